@@ -29,7 +29,7 @@ use ioxide_runner::record;
 use ioxide_runner::reporter::Reporter;
 use ioxide_runner::suite::SuiteReader;
 
-use crate::project::{Instances, SystemSource};
+use super::project::{Instances, SystemSource};
 
 /// The forms of models, and systems with the files of their parts.
 pub const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];

@@ -19,7 +19,7 @@ pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
         _ => return Err("torture takes `--minutes N` or `--hours N`".into()),
     };
     let mut command = cargo(root);
-    command.args(["test", "--package", "ioxide-cli", "--test", "torture", "--", "--nocapture"]);
+    command.args(["test", "--package", "ioxide-cli", "--test", "it", "torture::", "--", "--nocapture"]);
     command.env("IOXIDE_TORTURE_MINUTES", minutes.to_string());
     status(&mut command)
 }
@@ -27,7 +27,7 @@ pub fn torture(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> {
 /// Sends large values from hostile systems, and prints the memory each of them took.
 pub fn hostile(root: &Path) -> Result<ExitCode, Problem> {
     let mut command = cargo(root);
-    command.args(["test", "--package", "ioxide-cli", "--test", "hostile", "values::"]);
+    command.args(["test", "--package", "ioxide-cli", "--test", "it", "hostile::values::"]);
     command.args(["--", "--nocapture", "--test-threads", "1"]).env("IOXIDE_HOSTILE_LARGE", "1");
     status(&mut command)
 }
@@ -40,7 +40,7 @@ pub fn differential(root: &Path, options: &[&str]) -> Result<ExitCode, Problem> 
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
     let mut command = Command::new("python3");
-    command.arg(root.join("crates/cli/tests/differential/checker.py")).arg(target.join("debug/ioxide"));
+    command.arg(root.join("crates/cli/tests/it/differential/checker.py")).arg(target.join("debug/ioxide"));
     status(command.args(options))
 }
 

@@ -186,6 +186,9 @@ fn source(name: &str, text: &str) -> Vec<String> {
         complaints
             .push("a module opens with `//!`: the thing, its definition, its source, its promise".into());
     }
+    if is_test_program(name) {
+        complaints.push("every crate has one test program: make it a module of `tests/it/main.rs`".into());
+    }
     complaints.extend(docs::fragments(text));
     let lines = text.lines().count();
     if lines > MAX_LINES {
@@ -206,6 +209,17 @@ fn source(name: &str, text: &str) -> Vec<String> {
         );
     }
     complaints
+}
+
+/// Returns whether cargo makes a test program of a file besides `tests/it`: each is linked with all of ioxide, which takes
+/// seconds and a quarter of a gigabyte.
+fn is_test_program(name: &str) -> bool {
+    let folders: Vec<&str> = name.split('/').collect();
+    match folders[..] {
+        ["crates", _, "tests", _] => true,
+        ["crates", _, "tests", folder, "main.rs"] => folder != "it",
+        _ => false,
+    }
 }
 
 /// Returns whether a line embeds a file by a path that leads out of the crate: more steps up than the file lies deep.
@@ -252,6 +266,15 @@ mod tests {
     fn an_edge_upwards_is_found() {
         let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";
         assert_eq!(edges(manifest), ["ioxide-cli"]);
+    }
+
+    #[test]
+    fn a_second_test_program_is_found() {
+        let programs = ["crates/cli/tests/new.rs", "crates/cli/tests/new/main.rs"];
+        assert!(programs.iter().all(|name| is_test_program(name)));
+        let modules =
+            ["crates/cli/tests/it/main.rs", "crates/cli/tests/it/new.rs", "crates/cli/src/tests.rs"];
+        assert!(!modules.iter().any(|name| is_test_program(name)));
     }
 
     #[test]

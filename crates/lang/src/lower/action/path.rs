@@ -1,7 +1,7 @@
 //! The paths of an action, from its steps by forward substitution.
 //!
 //! *Promises.* A state and parameters enable a path, and lead to a state by it, exactly if an execution of the steps
-//! that takes its branches does not stop and ends there (`crates/lang/tests/actions.rs` executes them step by step).
+//! that takes its branches does not stop and ends there (`crates/lang/tests/it/actions.rs` executes them step by step).
 //! The work is bounded: by paths, by steps on all of them, and by the size of terms; an excess is reported at its
 //! place.
 

@@ -1,0 +1,4 @@
+//! Tests of `ioxide-bench`, one program.
+
+mod parts;
+mod truth;

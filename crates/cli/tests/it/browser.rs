@@ -1,0 +1,8 @@
+//! The pages in a real browser: the report opened from disk, the explorer served on loopback.
+
+#[expect(dead_code, reason = "some tests need less of it than others")]
+mod driver;
+mod explorer;
+mod learning;
+mod pictures;
+mod report;

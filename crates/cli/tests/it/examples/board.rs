@@ -1,0 +1,77 @@
+//! A server that speaks to two clients, one of them far away: correct passes, faulty fails, however messages cross.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::need::has;
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board")
+}
+
+/// Runs ioxide against a board with these flags.
+fn ioxide(flags: &str, args: &[&str]) -> (String, i32) {
+    let Output { stdout, stderr, status } = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(args)
+        .current_dir(example())
+        .env("BOARD_FLAGS", flags)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program runs");
+    let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
+    (text, status.code().expect("it ends by itself"))
+}
+
+fn test(flags: &str, more: &[&str]) -> (String, i32) {
+    let args =
+        ["test", "board.iox", "--sut", "board", "--tester", "random", "--solver", "none", "--seed", "1"];
+    ioxide(flags, &[&args[..], more].concat())
+}
+
+#[test]
+fn what_bob_hears_later_than_alice_was_sent_before() {
+    if has("python3") {
+        for flags in ["", "--slow-bob 30"] {
+            let report = tempfile::tempdir().expect("a folder");
+            let folder = report.path().to_str().expect("a name");
+            let (text, code) = test(flags, &["--runs", "3", "--steps", "25", "--report", folder]);
+            assert_eq!(code, 0, "{text}");
+            assert!(!text.contains("warning"), "{text}");
+            let (text, code) =
+                ioxide("", &["judge", "board.iox", folder, "--number", "2", "--solver", "none"]);
+            assert_eq!(code, 0, "{text}");
+            let record = std::fs::read_to_string(report.path().join("campaign.jsonl")).expect("a record");
+            // Nobody would need to believe two orders if nothing had crossed.
+            let first = record.lines().find(|line| line.contains("\"NOTE\"") || line.contains("\"POSTED\""));
+            let crossed = first.is_some_and(|line| line.contains("\"POSTED\""));
+            assert!(flags.is_empty() || crossed, "{record}");
+        }
+    }
+}
+
+#[test]
+fn a_note_from_a_muted_board_is_found_and_made_small() {
+    if has("python3") {
+        let report = tempfile::tempdir().expect("a folder");
+        let folder = report.path().to_str().expect("a name");
+        let more = ["--runs", "40", "--steps", "40", "--report", folder];
+        let (text, code) = test("--fault --slow-bob 10", &more);
+        assert_eq!(code, 1, "{text}");
+        for says in ["minimal failing run: 5 steps", "!NOTE(n: 6)"] {
+            assert!(text.contains(says), "`{says}` is missing in:\n{text}");
+        }
+        let (text, code) = ioxide("", &["judge", "board.iox", folder, "--solver", "none"]);
+        assert_eq!(code, 1, "{text}");
+    }
+}
+
+#[test]
+fn its_connections_are_checked() {
+    if has("python3") {
+        let (text, code) = ioxide("", &["adapter", "check", "board", "--model", "board.iox"]);
+        assert_eq!(code, 0, "{text}");
+        for says in ["input POST", "!POSTED", "!MUTED", "in order"] {
+            assert!(text.contains(says), "`{says}` is missing in:\n{text}");
+        }
+    }
+}

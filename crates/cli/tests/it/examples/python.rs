@@ -1,0 +1,60 @@
+//! A system in Python, reached through the package in `sdk/python`: correct passes, faulty fails.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::need::has;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Tests the adder of the examples, started with `flags`.
+fn test_adder(flags: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(["test", "examples/adder.iox", "--seed", "1", "--runs", "3", "--steps", "30", "--json"])
+        .args(["--quiescence-ms", "200"])
+        .args(["--sut", &format!("stdio:python3 examples/python/adder.py {flags}")])
+        .current_dir(root())
+        .env("PYTHONPATH", "sdk/python")
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .expect("the program runs")
+}
+
+fn result(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+#[test]
+fn a_correct_system_passes() {
+    if has("python3") {
+        let output = test_adder("");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        // An input that crosses `done` on its way leaves a run inconclusive, never failed.
+        assert_eq!(result(&output)["failed"], 0);
+    }
+}
+
+#[test]
+fn a_faulty_system_fails() {
+    if has("python3") {
+        let output = test_adder("--fault");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert_eq!(result(&output)["failed"], 1);
+    }
+}
+
+#[test]
+fn the_tests_of_the_package_pass() {
+    if has("python3") {
+        let output = Command::new("python3")
+            .args(["-m", "unittest"])
+            .current_dir(root().join("sdk/python"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("IOXIDE", env!("CARGO_BIN_EXE_ioxide"))
+            .output()
+            .expect("python3 runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -1,0 +1,90 @@
+//! `ioxide init`: what it writes works as it stands, and the planted bug is found.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use crate::need::has;
+
+fn ioxide(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ioxide"))
+        .args(args)
+        .current_dir(folder)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        // The stub is built where it lies, whatever the target directory of these tests is.
+        .env_remove("CARGO_TARGET_DIR")
+        .output()
+        .expect("the program runs")
+}
+
+#[track_caller]
+fn code(output: &Output, expected: i32) {
+    assert_eq!(output.status.code(), Some(expected), "{output:?}");
+}
+
+/// Everything a new project with this adapter promises.
+fn check(adapter: &str) {
+    let folder = TempDir::new().expect("a folder");
+    code(&ioxide(folder.path(), &["init", "--adapter", adapter]), 0);
+    code(&ioxide(folder.path(), &["check", "--deep", "--deny-warnings", "login.iox"]), 0);
+    code(&ioxide(folder.path(), &["fmt", "--check", "login.iox"]), 0);
+    let test = |sut| {
+        ioxide(folder.path(), &["test", "login.iox", "--sut", sut, "--seed", "1", "--steps", "200", "--json"])
+    };
+    let green = test("login");
+    code(&green, 0);
+    let result: serde_json::Value = serde_json::from_slice(&green.stdout).expect("JSON");
+    assert_eq!((&result["failed"], &result["errors"]), (&0.into(), &0.into()), "{result}");
+    let red = test("buggy");
+    code(&red, 1);
+    if adapter != "none" {
+        code(&ioxide(folder.path(), &["adapter", "check", "login"]), 0);
+    }
+}
+
+#[test]
+fn a_python_project_is_green_and_its_bug_red() {
+    if has("python3") {
+        check("python");
+    }
+}
+
+#[test]
+fn a_rust_project_is_green_and_its_bug_red() {
+    if has("cargo") {
+        check("rust");
+    }
+}
+
+#[test]
+fn a_project_without_adapter_is_green_and_its_bug_red() {
+    check("none");
+    let folder = TempDir::new().expect("a folder");
+    code(&ioxide(folder.path(), &["init", "--adapter", "none"]), 0);
+    code(&ioxide(folder.path(), &["fmt", "--check", "buggy.iox"]), 0);
+    code(&ioxide(folder.path(), &["conform", "buggy.iox", "login.iox"]), 1);
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = TempDir::new().expect("a folder");
+    fs::create_dir(folder.path().join("mine")).expect("a folder");
+    fs::write(folder.path().join("mine/ioxide.toml"), "# mine\n").expect("a file");
+    let output = ioxide(folder.path(), &["init", "mine"]);
+    code(&output, 2);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("mine/ioxide.toml"), "{output:?}");
+    let left: Vec<_> = fs::read_dir(folder.path().join("mine")).expect("a folder").collect();
+    assert_eq!(left.len(), 1, "only the file that was there: {left:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("mine/ioxide.toml")).expect("a file"), "# mine\n");
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_told() {
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("file"), "").expect("a file");
+    let output = ioxide(folder.path(), &["init", "file/inside"]);
+    code(&output, 2);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{output:?}");
+}

@@ -1,0 +1,3 @@
+//! Tests with the public benchmarks of machines.
+
+mod data;

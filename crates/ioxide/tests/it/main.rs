@@ -1,0 +1,6 @@
+//! Tests of the facade as other crates use it.
+
+mod collections;
+mod fresh;
+mod queue;
+mod timer;

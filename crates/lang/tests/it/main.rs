@@ -1,0 +1,17 @@
+//! Tests of the front ends through their public functions.
+
+mod actions;
+mod behaviour;
+mod common;
+mod corpus;
+mod examples;
+mod fuzz;
+mod layout;
+mod lowering;
+mod machines;
+mod public_data;
+mod reported;
+mod systems;
+mod torxakis;
+mod torxakis_semantics;
+mod xlia;

@@ -1,0 +1,466 @@
+//! TorXakis models: the corpus, what is set from outside, limits, and what processes in parallel cost.
+
+use std::fmt::Write;
+
+use crate::common::torxakis::{Action, label};
+use crate::common::{files, load_file, load_text, render, root};
+use ioxide_model::code::Code;
+use ioxide_model::concrete;
+use ioxide_model::diag::Severity;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Model};
+use ioxide_model::value::{DataValue, Value};
+
+#[test]
+fn every_model_of_the_corpus_loads_and_is_shown() {
+    let paths = files("corpus/models/txs", &["txs"]);
+    assert!(paths.len() >= 9, "only {} models", paths.len());
+    for path in paths {
+        let (sources, loaded) = load_file(&path);
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.diagnostics.iter().all(|finding| finding.severity == Severity::Hint), "{findings}");
+        let model = loaded.model.unwrap_or_else(|| panic!("{name}"));
+        insta::assert_snapshot!(format!("txs_{name}"), format!("{}{findings}", shown(&model)));
+    }
+}
+
+/// A model as lines.
+fn shown(model: &Model) -> String {
+    let (pool, sts) = (&model.pool, &model.sts);
+    let mut text = String::new();
+    for gate in sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
+        let sort = |&field: &_| pool.show_sort(model.field_sort(field));
+        let sorts: Vec<String> = gate.fields.iter().map(sort).collect();
+        writeln!(text, "{:?} {}({})", gate.kind, gate.name, sorts.join(", ")).expect("text");
+    }
+    for var in &sts.vars {
+        let init = var.init.map_or("unknown".into(), |term| pool.show(term).to_string());
+        writeln!(text, "var {} = {init}", pool.var_info(var.var).name).expect("text");
+    }
+    for switch in &sts.switches {
+        let (from, to) = (&sts.locations[switch.source].name, &sts.locations[switch.target].name);
+        writeln!(text, "{from} -> {to}: {} when {}", switch.label, pool.show(switch.guard)).expect("text");
+        for &(var, term) in &switch.update {
+            writeln!(text, "    {} := {}", pool.var_info(var).name, pool.show(term)).expect("text");
+        }
+    }
+    for goal in &sts.goals {
+        writeln!(text, "goal {}", goal.name).expect("text");
+    }
+    text
+}
+
+#[test]
+fn a_channel_has_one_direction() {
+    let text = "CHANDEF C ::= In :: Int ; Both :: Int ENDDEF
+PROCDEF p [ In :: Int ; Both :: Int ] ( ) ::= In ? x >-> Both ! x >-> p [ In, Both ] ( ) ENDDEF
+MODELDEF M ::= CHAN IN In, Both CHAN OUT Both BEHAVIOUR p [ In, Both ] ( ) ENDDEF";
+    let (sources, loaded) = load_text("m.txs", text);
+    let findings = render(&sources, &loaded.diagnostics);
+    assert!(loaded.model.is_none(), "{findings}");
+    assert!(findings.contains("3:42") && findings.contains("an input and an output at once"), "{findings}");
+}
+
+/// A prefix of a good text, and one with a piece cut out or doubled, gives findings or a model, and soon.
+#[test]
+fn broken_texts_give_an_answer() {
+    let mut state = 7_u64;
+    let mut roll = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    for path in files("corpus/models/txs", &["txs"]) {
+        let good = std::fs::read_to_string(&path).expect("a model");
+        let at = |n: usize| (0..=n.min(good.len())).rev().find(|&at| good.is_char_boundary(at)).unwrap_or(0);
+        for _ in 0..60 {
+            let (a, b, c) = (roll(good.len()), roll(40), roll(good.len()));
+            let (a, b, c) = (at(a), at(a + b), at(c));
+            let piece = &good[a..b.max(a)];
+            let cut = format!("{}{}", &good[..a], &good[b.max(a)..]);
+            let moved = format!("{}{piece}{}", &good[..c], &good[c..]);
+            for text in [&good[..a], &cut, &moved] {
+                let (_, loaded) = load_text("m.txs", text);
+                assert_eq!(loaded.model.is_none(), loaded.has_errors(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn constants_are_set_and_models_chosen_from_outside() {
+    let text = "CHANDEF C ::= Out :: Int ENDDEF
+        CONSTDEF max :: Int ::= 3 ENDDEF
+        MODELDEF One ::= CHAN IN CHAN OUT Out BEHAVIOUR Out ! max >-> STOP ENDDEF
+        MODELDEF Two ::= CHAN IN CHAN OUT Out BEHAVIOUR Out ! max + max >-> STOP ENDDEF";
+    let load = |overrides: &[(&str, &str)]| {
+        let mut sources = ioxide_model::source::Sources::new();
+        let file = sources.add("m.txs", text);
+        let overrides = overrides.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions { overrides })
+    };
+    let code = |loaded: ioxide_lang::LoadedText| loaded.diagnostics[0].code;
+    assert_eq!(code(load(&[])), Code::TxsModel);
+    assert_eq!(code(load(&[("MODEL", "Three")])), Code::TxsModel);
+    assert_eq!(code(load(&[("MODEL", "One"), ("min", "1")])), Code::UnknownConstant);
+    assert_eq!(code(load(&[("MODEL", "One"), ("max", "many")])), Code::BadOverride);
+    let model = load(&[("MODEL", "Two"), ("max", "21")]).model.expect("a model");
+    let state = concrete::initial_state(&model.pool, &model.sts).expect("known");
+    let after = |n: i64| {
+        let label = label(&model, &("Out".into(), vec![n]));
+        concrete::successors(&model.pool, &model.sts, &state, &label).expect("evaluates").len()
+    };
+    assert_eq!((after(42), after(6)), (1, 0));
+}
+
+/// A model whose behaviour is this.
+fn behaving(behaviour: &str) -> String {
+    format!("CHANDEF C ::= A :: Int ENDDEF MODELDEF M ::= CHAN IN A CHAN OUT BEHAVIOUR {behaviour} ENDDEF")
+}
+
+#[test]
+fn ten_thousand_levels_give_a_limit_error() {
+    let n = 10_000;
+    let value = |value: String| behaving(&format!("A ! {value} >-> STOP"));
+    for text in [
+        value(format!("{}1{}", "(".repeat(n), ")".repeat(n))),
+        value("(".repeat(n)),
+        value(format!("{}1", "- ".repeat(n))),
+        value(format!("{}1{}", "abs(".repeat(n), ")".repeat(n))),
+        value("IF True THEN ".repeat(n)),
+        value("LET x = ".repeat(n)),
+        behaving(&"(".repeat(n)),
+        behaving(&"A ? x >-> (".repeat(n)),
+        behaving(&"HIDE [ H ] IN ".repeat(n)),
+        behaving(&"LET x = 1 IN ".repeat(n)),
+        behaving(&format!("{}STOP", "STOP ||| ".repeat(n))),
+        behaving(&format!("{}STOP", "STOP [>> ".repeat(n))),
+    ] {
+        let (_, loaded) = load_text("m.txs", &text);
+        let found: Vec<Code> = loaded.diagnostics.iter().map(|finding| finding.code).collect();
+        assert!(found.contains(&Code::NestingTooDeep), "{}...: {found:?}", &text[..120]);
+    }
+}
+
+#[test]
+fn long_rows_are_not_deep() {
+    let n = 3_000;
+    for text in [
+        behaving(&format!("{}STOP", "A ? x >-> ".repeat(n))),
+        behaving(&format!("{}STOP", "STOP ## ".repeat(n))),
+        behaving(&format!("{}STOP", "[[ True ]] =>> ".repeat(n))),
+        behaving(&format!("A ! {}1 >-> STOP", "1 + ".repeat(n))),
+    ] {
+        let (sources, loaded) = load_text("m.txs", &text);
+        assert!(loaded.model.is_some(), "{}...: {}", &text[..120], render(&sources, &loaded.diagnostics));
+    }
+}
+
+#[test]
+fn doubling_functions_are_not_written_out() {
+    let mut text = String::from("FUNCDEF f0 (x :: Int) :: Int ::= x ENDDEF\n");
+    for at in 1..60 {
+        let below = at - 1;
+        writeln!(text, "FUNCDEF f{at} (x :: Int) :: Int ::= f{below}(x * x) - f{below}(x + 1) ENDDEF")
+            .expect("text");
+    }
+    text.push_str(&behaving("A ? x [[ f59(x) == 0 ]] >-> STOP"));
+    let (_, loaded) = load_text("m.txs", &text);
+    assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::TooLarge));
+}
+
+#[test]
+fn products_below_a_prefix_are_limited() {
+    let side = "(A ? x >-> A ? x >-> A ? x >-> STOP)";
+    let row = [side; 12].join(" ||| ");
+    let (_, loaded) = load_text("m.txs", &behaving(&format!("A ? x >-> ({row})")));
+    assert!(loaded.diagnostics.iter().any(|finding| finding.code == Code::TooManySwitches));
+    let (sources, loaded) = load_text("m.txs", &behaving(&row));
+    let model = loaded.model.unwrap_or_else(|| panic!("{}", render(&sources, &loaded.diagnostics)));
+    assert_eq!(model.sts.switches.len(), 36, "outermost, it costs the sum");
+}
+
+/// The states after a trace of a model without internal steps on the way.
+fn after(model: &Model, trace: &[Action]) -> usize {
+    let mut states = vec![concrete::initial_state(&model.pool, &model.sts).expect("known")];
+    for action in trace {
+        let label = label(model, action);
+        let closed =
+            concrete::tau_closure(&model.pool, &model.sts, states, 10_000).expect("evaluates").states;
+        let next = closed.iter().flat_map(|state| {
+            concrete::successors(&model.pool, &model.sts, state, &label).expect("evaluates")
+        });
+        states = next.map(|successor| successor.state).collect();
+    }
+    states.len()
+}
+
+fn action(channel: &str, values: &[i64]) -> Action {
+    (channel.to_owned(), values.to_vec())
+}
+
+fn corpus_model(name: &str) -> Model {
+    let (_, loaded) = load_file(&root().join(format!("corpus/models/txs/{name}.txs")));
+    loaded.model.expect("it loads")
+}
+
+#[test]
+fn functions_along_numbers_are_computed() {
+    let model = corpus_model("divide");
+    let asked = action("Ask", &[12, 18]);
+    assert_eq!(after(&model, &[asked.clone(), action("Divisor", &[6])]), 1);
+    assert_eq!(after(&model, &[asked.clone(), action("Divisor", &[3])]), 0);
+    assert_eq!(after(&model, &[asked, action("Sum", &[78 + 171])]), 1);
+}
+
+#[test]
+fn a_condition_that_values_decide_bounds_the_processes() {
+    let model = corpus_model("replicas");
+    let parts = model.sts.composition.as_ref().expect("of parts").parts.len();
+    assert_eq!(parts, 4, "three counters, and what is left behind the last condition");
+    let (two, four) = (action("Up", &[2]), action("Up", &[4]));
+    assert_eq!(
+        after(&model, &[two.clone(), two.clone(), action("Total", &[2, 2]), action("Total", &[3, 0])]),
+        1
+    );
+    assert_eq!(after(&model, &[two.clone(), two.clone(), two]), 0);
+    assert_eq!(after(&model, &[four]), 0);
+}
+
+/// `n` processes of some steps in parallel.
+fn family(n: usize, process: &str, sign: &str) -> String {
+    let calls: Vec<String> = (0..n).map(|id| format!("p [A, Go, Out] ({id})")).collect();
+    let heading = "A :: Int; Go; Out :: Int";
+    format!(
+        "CHANDEF C ::= {heading} ENDDEF PROCDEF p [ {heading} ] (id :: Int) ::= {process} ENDDEF
+         MODELDEF M ::= CHAN IN A, Go CHAN OUT Out BEHAVIOUR {} ENDDEF",
+        calls.join(sign)
+    )
+}
+
+#[test]
+fn families_of_processes_cost_the_sum_of_their_parts() {
+    let sequence = "A ? x [[ x == id ]] >-> Out ! id >-> Go >-> Out ! id + x >-> p [A, Go, Out] (id)";
+    for n in [4, 8, 16] {
+        // Side by side: every step of every process, alone.
+        let model = loaded_model(&family(n, sequence, " ||| "));
+        assert_eq!(model.sts.switches.len(), 4 * n);
+        let last = n as i64 - 1;
+        let trace = [action("A", &[last]), action("A", &[0]), action("Out", &[0]), action("Out", &[last])];
+        assert_eq!(after(&model, &trace), 1);
+        // Nested, with one step that all of them take together.
+        let model = loaded_model(&family(n, sequence, " |[ Go ]| "));
+        assert_eq!(model.sts.switches.len(), 3 * n + 1);
+        assert_eq!(after(&model, &[action("A", &[0]), action("Out", &[0]), action("Go", &[])]), 0);
+        let mut trace: Vec<Action> =
+            (0..n as i64).flat_map(|id| [action("A", &[id]), action("Out", &[id])]).collect();
+        trace.push(action("Go", &[]));
+        trace.push(action("Out", &[2 * last]));
+        assert_eq!(after(&model, &trace), 1);
+        // A number handed on from one hidden part to the next.
+        let model = loaded_model(&chain(n));
+        assert_eq!(model.sts.switches.len(), n + 1);
+        assert_eq!(after(&model, &[action("In", &[5]), action("Out", &[5 + n as i64])]), 1);
+        assert_eq!(after(&model, &[action("In", &[5]), action("Out", &[5])]), 0);
+    }
+}
+
+/// `n` processes in a row; each adds one to what it is given, and hands it on over a hidden channel.
+fn chain(n: usize) -> String {
+    let name = |at: usize| match at {
+        0 => "In".to_owned(),
+        at if at == n => "Out".to_owned(),
+        at => format!("H{at}"),
+    };
+    let hidden: Vec<String> = (1..n).map(name).collect();
+    let mut row = String::from("p [In, H1] ( )");
+    for at in 1..n {
+        write!(row, " |[ {} ]| p [{}, {}] ( )", name(at), name(at), name(at + 1)).expect("text");
+    }
+    format!(
+        "CHANDEF C ::= In, Out :: Int ENDDEF
+         PROCDEF p [ From, To :: Int ] ( ) ::= From ? x >-> To ! x + 1 >-> p [From, To] ( ) ENDDEF
+         MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR HIDE [ {} :: Int ] IN {row} NI ENDDEF",
+        hidden.join(", ")
+    )
+}
+
+fn loaded_model(text: &str) -> Model {
+    let (sources, loaded) = load_text("m.txs", text);
+    loaded.model.unwrap_or_else(|| panic!("{text}\n{}", render(&sources, &loaded.diagnostics)))
+}
+
+/// Returns whether the model allows these messages one after the other.
+#[track_caller]
+fn can(model: &Model, trace: &[(&str, Vec<Value>)]) -> bool {
+    let mut states = vec![concrete::initial_state(&model.pool, &model.sts).expect("known")];
+    for (channel, values) in trace {
+        let gate = model.sts.gate_named(channel).expect("declared");
+        let label = Label::message(&model.sts, gate, values.clone()).expect("visible");
+        let closed = concrete::tau_closure(&model.pool, &model.sts, states, 1_000).expect("evaluates").states;
+        let next = closed.iter().flat_map(|state| {
+            concrete::successors(&model.pool, &model.sts, state, &label).expect("evaluates")
+        });
+        states = next.map(|successor| successor.state).collect();
+    }
+    !states.is_empty()
+}
+
+/// A value of the type called `name`.
+fn made(model: &Model, name: &str, ctor: &str, args: &[i64]) -> Value {
+    let (data, known) = model.pool.data_types().find(|(_, data)| &*data.name == name).expect("declared");
+    let ctor = known.ctors.iter().position(|known| &*known.name == ctor).expect("a constructor");
+    let args = args.iter().map(|&n| Value::int(n)).collect();
+    Value::Data(DataValue { data, ctor: u32::try_from(ctor).expect("few"), args })
+}
+
+fn int(n: i64) -> Vec<Value> {
+    vec![Value::int(n)]
+}
+
+#[test]
+fn automata_keep_what_is_not_assigned_and_assign_at_once() {
+    let model = corpus_model("door");
+    let reply = |ctor, args: &[i64]| ("Reply", vec![made(&model, "Answer", ctor, args)]);
+    let code = |n| ("Code", int(n));
+    assert!(can(&model, &[("Bell", vec![]), code(4711), reply("Opened", &[]), code(0), code(1)]));
+    assert!(!can(&model, &[code(4711), reply("Opened", &[]), code(1)]));
+    let wrong = [code(1), reply("Again", &[2]), code(1), reply("Again", &[1]), code(1)];
+    assert!(can(&model, &[&wrong[..], &[reply("Refused", &[])]].concat()));
+    assert!(!can(&model, &[&wrong[..], &[reply("Again", &[0])]].concat()));
+    assert!(!can(&model, &[code(1), reply("Again", &[1])]));
+}
+
+#[test]
+fn types_that_hold_themselves_and_functions_on_them() {
+    let model = corpus_model("queue");
+    let (put, get) = (|n| ("Put", int(n)), |n| ("Get", int(n)));
+    assert!(can(&model, &[put(5), put(6), get(5), put(5), get(6), get(5)]));
+    assert!(!can(&model, &[put(5), put(6), get(6)]));
+    assert!(!can(&model, &[put(5), put(5)]), "it is in the queue already");
+    assert!(!can(&model, &[put(1), put(2), put(3), put(4)]), "the queue is full");
+    assert!(can(&model, &[put(1), put(2), put(3), ("Full", vec![]), get(1)]));
+    assert!(!can(&model, &[put(1), ("Full", vec![])]));
+}
+
+#[test]
+fn values_are_handed_on_over_exits_until_something_takes_over() {
+    let model = corpus_model("order");
+    let (name, age) = (("Name", vec![Value::str("Ada")]), ("Age", int(36)));
+    let confirm = |text: &str, n| ("Confirm", vec![Value::str(text), Value::int(n)]);
+    let (cancel, bye) = (("Cancel", vec![]), ("Bye", vec![]));
+    assert!(can(&model, &[age.clone(), name.clone(), confirm("Ada is 36", 9), name.clone()]));
+    assert!(!can(&model, &[age.clone(), name.clone(), confirm("Ada is 37", 9)]));
+    assert!(!can(&model, &[name.clone(), confirm("Ada is 0", 8)]), "both forms are needed");
+    assert!(!can(&model, &[("Name", vec![Value::str("ada")])]));
+    assert!(can(&model, &[name.clone(), cancel.clone(), bye.clone()]));
+    assert!(!can(&model, &[name.clone(), cancel, bye, name]));
+}
+
+#[test]
+fn an_interrupt_gives_back_what_it_took() {
+    let model = corpus_model("pause");
+    let (pause, resume, reset) = (("Pause", vec![]), ("Resume", vec![]), ("Reset", vec![]));
+    let tick = |n| ("Tick", int(n));
+    assert!(can(
+        &model,
+        &[tick(0), pause.clone(), resume.clone(), tick(1), pause.clone(), resume.clone(), tick(2), tick(0)]
+    ));
+    assert!(!can(&model, &[tick(0), pause.clone(), tick(1)]));
+    assert!(!can(&model, &[tick(0), pause.clone(), resume.clone(), tick(0)]));
+    assert!(!can(&model, &[pause, reset.clone()]));
+    assert!(can(&model, &[tick(0), tick(1), reset, tick(0)]));
+}
+
+#[test]
+fn hidden_communications_are_steps_of_all_who_share_them() {
+    let model = corpus_model("workers");
+    let (start, job) = (("Start", vec![]), |n| ("Job", int(n)));
+    let done = |page, n| ("Done", vec![Value::int(page), Value::int(n)]);
+    assert!(can(&model, &[start.clone(), job(10), job(10), done(20, 0), done(30, 1), start.clone()]));
+    assert!(can(&model, &[start.clone(), job(10), done(30, 0)]), "either worker may take the job");
+    assert!(!can(&model, &[start.clone(), job(10), done(10, 0)]));
+    assert!(!can(&model, &[start.clone(), job(10), done(20, 0), start]), "both start together");
+    assert!(!can(&model, &[job(10)]));
+}
+
+/// A model with two inputs and two outputs of numbers.
+fn joint(sync: &str, behaviour: &str) -> String {
+    format!(
+        "CHANDEF Chans ::= A, B, C, D :: Int ENDDEF\n\
+         MODELDEF Joint ::= CHAN IN A, B CHAN OUT C, D {sync} BEHAVIOUR {behaviour} ENDDEF\n"
+    )
+}
+
+#[test]
+fn a_communication_on_several_channels_is_one_message() {
+    let both = |a: i64, b: i64| vec![Value::int(a), Value::int(b)];
+    let model = loaded_model(&joint("", "B ? y | A ? x [[ x < y ]] >-> C ! x + y | D ! y >-> STOP"));
+    assert!(can(&model, &[("A_B", both(1, 2)), ("C_D", both(3, 2))]));
+    assert!(!can(&model, &[("A_B", both(2, 1))]), "the guard speaks of both");
+    assert!(!can(&model, &[("A", int(1))]), "neither happens alone");
+    let gate = &model.sts.gates[model.sts.gate_named("A_B").expect("a message")];
+    let names: Vec<&str> = gate.fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
+    assert_eq!((gate.kind, names), (GateKind::Input, vec!["A_v1", "B_v1"]));
+}
+
+#[test]
+fn in_a_composition_each_side_adds_its_own_channels() {
+    let sides = "( A ? x | B ! 1 >-> C ! x >-> STOP ) |[ A ]| ( A ? y [[ y > 3 ]] >-> D ! y >-> STOP )";
+    // The same below a prefix, where control has both sides, and outermost, where each is a part.
+    for behaviour in [sides.to_owned(), format!("A ! 0 >-> ( {sides} )")] {
+        let start: &[(&str, Vec<Value>)] = if behaviour == sides { &[] } else { &[("A", int(0))] };
+        let model = loaded_model(&joint("", &behaviour));
+        let can = |more: &[(&str, Vec<Value>)]| can(&model, &[start, more].concat());
+        assert!(can(&[("A_B", vec![Value::int(4), Value::int(1)]), ("D", int(4)), ("C", int(4))]));
+        assert!(!can(&[("A_B", vec![Value::int(3), Value::int(1)])]), "the other side refuses it");
+        assert!(!can(&[("A_B", vec![Value::int(4), Value::int(2)])]), "the first side says 1");
+        assert!(!can(&[("A", int(4))]), "the first side does not do it alone");
+    }
+}
+
+#[test]
+fn communications_on_several_hidden_channels_are_one_step() {
+    let hidden = "HIDE [ M, N :: Int ] IN ( A ? x >-> M ! x | N ! 2 >-> STOP ) |[ M, N ]| \
+         ( M ? y | N ? z >-> C ! y + z >-> STOP ) NI";
+    let model = loaded_model(&joint("", hidden));
+    assert!(can(&model, &[("A", int(5)), ("C", int(7))]));
+    let refused = |behaviour: &str, sync: &str, says: &str| {
+        let (sources, loaded) = load_text("joint.txs", &joint(sync, behaviour));
+        let findings = render(&sources, &loaded.diagnostics);
+        assert!(loaded.model.is_none() && findings.contains(says), "`{says}`: {findings}");
+    };
+    refused("HIDE [ M :: Int ] IN A ? x | M ! 1 >-> STOP NI", "", "only some channels are hidden");
+    refused(
+        "HIDE [ M :: Int ] IN ( A ? x | M ! 1 >-> STOP ) |[ M ]| ( M ? y >-> STOP ) NI",
+        "",
+        "only some channels",
+    );
+    refused("A ? x | C ! 1 >-> STOP", "", "an input and an output at once");
+    refused(
+        "( A ? x | B ? y >-> STOP ) |[ A ]| ( A ? x | C ! 1 >-> STOP )",
+        "",
+        "an input and an output at once",
+    );
+    refused("A ? x | A ? y >-> STOP", "", "stands twice");
+    refused("A ? x | B >-> STOP", "", "channel `B` has 1 values, here are 0");
+    refused("A ? x | B ? y >-> C ! 1 >-> STOP", "SYNC { A | B }", "`SYNC` does not list `C`");
+    refused("A ? x >-> STOP", "SYNC { A | X }", "the model has no channel `X`");
+    let listed = joint("SYNC { B | A }, { C }", "A ? x | B ? y >-> C ! 1 >-> STOP");
+    assert!(loaded_model(&listed).sts.gate_named("A_B").is_some());
+}
+
+#[test]
+fn a_function_that_calls_a_circle_is_not_in_it() {
+    let text = "FUNCDEF f (x :: Int) :: Int ::= g(x) ENDDEF\n\
+                FUNCDEF g (x :: Int) :: Int ::= h(x) ENDDEF\n\
+                FUNCDEF h (x :: Int) :: Int ::= g(x) ENDDEF\n\
+                PROCDEF p [ In, Out :: Int ] () ::= In ? x >-> Out ! f(x) >-> p [In, Out] () ENDDEF\n\
+                CHANDEF C ::= In, Out :: Int ENDDEF\n\
+                MODELDEF M ::= CHAN IN In CHAN OUT Out BEHAVIOUR p [In, Out] () ENDDEF\n";
+    let (sources, loaded) = load_text("circle.txs", text);
+    let findings = render(&sources, &loaded.diagnostics);
+    let is_told = |name: &str| findings.contains(&format!("`{name}` calls itself by way of other functions"));
+    assert!(loaded.model.is_none() && is_told("g") && is_told("h") && !is_told("f"), "{findings}");
+    assert_eq!(loaded.diagnostics.iter().filter(|it| it.is_error()).count(), 2, "{findings}");
+}

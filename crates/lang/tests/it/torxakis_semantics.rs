@@ -1,0 +1,873 @@
+//! TorXakis models against a second opinion: an interpreter of closed behaviours by structural operational semantics,
+//! with values substituted into terms, as the textbooks write it. Random behaviours, also with communications on
+//! several channels at once, random traces: in every state set the same labels are possible, and silence is possible in
+//! the same ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::common::torxakis::{Action, label};
+use crate::common::{load_text, render};
+use ioxide_model::code::Code;
+use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::sts::Model;
+
+/// Numbers on channels.
+const NUMBERS: [i64; 4] = [0, 1, 2, 3];
+/// Larger sets of states are not compared.
+const MAX_STATES: usize = 40;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Int,
+    Bool,
+}
+
+impl Sort {
+    fn name(self) -> &'static str {
+        if self == Self::Int { "Int" } else { "Bool" }
+    }
+
+    fn values(self) -> &'static [i64] {
+        if self == Self::Int { &NUMBERS } else { &NUMBERS[..2] }
+    }
+}
+
+/// Between the names of the channels of one communication.
+const JOINT: char = '_';
+
+/// The channels of every model: inputs, then outputs.
+const CHANNELS: [(&str, &[Sort], bool); 5] = [
+    ("A", &[Sort::Int], true),
+    ("B", &[Sort::Bool], true),
+    ("C", &[], false),
+    ("D", &[Sort::Int, Sort::Bool], false),
+    ("E", &[Sort::Int], false),
+];
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Num {
+    Lit(i64),
+    Var(String),
+    /// `(a + b) % 3`
+    Sum(Box<Num>, Box<Num>),
+    /// `IF c THEN a ELSE b FI`
+    If(Box<Cond>, Box<Num>, Box<Num>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Cond {
+    Lit(i64),
+    Var(String),
+    Less(Box<Num>, Box<Num>),
+    Same(Box<Num>, Box<Num>),
+    Not(Box<Cond>),
+    And(Box<Cond>, Box<Cond>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Val {
+    Num(Num),
+    Cond(Cond),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Off {
+    Take(String, Sort),
+    Give(Val),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Beh {
+    Stop,
+    /// A channel, or several at once, or `EXIT`, or `ISTEP`.
+    Act(String, Vec<Off>, Option<Cond>, Box<Beh>),
+    Guard(Cond, Box<Beh>),
+    Choice(Box<Beh>, Box<Beh>),
+    /// On these channels; on all if none.
+    Par(Option<Vec<String>>, Box<Beh>, Box<Beh>),
+    Enable(Box<Beh>, Vec<Off>, Box<Beh>),
+    Disable(Box<Beh>, Box<Beh>),
+    Interrupt(Box<Beh>, Box<Beh>),
+    Hide(String, Vec<Sort>, Box<Beh>),
+    Let(String, Val, Box<Beh>),
+    Call(usize, Vec<Val>),
+}
+
+/// `p0 [A, B, C, D, E] (x :: Int; b :: Bool)`, that may exit with a number.
+struct Proc {
+    exits: bool,
+    body: Beh,
+}
+
+// Substitution of values.
+
+fn num(n: &Num, var: &str, value: i64) -> Num {
+    match n {
+        Num::Lit(_) => n.clone(),
+        Num::Var(name) if name == var => Num::Lit(value),
+        Num::Var(_) => n.clone(),
+        Num::Sum(a, b) => Num::Sum(num(a, var, value).into(), num(b, var, value).into()),
+        Num::If(c, a, b) => {
+            Num::If(cond(c, var, value).into(), num(a, var, value).into(), num(b, var, value).into())
+        }
+    }
+}
+
+fn cond(c: &Cond, var: &str, value: i64) -> Cond {
+    match c {
+        Cond::Lit(_) => c.clone(),
+        Cond::Var(name) if name == var => Cond::Lit(value),
+        Cond::Var(_) => c.clone(),
+        Cond::Less(a, b) => Cond::Less(num(a, var, value).into(), num(b, var, value).into()),
+        Cond::Same(a, b) => Cond::Same(num(a, var, value).into(), num(b, var, value).into()),
+        Cond::Not(a) => Cond::Not(cond(a, var, value).into()),
+        Cond::And(a, b) => Cond::And(cond(a, var, value).into(), cond(b, var, value).into()),
+    }
+}
+
+fn val(v: &Val, var: &str, value: i64) -> Val {
+    match v {
+        Val::Num(n) => Val::Num(num(n, var, value)),
+        Val::Cond(c) => Val::Cond(cond(c, var, value)),
+    }
+}
+
+fn binds(offs: &[Off], var: &str) -> bool {
+    offs.iter().any(|off| matches!(off, Off::Take(name, _) if name == var))
+}
+
+fn off(o: &Off, var: &str, value: i64) -> Off {
+    match o {
+        Off::Take(..) => o.clone(),
+        Off::Give(v) => Off::Give(val(v, var, value)),
+    }
+}
+
+fn with(b: &Beh, var: &str, value: i64) -> Beh {
+    let go = |b: &Beh| Box::new(with(b, var, value));
+    match b {
+        Beh::Stop => Beh::Stop,
+        Beh::Act(chan, offs, guard, next) => {
+            let new = offs.iter().map(|o| off(o, var, value)).collect();
+            if binds(offs, var) {
+                return Beh::Act(chan.clone(), new, guard.clone(), next.clone());
+            }
+            Beh::Act(chan.clone(), new, guard.as_ref().map(|g| cond(g, var, value)), go(next))
+        }
+        Beh::Guard(c, next) => Beh::Guard(cond(c, var, value), go(next)),
+        Beh::Choice(a, b) => Beh::Choice(go(a), go(b)),
+        Beh::Par(sync, a, b) => Beh::Par(sync.clone(), go(a), go(b)),
+        Beh::Enable(a, offs, b) => {
+            let new = offs.iter().map(|o| off(o, var, value)).collect();
+            Beh::Enable(go(a), new, if binds(offs, var) { b.clone() } else { go(b) })
+        }
+        Beh::Disable(a, b) => Beh::Disable(go(a), go(b)),
+        Beh::Interrupt(a, b) => Beh::Interrupt(go(a), go(b)),
+        Beh::Hide(chan, sorts, body) => Beh::Hide(chan.clone(), sorts.clone(), go(body)),
+        Beh::Let(name, v, body) => {
+            let v = val(v, var, value);
+            Beh::Let(name.clone(), v, if name == var { body.clone() } else { go(body) })
+        }
+        Beh::Call(proc, args) => Beh::Call(*proc, args.iter().map(|v| val(v, var, value)).collect()),
+    }
+}
+
+fn num_value(n: &Num) -> i64 {
+    match n {
+        Num::Lit(n) => *n,
+        Num::Var(name) => panic!("{name} is bound"),
+        Num::Sum(a, b) => (num_value(a) + num_value(b)) % 3,
+        Num::If(c, a, b) => {
+            if holds(c) {
+                num_value(a)
+            } else {
+                num_value(b)
+            }
+        }
+    }
+}
+
+fn holds(c: &Cond) -> bool {
+    match c {
+        Cond::Lit(b) => *b == 1,
+        Cond::Var(name) => panic!("{name} is bound"),
+        Cond::Less(a, b) => num_value(a) < num_value(b),
+        Cond::Same(a, b) => num_value(a) == num_value(b),
+        Cond::Not(a) => !holds(a),
+        Cond::And(a, b) => holds(a) && holds(b),
+    }
+}
+
+fn value(v: &Val) -> i64 {
+    match v {
+        Val::Num(n) => num_value(n),
+        Val::Cond(c) => i64::from(holds(c)),
+    }
+}
+
+// Steps.
+
+const TAU: &str = "ISTEP";
+
+struct Interpreter<'a> {
+    procs: &'a [Proc],
+}
+
+impl Interpreter<'_> {
+    fn steps(&self, b: &Beh) -> Vec<(Action, Beh)> {
+        match b {
+            Beh::Stop => Vec::new(),
+            Beh::Act(chan, offs, guard, next) => self.communications(chan, offs, guard.as_ref(), next),
+            Beh::Guard(c, next) => {
+                if holds(c) {
+                    self.steps(next)
+                } else {
+                    Vec::new()
+                }
+            }
+            Beh::Choice(a, b) => [self.steps(a), self.steps(b)].concat(),
+            Beh::Par(sync, a, b) => self.parallel(sync.as_ref(), a, b),
+            Beh::Enable(left, offs, right) => {
+                let mut all = Vec::new();
+                for ((chan, values), next) in self.steps(left) {
+                    if chan != "EXIT" {
+                        all.push(((chan, values), Beh::Enable(next.into(), offs.clone(), right.clone())));
+                    } else if let Some(right) = taken(offs, &values, right) {
+                        all.push(((TAU.into(), Vec::new()), right));
+                    }
+                }
+                all
+            }
+            Beh::Disable(left, right) => {
+                let stays = |(action, next): (Action, Beh)| {
+                    let next =
+                        if action.0 == "EXIT" { next } else { Beh::Disable(next.into(), right.clone()) };
+                    (action, next)
+                };
+                let mut all: Vec<_> = self.steps(left).into_iter().map(stays).collect();
+                all.extend(self.steps(right));
+                all
+            }
+            Beh::Interrupt(left, right) => {
+                let stays = |(action, next): (Action, Beh)| {
+                    let next =
+                        if action.0 == "EXIT" { next } else { Beh::Interrupt(next.into(), right.clone()) };
+                    (action, next)
+                };
+                let mut all: Vec<_> = self.steps(left).into_iter().map(stays).collect();
+                for (action, next) in self.steps(right) {
+                    if action.0 == "EXIT" {
+                        all.push(((TAU.into(), Vec::new()), b.clone()));
+                    } else {
+                        all.push((action, Beh::Enable(next.into(), Vec::new(), b.clone().into())));
+                    }
+                }
+                all
+            }
+            Beh::Hide(chan, sorts, body) => {
+                let hide = |(action, next): (Action, Beh)| {
+                    let action = if action.0 == *chan { (TAU.into(), Vec::new()) } else { action };
+                    (action, Beh::Hide(chan.clone(), sorts.clone(), next.into()))
+                };
+                self.steps(body).into_iter().map(hide).collect()
+            }
+            Beh::Let(name, v, body) => self.steps(&with(body, name, value(v))),
+            Beh::Call(proc, args) => {
+                let body = with(&self.procs[*proc].body, "x", value(&args[0]));
+                self.steps(&with(&body, "b", value(&args[1])))
+            }
+        }
+    }
+
+    fn communications(
+        &self,
+        chan: &str,
+        offs: &[Off],
+        guard: Option<&Cond>,
+        next: &Beh,
+    ) -> Vec<(Action, Beh)> {
+        let mut tuples: Vec<Vec<i64>> = vec![Vec::new()];
+        for off in offs {
+            let choices: Vec<i64> = match off {
+                Off::Take(_, sort) => sort.values().to_vec(),
+                Off::Give(v) => vec![value(v)],
+            };
+            tuples = tuples
+                .iter()
+                .flat_map(|tuple| choices.iter().map(|v| tuple.iter().copied().chain([*v]).collect()))
+                .collect();
+        }
+        let mut all = Vec::new();
+        for values in tuples {
+            let mut guard = guard.cloned();
+            let mut next = next.clone();
+            for (off, &v) in offs.iter().zip(&values) {
+                if let Off::Take(name, _) = off {
+                    guard = guard.map(|g| cond(&g, name, v));
+                    next = with(&next, name, v);
+                }
+            }
+            if guard.as_ref().is_none_or(holds) {
+                all.push(((chan.to_owned(), values), next));
+            }
+        }
+        all
+    }
+
+    fn parallel(&self, sync: Option<&Vec<String>>, a: &Beh, b: &Beh) -> Vec<(Action, Beh)> {
+        let shared = |action: &Action| -> BTreeSet<String> {
+            let is_shared = |chan: &String| match chan.as_str() {
+                "EXIT" => true,
+                TAU => false,
+                _ => sync.is_none_or(|sync| sync.contains(chan)),
+            };
+            said(action).into_keys().filter(is_shared).collect()
+        };
+        let (lefts, rights) = (self.steps(a), self.steps(b));
+        let mut all = Vec::new();
+        let both = |a: &Beh, b: &Beh| Beh::Par(sync.cloned(), a.clone().into(), b.clone().into());
+        for (action, next) in &lefts {
+            if shared(action).is_empty() {
+                all.push((action.clone(), both(next, b)));
+                continue;
+            }
+            for (other, other_next) in &rights {
+                if let Some(met) = met(action, other, &shared(action), &shared(other)) {
+                    all.push((met, both(next, other_next)));
+                }
+            }
+        }
+        for (action, next) in rights.iter().filter(|(action, _)| shared(action).is_empty()) {
+            all.push((action.clone(), both(a, next)));
+        }
+        all
+    }
+
+    /// With everything that internal steps reach; none if that is too much.
+    fn closure(&self, states: BTreeSet<Beh>) -> Option<BTreeSet<Beh>> {
+        let mut all = states;
+        let mut open: Vec<Beh> = all.iter().cloned().collect();
+        while let Some(state) = open.pop() {
+            for ((chan, _), next) in self.steps(&state) {
+                if chan == TAU && all.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if all.len() > MAX_STATES {
+                return None;
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Returns the values on each channel of a communication.
+fn said((chan, values): &Action) -> BTreeMap<String, Vec<i64>> {
+    let Some(_) = chan.find(JOINT) else { return [(chan.clone(), values.clone())].into() };
+    let mut values = values.iter().copied();
+    let own = |name: &str| (name.to_owned(), values.by_ref().take(sorts_of(name).len()).collect());
+    chan.split(JOINT).map(own).collect()
+}
+
+fn sorts_of(chan: &str) -> &'static [Sort] {
+    CHANNELS
+        .iter()
+        .find(|(name, ..)| *name == chan)
+        .map(|(_, sorts, _)| *sorts)
+        .expect("a channel of the model")
+}
+
+/// One communication of two sides: they agree on what they share, and each adds channels of its own.
+fn met(
+    left: &Action,
+    right: &Action,
+    shared: &BTreeSet<String>,
+    others: &BTreeSet<String>,
+) -> Option<Action> {
+    let (mut all, more) = (said(left), said(right));
+    let common = more.keys().filter(|chan| all.contains_key(*chan)).count();
+    if shared != others || common != shared.len() || shared.iter().any(|chan| all[chan] != more[chan]) {
+        return None;
+    }
+    all.extend(more);
+    let names: Vec<&str> = all.keys().map(String::as_str).collect();
+    Some((names.join(&JOINT.to_string()), all.values().flatten().copied().collect()))
+}
+
+/// Returns the behaviour that accepts the values of an exit; `None` if it gives other values.
+fn taken(offs: &[Off], values: &[i64], right: &Beh) -> Option<Beh> {
+    let mut right = right.clone();
+    for (off, &v) in offs.iter().zip(values) {
+        match off {
+            Off::Take(name, _) => right = with(&right, name, v),
+            Off::Give(given) if value(given) != v => return None,
+            Off::Give(_) => {}
+        }
+    }
+    Some(right)
+}
+
+// Random behaviours.
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.roll(n) == 0
+    }
+}
+
+/// The context in which a behaviour is generated.
+#[derive(Clone)]
+struct Place {
+    nums: Vec<String>,
+    conds: Vec<String>,
+    channels: Vec<(String, Vec<Sort>)>,
+    /// It ends with `EXIT` and a number.
+    exits: bool,
+    /// The processes below this number may be called, the one with it too if the call is the last thing that happens.
+    below: usize,
+    is_tail: bool,
+    is_guarded: bool,
+}
+
+struct Generator {
+    dice: Dice,
+    fresh: usize,
+    exits: Vec<bool>,
+}
+
+impl Generator {
+    fn num(&mut self, place: &Place, depth: usize) -> Num {
+        match self.dice.roll(if depth == 0 { 3 } else { 5 }) {
+            0 => Num::Lit(self.dice.roll(3) as i64),
+            1 | 2 if !place.nums.is_empty() => Num::Var(place.nums[self.dice.roll(place.nums.len())].clone()),
+            3 => Num::Sum(self.num(place, depth - 1).into(), self.num(place, depth - 1).into()),
+            4 => Num::If(
+                self.cond(place, depth - 1).into(),
+                self.num(place, depth - 1).into(),
+                self.num(place, depth - 1).into(),
+            ),
+            _ => Num::Lit(self.dice.roll(3) as i64),
+        }
+    }
+
+    fn cond(&mut self, place: &Place, depth: usize) -> Cond {
+        match self.dice.roll(if depth == 0 { 4 } else { 6 }) {
+            0 => Cond::Lit(self.dice.roll(2) as i64),
+            1 if !place.conds.is_empty() => Cond::Var(place.conds[self.dice.roll(place.conds.len())].clone()),
+            2 => Cond::Same(self.num(place, 0).into(), self.num(place, 0).into()),
+            4 => Cond::Not(self.cond(place, depth - 1).into()),
+            5 => Cond::And(self.cond(place, depth - 1).into(), self.cond(place, depth - 1).into()),
+            _ => Cond::Less(self.num(place, 0).into(), self.num(place, 0).into()),
+        }
+    }
+
+    fn val(&mut self, place: &Place, sort: Sort) -> Val {
+        match sort {
+            Sort::Int => Val::Num(self.num(place, 1)),
+            Sort::Bool => Val::Cond(self.cond(place, 1)),
+        }
+    }
+
+    fn var(&mut self, place: &mut Place, sort: Sort) -> String {
+        // Now and then a name that hides another.
+        let names = if sort == Sort::Int { &mut place.nums } else { &mut place.conds };
+        if !names.is_empty() && self.dice.one_in(4) {
+            return names[self.dice.roll(names.len())].clone();
+        }
+        self.fresh += 1;
+        let name = format!("{}{}", if sort == Sort::Int { "n" } else { "c" }, self.fresh);
+        names.push(name.clone());
+        name
+    }
+
+    /// Offers of these sorts; what they take is in scope in the place that is returned.
+    fn offers(&mut self, place: &Place, sorts: &[Sort]) -> (Vec<Off>, Place) {
+        let mut inner = place.clone();
+        let mut offs = Vec::new();
+        for &sort in sorts {
+            if self.dice.one_in(2) {
+                let mut name = self.var(&mut inner, sort);
+                while binds(&offs, &name) {
+                    name.push('_');
+                    if sort == Sort::Int {
+                        inner.nums.push(name.clone())
+                    } else {
+                        inner.conds.push(name.clone())
+                    }
+                }
+                offs.push(Off::Take(name, sort));
+            } else {
+                offs.push(Off::Give(self.val(place, sort)));
+            }
+        }
+        (offs, inner)
+    }
+
+    fn action(&mut self, place: &Place, depth: usize) -> Beh {
+        if self.dice.one_in(8) {
+            let inner = Place { is_guarded: true, ..place.clone() };
+            return Beh::Act(TAU.into(), Vec::new(), None, self.beh(&inner, depth).into());
+        }
+        let (chan, sorts) = self.channel(place);
+        let (offs, mut inner) = self.offers(place, &sorts);
+        let guard = self.dice.one_in(3).then(|| self.cond(&inner, 1));
+        inner.is_guarded = true;
+        Beh::Act(chan, offs, guard, self.beh(&inner, depth).into())
+    }
+
+    /// A channel, or several inputs or several outputs at once.
+    fn channel(&mut self, place: &Place) -> (String, Vec<Sort>) {
+        if !self.dice.one_in(5) {
+            return place.channels[self.dice.roll(place.channels.len())].clone();
+        }
+        let joint =
+            [&["A", "B"][..], &["C", "D"], &["C", "E"], &["D", "E"], &["C", "D", "E"]][self.dice.roll(5)];
+        let sorts = joint.iter().flat_map(|chan| sorts_of(chan).to_vec()).collect();
+        (joint.join(&JOINT.to_string()), sorts)
+    }
+
+    fn end(&mut self, place: &Place) -> Beh {
+        let last = if place.is_tail && place.is_guarded { place.below + 1 } else { place.below };
+        let callable: Vec<usize> =
+            (0..last.min(self.exits.len())).filter(|&p| self.exits[p] == place.exits).collect();
+        if !callable.is_empty() && !self.dice.one_in(4) {
+            let proc = callable[self.dice.roll(callable.len())];
+            return Beh::Call(proc, vec![self.val(place, Sort::Int), self.val(place, Sort::Bool)]);
+        }
+        if place.exits {
+            // Two sides of a composition agree only if one of them leaves the value open.
+            let off = if self.dice.one_in(4) {
+                Off::Take("e".into(), Sort::Int)
+            } else {
+                Off::Give(self.val(place, Sort::Int))
+            };
+            return Beh::Act("EXIT".into(), vec![off], None, Beh::Stop.into());
+        }
+        Beh::Stop
+    }
+
+    fn beh(&mut self, place: &Place, depth: usize) -> Beh {
+        if depth == 0 {
+            return self.end(place);
+        }
+        let depth = depth - 1;
+        let inside = Place { is_tail: false, ..place.clone() };
+        match self.dice.roll(20) {
+            0..=7 => self.action(place, depth),
+            8..=11 => Beh::Choice(self.beh(place, depth).into(), self.beh(place, depth).into()),
+            12 => Beh::Guard(self.cond(place, 1), self.beh(place, depth).into()),
+            13 => {
+                let sort = if self.dice.one_in(2) { Sort::Int } else { Sort::Bool };
+                let v = self.val(place, sort);
+                let mut inner = place.clone();
+                let name = self.var(&mut inner, sort);
+                Beh::Let(name, v, self.beh(&inner, depth).into())
+            }
+            14 => {
+                let sync = self.sync(place);
+                Beh::Par(sync, self.beh(&inside, depth).into(), self.beh(&inside, depth).into())
+            }
+            15 | 16 => self.enable(place, &inside, depth),
+            17 => Beh::Disable(self.beh(&inside, depth).into(), self.beh(place, depth).into()),
+            18 => {
+                let other = Place { exits: true, ..inside.clone() };
+                Beh::Interrupt(self.beh(&inside, depth).into(), self.beh(&other, depth).into())
+            }
+            _ => {
+                self.fresh += 1;
+                let sorts = if self.dice.one_in(2) { vec![Sort::Bool] } else { Vec::new() };
+                let chan = format!("H{}", self.fresh);
+                let mut inner = inside;
+                inner.channels.push((chan.clone(), sorts.clone()));
+                Beh::Hide(chan, sorts, self.beh(&inner, depth).into())
+            }
+        }
+    }
+
+    fn sync(&mut self, place: &Place) -> Option<Vec<String>> {
+        if self.dice.one_in(4) {
+            return None;
+        }
+        let picked = place.channels.iter().filter(|_| self.dice.one_in(2));
+        Some(picked.map(|(name, _)| name.clone()).collect())
+    }
+
+    fn enable(&mut self, place: &Place, inside: &Place, depth: usize) -> Beh {
+        let left = self.beh(&Place { exits: true, ..inside.clone() }, depth);
+        let (offs, mut inner) = self.offers(place, &[Sort::Int]);
+        inner.is_guarded = true;
+        Beh::Enable(left.into(), offs, self.beh(&inner, depth).into())
+    }
+}
+
+fn plan(seed: u64) -> (Vec<Proc>, Beh) {
+    let mut dice = Dice(seed.wrapping_mul(7919) + 1);
+    for _ in 0..5 {
+        dice.roll(2);
+    }
+    let n = 1 + dice.roll(3);
+    let exits: Vec<bool> = (0..n).map(|_| dice.one_in(3)).collect();
+    let mut generator = Generator { dice, fresh: 0, exits: exits.clone() };
+    let channels: Vec<(String, Vec<Sort>)> =
+        CHANNELS.iter().map(|(name, sorts, _)| ((*name).to_owned(), sorts.to_vec())).collect();
+    let place = |nums: Vec<String>, conds: Vec<String>, exits, below| Place {
+        nums,
+        conds,
+        channels: channels.clone(),
+        exits,
+        below,
+        is_tail: true,
+        is_guarded: false,
+    };
+    let mut procs = Vec::new();
+    for (at, &exits) in exits.iter().enumerate() {
+        let body = generator.beh(&place(vec!["x".into()], vec!["b".into()], exits, at), 4);
+        procs.push(Proc { exits, body });
+    }
+    let start = place(Vec::new(), Vec::new(), false, n);
+    let side = |generator: &mut Generator| {
+        let depth = 1 + generator.dice.roll(3);
+        generator.beh(&Place { is_tail: false, ..start.clone() }, depth)
+    };
+    let mut model = side(&mut generator);
+    for _ in 0..generator.dice.roll(3) {
+        let sync = generator.sync(&start);
+        model = Beh::Par(sync, model.into(), side(&mut generator).into());
+    }
+    (procs, model)
+}
+
+// Text.
+
+fn num_text(n: &Num) -> String {
+    match n {
+        Num::Lit(n) => n.to_string(),
+        Num::Var(name) => name.clone(),
+        Num::Sum(a, b) => format!("({} + {} % 3)", num_text(a), num_text(b)),
+        Num::If(c, a, b) => format!("IF {} THEN {} ELSE {} FI", cond_text(c), num_text(a), num_text(b)),
+    }
+}
+
+fn cond_text(c: &Cond) -> String {
+    match c {
+        Cond::Lit(b) => if *b == 1 { "True" } else { "False" }.into(),
+        Cond::Var(name) => name.clone(),
+        Cond::Less(a, b) => format!("({} < {})", num_text(a), num_text(b)),
+        Cond::Same(a, b) => format!("({} == {})", num_text(a), num_text(b)),
+        Cond::Not(a) => format!("not({})", cond_text(a)),
+        Cond::And(a, b) => format!("({} /\\ {})", cond_text(a), cond_text(b)),
+    }
+}
+
+fn val_text(v: &Val) -> String {
+    match v {
+        Val::Num(n) => num_text(n),
+        Val::Cond(c) => cond_text(c),
+    }
+}
+
+fn offs_text(offs: &[Off]) -> String {
+    offs.iter().fold(String::new(), |mut text, off| {
+        let result = match off {
+            Off::Take(name, sort) => write!(text, " ? {name} :: {}", sort.name()),
+            Off::Give(v) => write!(text, " ! {}", val_text(v)),
+        };
+        result.expect("text");
+        text
+    })
+}
+
+/// `A ! 1 | B ? x`
+fn communication_text(chan: &str, offs: &[Off]) -> String {
+    if !chan.contains(JOINT) {
+        return format!("{chan}{}", offs_text(offs));
+    }
+    let mut rest = offs;
+    let one = |name: &str| {
+        let (own, others) = rest.split_at(sorts_of(name).len());
+        rest = others;
+        format!("{name}{}", offs_text(own))
+    };
+    chan.split(JOINT).map(one).collect::<Vec<_>>().join(" | ")
+}
+
+fn text(b: &Beh) -> String {
+    match b {
+        Beh::Stop => "STOP".into(),
+        Beh::Act(chan, offs, guard, next) => {
+            let guard = guard.as_ref().map_or(String::new(), |g| format!(" [[ {} ]]", cond_text(g)));
+            format!("{}{guard} >-> ({})", communication_text(chan, offs), text(next))
+        }
+        Beh::Guard(c, next) => format!("[[ {} ]] =>> ({})", cond_text(c), text(next)),
+        Beh::Choice(a, b) => format!("({}) ## ({})", text(a), text(b)),
+        Beh::Par(None, a, b) => format!("({}) || ({})", text(a), text(b)),
+        Beh::Par(Some(sync), a, b) if sync.is_empty() => format!("({}) ||| ({})", text(a), text(b)),
+        Beh::Par(Some(sync), a, b) => format!("({}) |[ {} ]| ({})", text(a), sync.join(", "), text(b)),
+        Beh::Enable(a, offs, b) => format!("({}) >>> ACCEPT{} IN {} NI", text(a), offs_text(offs), text(b)),
+        Beh::Disable(a, b) => format!("({}) [>> ({})", text(a), text(b)),
+        Beh::Interrupt(a, b) => format!("({}) [>< ({})", text(a), text(b)),
+        Beh::Hide(chan, sorts, body) => {
+            let sorts: Vec<&str> = sorts.iter().map(|sort| sort.name()).collect();
+            let sorts = if sorts.is_empty() { String::new() } else { format!(" :: {}", sorts.join(" # ")) };
+            format!("HIDE [ {chan}{sorts} ] IN {} NI", text(body))
+        }
+        Beh::Let(name, v, body) => format!("LET {name} = {} IN {} NI", val_text(v), text(body)),
+        Beh::Call(proc, args) => {
+            let args: Vec<String> = args.iter().map(val_text).collect();
+            format!("p{proc} [A, B, C, D, E] ({})", args.join(", "))
+        }
+    }
+}
+
+fn whole_text(procs: &[Proc], model: &Beh) -> String {
+    let heading = "A :: Int; B :: Bool; C; D :: Int # Bool; E :: Int";
+    let mut all = format!("CHANDEF Chans ::= {heading} ENDDEF\n");
+    for (at, proc) in procs.iter().enumerate() {
+        let exit = if proc.exits { "EXIT Int " } else { "" };
+        let body = text(&proc.body);
+        writeln!(all, "PROCDEF p{at} [ {heading} ] (x :: Int; b :: Bool) {exit}::=\n  {body}\nENDDEF")
+            .expect("text");
+    }
+    write!(all, "MODELDEF M ::= CHAN IN A, B CHAN OUT C, D, E BEHAVIOUR\n  {}\nENDDEF\n", text(model))
+        .expect("text");
+    all
+}
+
+// Comparison.
+
+/// Every label that is ever asked for, and whether it is an input.
+fn labels() -> Vec<(Action, bool)> {
+    let kinds = [true, false].map(|kind| {
+        let own = CHANNELS.iter().filter(|(.., is_input)| *is_input == kind).map(|(name, ..)| *name);
+        (kind, own.collect::<Vec<_>>())
+    });
+    let mut all = Vec::new();
+    for (is_input, names) in kinds {
+        for chosen in 1..1 << names.len() {
+            let names: Vec<&str> = names
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| chosen >> at & 1 == 1)
+                .map(|(_, name)| *name)
+                .collect();
+            let mut tuples: Vec<Vec<i64>> = vec![Vec::new()];
+            for sort in names.iter().flat_map(|name| sorts_of(name)) {
+                tuples = tuples
+                    .iter()
+                    .flat_map(|tuple| {
+                        sort.values().iter().map(|v| tuple.iter().copied().chain([*v]).collect())
+                    })
+                    .collect();
+            }
+            let chan = names.join(&JOINT.to_string());
+            all.extend(tuples.into_iter().map(|values| ((chan.clone(), values), is_input)));
+        }
+    }
+    all
+}
+
+/// The states after `action`; there is no message for channels that are never used at once.
+fn after(model: &Model, state: &ConcreteState, action: &Action) -> Vec<ConcreteState> {
+    if model.sts.gate_named(&action.0).is_none() {
+        return Vec::new();
+    }
+    let found = concrete::successors(&model.pool, &model.sts, state, &label(model, action));
+    found.expect("evaluates").into_iter().map(|successor| successor.state).collect()
+}
+
+fn model_closure(model: &Model, states: Vec<ConcreteState>) -> Option<BTreeSet<ConcreteState>> {
+    let closure = concrete::tau_closure(&model.pool, &model.sts, states, MAX_STATES).expect("evaluates");
+    (!closure.truncated).then_some(closure.states)
+}
+
+/// Returns whether no output and no internal step is possible.
+fn is_quiet(model: &Model, state: &ConcreteState, all: &[(Action, bool)]) -> bool {
+    let moves = concrete::internal_successors(&model.pool, &model.sts, state).expect("evaluates");
+    let outputs = all.iter().filter(|(_, is_input)| !is_input);
+    moves.is_empty() && outputs.into_iter().all(|(action, _)| after(model, state, action).is_empty())
+}
+
+/// One trace; returns the number of labels that were compared.
+fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str) -> usize {
+    let interpreter = Interpreter { procs };
+    let all = labels();
+    let initial = concrete::initial_state(&model.pool, &model.sts).expect("known");
+    let (mut ours, mut theirs) = (vec![initial], BTreeSet::from([start.clone()]));
+    let mut compared = 0;
+    let mut trace: Vec<Action> = Vec::new();
+    for _ in 0..6 {
+        let (Some(closed), Some(terms)) = (model_closure(model, ours), interpreter.closure(theirs)) else {
+            return compared;
+        };
+        let quiet = closed.iter().any(|state| is_quiet(model, state, &all));
+        let is_input =
+            |chan: &str| CHANNELS.iter().any(|(name, _, is_input)| *is_input && chan.starts_with(name));
+        let own = |(action, _): &(Action, Beh)| action.0 != "EXIT" && !is_input(&action.0);
+        let quiet_terms = terms.iter().any(|term| !interpreter.steps(term).iter().any(own));
+        assert_eq!(quiet, quiet_terms, "silence after {trace:?} of\n{text}");
+        let steps: Vec<(Action, Beh)> = terms.iter().flat_map(|term| interpreter.steps(term)).collect();
+        let mut enabled = Vec::new();
+        for (action, _) in &all {
+            let next: Vec<ConcreteState> =
+                closed.iter().flat_map(|state| after(model, state, action)).collect();
+            let possible = steps.iter().any(|(other, _)| other == action);
+            assert_eq!(!next.is_empty(), possible, "{action:?} after {trace:?} of\n{text}");
+            compared += 1;
+            if possible {
+                enabled.push((action.clone(), next));
+            }
+        }
+        if enabled.is_empty() {
+            return compared;
+        }
+        let (action, next) = enabled.swap_remove(dice.roll(enabled.len()));
+        ours = next;
+        theirs = steps.into_iter().filter(|(other, _)| *other == action).map(|(_, next)| next).collect();
+        trace.push(action);
+    }
+    compared
+}
+
+#[test]
+fn models_do_what_the_semantics_of_their_text_says() {
+    let n: u64 = std::env::var("IOXIDE_TORXAKIS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let (mut models, mut refused, mut compared, mut composed, mut joint) = (0, 0, 0, 0, 0);
+    let mut seed = 0;
+    while models < n {
+        seed += 1;
+        let (procs, start) = plan(seed);
+        let text = whole_text(&procs, &start);
+        let (sources, loaded) = load_text("m.txs", &text);
+        let Some(model) = loaded.model else {
+            // Exits that nobody gives, values that nobody says, and products that are too large are refused.
+            let known = [Code::BadExit, Code::OpenHiddenField, Code::TooManySwitches];
+            let fine = loaded.diagnostics.iter().all(|finding| known.contains(&finding.code));
+            assert!(fine, "{text}\n{}", render(&sources, &loaded.diagnostics));
+            refused += 1;
+            continue;
+        };
+        models += 1;
+        composed += usize::from(model.sts.composition.is_some());
+        joint += u64::from(model.sts.gates.iter().any(|gate| gate.name.contains(JOINT)));
+        let mut dice = Dice(seed);
+        for _ in 0..4 {
+            compared += walk(&procs, &start, &model, &mut dice, &text);
+        }
+    }
+    println!(
+        "{models} models ({composed} of parts, {joint} with channels used at once, {refused} more refused), {compared} labels: no \
+         disagreement"
+    );
+    assert!(
+        refused < 3 * n && composed * 4 > models as usize && joint * 10 > models && compared as u64 > 50 * n,
+        "the models do something"
+    );
+}

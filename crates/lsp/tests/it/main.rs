@@ -1,0 +1,4 @@
+//! Tests of the language server through its messages.
+
+mod answers;
+mod typing;

@@ -1,0 +1,3 @@
+//! Tests of the translation of OpenAPI descriptions.
+
+mod translate;

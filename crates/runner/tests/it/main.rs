@@ -1,0 +1,8 @@
+//! Tests of campaigns through the public functions of the crate.
+
+#[path = "../../../testgen/tests/it/common.rs"]
+mod common;
+mod game;
+mod hunt;
+mod kill;
+mod timed;

@@ -1,0 +1,4 @@
+//! Tests of symbolic execution against explicit execution.
+
+mod examples;
+mod systems;

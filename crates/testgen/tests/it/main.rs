@@ -1,0 +1,19 @@
+//! Tests of comparison, test cases and testers against enumeration.
+
+mod adaptive;
+mod case;
+mod collections;
+mod common;
+mod conform;
+mod conform_random;
+mod conform_timed;
+mod data;
+mod mutants;
+mod mutants_random;
+mod mutants_timed;
+mod no_proof;
+mod pairs;
+mod particle_counter;
+mod purposes;
+mod timed;
+mod timed_monitor;
