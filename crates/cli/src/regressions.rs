@@ -96,7 +96,9 @@ pub fn add(
     let mut new: Vec<Regression> = Vec::new();
     for failure in failures {
         let smallest = smallest(failure);
-        if known.iter().chain(&new).all(|old| old.trace != smallest.trace && old.name != smallest.name) {
+        let is_known =
+            |old: &Regression| old.trace.is_same_course(&smallest.trace) || old.name == smallest.name;
+        if !known.iter().chain(&new).any(is_known) {
             new.push(smallest);
         }
     }

@@ -11,6 +11,9 @@ pub struct Trace {
     pub labels: Vec<Label>,
     /// The breakdown of the system after the last label; `None` if it kept running.
     pub breakdown: Option<Breakdown>,
+    /// The position of the label that the specification forbids; `None` if none is forbidden, or nobody judged it. It
+    /// need not be the last one: a message may be found out only after others have come that do not explain it.
+    pub forbidden_at: Option<usize>,
 }
 
 /// The way in which a system stops behaving as a model can describe.
@@ -62,6 +65,21 @@ impl Trace {
         self.labels.len() + usize::from(self.breakdown.is_some())
     }
 
+    /// Returns the forbidden label of a trace that failed: the last one, unless the trace names another.
+    #[must_use]
+    pub fn forbidden_label(&self) -> Option<&Label> {
+        match self.forbidden_at {
+            Some(at) => self.labels.get(at),
+            None => self.labels.last(),
+        }
+    }
+
+    /// Returns whether both traces have the same labels and end in the same way, whatever was judged of them.
+    #[must_use]
+    pub fn is_same_course(&self, other: &Self) -> bool {
+        (&self.labels, self.breakdown) == (&other.labels, other.breakdown)
+    }
+
     /// Returns whether the last label is quiescence or a delay.
     #[must_use]
     pub fn ends_in_silence(&self) -> bool {
@@ -77,6 +95,6 @@ impl Trace {
 
 impl FromIterator<Label> for Trace {
     fn from_iter<I: IntoIterator<Item = Label>>(labels: I) -> Self {
-        Self { labels: labels.into_iter().collect(), breakdown: None }
+        Self { labels: labels.into_iter().collect(), breakdown: None, forbidden_at: None }
     }
 }

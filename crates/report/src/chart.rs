@@ -2,7 +2,7 @@
 //!
 //! The tester stands on the left, the system on the right, time goes down. A system made of parts has a lane for
 //! every part that is seen, as long as there is room. Silence is drawn
-//! as such. Under a forbidden last step stands what was expected in its place.
+//! as such. Under a forbidden step stands what was expected in its place.
 //!
 //! *Promises.* No line is wider than asked for (as terminals count columns), nor does any text break out of its lane:
 //! it is cut, wrapped, and its control characters are written out by
@@ -56,15 +56,25 @@ impl ChartStep {
     }
 }
 
-/// The remark on the last step of a chart.
+/// The remark on a step of a chart, by its position among the steps that are drawn.
 #[derive(Clone, Copy, Debug)]
-pub enum LastStepNote<'a> {
-    /// The step is allowed.
+pub enum StepNote<'a> {
+    /// Every step is allowed, or the forbidden one is not drawn.
     Fine,
     /// The step is forbidden; the alternatives are not known.
-    Forbidden,
+    Forbidden(usize),
     /// The step is forbidden; these labels were allowed in its place.
-    Instead(&'a [Allowed]),
+    Instead(usize, &'a [Allowed]),
+}
+
+impl StepNote<'_> {
+    /// Returns the position of the forbidden step.
+    fn forbidden(&self) -> Option<usize> {
+        match self {
+            Self::Fine => None,
+            Self::Forbidden(at) | Self::Instead(at, _) => Some(*at),
+        }
+    }
 }
 
 /// A sequence chart to draw.
@@ -74,8 +84,8 @@ pub struct SequenceChart<'a> {
     pub steps: &'a [ChartStep],
     /// The number of steps of the run before the first in `steps`.
     pub before: usize,
-    /// The remark on the last step.
-    pub last: LastStepNote<'a>,
+    /// The remark on the forbidden step.
+    pub note: StepNote<'a>,
     /// The columns the chart may take; fewer than 48 count as 48.
     pub width: usize,
 }
@@ -90,15 +100,16 @@ pub fn draw(chart: &SequenceChart<'_>) -> Vec<String> {
         lines.push(sheet.row("", &sheet.centred(&format!("… {} {what} before", chart.before), ' '), ""));
     }
     for (at, step) in chart.steps.iter().enumerate() {
-        let is_last = at + 1 == chart.steps.len();
-        let is_bad = is_last && !matches!(chart.last, LastStepNote::Fine);
+        let is_bad = chart.note.forbidden() == Some(at);
         let mark = if is_bad { "✗" } else { " " };
         let lead = format!("  {mark} {:>4}", chart.before + at + 1);
-        let note = if is_last && matches!(chart.last, LastStepNote::Instead(_)) { "got" } else { "" };
+        let instead = match chart.note {
+            StepNote::Instead(_, instead) if is_bad => Some(instead),
+            StepNote::Fine | StepNote::Forbidden(_) | StepNote::Instead(..) => None,
+        };
+        let note = if instead.is_some() { "got" } else { "" };
         lines.extend(sheet.step(&lead, step, ChartStroke::Solid, note));
-    }
-    if let LastStepNote::Instead(instead) = chart.last {
-        lines.extend(sheet.expected(instead));
+        lines.extend(instead.into_iter().flat_map(|instead| sheet.expected(instead)));
     }
     lines
 }
@@ -130,9 +141,9 @@ struct ChartSheet {
 
 impl ChartSheet {
     fn of(chart: &SequenceChart<'_>) -> Self {
-        let instead = match chart.last {
-            LastStepNote::Instead(instead) => &instead[..instead.len().min(MAX_EXPECTED)],
-            LastStepNote::Fine | LastStepNote::Forbidden => &[],
+        let instead = match chart.note {
+            StepNote::Instead(_, instead) => &instead[..instead.len().min(MAX_EXPECTED)],
+            StepNote::Fine | StepNote::Forbidden(_) => &[],
         };
         let lanes = lanes(chart.steps, instead);
         let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);

@@ -263,6 +263,9 @@ pub struct VerdictTold {
     /// The kind of failure: `forbidden`, `crash`, `hang` or `unreadable`; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// The number of the forbidden step, if it is not the last one: a message that later ones did not explain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
     /// The step from which on nothing is known, if there is one; never with `pass` or `fail`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown_from: Option<usize>,
@@ -288,6 +291,7 @@ impl VerdictTold {
             verdict: verdict.into(),
             reason,
             kind: None,
+            step: None,
             unknown_from: None,
             explanation: None,
             signature: None,
@@ -479,8 +483,11 @@ pub struct ShrinkingTold {
 pub struct ShrunkTold {
     /// Its number.
     pub run: u64,
-    /// The smaller trace, which fails with its last label.
+    /// The smaller trace, which fails with its last label unless `step` says otherwise.
     pub trace: Vec<LabelTold>,
+    /// The number of the forbidden step of the smaller trace, from 1; absent if it is the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
     /// The number of labels of the original run.
     pub from: usize,
     /// The number of runs the search took.

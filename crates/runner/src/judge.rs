@@ -31,10 +31,12 @@ use crate::suite::SuiteLabel;
 /// The judgement of the monitor about a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgedTrace {
-    /// Labels judged; the last one is the forbidden one if there is one.
+    /// The number of labels judged.
     pub steps: usize,
-    /// The explanation why the last label is forbidden.
+    /// The explanation why a label is forbidden.
     pub forbidden: Option<Explanation>,
+    /// The position of the forbidden label, from 0: the last one judged, or one before it that nothing explains.
+    pub forbidden_at: Option<usize>,
     /// The finding in the words of timed testing, in a timed model.
     pub finding: Option<FindingTold>,
     /// True if the trace had left the objective before the forbidden label: it is no failure.
@@ -85,7 +87,10 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     }
     let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
     let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
+    // The number of each label in the monitor, if it may have overtaken others.
+    let mut marks: Vec<u64> = Vec::with_capacity(trace.len());
     for (at, label) in trace.labels.iter().enumerate() {
+        marks.resize(at, after.mark());
         if let Some(halted) = cx.halted() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
             judged.steps = at;
@@ -111,15 +116,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
                 judged.unknown.get_or_insert((at + 1, why));
             }
             Err(forbidden) => {
-                if let Some(objective) = config.objective.filter(|_| !cx.sts.is_timed()) {
-                    let inside = is_inside(cx, objective, trace, at, config);
-                    watch.doubt(usize::from(inside.is_none()));
-                    judged.is_outside = !inside.unwrap_or(false);
-                }
-                let seen: Trace = trace.labels[..=at].iter().cloned().collect();
-                judged.finding = timed_finding(cx, &forbidden, &seen);
-                judged.forbidden = Some(explanation(cx, &forbidden));
-                judged.steps = at + 1;
+                judged.forbid(cx, &forbidden, trace, at, &marks);
                 break;
             }
         }
@@ -128,9 +125,44 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
             judged.unknown.get_or_insert((at + 1, why));
         }
     }
+    marks.resize(judged.steps, after.mark());
+    if judged.forbidden.is_none() && judged.unknown.is_none() && after.is_unexplained() {
+        judged.give_up_held(cx, &mut after, trace, &marks);
+    }
+    if let (Some(objective), true, false) = (config.objective, judged.forbidden.is_some(), cx.sts.is_timed())
+    {
+        let inside = is_inside(cx, objective, trace, judged.steps - 1, config);
+        watch.doubt(usize::from(inside.is_none()));
+        judged.is_outside = !inside.unwrap_or(false);
+    }
     judged.is_outside &= judged.forbidden.is_some();
     (judged.belief, judged.doubts) = (after.size(), after.doubts() + watch.doubts());
     judged
+}
+
+impl JudgedTrace {
+    /// Notes that the trace up to position `last` is forbidden; `marks` are the numbers of its labels in the monitor.
+    fn forbid(&mut self, cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace, last: usize, marks: &[u64]) {
+        let seen: Trace = trace.labels[..=last].iter().cloned().collect();
+        self.finding = timed_finding(cx, forbidden, &seen);
+        self.forbidden = Some(explanation(cx, forbidden));
+        // A label that takes no number has that of the one before it.
+        let held = forbidden.held.and_then(|mark| marks.iter().position(|it| *it == mark));
+        self.forbidden_at = Some(held.unwrap_or(last));
+        self.steps = last + 1;
+    }
+
+    /// Decides about a trace at whose end a message is not explained. Where it was recorded that its time ran out it is
+    /// forbidden; otherwise the message that explains it may have come later.
+    fn give_up_held(&mut self, cx: &mut Ctx<'_>, after: &mut Monitor, trace: &Trace, marks: &[u64]) {
+        let blamed = trace.forbidden_at.and_then(|at| marks.get(at));
+        if let Some(Err(forbidden)) = blamed.map(|mark| after.expire(cx, *mark)) {
+            self.forbid(cx, &forbidden, trace, self.steps - 1, marks);
+        } else if after.is_unexplained() {
+            let why = "a message is explained only by one that is not in the trace";
+            self.unknown = Some((self.steps, why.into()));
+        }
+    }
 }
 
 /// Returns whether the first `n` labels are in the objective, whichever way they crossed; `None` if that is not known.

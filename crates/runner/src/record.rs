@@ -130,7 +130,7 @@ impl Record {
         run: u64,
     ) -> Result<(Trace, Vec<Option<WayTold>>), CodecError> {
         let mut steps: Vec<(usize, Label, Option<WayTold>)> = Vec::new();
-        let mut breakdown = None;
+        let (mut breakdown, mut forbidden) = (None, None);
         let mut begun_last = None;
         for event in &self.events {
             let is_here = event.run.or(begun_last) == Some(run);
@@ -143,6 +143,7 @@ impl Record {
                 EventKind::Patience(told) if is_here => {
                     steps.retain(|(step, ..)| !told.not_silent.contains(step));
                 }
+                EventKind::Verdict(told) if is_here => forbidden = told.step,
                 EventKind::RunFinished(_)
                 | EventKind::CampaignStarted(_)
                 | EventKind::Stimulus(_)
@@ -155,8 +156,9 @@ impl Record {
                 | EventKind::CampaignFinished(_) => (),
             }
         }
+        let forbidden_at = forbidden.and_then(|step| steps.iter().position(|(number, ..)| *number == step));
         let (labels, ways) = steps.into_iter().map(|(_, label, way)| (label, way)).unzip();
-        Ok((Trace { labels, breakdown }, ways))
+        Ok((Trace { labels, breakdown, forbidden_at }, ways))
     }
 }
 

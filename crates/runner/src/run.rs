@@ -263,8 +263,8 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     history: Trace,
     /// The number of steps reported, those taken back included.
     told: usize,
-    /// The origin of each label of the trace, for the objective.
-    happened: Vec<LabelOrigin>,
+    /// The origin of each label of the trace.
+    happened: Vec<TracedLabel>,
     watch: ObjectiveWatch,
     signature: Option<String>,
     /// The step from which on nothing is known, and why.
@@ -283,6 +283,17 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     /// The switches that explain the messages since the last move.
     explained: Vec<Vec<SwitchId>>,
     teller: &'w EventSink<'r>,
+}
+
+/// The origin of a label of the trace.
+#[derive(Clone, Copy, Debug)]
+struct TracedLabel {
+    /// The way it happened, for the objective.
+    origin: LabelOrigin,
+    /// The number of its step as reported.
+    step: usize,
+    /// Its number in the monitor, if it may have overtaken others.
+    mark: Option<u64>,
 }
 
 /// The reason why the loop was left.
@@ -426,8 +437,10 @@ impl RunLoop<'_, '_, '_, '_> {
         if let Some(enough) = &self.config.enough {
             enough.note(&self.coverage.fresh());
         }
+        let before = self.after.mark();
         let judged = observe(&mut self.after, self.bench.cx);
-        self.tell_step(label, &switches)?;
+        let mark = self.after.mark();
+        self.tell_step(label, &switches, (mark > before).then_some(mark))?;
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.explained.push(switches);
         }
@@ -460,11 +473,11 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Reports a step, which becomes part of the trace.
-    fn tell_step(&mut self, label: &Label, switches: &[SwitchId]) -> io::Result<()> {
-        self.trace.labels.push(label.clone());
-        self.happened.push(self.how(label));
-        self.history.labels.push(label.clone());
+    fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
         self.told += 1;
+        self.trace.labels.push(label.clone());
+        self.happened.push(TracedLabel { origin: self.how(label), step: self.told, mark });
+        self.history.labels.push(label.clone());
         self.unwritten = 0;
         let sts = self.bench.cx.sts;
         let (raw, way) = match label {
@@ -509,7 +522,7 @@ impl RunLoop<'_, '_, '_, '_> {
         if !matches!(self.pace, RunPace::Untimed) {
             return true;
         }
-        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().copied());
+        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().map(|it| it.origin));
         let labels: Vec<(Label, LabelOrigin)> = labels.take(n).collect();
         let inside = orders::is_inside(self.bench.cx, &objective, &labels, self.config.relation);
         self.watch.doubt(usize::from(inside.is_none()));
@@ -547,10 +560,18 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
+    /// Returns the position in the trace of the message that `forbidden` blames.
+    fn blamed(&self, forbidden: &Forbidden) -> Option<usize> {
+        let held = forbidden.held.and_then(|mark| self.happened.iter().rposition(|it| it.mark == Some(mark)));
+        held.or_else(|| self.trace.len().checked_sub(1))
+    }
+
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
         if let Some(reason) = self.pace.starved(&self.config.tolerance) {
             return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
         }
+        self.trace.forbidden_at = self.blamed(forbidden);
+        let step = self.trace.forbidden_at.and_then(|at| self.happened.get(at)).map(|it| it.step);
         let explanation = explanation(self.bench.cx, forbidden);
         let judged = timed_finding(self.bench.cx, forbidden, &self.trace);
         let finding = match (finding.map(FindingTold::from), judged) {
@@ -567,6 +588,7 @@ impl RunLoop<'_, '_, '_, '_> {
         self.signature = Some(signature(self.bench.cx, forbidden));
         let told = VerdictTold {
             kind: Some("forbidden".into()),
+            step: step.filter(|step| *step < self.told),
             explanation: Some(explanation),
             signature: self.signature.clone(),
             finding,

@@ -21,6 +21,7 @@
 //! steps cut at the limit, too many courses), [`Monitor::lost`] says so, and nothing is forbidden from there on. After
 //! an input the specification does not mention, a course allows everything.
 
+mod blame;
 mod concrete;
 mod course;
 mod explain;
@@ -248,7 +249,10 @@ impl Monitor {
                 Ok(self.allowed_label())
             }
             Label::Input(..) | Label::Output(..) => self.see(cx, label, Arrival::Direct),
-            Label::Quiescence => self.step(cx, label, EventCourse::is_settled),
+            Label::Quiescence => {
+                let observed = self.step(cx, label, EventCourse::is_settled);
+                observed.map_err(|refused| self.blame(cx, label, refused))
+            }
             Label::Delay(by) => self.step(cx, label, |course| !course.has_expired(by)),
         }
     }
@@ -283,9 +287,8 @@ impl Monitor {
             self.courses.retain(|course| !course.holds_since(mark));
             return Ok(AllowedLabel::Allowed);
         }
-        let courses = self.courses.len();
-        let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
-        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
+        let refused = self.refusal(cx);
+        self.refuse(refused)
     }
 
     /// Closes the lanes that are `gone`: an input under way on them was taken, or is lost.
@@ -312,14 +315,18 @@ impl Monitor {
         arrival: Arrival,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         match arrival {
-            Arrival::Direct => self.step(cx, label, EventCourse::is_timely),
+            Arrival::Direct => {
+                let observed = self.step(cx, label, EventCourse::is_timely);
+                observed.map_err(|refused| self.blame(cx, label, refused))
+            }
             Arrival::Answer { lane, others } => {
                 let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
                 let before = self.courses.clone();
                 let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
                 let observed = self.step(cx, label, may);
                 match (observed, held.is_empty()) {
-                    (observed, true) => observed.and_then(|observed| self.explained(cx, before, observed)),
+                    (Ok(observed), true) => self.explained(cx, before, observed),
+                    (Err(refused), true) => Err(self.blame(cx, label, refused)),
                     (observed, false) => {
                         if observed.is_err() {
                             self.courses.clear();
@@ -356,19 +363,21 @@ impl Monitor {
             }
         }
         let observed = self.step(cx, label, |course| is_next(&course) && !course.holds_on(lane));
-        if observed.is_err() && holding.is_empty() {
-            return observed;
-        }
-        if observed.is_err() {
-            self.courses.clear();
-        }
+        let observed = match observed {
+            Err(refused) if holding.is_empty() => return Err(self.blame(cx, label, refused)),
+            Err(_) => {
+                self.courses.clear();
+                AllowedLabel::Allowed
+            }
+            Ok(observed) => observed,
+        };
         self.courses.extend(holding);
         match (is_end, wiring) {
             (true, Some(wiring)) => self.lose(cx, |lane| wiring.is_of(lane, connection)),
             (true, None) => self.lose(cx, |other| other == lane),
             (false, _) => self.close(cx),
         }
-        Ok(observed.unwrap_or(AllowedLabel::Allowed))
+        Ok(observed)
     }
 
     /// Ends the orders that still hold a message, as nothing else is under way. If all do, the message is forbidden and
@@ -383,9 +392,9 @@ impl Monitor {
             self.courses.retain(|course| !course.holds());
             return Ok(observed);
         }
-        let refused = self.courses.iter().find_map(|course| course.refusal(cx, self.relation));
-        let courses = std::mem::replace(&mut self.courses, before).len();
-        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
+        let refused = self.refusal(cx);
+        self.courses = before;
+        self.refuse(refused)
     }
 
     /// Reports that no course goes on; the judgement is [`AllowedLabel::Unknown`] if no reason is known.
@@ -459,9 +468,10 @@ impl Monitor {
             self.close(cx);
             return Ok(self.allowed_label());
         }
-        let refused = refused.or_else(|| self.courses[0].refusal(cx, self.relation));
         let courses = self.courses.len();
-        self.refuse(refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden })))
+        let refused = refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden }));
+        let refused = refused.or_else(|| self.refusal(cx));
+        self.refuse(refused)
     }
 
     /// Replaces a refusal by [`AllowedLabel::Unknown`] if states or courses are missing.

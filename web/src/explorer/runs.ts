@@ -127,7 +127,8 @@ export class RunScreen implements Screen {
     const last = this.run?.steps ?? 0;
     if (key === "j" || key === "ArrowDown") this.step(this.at.step + 1);
     else if (key === "k" || key === "ArrowUp") this.step(this.at.step - 1);
-    else if (key === "f" || key === "End") this.step(last);
+    else if (key === "f") this.step((this.run?.forbidden ?? last - 1) + 1);
+    else if (key === "End") this.step(last);
     else if (key === "Home") this.step(0);
     else if (key === "g") this.walk();
     else return false;
@@ -182,7 +183,7 @@ export class RunScreen implements Screen {
           { class: "row" },
           button("previous", "k", () => this.step(this.at.step - 1)),
           button("next", "j", () => this.step(this.at.step + 1)),
-          run.outcome === "fail" && button("failing step", "f", () => this.step(run.steps)),
+          run.outcome === "fail" && button("failing step", "f", () => this.step((run.forbidden ?? run.steps - 1) + 1)),
           button("go on by hand", "g", () => this.walk()),
         ),
       ),
@@ -197,7 +198,7 @@ export class RunScreen implements Screen {
       void this.fetch(index);
       return h("div", { class: "step" }, h("span", { class: "n" }, index + 1), h("span", { class: "soft" }, "…"));
     }
-    const bad = this.run?.outcome === "fail" && index === (this.run?.steps ?? 0) - 1;
+    const bad = this.run?.forbidden === index;
     return h(
       "div",
       { class: `step ${step.kind}${bad ? " bad" : ""}` },

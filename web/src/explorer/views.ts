@@ -137,6 +137,8 @@ export type RefusedView = { switch: number, why: string, };
 export type RunView = { version: number,
 /** The position of the first step, from 0. */
 from: number, list: Array<RecordedStepView>, reason: string, explanation: ExplanationView | null,
+/** The position of the forbidden step, from 0; `None` if the run did not fail. */
+forbidden: number | null,
 /** Its position in the record, from 0. */
 at: number,
 /** Its number in the campaign, from 1. */

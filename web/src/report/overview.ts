@@ -71,7 +71,7 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
 function failureCard(document: DocumentView, failure: FailureJson): HTMLElement {
   const again = failure.replayed && `failed again ${failure.replayed.reproduced} of ${failure.replayed.of} times`;
   const small = failure.shrunk && `${failure.shrunk.minimal ? "smallest" : "smaller"} failing run: ${plural(failure.shrunk.steps, "step")}`;
-  const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.steps}`, again, small];
+  const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.forbidden}`, again, small];
   return h(
     "section",
     { class: "card failure" },

@@ -28,7 +28,7 @@ export function runPage(document: DocumentView, number: number, step: number | u
     { class: "run-page" },
     header(document, number, row),
     details && trouble(document, number, details, row),
-    charts(document, tape, smaller, details?.explanation ?? null, row, step),
+    charts(document, tape, smaller, details, row, step),
   );
 }
 
@@ -107,18 +107,18 @@ function charts(
   document: DocumentView,
   tape: TapeView | undefined,
   smaller: SmallerView | undefined,
-  explanation: Explanation | null,
+  details: TroubleView | undefined,
   row: RunRow | undefined,
   step: number | undefined,
 ): HTMLElement {
   const bad = row?.[1] === "fail";
   const box = h("div", { class: "chart-box" });
   const found = (): void => {
-    if (tape !== undefined) fill(box, chart(document, new Tape(tape), bad, explanation, step));
+    if (tape !== undefined) fill(box, chart(document, new Tape(tape), bad ? (details?.forbidden ?? undefined) : null, details?.explanation ?? null, step));
     else fill(box, h("p", { class: "soft" }, "The steps of this run are in the record only."));
   };
   const small = (): void => {
-    if (smaller !== undefined) fill(box, chart(document, new Tape(smaller.tape), true, null, undefined));
+    if (smaller !== undefined) fill(box, chart(document, new Tape(smaller.tape), smaller.forbidden, null, undefined));
   };
   found();
   const chips =
@@ -140,9 +140,11 @@ function charts(
   return h("div", { class: "charts" }, chips, box);
 }
 
-function chart(document: DocumentView, tape: Tape, bad: boolean, explanation: Explanation | null, step: number | undefined): HTMLElement {
+/** The chart of a run; `forbidden` is the number of its forbidden step, the last one if undefined, none if null. */
+function chart(document: DocumentView, tape: Tape, forbidden: number | null | undefined, explanation: Explanation | null, step: number | undefined): HTMLElement {
+  const bad = forbidden === null ? -1 : (forbidden ?? tape.before + tape.count) - 1 - tape.before;
   const detail = h("aside", { class: "card step-detail", "aria-live": "polite", "aria-label": "the step" });
-  const allowed = bad ? (explanation?.allowed ?? []).slice(0, MAX_EXPECTED) : [];
+  const allowed = bad >= 0 ? (explanation?.allowed ?? []).slice(0, MAX_EXPECTED) : [];
   const lanes = tape.lanes();
   const expected = (at: number): Step => {
     const text = allowed[at]?.label ?? "";
@@ -155,7 +157,7 @@ function chart(document: DocumentView, tape: Tape, bad: boolean, explanation: Ex
   const step_at = (at: number): Step => {
     if (at >= tape.count) return { ...expected(at - tape.count), time: tape.step(tape.count - 1).time ?? 0 };
     const it = { ...tape.step(at), mark: (tape.before + at + 1).toLocaleString("en") };
-    return bad && at === tape.count - 1 ? { ...it, class: "bad", note: "got" } : it;
+    return at === bad ? { ...it, class: "bad", note: "got" } : it;
   };
   const sequence = new Sequence({
     label: "steps of the run",
@@ -164,9 +166,9 @@ function chart(document: DocumentView, tape: Tape, bad: boolean, explanation: Ex
     step: step_at,
     lanes,
     timed: tape.timed,
-    onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, "What the model allowed in the place of the last step.")),
+    onSelect: (at) => fill(detail, at < tape.count ? stepDetail(document, tape, at) : h("p", null, `What the model allowed in the place of step ${tape.before + bad + 1}.`)),
   });
-  const first = step === undefined ? (bad ? tape.count - 1 : 0) : step - 1 - tape.before;
+  const first = step === undefined ? Math.max(0, bad) : step - 1 - tape.before;
   requestAnimationFrame(() => sequence.list.select(Math.max(0, Math.min(first, tape.count - 1))));
   const rows = Math.min(14, tape.count + allowed.length);
   const box = h("div", { class: "card sequence-card" }, tape.before > 0 && h("p", { class: "soft" }, `${plural(tape.before, "step")} before these are in the record only.`), sequence.element);

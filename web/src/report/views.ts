@@ -50,7 +50,9 @@ least: string,
 most: string, };
 
 /** Failures of one kind. Runs count from 1 here, as they do for people and for `replay --number`. */
-export type FailureJson = { signature: string, runs: number, first: number, seed: number, goal: string, steps: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
+export type FailureJson = { signature: string, runs: number, first: number, seed: number, goal: string, steps: number,
+/** The number of the forbidden step, from 1. */
+forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
 
 /** The figures of a campaign. */
 export type FiguresJson = { version: number, verdict: string, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
@@ -200,10 +202,14 @@ export type SentView = { message: string, field: string, are_numbers: boolean, s
 export type ShapeJson = { least: number, most: number, lengths: Array<[string, number]>, } | { cases: Array<[string, number]>, };
 
 /** The smallest run found that fails alike. */
-export type ShrunkJson = { steps: number, last: Array<string>, minimal: boolean, ended_early: string | null, attempts: number, };
+export type ShrunkJson = { steps: number,
+/** The number of the forbidden step, from 1. */
+forbidden: number, last: Array<string>, minimal: boolean, ended_early: string | null, attempts: number, };
 
 /** A failing run that was made smaller. */
-export type SmallerView = { tape: TapeView, from: number, attempts: number, minimal: boolean, reproduced: number, of: number, };
+export type SmallerView = { tape: TapeView,
+/** The number of its forbidden step, from 1. */
+forbidden: number, from: number, attempts: number, minimal: boolean, reproduced: number, of: number, };
 
 /** The first event of a campaign: model, system, tester and settings. */
 export type StartJson = { model: string, file: string, set: Array<string>, tester: string, sut: string, seed: number, runs: number, jobs: number, patience_ms: number,
@@ -274,7 +280,9 @@ steps: Array<string>,
 kills: Array<number>, };
 
 /** The explanation of a failure or of trouble. */
-export type TroubleView = { reason: string, explanation: Explanation | null, finding: FindingTold | null, last_words: string, };
+export type TroubleView = { reason: string,
+/** The number of the forbidden step, from 1; `None` if the run did not fail. */
+forbidden: number | null, explanation: Explanation | null, finding: FindingTold | null, last_words: string, };
 
 /** The values of a field that were sent. */
 export type ValueRowJson = { message: string, field: string | null, sent: number, distinct: number, is_more: boolean, min: string | null, max: string | null, frequent: Array<FrequentJson>, shape?: ShapeJson, };

@@ -101,14 +101,15 @@ fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
 
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
+        let forbidden = judged.forbidden_at.map_or(judged.steps, |at| at + 1);
         if judged.is_outside {
-            writeln!(out, "INCONCLUSIVE: forbidden at step {}, but outside the objective", judged.steps)?
+            writeln!(out, "INCONCLUSIVE: forbidden at step {forbidden}, but outside the objective")?
         } else {
-            writeln!(out, "FAIL at step {}", judged.steps)?
+            writeln!(out, "FAIL at step {forbidden}")?
         }
-        let from = judged.steps.saturating_sub(LAST_STEPS);
+        let from = forbidden.saturating_sub(LAST_STEPS);
         for (at, label) in trace.labels[..judged.steps].iter().enumerate().skip(from) {
-            let mark = if at + 1 == judged.steps { "✗" } else { " " };
+            let mark = if at + 1 == forbidden { "✗" } else { " " };
             writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
         }
         if let Some(finding) = &judged.finding {
@@ -146,6 +147,7 @@ fn as_json(judged: &JudgedTrace) -> Result<Json, EarlyStop> {
         "version": 1,
         "verdict": verdict,
         "steps": judged.steps,
+        "forbidden_step": judged.forbidden_at.map(|at| at + 1),
         "explanation": told,
         "finding": finding,
         "unspecified_at": judged.unspecified,

@@ -224,6 +224,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
                 "runs": failure.runs,
                 "seed": failure.id.seed,
                 "trace": labels(&failure.trace),
+                "forbidden_step": failure.trace.forbidden_at.map(|at| at + 1),
                 "reproduced": failure.reproduced,
                 "of": failure.of,
                 "shrunk": failure.shrunk.as_ref().map(|shrunk| labels(&shrunk.trace)),

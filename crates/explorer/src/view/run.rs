@@ -61,6 +61,8 @@ pub struct RunView {
     list: Vec<RecordedStepView>,
     reason: String,
     explanation: Option<ExplanationView>,
+    /// The position of the forbidden step, from 0; `None` if the run did not fail.
+    forbidden: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -121,8 +123,17 @@ impl RunView {
             list,
             reason: verdict.map(|verdict| shown_text(&verdict.reason)).unwrap_or_default(),
             explanation: explanation.map(ExplanationView::of),
+            forbidden: forbidden(run),
         }
     }
+}
+
+/// Returns the position of the forbidden step of a failing run: the one that the verdict names, else the last.
+fn forbidden(run: &RecordedRun) -> Option<usize> {
+    let named = run.verdict.as_ref().and_then(|verdict| verdict.step);
+    let named = named.and_then(|number| run.steps.iter().position(|step| step.step == number));
+    let last = run.steps.len().checked_sub(1);
+    if has_failed(run) { named.or(last) } else { None }
 }
 
 fn brief(run: &RecordedRun, at: usize) -> BriefView {
@@ -149,7 +160,9 @@ fn step(step: &StepTold) -> RecordedStepView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioxide_runner::event::RunStarted;
+    use ioxide_model::trace::Breakdown;
+    use ioxide_model::verdict::Verdict;
+    use ioxide_runner::event::{LabelTold, RunStarted, VerdictTold};
     use std::sync::Arc;
 
     fn run(number: u64, seed: u64, outcome: RunOutcome) -> Arc<RecordedRun> {
@@ -188,5 +201,25 @@ mod tests {
         let odd = (1 << 53) + 1;
         let view = serde_json::to_value(RunView::of(&run(u64::MAX, odd, RunOutcome::Pass), 0, 0, 1));
         assert_eq!(view.expect("JSON")["seed"], "9007199254740993");
+    }
+
+    #[test]
+    fn the_forbidden_step_is_the_one_that_the_verdict_names() {
+        let step = |step| StepTold {
+            step,
+            label: LabelTold::of_breakdown(Breakdown::Closed, String::new(), None),
+            belief: None,
+            switches: Vec::new(),
+        };
+        let verdict = |step| VerdictTold { step, ..VerdictTold::new(Verdict::Fail, String::new()) };
+        let failed = |named| RecordedRun {
+            // Step 2 was a silence that was taken back.
+            steps: vec![step(1), step(3), step(4)],
+            verdict: Some(verdict(named)),
+            ..RecordedRun::clone(&run(0, 0, RunOutcome::Fail))
+        };
+        let shown = |run: &RecordedRun| RunView::of(run, 0, 0, 9).forbidden;
+        assert_eq!((shown(&failed(Some(3))), shown(&failed(None))), (Some(1), Some(2)));
+        assert_eq!(shown(&run(0, 0, RunOutcome::Pass)), None);
     }
 }

@@ -14,7 +14,7 @@ fn drawn(steps: &[ChartStep], before: usize, instead: Option<&[Allowed]>, width:
     draw(&SequenceChart {
         steps,
         before,
-        last: instead.map_or(LastStepNote::Fine, LastStepNote::Instead),
+        note: instead.map_or(StepNote::Fine, |instead| StepNote::Instead(steps.len() - 1, instead)),
         width,
     })
     .join("\n")
@@ -98,11 +98,13 @@ proptest! {
         steps in prop::collection::vec(any_step(), 0..6),
         labels in prop::option::of(prop::collection::vec((any::<String>(), prop::option::of(any::<String>())), 0..5)),
         width in 0_usize..140,
+        forbidden in 0_usize..7,
     ) {
         let instead: Option<Vec<Allowed>> =
             labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch }).collect());
         let lines = draw(&SequenceChart {
-            steps: &steps, before: 3, last: instead.as_deref().map_or(LastStepNote::Forbidden, LastStepNote::Instead), width,
+            steps: &steps, before: 3, width,
+            note: instead.as_deref().map_or(StepNote::Forbidden(forbidden), |it| StepNote::Instead(forbidden, it)),
         });
         let lanes = |line: &str| {
             let bars: Vec<usize> =
@@ -124,7 +126,7 @@ proptest! {
     #[test]
     fn a_hostile_value_of_a_megabyte_takes_three_lines(c in any::<char>()) {
         let steps = [step(LabelKind::Output, &c.to_string().repeat(200_000))];
-        let lines = draw(&SequenceChart { steps: &steps, before: 0, last: LastStepNote::Fine, width: WIDTH });
+        let lines = draw(&SequenceChart { steps: &steps, before: 0, note: StepNote::Fine, width: WIDTH });
         prop_assert!(lines.len() <= 4);
     }
 }
@@ -149,8 +151,12 @@ fn parts_have_lanes() {
         step(LabelKind::Quiescence, "silence"),
         of(LabelKind::Output, "!server.done", "server"),
     ];
-    let lines =
-        draw(&SequenceChart { steps: &steps, before: 0, last: LastStepNote::Forbidden, width: WIDTH });
+    let lines = draw(&SequenceChart {
+        steps: &steps,
+        before: 0,
+        note: StepNote::Forbidden(steps.len() - 1),
+        width: WIDTH,
+    });
     insta::assert_snapshot!(lines.join("\n"), @r"
             tester                    client[1]  client[2]  server
          1  │── ?client.say(i: 2) ────┼─────────▶│          │
@@ -158,7 +164,27 @@ fn parts_have_lanes() {
          3  │········ silence ········│          │          │
     ✗    4  │◀──────── !server.done ──┼──────────┼──────────│
     ");
-    let alone =
-        draw(&SequenceChart { steps: &steps[..1], before: 0, last: LastStepNote::Fine, width: WIDTH });
+    let alone = draw(&SequenceChart { steps: &steps[..1], before: 0, note: StepNote::Fine, width: WIDTH });
     assert!(alone[0].ends_with("system"), "{alone:?}");
+}
+
+#[test]
+fn a_forbidden_step_is_marked_where_it_is_and_not_at_the_end() {
+    let steps = [
+        step(LabelKind::Input, "?ask_b"),
+        step(LabelKind::Output, "!got_b(n: 102)"),
+        step(LabelKind::Output, "!got_a(n: 1)"),
+        step(LabelKind::Quiescence, "δ"),
+    ];
+    let instead = [allowed("!got_b(n: 2)", Some("b"))];
+    let note = StepNote::Instead(1, &instead);
+    let lines = draw(&SequenceChart { steps: &steps, before: 0, note, width: 80 }).join("\n");
+    insta::assert_snapshot!(lines, @r"
+            tester           system
+         1  │── ?ask_b ──────────▶│
+    ✗    2  │◀── !got_b(n: 102) ──│ got
+            │◀╌╌╌╌ !got_b(n: 2) ╌╌│ expected [b]
+         3  │◀──── !got_a(n: 1) ──│
+         4  │······ silence ······│
+    ");
 }

@@ -122,6 +122,8 @@ pub(super) struct CampaignView<'c> {
 struct SmallerView {
     #[cfg_attr(test, ts(as = "super::run_tape::TapeView<'static>"))]
     tape: RunTape,
+    /// The number of its forbidden step, from 1.
+    forbidden: usize,
     from: usize,
     attempts: u32,
     minimal: bool,
@@ -133,6 +135,7 @@ impl SmallerView {
     fn of(told: &ShrunkTold) -> Self {
         Self {
             tape: RunTape::of(&told.trace),
+            forbidden: told.step.unwrap_or(told.trace.len()),
             from: told.from,
             attempts: told.attempts,
             minimal: told.minimal,

@@ -147,6 +147,8 @@ pub(super) struct RunRow(u64, RunOutcome, usize, u64, String, String, Option<usi
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct TroubleView {
     reason: String,
+    /// The number of the forbidden step, from 1; `None` if the run did not fail.
+    forbidden: Option<usize>,
     explanation: Option<Explanation>,
     finding: Option<FindingTold>,
     last_words: String,
@@ -157,6 +159,7 @@ impl TroubleView {
         let run = &ended.run;
         Self {
             reason: run.reason().to_owned(),
+            forbidden: run.forbidden_step(),
             explanation: run.explanation().cloned(),
             finding: run.verdict.as_ref().and_then(|told| told.finding.clone()),
             last_words: run.last_words().to_owned(),

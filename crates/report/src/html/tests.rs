@@ -155,3 +155,12 @@ fn typescript_of_a_report_is_that_of_its_document() {
         .with::<DocumentView<'static>>()
         .keep("report/views.ts");
 }
+
+#[test]
+fn the_page_marks_the_forbidden_step_and_not_the_last_one() {
+    let page =
+        ReportPage { campaign: Some(campaign(&told::failing_before_the_end())), ..ReportPage::default() };
+    let json = document(&text(&page));
+    assert_eq!(json["campaign"]["runs"]["details"]["1"]["forbidden"], 2);
+    assert_eq!(json["campaign"]["smaller"][0][1]["forbidden"], 1);
+}

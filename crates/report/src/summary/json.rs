@@ -84,6 +84,8 @@ struct FailureJson<'s> {
     seed: u64,
     goal: &'s str,
     steps: usize,
+    /// The number of the forbidden step, from 1.
+    forbidden: usize,
     last: Vec<&'s str>,
     reason: &'s str,
     explanation: Option<&'s Explanation>,
@@ -114,6 +116,8 @@ struct InsteadJson<'s> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ShrunkJson<'s> {
     steps: usize,
+    /// The number of the forbidden step, from 1.
+    forbidden: usize,
     last: Vec<&'s str>,
     minimal: bool,
     ended_early: Option<&'s str>,
@@ -265,12 +269,14 @@ impl<'s> FailureJson<'s> {
             seed: run.seed,
             goal: &run.goal,
             steps: kind.steps,
+            forbidden: run.forbidden_step().unwrap_or(run.steps),
             last: run.last.iter().map(|step| &*step.text).collect(),
             reason: run.reason(),
             explanation: run.explanation(),
             replayed: kind.replayed.as_ref().map(ReplayedJson::of),
             shrunk: kind.smaller.as_ref().map(|smaller| ShrunkJson {
                 steps: smaller.size(),
+                forbidden: smaller.forbidden,
                 last: smaller.steps.iter().map(|step: &ChartStep| &*step.text).collect(),
                 minimal: smaller.minimal,
                 ended_early: smaller.early.as_deref(),

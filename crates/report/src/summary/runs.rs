@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ioxide_runner::event::{Event, Explanation, RunStarted, StepTold, SystemTrouble, VerdictTold};
+use ioxide_runner::event::{
+    Event, Explanation, RunStarted, StepTold, SystemTrouble, VerdictTold, VerdictWord,
+};
 use ioxide_runner::line::cut;
 
 use crate::chart::ChartStep;
@@ -65,6 +67,13 @@ impl RunSummary {
         self.verdict.as_ref().and_then(|verdict| verdict.explanation.as_ref())
     }
 
+    /// Returns the number of the forbidden step of a failing run, from 1; `None` if the run did not fail.
+    #[must_use]
+    pub fn forbidden_step(&self) -> Option<usize> {
+        let failed = self.verdict.as_ref().filter(|told| told.verdict == VerdictWord::Fail)?;
+        Some(failed.step.unwrap_or(self.steps).min(self.steps))
+    }
+
     pub(super) fn step(&mut self, told: &StepTold) {
         self.steps += 1;
         self.belief = told.belief;
@@ -79,6 +88,7 @@ impl RunSummary {
             verdict: told.verdict,
             reason: cut(&told.reason, MAX_TEXT),
             kind: told.kind.clone(),
+            step: told.step,
             unknown_from: told.unknown_from,
             explanation: told.explanation.as_ref().map(trimmed),
             signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),

@@ -53,6 +53,7 @@ impl SampleEvents {
             finding: None,
             last_words: String::new(),
             kind: None,
+            step: None,
             unknown_from: None,
         })
     }
@@ -66,6 +67,7 @@ impl SampleEvents {
             finding: None,
             last_words: String::new(),
             kind: None,
+            step: None,
             unknown_from: None,
         })
     }
@@ -188,6 +190,29 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
     })
 }
 
+/// A campaign whose run fails with its second step of four, as its smaller run does with the first of two.
+pub fn failing_before_the_end() -> Vec<Event> {
+    let mut told = SampleEvents::default();
+    told.say(started(1)).say(run_started(0)).say(sent(1, "A")).say(seen(2, out("X"))).say(seen(3, out("Y")));
+    told.say(sent(4, "B"));
+    let EventKind::Verdict(verdict) = SampleEvents::fail("!X in S") else { unreachable!("it is a verdict") };
+    told.say(EventKind::Verdict(VerdictTold { step: Some(2), ..verdict }));
+    told.say(run_finished(0, RunOutcome::Fail, 4));
+    told.say(EventKind::Shrunk(ShrunkTold {
+        run: 0,
+        trace: vec![out("X"), out("Y")],
+        step: Some(1),
+        from: 4,
+        attempts: 3,
+        minimal: true,
+        early: None,
+        reproduced: 5,
+        of: 5,
+    }));
+    told.say(finished(0, 1));
+    told.events
+}
+
 /// A campaign with everything: passed, failed twice in one way and once in another, broken, inconclusive.
 pub fn failing() -> Vec<Event> {
     let mut told = SampleEvents::default();
@@ -207,6 +232,7 @@ pub fn failing() -> Vec<Event> {
     told.say(EventKind::Shrunk(ShrunkTold {
         run: 1,
         trace: vec![input(1, "A"), out("X")],
+        step: None,
         from: 20,
         attempts: 9,
         minimal: true,

@@ -16,6 +16,8 @@ pub struct ShrunkSummary {
     pub steps: Vec<ChartStep>,
     /// The number of its steps before those.
     pub before: usize,
+    /// The number of its forbidden step, from 1.
+    pub forbidden: usize,
     /// The number of steps of the original run.
     pub from: usize,
     /// The number of runs tried.
@@ -35,6 +37,7 @@ impl ShrunkSummary {
             run: told.run,
             steps: told.trace.iter().skip(before).map(ChartStep::new).collect(),
             before,
+            forbidden: told.step.unwrap_or(told.trace.len()),
             from: told.from,
             attempts: told.attempts,
             minimal: told.minimal,

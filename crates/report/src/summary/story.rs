@@ -7,7 +7,7 @@ use ioxide_runner::event::{
 };
 
 use super::{FailureSummary, RunSummary, ShrunkSummary, Summary};
-use crate::chart::{ChartStep, LastStepNote, SequenceChart, WIDTH, draw};
+use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw};
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::from_one;
 
@@ -32,13 +32,30 @@ pub fn whole(kind: &FailureSummary) -> Vec<String> {
 #[must_use]
 pub fn ending(run: &RunSummary) -> Vec<String> {
     let steps: Vec<ChartStep> = run.last.iter().cloned().collect();
-    let last = run.explanation().map_or(LastStepNote::Forbidden, |told| LastStepNote::Instead(&told.allowed));
     let before = run.steps - steps.len();
-    let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, last) };
+    let forbidden = run.forbidden_step().unwrap_or(run.steps);
+    let note = match (forbidden.checked_sub(before + 1), run.explanation()) {
+        (Some(at), Some(told)) => StepNote::Instead(at, &told.allowed),
+        (Some(at), None) => StepNote::Forbidden(at),
+        (None, _) => StepNote::Fine,
+    };
+    let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, note) };
+    lines.extend(
+        run.verdict.iter().filter(|_| !steps.is_empty()).flat_map(|told| found_late(told, run.steps)),
+    );
+    if let (StepNote::Fine, Some(told)) = (note, run.explanation()) {
+        lines.extend(observed(told));
+    }
     lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
     lines.extend(run.verdict.iter().flat_map(breakdown));
     lines.extend(run.explanation().into_iter().flat_map(reasons));
     lines
+}
+
+/// Returns a line that says which step is forbidden, if it is not the last one.
+fn found_late(told: &VerdictTold, steps: usize) -> Option<String> {
+    let step = told.step.filter(|step| *step < steps)?;
+    Some(format!("    forbidden step {step}; none of the later steps explains it"))
 }
 
 /// Returns the kind of a breakdown of the system and its last words; empty for a forbidden observation.
@@ -168,7 +185,7 @@ pub fn instead(told: &Replayed) -> Vec<String> {
     let hidden = steps.len().saturating_sub(MAX_STEPS);
     let mut lines =
         vec![format!("    instead   the same moves again: {}, it {how}", plural(steps.len() as u64, "step"))];
-    lines.extend(chart(&steps[hidden..], hidden, LastStepNote::Fine));
+    lines.extend(chart(&steps[hidden..], hidden, StepNote::Fine));
     lines
 }
 
@@ -193,7 +210,9 @@ pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let is_shown = told.size() == run.steps && run.last.iter().eq(&told.steps);
     if !is_shown {
         let hidden = told.steps.len().saturating_sub(MAX_STEPS);
-        lines.extend(chart(&told.steps[hidden..], told.before + hidden, LastStepNote::Forbidden));
+        let before = told.before + hidden;
+        let note = told.forbidden.checked_sub(before + 1).map_or(StepNote::Fine, StepNote::Forbidden);
+        lines.extend(chart(&told.steps[hidden..], before, note));
     }
     lines
 }
@@ -225,6 +244,6 @@ pub fn listed(names: &[String]) -> String {
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-fn chart(steps: &[ChartStep], before: usize, last: LastStepNote<'_>) -> Vec<String> {
-    draw(&SequenceChart { steps, before, last, width: WIDTH })
+fn chart(steps: &[ChartStep], before: usize, note: StepNote<'_>) -> Vec<String> {
+    draw(&SequenceChart { steps, before, note, width: WIDTH })
 }

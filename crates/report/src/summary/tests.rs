@@ -1,3 +1,4 @@
+use ioxide_runner::event::VerdictTold;
 use proptest::prelude::*;
 
 use super::samples::{SampleEvents, any_campaign, failing, run_finished, run_started, sent, started};
@@ -64,6 +65,7 @@ fn the_figures_for_programs() {
             ]
           },
           "first": 2,
+          "forbidden": 20,
           "goal": "",
           "last": [
             "?A(n: 9)",
@@ -89,6 +91,7 @@ fn the_figures_for_programs() {
           "shrunk": {
             "attempts": 9,
             "ended_early": null,
+            "forbidden": 2,
             "last": [
               "?A(n: 1)",
               "!X"
@@ -126,6 +129,7 @@ fn the_figures_for_programs() {
             ]
           },
           "first": 4,
+          "forbidden": 1,
           "goal": "",
           "last": [
             "!X"
@@ -312,4 +316,37 @@ proptest! {
             prop_assert!(kind.run.last.iter().all(|step| step.text.starts_with(&own)));
         }
     }
+}
+
+#[test]
+fn the_forbidden_step_is_marked_in_every_report_and_not_the_last_one() {
+    let summary = folded(&samples::failing_before_the_end());
+    let lines = story::whole(&summary.kinds[0]);
+    let marked: Vec<&String> = lines.iter().filter(|line| line.contains('✗')).collect();
+    assert_eq!(marked.len(), 2, "{lines:#?}");
+    assert!(
+        marked[0].contains("2  │◀") && marked[0].contains("!X") && marked[0].contains("got"),
+        "{marked:?}"
+    );
+    assert!(marked[1].contains("1  │◀") && marked[1].contains("!X"), "{marked:?}");
+    assert!(lines.iter().any(|line| line.contains("forbidden step 2")), "{lines:#?}");
+    let json = summary.to_json();
+    let failure = &json["failures"][0];
+    assert_eq!((&failure["forbidden"], &failure["shrunk"]["forbidden"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn a_forbidden_step_too_long_ago_to_be_drawn_is_still_named() {
+    let mut told = SampleEvents::default();
+    told.say(started(1)).say(run_started(0));
+    for step in 1..=40 {
+        told.say(sent(step, "A"));
+    }
+    let EventKind::Verdict(verdict) = SampleEvents::fail("!X in S") else { panic!("it is a verdict") };
+    told.say(EventKind::Verdict(VerdictTold { step: Some(3), ..verdict }));
+    told.say(run_finished(0, RunOutcome::Fail, 40));
+    let lines = story::whole(&folded(&told.events).kinds[0]);
+    assert!(!lines.iter().any(|line| line.contains('✗')), "no innocent step is marked: {lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("forbidden step 3")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("observed  !X")), "{lines:#?}");
 }

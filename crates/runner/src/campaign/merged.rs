@@ -185,8 +185,10 @@ impl<'m> MergedCampaign<'m> {
     fn shrunk(&self, told: &ShrunkTold, signature: String) -> Option<ShrunkRun> {
         let labels = told.trace.iter().map(|it| label(self.spec, it)).collect::<Result<Vec<_>, _>>().ok()?;
         let breakdown = told.trace.last().map(|it: &LabelTold| it.kind.breakdown()).unwrap_or_default();
+        let forbidden_at = told.step.and_then(|step| step.checked_sub(1));
+        let labels = labels.into_iter().flatten().collect();
         Some(ShrunkRun {
-            trace: Trace { labels: labels.into_iter().flatten().collect(), breakdown },
+            trace: Trace { labels, breakdown, forbidden_at },
             signature,
             attempts: told.attempts,
             minimal: told.minimal,

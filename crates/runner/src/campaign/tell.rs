@@ -84,6 +84,7 @@ pub(super) fn shrunk(
     ShrunkTold {
         run: id.run,
         trace: labels.chain(shrunk.trace.breakdown.map(broken)).collect(),
+        step: shrunk.trace.forbidden_at.map(|at| at + 1).filter(|step| *step < shrunk.trace.n_steps()),
         from: finished.trace.n_steps(),
         attempts: shrunk.attempts,
         minimal: shrunk.minimal,

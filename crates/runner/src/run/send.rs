@@ -63,7 +63,8 @@ impl RunLoop<'_, '_, '_, '_> {
         if is_confirmed {
             self.after.confirm(id);
             let n = self.happened.len();
-            if let Some(LabelOrigin::Sent { confirmed, .. }) = self.happened.get_mut(at) {
+            let given = self.happened.get_mut(at).map(|it| &mut it.origin);
+            if let Some(LabelOrigin::Sent { confirmed, .. }) = given {
                 *confirmed = Some(n);
             }
         }

@@ -34,9 +34,8 @@ struct CalledSilence {
     /// The instant up to which a message may show that there was no silence.
     until: Instant,
     patience: Duration,
-    /// Its position in the trace, and the number of its step as reported.
+    /// Its position in the trace.
     at: usize,
-    step: usize,
 }
 
 /// A message given or seen after a silence.
@@ -88,7 +87,7 @@ impl RunLoop<'_, '_, '_, '_> {
         // Silence after silence is one.
         let continued = self.silences.0.last().filter(|last| last.since.is_empty());
         let from = continued.map_or(from, |last| last.from);
-        let silence = CalledSilence { before, since: Vec::new(), from, until, patience, at, step: self.told };
+        let silence = CalledSilence { before, since: Vec::new(), from, until, patience, at };
         self.silences.0.push(silence);
         Ok(step)
     }
@@ -172,13 +171,12 @@ impl RunLoop<'_, '_, '_, '_> {
         arrived: Instant,
     ) -> io::Result<LoopStep> {
         let labels = std::mem::take(&mut self.trace.labels);
-        let first_step = silence.step;
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
         let happened = std::mem::take(&mut self.happened);
         for (place, (label, how)) in labels.into_iter().zip(happened).enumerate() {
             if (silence.at..last).contains(&place) && label == Label::Quiescence {
-                not_silent.push(first_step + (place - silence.at));
+                not_silent.push(how.step);
             } else {
                 self.trace.labels.push(label);
                 self.happened.push(how);

@@ -1,5 +1,6 @@
 //! Soundness, held against a second opinion: explicit sets of states, every value enumerated.
 
+mod blame;
 mod crossing;
 mod latency;
 mod slow;

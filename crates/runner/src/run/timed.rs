@@ -68,7 +68,7 @@ impl RunLoop<'_, '_, '_, '_> {
             let delay = Label::Delay(seconds(waited));
             self.advance_watch(&delay);
             self.after.pass(self.bench.cx, &seconds(waited));
-            self.tell_step(&delay, &[])?;
+            self.tell_step(&delay, &[], None)?;
         }
         self.way = WayTold::seen(arrival);
         self.judge_by(label, |after, cx| after.see(cx, label, arrival))

@@ -130,6 +130,7 @@ impl Secrets {
             verdict: _,
             reason,
             kind,
+            step: _,
             unknown_from: _,
             explanation,
             signature,
@@ -157,8 +158,17 @@ impl Secrets {
     }
 
     fn hide_shrunk(&self, told: &mut ShrunkTold) {
-        let ShrunkTold { run: _, trace, from: _, attempts: _, minimal: _, early, reproduced: _, of: _ } =
-            told;
+        let ShrunkTold {
+            run: _,
+            trace,
+            step: _,
+            from: _,
+            attempts: _,
+            minimal: _,
+            early,
+            reproduced: _,
+            of: _,
+        } = told;
         trace.iter_mut().for_each(|label| self.hide_label(label));
         self.hide_all(early);
     }

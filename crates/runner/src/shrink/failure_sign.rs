@@ -40,7 +40,7 @@ impl FailureSign {
     /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace.
     #[must_use]
     pub fn of_failing(trace: &Trace) -> Option<Self> {
-        Some(match (trace.breakdown, trace.labels.last()) {
+        Some(match (trace.breakdown, trace.forbidden_label()) {
             (Some(breakdown), _) => breakdown.into(),
             (None, Some(Label::Input(gate, _) | Label::Output(gate, _))) => Self::Message(*gate),
             (None, Some(Label::Quiescence | Label::Delay(_))) => Self::Silence,

@@ -7,6 +7,7 @@ use ioxide_model::relation::ConformanceRelation;
 use super::Forbidden;
 use super::single::CourseBelief;
 use crate::cx::Ctx;
+use crate::state::SymState;
 
 /// One order of events.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,16 @@ impl EventCourse {
         self.waiting.iter().filter(|waiting| !waiting.is_held).count()
     }
 
+    /// Returns the number of messages held.
+    pub(super) fn n_held(&self) -> usize {
+        self.waiting.len() - self.inputs()
+    }
+
+    /// Returns the message held for the longest time.
+    pub(super) fn first_held(&self) -> Option<&WaitingLabel> {
+        self.waiting.iter().find(|waiting| waiting.is_held)
+    }
+
     /// Returns whether no label waits.
     pub(super) fn is_settled(&self) -> bool {
         self.waiting.is_empty()
@@ -81,7 +92,7 @@ impl EventCourse {
 
     /// Returns whether a message is held.
     pub(super) fn holds(&self) -> bool {
-        self.inputs() < self.waiting.len()
+        self.n_held() > 0
     }
 
     /// Returns whether, `by` seconds from now, an input was given so long ago that it must have been taken, or a
@@ -130,10 +141,16 @@ impl EventCourse {
         next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
     }
 
+    /// Returns the course whose belief is `state`, closed under internal steps; `None` in a timed model.
+    pub(super) fn with_state(&self, cx: &mut Ctx<'_>, state: SymState) -> Option<Self> {
+        Some(Self { single: self.single.with_state(cx, state)?, waiting: self.waiting.clone() })
+    }
+
     /// Returns the reason why the first held message cannot have been sent; `None` if none is held or it can.
     pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: ConformanceRelation) -> Option<Box<Forbidden>> {
-        let held = self.waiting.iter().find(|waiting| waiting.is_held)?;
-        self.single.refusal(cx, &held.label, held.given.as_ref(), relation)
+        let held = self.first_held()?;
+        let refused = self.single.refusal(cx, &held.label, held.given.as_ref(), relation)?;
+        Some(Box::new(Forbidden { held: Some(held.id), ..*refused }))
     }
 
     /// Returns whether the specification mentions this input; true while a label waits, as other courses decide then.

@@ -29,6 +29,9 @@ pub struct Forbidden {
     pub silence_allowed: bool,
     /// The number of orders of waiting labels that were tried; the reasons are those of the first.
     pub courses: usize,
+    /// The [number](super::Monitor::mark) of a message seen earlier, if it is the one that no order explains; `None` if
+    /// it is the label just observed.
+    pub held: Option<u64>,
 }
 
 /// A switch that fits the observation but for one reason.
@@ -106,7 +109,15 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
         Belief::Unspecified => Vec::new(),
     };
     let refusals = without_absent(cx, refusals);
-    Forbidden { label: label.clone(), before: belief.clone(), refusals, allowed, silence_allowed, courses: 1 }
+    Forbidden {
+        label: label.clone(),
+        before: belief.clone(),
+        refusals,
+        allowed,
+        silence_allowed,
+        courses: 1,
+        held: None,
+    }
 }
 
 /// Leaves out, in a system of parts, the switches of parts at another location, unless all are such.

@@ -191,6 +191,14 @@ impl CourseBelief {
         }
     }
 
+    /// Returns the belief in `state` alone, closed under internal steps; `None` in a timed model.
+    pub(super) fn with_state(&self, cx: &mut Ctx<'_>, state: SymState) -> Option<Self> {
+        let Self::Untimed(course) = self else { return None };
+        let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held.clone() };
+        held.close(cx);
+        Some(Self::Untimed(UntimedCourse { held }))
+    }
+
     /// Returns the reason why a label that was given or seen at `given` cannot have happened then; `None` if it can.
     pub(super) fn refusal(
         &self,

@@ -150,6 +150,11 @@ impl ConnectionWiring {
         self.connection_of(switch).is_none_or(|other| other != connection && !course.holds_on(other))
     }
 
+    /// Returns whether the messages of a switch may come by a connection on which none is held.
+    pub(super) fn is_free(&self, switch: SwitchId, course: &EventCourse) -> bool {
+        self.connection_of(switch).is_none_or(|connection| !course.holds_on(connection))
+    }
+
     fn owes_from(
         &self,
         cx: &mut Ctx<'_>,

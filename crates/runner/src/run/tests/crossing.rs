@@ -258,6 +258,7 @@ const RUNS: u64 = 400;
 fn no_tester_fails_a_system_that_conforms_and_sits_behind_two_connections() {
     let wanted = std::env::var("IOXIDE_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(RUNS);
     let (mut runs, mut right, mut wrong, mut found) = (0, 0u64, 0u64, 0u64);
+    let (mut late, mut hopeless) = (0u64, 0u64);
     for seed in 5_000.. {
         let recipe = Recipe::random(seed);
         let sut = [recipe.clone(), recipe.mutated(seed), recipe.mutated(seed).mutated(seed + 1)];
@@ -268,6 +269,12 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_two_connections() {
         for trace in &failed {
             assert!(!is_right, "seed {seed}: a conforming system failed: {trace:?}");
             assert!(!explains(&spec, trace), "seed {seed}: some order is allowed: {trace:?}");
+            let at = trace.forbidden_at.expect("a label is to blame");
+            let up_to = |n: usize| trace.labels[..n].iter().cloned().collect::<Trace>();
+            assert!(explains(&spec, &up_to(at)), "seed {seed}: an earlier label is to blame: {trace:?}");
+            let is_late = at + 1 < trace.len();
+            late += u64::from(is_late);
+            hopeless += u64::from(is_late && !explains(&spec, &up_to(at + 1)));
         }
         runs += n;
         right += u64::from(is_right);
@@ -278,7 +285,8 @@ fn no_tester_fails_a_system_that_conforms_and_sits_behind_two_connections() {
         }
     }
     println!(
-        "{runs} runs, {right} conforming systems, {found} of {wrong} wrong ones found on two connections"
+        "{runs} runs, {right} conforming systems, {found} of {wrong} wrong ones found on two connections; an earlier \
+         label than the last is to blame {late} times, {hopeless} times whatever comes after it"
     );
     assert!(right > 10 && wrong > 10, "{right} {wrong}");
     assert!(8 * found > wrong, "{found} of {wrong} wrong systems were found");
