@@ -249,6 +249,8 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) assigned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
+    /// True for a literal that is typed next and only compared: see [`compared`](Self::compared).
+    is_compared: bool,
 }
 
 impl<'a, 's> Checker<'a, 's> {
@@ -272,6 +274,7 @@ impl<'a, 's> Checker<'a, 's> {
             options: FxHashMap::default(),
             assigned: None,
             parts: Rc::new([]),
+            is_compared: false,
         }
     }
 
@@ -442,6 +445,37 @@ impl<'a, 's> Checker<'a, 's> {
     pub(crate) fn check(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Result<Term, Reported> {
         let term = self.infer(expr, Some(sort))?;
         self.coerce(term, expr.span, sort, role)
+    }
+
+    /// The term of `expr`, which is only compared with values of `sort`: it equals none of them if it, or a part of
+    /// the literal that it is, lies outside its range.
+    ///
+    /// Questions are total: `s.has(x)` is false for an `x` that no member of `s` can be, and `o == some(x)` is too. An
+    /// obligation would disable the transition instead, and with it the one that asks `!s.has(x)`: the input would
+    /// count as not mentioned, and every answer to it as right. A value that is *kept* has to fit; see
+    /// [`check`](Self::check).
+    pub(crate) fn compared(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Result<Term, Reported> {
+        self.is_compared = true;
+        let term = self.infer(expr, Some(sort));
+        self.is_compared = false;
+        // Evaluation, folding and the solvers compare numbers, whatever ranges they come from, so the base sort will do.
+        self.coerce(term?, expr.span, sort.base(), role)
+    }
+
+    /// The term of a part of a literal, which is only compared if the literal is.
+    pub(crate) fn literal_part(
+        &mut self,
+        is_compared: bool,
+        expr: &Expr,
+        sort: Sort,
+        role: SortRole<'_>,
+    ) -> Result<Term, Reported> {
+        if is_compared { self.compared(expr, sort, role) } else { self.check(expr, sort, role) }
+    }
+
+    /// Returns whether the literal that is typed now is only compared; its parts are asked anew.
+    fn takes_comparison(&mut self) -> bool {
+        std::mem::take(&mut self.is_compared)
     }
 
     /// `term` as a value of `sort`.

@@ -16,6 +16,7 @@ use crate::suggest;
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
     pub(super) fn call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Result<Term, Reported> {
+        let is_compared = self.takes_comparison();
         if let Some(entry) = self.functions.use_name(&name.text) {
             let (function, declared) = (entry.item.clone(), entry.span);
             let function = self.defined(function, &name.text, name.span)?;
@@ -26,14 +27,14 @@ impl Checker<'_, '_> {
             if let Sort::Data(data) = self.defined(item, &name.text, name.span)?
                 && self.pool.data(data).kind == DataKind::Record
             {
-                return self.record_value((data, 0), declared, name, args);
+                return self.record_value((data, 0), declared, name, args, is_compared);
             }
         }
         if let Some(entry) = self.values.use_name(&name.text)
             && let super::ValueItem::Variant(data, ctor) = entry.item
         {
             let declared = entry.span;
-            return self.record_value((data, ctor), declared, name, args);
+            return self.record_value((data, ctor), declared, name, args, is_compared);
         }
         Err(self.unknown_function(name))
     }
@@ -154,6 +155,7 @@ impl Checker<'_, '_> {
         declared: Span,
         name: &Name,
         args: &[ArgExpr],
+        is_compared: bool,
     ) -> Result<Term, Reported> {
         let fields = self.pool.data(data).ctors[ctor as usize].fields.clone();
         let positions: FxHashMap<&str, usize> =
@@ -172,7 +174,7 @@ impl Checker<'_, '_> {
                         self.given_twice(given);
                     }
                     let role = SortRole::Field(&fields[at].name);
-                    values[at] = Some(self.check(&arg.value, fields[at].sort, role));
+                    values[at] = Some(self.literal_part(is_compared, &arg.value, fields[at].sort, role));
                 }
                 Err(why) => complete = Err(why),
             }

@@ -50,7 +50,7 @@ impl Checker<'_, '_> {
         conditions: &[Option<Term>],
         hint: Option<Sort>,
     ) -> Result<Vec<Term>, Reported> {
-        let (terms, obligations) = self.alike_apart(exprs, hint);
+        let (terms, obligations) = self.alike_apart(exprs, hint, false);
         self.oblige_cases(conditions, obligations);
         terms
     }

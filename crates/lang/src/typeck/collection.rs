@@ -2,7 +2,8 @@
 //!
 //! `xs[i]` and `m[k]` carry the obligation that there is such an item; everything else is total. A result that may be
 //! missing is an option. Items obey their sort: an item of a `list<0..9>` carries the obligation of the range where the
-//! list is made.
+//! list is made. What is only looked for need not: `s.has(x)` is false and `s.without(x)` is `s` if `x` lies outside the
+//! range of the members, since nothing of another type is in the collection.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
@@ -89,9 +90,12 @@ impl Checker<'_, '_> {
         span: Span,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        let is_compared = self.takes_comparison();
         if let Some((id, of)) = self.hinted(hint, CollectionKind::List) {
-            let items: Vec<Result<Term, Reported>> =
-                items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
+            let items: Vec<Result<Term, Reported>> = items
+                .iter()
+                .map(|item| self.literal_part(is_compared, item, of.item, SortRole::Item))
+                .collect();
             let items: Vec<Term> = items.into_iter().collect::<Result<_, _>>()?;
             return Ok(self.pool.list(id, items));
         }
@@ -111,14 +115,17 @@ impl Checker<'_, '_> {
         span: Span,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        let is_compared = self.takes_comparison();
         if items.is_empty()
             && let Some((id, _)) = self.hinted(hint, CollectionKind::Map)
         {
             return Ok(self.pool.map(id, []));
         }
         if let Some((id, of)) = self.hinted(hint, CollectionKind::Set) {
-            let items: Vec<Result<Term, Reported>> =
-                items.iter().map(|item| self.check(item, of.item, SortRole::Item)).collect();
+            let items: Vec<Result<Term, Reported>> = items
+                .iter()
+                .map(|item| self.literal_part(is_compared, item, of.item, SortRole::Item))
+                .collect();
             let items: Vec<Term> = items.into_iter().collect::<Result<_, _>>()?;
             return Ok(self.pool.set(id, items));
         }
@@ -140,14 +147,19 @@ impl Checker<'_, '_> {
         span: Span,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
+        let is_compared = self.takes_comparison();
         let (keys, values): (Vec<&Expr>, Vec<&Expr>) =
             entries.iter().map(|(key, value)| (key, value)).unzip();
         let (id, keys, values) = match self.hinted(hint, CollectionKind::Map) {
             Some((id, of)) => {
-                let keys: Vec<Result<Term, Reported>> =
-                    keys.into_iter().map(|key| self.check(key, of.key, SortRole::Key)).collect();
-                let values: Vec<Result<Term, Reported>> =
-                    values.into_iter().map(|value| self.check(value, of.item, SortRole::Item)).collect();
+                let keys: Vec<Result<Term, Reported>> = keys
+                    .into_iter()
+                    .map(|key| self.literal_part(is_compared, key, of.key, SortRole::Key))
+                    .collect();
+                let values: Vec<Result<Term, Reported>> = values
+                    .into_iter()
+                    .map(|value| self.literal_part(is_compared, value, of.item, SortRole::Item))
+                    .collect();
                 (
                     id,
                     keys.into_iter().collect::<Result<Vec<_>, _>>()?,
@@ -206,8 +218,9 @@ impl Checker<'_, '_> {
         let sort = self.pool.sort(first);
         let mut sum = Ok(first);
         for (sign, operand) in rest {
-            let term =
-                self.check(operand, sort, SortRole::Operand(if *sign == AddOp::Add { "+" } else { "-" }));
+            let role = SortRole::Operand(if *sign == AddOp::Add { "+" } else { "-" });
+            // What is taken away is only compared; what is added has to fit.
+            let term = self.literal_part(*sign == AddOp::Sub, operand, sort, role);
             let op = match (kind, sign) {
                 (CollectionKind::List, AddOp::Add) => TermOp::Append,
                 (CollectionKind::Set, AddOp::Add) => TermOp::Union,
@@ -433,7 +446,9 @@ impl Checker<'_, '_> {
         let args: Vec<Result<Term, Reported>> = args
             .iter()
             .zip(wanted)
-            .map(|(arg, sort)| self.check(arg, sort, SortRole::Argument(&name.text)))
+            .map(|(arg, sort)| {
+                self.literal_part(only_asks(&name.text), arg, sort, SortRole::Argument(&name.text))
+            })
             .collect();
         let args: Vec<Term> = args.into_iter().collect::<Result<_, _>>()?;
         self.numbers_only(of, name)?;
@@ -528,4 +543,12 @@ impl Checker<'_, '_> {
         };
         self.pool.operate(op, all)
     }
+}
+
+/// Returns whether a function of collections only compares its argument with what is there, and keeps nothing of it.
+fn only_asks(name: &str) -> bool {
+    matches!(
+        name,
+        "get" | "has" | "without" | "contains" | "index_of" | "intersection" | "difference" | "subset_of"
+    )
 }

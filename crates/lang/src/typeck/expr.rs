@@ -20,6 +20,8 @@ impl Checker<'_, '_> {
     /// Returns the term of `expr`. `hint` is the sort that the context would like; it only decides the types of
     /// literals that have none of their own, such as `none`, and the caller checks the result.
     pub(crate) fn infer(&mut self, expr: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
+        // Only a literal is compared part by part; what another expression computes from its parts has to be defined.
+        self.is_compared &= is_literal(expr) || matches!(expr.kind, ExprKind::Paren(_) | ExprKind::Call(..));
         match &expr.kind {
             ExprKind::Error(why) => Err(*why),
             ExprKind::Bool(b) => Ok(self.pool.bool(*b)),
@@ -88,12 +90,13 @@ impl Checker<'_, '_> {
     }
 
     fn some(&mut self, inner: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
+        let is_compared = self.takes_comparison();
         let payload = match hint {
             Some(Sort::Data(data)) => option_payload(self.pool.data(data)),
             _ => None,
         };
         let (term, sort) = match payload {
-            Some(sort) => (self.check(inner, sort, SortRole::Payload)?, sort),
+            Some(sort) => (self.literal_part(is_compared, inner, sort, SortRole::Payload)?, sort),
             None => {
                 let term = self.infer(inner, None)?;
                 (term, self.pool.sort(term).base())
@@ -357,7 +360,9 @@ impl Checker<'_, '_> {
 
     fn compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Result<Term, Reported> {
         let exprs: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, expr)| expr)).collect();
-        let terms = self.alike(&exprs, None)?;
+        let (terms, obligations) = self.alike_apart(&exprs, None, true);
+        self.obligations.extend(obligations.into_iter().flatten());
+        let terms = terms?;
         let mut parts = Vec::with_capacity(rest.len());
         for (index, (op, expr)) in rest.iter().enumerate() {
             let place = exprs[index].span.to(expr.span);
@@ -389,37 +394,35 @@ impl Checker<'_, '_> {
     /// The terms of `exprs`, all of one base sort: `int` becomes `real` if one of them is
     /// `real`, and `none` and `some` take their type from the others.
     pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Result<Vec<Term>, Reported> {
-        let (terms, obligations) = self.alike_apart(exprs, hint);
+        let (terms, obligations) = self.alike_apart(exprs, hint, false);
         self.obligations.extend(obligations.into_iter().flatten());
         terms
     }
 
-    /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart.
+    /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart; literals among
+    /// `exprs` may be only compared (see [`compared`](Self::compared)).
     pub(super) fn alike_apart(
         &mut self,
         exprs: &[&Expr],
         hint: Option<Sort>,
+        is_compared: bool,
     ) -> (Result<Vec<Term>, Reported>, Vec<Vec<Term>>) {
         // Each expression is looked at once, first those that say what the others mean.
-        let is_open = |expr: &Expr| {
-            matches!(
-                &bare(expr).kind,
-                ExprKind::None | ExprKind::Some(_) | ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_)
-            )
-        };
         let is_none = |expr: &Expr| match &bare(expr).kind {
             ExprKind::None => true,
             ExprKind::List(items) | ExprKind::Set(items) => items.is_empty(),
             _ => false,
         };
         let mut order: Vec<usize> = (0..exprs.len()).collect();
-        order.sort_by_key(|&at| (is_open(exprs[at]), is_none(exprs[at])));
+        order.sort_by_key(|&at| (is_literal(bare(exprs[at])), is_none(exprs[at])));
         let mut hint = hint;
         let mut found: Vec<Option<Result<Term, Reported>>> = vec![None; exprs.len()];
         let mut obligations: Vec<Vec<Term>> = vec![Vec::new(); exprs.len()];
         for at in order {
             let mark = self.obligations.len();
+            self.is_compared = is_compared;
             let term = self.infer(exprs[at], hint);
+            self.is_compared = false;
             found[at] = Some(term);
             obligations[at] = self.obligations.split_off(mark);
             hint = hint.or_else(|| term.ok().map(|term| self.pool.sort(term).base()));
@@ -512,6 +515,14 @@ impl Checker<'_, '_> {
             self.oblige(obligation);
         }
     }
+}
+
+/// Returns whether `expr` is a literal that takes its type from what it is compared with.
+fn is_literal(expr: &Expr) -> bool {
+    matches!(
+        &expr.kind,
+        ExprKind::None | ExprKind::Some(_) | ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_)
+    )
 }
 
 /// `expr` without brackets around it.

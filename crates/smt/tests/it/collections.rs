@@ -54,6 +54,18 @@ impl Facts {
         }
     }
 
+    /// An item to look for, perhaps one that no collection can have.
+    fn asked(&mut self) -> Term {
+        match self.roll(4) {
+            0 => self.number(1),
+            1 => {
+                let outside = [-1, 2, 5][self.roll(3) as usize];
+                self.pool.int(outside)
+            }
+            _ => self.item(),
+        }
+    }
+
     fn number(&mut self, depth: u32) -> Term {
         let args = match self.roll(if depth == 0 { 2 } else { 8 }) {
             0 => return self.number.1,
@@ -63,10 +75,10 @@ impl Facts {
             }
             2 => (TermOp::Size, vec![self.list(depth - 1)]),
             3 => (TermOp::Sum, vec![self.list(depth - 1)]),
-            4 => (TermOp::IndexOf, vec![self.list(depth - 1), self.item()]),
+            4 => (TermOp::IndexOf, vec![self.list(depth - 1), self.asked()]),
             5 => (TermOp::Size, vec![self.set(depth - 1)]),
             6 => (TermOp::At, vec![self.list(depth - 1), self.number(0)]),
-            _ => (TermOp::At, vec![self.map(depth - 1), self.item()]),
+            _ => (TermOp::At, vec![self.map(depth - 1), self.asked()]),
         };
         self.pool.operate(args.0, args.1)
     }
@@ -78,7 +90,7 @@ impl Facts {
             3 => (TermOp::Slice, vec![self.list(depth - 1), self.number(0), self.number(0)]),
             4 => (TermOp::Reverse, vec![self.list(depth - 1)]),
             5 => (TermOp::Sorted, vec![self.list(depth - 1)]),
-            6 => (TermOp::Without, vec![self.list(depth - 1), self.item()]),
+            6 => (TermOp::Without, vec![self.list(depth - 1), self.asked()]),
             _ => (TermOp::Keys, vec![self.set(depth - 1)]),
         };
         self.pool.operate(op, args)
@@ -89,7 +101,7 @@ impl Facts {
             0 | 1 => return self.set.1,
             2 => (TermOp::Union, vec![self.set(depth - 1), self.set(depth - 1)]),
             3 => (TermOp::Minus, vec![self.set(depth - 1), self.set(depth - 1)]),
-            4 => (TermOp::Without, vec![self.set(depth - 1), self.item()]),
+            4 => (TermOp::Without, vec![self.set(depth - 1), self.asked()]),
             _ => (TermOp::ToSet, vec![self.list(depth - 1)]),
         };
         self.pool.operate(op, args)
@@ -99,7 +111,7 @@ impl Facts {
         let (op, args) = match self.roll(if depth == 0 { 1 } else { 3 }) {
             0 => return self.map.1,
             1 => (TermOp::Put, vec![self.map(depth - 1), self.item(), self.item()]),
-            _ => (TermOp::Without, vec![self.map(depth - 1), self.item()]),
+            _ => (TermOp::Without, vec![self.map(depth - 1), self.asked()]),
         };
         self.pool.operate(op, args)
     }
@@ -116,11 +128,11 @@ impl Facts {
                 self.pool.eq(a, b)
             }
             3 => {
-                let (of, item) = (self.list(2), self.item());
+                let (of, item) = (self.list(2), self.asked());
                 self.pool.operate(TermOp::Has, vec![of, item])
             }
             4 => {
-                let (of, item) = (self.map(2), self.item());
+                let (of, item) = (self.map(2), self.asked());
                 self.pool.operate(TermOp::Has, vec![of, item])
             }
             5 => {

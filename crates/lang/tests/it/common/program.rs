@@ -512,8 +512,8 @@ impl Point {
             Truth::Not(x) => !self.truth(x)?,
             Truth::And(x, y) => self.truth(x)? && self.truth(y)?,
             Truth::Or(x, y) => self.truth(x)? || self.truth(y)?,
-            // What is looked for is an item.
-            Truth::Contains(x) => self.store.xs.contains(&self.num(x).filter(|n| fits(*n))?),
+            // A number that no item can be is in no list: the question has an answer, and nothing else stops.
+            Truth::Contains(x) => self.store.xs.contains(&self.num(x)?),
         })
     }
 }
