@@ -93,7 +93,11 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         _ => sum,
     });
     let (word, event) = match &forbidden.label {
-        Label::Delay(_) | Label::Quiescence => ("FAIL_dur", format!("silence for {} s", readable(&waited))),
+        // The silence may have been seen in parts: it has lasted since the last message.
+        Label::Delay(by) => ("FAIL_dur", format!("silence for {} s", readable((&waited).max(by)))),
+        // Quiescence has no duration of its own: nothing comes any more.
+        Label::Quiescence if waited.is_zero() => ("FAIL_dur", "silence without end".to_owned()),
+        Label::Quiescence => ("FAIL_dur", format!("after {} s silence without end", readable(&waited))),
         label => ("FAIL_out", format!("after {} s {}", readable(&waited), label.show(cx.pool, cx.sts))),
     };
     let guard = |refusal: &SwitchRefusal| match &refusal.blocked {

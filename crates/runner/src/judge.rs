@@ -296,8 +296,8 @@ impl<'m> TraceLineReader<'m> {
         if has_time {
             let wait = self.wait(line.time.as_ref(), line.after.as_ref())?;
             self.now = &self.now + &wait;
-            // A line with nothing but a time is a label, however short the wait is.
-            if !wait.is_zero() || line.label.is_none() && !line.quiescence {
+            // No time is no label: a silence has a duration.
+            if !wait.is_zero() {
                 self.labels.push(Label::Delay(wait));
             }
         }

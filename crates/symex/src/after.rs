@@ -232,6 +232,13 @@ impl Monitor {
         self.courses.iter().all(|course| course.accepts(cx, label, relation))
     }
 
+    /// Returns whether, on a course on which nothing is under way, the system had to speak before an input that is given
+    /// now: what it sent may not have been seen yet, and if it sent nothing, that is soon forbidden.
+    pub fn is_overdue(&self, cx: &mut Ctx<'_>) -> bool {
+        let settled = self.courses.iter().filter(|course| course.is_settled());
+        settled.filter_map(|course| course.single.timed()).any(|course| course.is_overdue(cx))
+    }
+
     /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent. If instants
     /// are observed within a tolerance, an input is only given now.
     ///

@@ -106,6 +106,10 @@ impl RunLoop<'_, '_, '_, '_> {
             return self.observe_timed(self.settling());
         }
         if !self.after.accepts(self.bench.cx, label) {
+            // It had to speak by now. Either what it sent is still on its way, or its silence is about to be a failure.
+            if self.after.is_overdue(self.bench.cx) {
+                return self.observe_timed(self.settling());
+            }
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
                 self.too_late(until, label),
             ))));

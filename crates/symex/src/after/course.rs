@@ -146,11 +146,17 @@ impl EventCourse {
         Some(Self { single: self.single.with_state(cx, state)?, waiting: self.waiting.clone() })
     }
 
-    /// Returns the reason why the first held message cannot have been sent; `None` if none is held or it can.
+    /// Returns the reason why the first held message cannot have been sent or, if none is held, why an input under way
+    /// cannot have been taken: the system had to speak before it. `None` if nothing speaks against what waits.
     pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: ConformanceRelation) -> Option<Box<Forbidden>> {
-        let held = self.first_held()?;
-        let refused = self.single.refusal(cx, &held.label, held.given.as_ref(), relation)?;
-        Some(Box::new(Forbidden { held: Some(held.id), ..*refused }))
+        let mut refuse = |it: &WaitingLabel| self.single.refusal(cx, &it.label, it.given.as_ref(), relation);
+        match self.first_held() {
+            Some(held) => {
+                let refused = refuse(held)?;
+                Some(Box::new(Forbidden { held: Some(held.id), ..*refused }))
+            }
+            None => self.waiting.first().and_then(refuse),
+        }
     }
 
     /// Returns whether the specification mentions this input; true while a label waits, as other courses decide then.

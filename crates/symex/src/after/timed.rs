@@ -3,7 +3,8 @@
 //! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as
 //! long as some output or internal step, or a message somebody else sends, is still possible at or after that
 //! instant, or if it was quiescent when it was entered; a state that lets a deadline pass leaves
-//! the belief. An input the tester holds back excuses nothing.
+//! the belief, whatever comes next. An input the tester holds back excuses nothing. Quiescence takes no time: the states
+//! that remain are those that were quiescent when they were entered, by the last message or by an internal step since.
 //!
 //! *Tolerance.* A message is seen at most `latency` after it was sent, an input reaches the system at most
 //! `latency` after it was given, and instants are read to within `resolution`. Then the true instant of a
@@ -26,7 +27,7 @@ use ioxide_model::sts::GateKind;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
-use self::elapse::elapsed;
+use self::elapse::{PassedSilence, elapsed};
 pub use self::elapse::may_wait;
 use self::project::projected;
 use self::read::as_read;
@@ -139,6 +140,13 @@ struct TimedAfter {
     named: u32,
 }
 
+impl TimedAfter {
+    /// Returns whether no state may have been silent until the input `label` came.
+    fn is_too_silent(&self, label: &Label) -> bool {
+        matches!(label, Label::Input(..)) && self.before.is_empty()
+    }
+}
+
 /// The belief after one order of events in a model with clocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TimedCourse {
@@ -221,6 +229,17 @@ impl TimedCourse {
         self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
+    /// Returns whether no state may have been silent until an input that is given now.
+    pub(super) fn is_overdue(&self, cx: &mut Ctx<'_>) -> bool {
+        if self.is_unspecified() {
+            return false;
+        }
+        let (earliest, latest) = self.time.bounds(true);
+        let (since, facts, _) = instant(cx, &self.time, earliest, latest);
+        let (arrived, _) = elapsed(cx, &self.time, since.at, Some(PassedSilence::Until(since.at)), &facts);
+        arrived.belief.is_empty()
+    }
+
     /// Lets a message happen now that was given or seen at `given`, and returns whether its instant allows that.
     pub(super) fn take_back(
         &mut self,
@@ -282,9 +301,9 @@ impl TimedCourse {
         }
         // What the system sent within the last lag may not have been seen yet: only before that it is known to be silent.
         let silent = &time.now - &time.tolerance.lag();
-        let silent = (silent >= time.since.latest).then_some(silent);
+        let silent = (silent >= time.since.latest).then(|| cx.pool.value(Value::Real(silent)));
         let to = cx.pool.value(Value::Real(time.now.clone()));
-        let (next, _) = elapsed(cx, time, to, silent.as_ref(), &[]);
+        let (next, _) = elapsed(cx, time, to, silent.map(PassedSilence::Until), &[]);
         self.held.pay(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
@@ -293,17 +312,20 @@ impl TimedCourse {
         Ok(AllowedLabel::Allowed)
     }
 
-    /// Moves on by quiescence.
+    /// Moves on by quiescence: an internal step may have entered a quiescent state since the last message.
     fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
-        // A state that is quiescent was so when it was entered ([BLLN23] Def. 3), so it is the entry that is asked.
-        let next = by_label(cx, &self.time.entry, label, ConformanceRelation::Ioco);
+        let resolution = self.time.tolerance.resolution.clone();
+        let (earliest, latest) = (&self.time.now - &resolution, &self.time.now + &resolution);
+        let (since, facts, named) = instant(cx, &self.time, earliest, latest);
+        let silence = Some(PassedSilence::WithoutEnd);
+        let (next, named_on_the_way) = elapsed(cx, &self.time, since.at, silence, &facts);
+        self.held.pay(&next);
         if next.belief.is_empty() {
-            self.held.pay(&next);
             return Err(self.nothing_left(cx, label));
         }
-        self.time.entry = next.belief.clone();
-        self.held.pay(&next);
-        self.wait(cx, &Label::Delay(Rational::ZERO))
+        let named = named.max(named_on_the_way);
+        self.enter(cx, TimedAfter { before: next.belief.clone(), next, since, named });
+        Ok(AllowedLabel::Allowed)
     }
 
     /// Moves on by a message, given or seen.
@@ -315,6 +337,11 @@ impl TimedCourse {
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         let Some(taken) = self.taken(cx, label, relation) else { return Ok(AllowedLabel::Unspecified) };
         self.held.pay(&taken.next);
+        if taken.is_too_silent(label) {
+            // It is the silence before the input that is wrong, not the input.
+            let silence = Label::Delay(&self.time.now - &self.time.since.latest);
+            return Err(self.nothing_left(cx, &silence));
+        }
         if taken.next.is_unspecified(label) {
             self.held.forget();
             return Ok(AllowedLabel::Unspecified);
@@ -351,7 +378,12 @@ impl TimedCourse {
         }
         let (earliest, latest) = self.time.bounds(is_given(cx, label));
         let (since, facts, named) = instant(cx, &self.time, earliest, latest);
-        let (arrived, named_on_the_way) = elapsed(cx, &self.time, since.at, None, &facts);
+        // In this order of events the system sent nothing between the last message and this one, so a state that had to
+        // speak before an input is not among those that the input finds. An output needs no such fact: a state that sends
+        // it at this instant could wait for it. And where an output was on its way when the input was given, the order in
+        // which it came first is another course.
+        let silence = matches!(label, Label::Input(..)).then_some(PassedSilence::Until(since.at));
+        let (arrived, named_on_the_way) = elapsed(cx, &self.time, since.at, silence, &facts);
         let named = named.max(named_on_the_way);
         let mut next = by_label(cx, &arrived.belief, label, relation);
         next.doubts += arrived.doubts;

@@ -21,6 +21,9 @@ pub(crate) struct MemberAfterDelay {
     pub member: SideMember,
     /// The condition, over its own variables too, under which it may have sent nothing until then.
     pub excuse: Term,
+    /// The condition under which it was quiescent when it was entered, by the last message or by an internal step within
+    /// the delay.
+    pub quiet: Term,
 }
 
 /// A delay: its length, and the number of the message after it, which numbers the instants within it.
@@ -101,7 +104,9 @@ impl DelayWalk<'_, '_> {
         let (side, delay) = (self.side, self.delay);
         let EnteredMember { member: entered, since } = entered;
         if !side.sts.is_timed() {
-            return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt() };
+            let values = side.values(entered);
+            let quiet = side.quiet(cx, entered, &values);
+            return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt(), quiet };
         }
         let waited = cx.pool.sub(delay.by, *since);
         let member = side.delayed(cx, entered, waited);
@@ -111,7 +116,7 @@ impl DelayWalk<'_, '_> {
         // [BLLN23] Def. 3: it did not wait at all, or was quiescent when it was entered, or something can still come.
         let at_once = cx.pool.le(delay.by, *since);
         let excuse = cx.pool.or([at_once, quiet, later]);
-        MemberAfterDelay { member, excuse }
+        MemberAfterDelay { member, excuse, quiet }
     }
 
     /// The members entered by internal steps from `entered` within the delay.

@@ -82,6 +82,7 @@ pub(crate) enum ProductNext {
 }
 
 /// One side with the terms of its members' variables and of the fields of the message.
+#[derive(Clone)]
 struct SideScene<'p> {
     side: &'p SideSystem<'p>,
     members: Vec<SideMember>,
@@ -157,25 +158,44 @@ impl ModelProduct<'_> {
     ) -> Result<Option<PairBeforeMessage<'_>>, TooMany> {
         if !self.is_timed() {
             let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
-            return Ok(Some(PairBeforeMessage { case: pair.case(), imp, spec, excuses: Vec::new() }));
+            let (excuses, spec_excuses) = (Vec::new(), Vec::new());
+            return Ok(Some(PairBeforeMessage { case: pair.case(), imp, spec, excuses, spec_excuses }));
         }
         let delay = MemberDelay::before(cx, pair.fresh);
         let forward = delay.fact(cx);
         let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
         let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
         let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
-        let excuses = imp.iter().map(|it| it.excuse).collect();
+        let excuses = |members: &[MemberAfterDelay]| members.iter().map(|it| it.excuse).collect();
+        let (excuses, spec_excuses) = (excuses(&imp), excuses(&spec));
         let members = |all: Vec<MemberAfterDelay>| all.into_iter().map(|it| it.member).collect();
         let (imp, spec) = (scene(&self.imp, members(imp)), scene(&self.spec, members(spec)));
-        Ok(Some(PairBeforeMessage { case, imp, spec, excuses }))
+        Ok(Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }))
+    }
+
+    /// Returns whether a delay may precede `step`.
+    pub fn waits_before(&self, step: ProductStep) -> bool {
+        match step {
+            ProductStep::Delta => self.rests_later(),
+            ProductStep::Port(_) | ProductStep::Wait => self.is_timed(),
+        }
+    }
+
+    /// Returns whether quiescence comes after a delay of its own: an internal step on the way may enter a quiescent
+    /// state. Without internal steps no state is entered while time passes, so the delay tells nothing; later steps have
+    /// delays of their own.
+    fn rests_later(&self) -> bool {
+        let has_unseen = |side: &SideSystem<'_>| side.sts.is_timed() && !side.is_visible();
+        has_unseen(&self.imp) || has_unseen(&self.spec)
     }
 
     /// Returns the results of quiescence: no output or internal step is possible any more without an input.
     fn silence(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
-        let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
-        let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
+        let Some((case, imp, spec)) = self.at_rest(cx, pair)? else { return Ok(Vec::new()) };
+        let ((imp, quiet_imp), (spec, quiet_spec)) = (imp, spec);
+        let fresh = pair.fresh + u32::from(self.rests_later());
         let mut found = Vec::new();
-        for (case, quiet) in imp.cases(cx, &pair.case(), &quiet_imp)? {
+        for (case, quiet) in imp.cases(cx, &case, &quiet_imp)? {
             if quiet.is_empty() {
                 continue;
             }
@@ -184,11 +204,31 @@ impl ModelProduct<'_> {
                     found.push(ProductNext::Fail { doubt: case.doubt });
                     continue;
                 }
-                let next = ProductState { imp: quiet.clone(), spec, path: case.path, fresh: pair.fresh };
+                let next = ProductState { imp: quiet.clone(), spec, path: case.path, fresh };
                 found.push(ProductNext::Pair { pair: next, doubt: case.doubt });
             }
         }
         Ok(found)
+    }
+
+    /// Returns both sides at the instant of quiescence, each with the conditions under which its members are quiescent;
+    /// `None` if no delay is possible.
+    fn at_rest(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Option<PairAtRest<'_>>, TooMany> {
+        if !self.rests_later() {
+            let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
+            let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
+            return Ok(Some((pair.case(), (imp, quiet_imp), (spec, quiet_spec))));
+        }
+        let delay = MemberDelay::before(cx, pair.fresh);
+        let forward = delay.fact(cx);
+        let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
+        let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
+        let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
+        let rested = |all: Vec<MemberAfterDelay>| -> (Vec<SideMember>, Vec<Term>) {
+            all.into_iter().map(|it| (it.member, it.quiet)).unzip()
+        };
+        let ((imp, quiet_imp), (spec, quiet_spec)) = (rested(imp), rested(spec));
+        Ok(Some((case, (scene(&self.imp, imp), quiet_imp), (scene(&self.spec, spec), quiet_spec))))
     }
 
     /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
@@ -260,15 +300,37 @@ impl ModelProduct<'_> {
         if !pair.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, imp, mut spec, excuses }) = self.moment(cx, pair)? else {
+        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, pair)? else {
             return Ok(Vec::new());
         };
+        // The silence before an input rules states out, on either side: one that had to speak by then is in no trace that
+        // goes on with the input. Where the specification has no other, the silence is forbidden, and that is found by
+        // `ProductStep::Wait`.
+        let mut found = Vec::new();
+        for (case, spec) in spec.waiting(cx, case, &spec_excuses)? {
+            for (case, imp) in imp.waiting(cx, case, &excuses)? {
+                found.extend(self.input_at(cx, case, pair, (imp, spec.clone()), (port, message))?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the results of an input at the instant at which both sides are.
+    fn input_at(
+        &self,
+        cx: &mut Ctx<'_>,
+        case: BranchCase,
+        pair: &ProductState,
+        (mut imp, mut spec): (SideScene<'_>, SideScene<'_>),
+        (port, message): (&ProductPort, &[Term]),
+    ) -> Result<Vec<ProductNext>, TooMany> {
         let spec_moves = spec.moves(cx, port, Some(port.spec), message);
         if spec_moves.is_empty() {
             return Ok(Vec::new());
         }
         // The specification first: an input that it does not mention leads out of its suspension traces, where everything is
-        // allowed. Then the implementation, which must have waited for it and may ignore it.
+        // allowed. Then the implementation, which may ignore it.
+        let imp_moves = imp.moves(cx, port, port.imp, message);
         let mut found = Vec::new();
         for (case, spec_truths) in cases(cx, &case, &guards(&spec_moves))? {
             if !spec_truths.contains(&true) {
@@ -277,18 +339,10 @@ impl ModelProduct<'_> {
             let spec_next = spec.reached(cx, &spec_moves, &spec_truths);
             let taken = AcceptedMoves { moves: &spec_moves, truths: &spec_truths };
             for case in self.specified(cx, case, &spec, &spec_moves)? {
-                for (case, mut imp) in imp.waiting(cx, case, &excuses)? {
-                    let imp_moves = imp.moves(cx, port, port.imp, message);
-                    for (case, imp_next) in self.accepted(cx, case, pair, &imp, &imp_moves, &taken)? {
-                        if !imp_next.is_empty() {
-                            found.extend(self.closed(
-                                cx,
-                                case,
-                                imp_next,
-                                spec_next.clone(),
-                                pair.fresh + 1,
-                            )?);
-                        }
+                for (case, imp_next) in self.accepted(cx, case, pair, &imp, &imp_moves, &taken)? {
+                    if !imp_next.is_empty() {
+                        let spec_next = spec_next.clone();
+                        found.extend(self.closed(cx, case, imp_next, spec_next, pair.fresh + 1)?);
                     }
                 }
             }
@@ -386,6 +440,9 @@ impl ProductState {
     }
 }
 
+/// Both sides at the instant of quiescence, under a case, each with the conditions of its members.
+type PairAtRest<'p> = (BranchCase, (SideScene<'p>, Vec<Term>), (SideScene<'p>, Vec<Term>));
+
 /// Both sides just before a message.
 struct PairBeforeMessage<'p> {
     case: BranchCase,
@@ -394,6 +451,8 @@ struct PairBeforeMessage<'p> {
     /// The conditions under which the members of the implementation may have sent nothing until now; none if
     /// no time passes.
     excuses: Vec<Term>,
+    /// Those of the members of the specification.
+    spec_excuses: Vec<Term>,
 }
 
 /// A switch that a member may take, with its guard there.

@@ -77,7 +77,7 @@ pub(crate) fn witness(
     let mut messages: Vec<(ProductStep, Option<VarId>, Vec<VarId>)> = Vec::new();
     for &step in steps {
         n += 1;
-        let waits = product.is_timed() && step != ProductStep::Delta;
+        let waits = product.waits_before(step);
         let delay = waits.then(|| cx.pool.indexed(cx.delay, n));
         let fields = match step {
             ProductStep::Delta | ProductStep::Wait => Vec::new(),
@@ -160,8 +160,7 @@ fn forward(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, step: ProductStep, n: u
     let delay = MemberDelay::before(cx, n);
     match step {
         ProductStep::Wait => Some(delay.is_some(cx)),
-        ProductStep::Port(_) if product.is_timed() => Some(delay.fact(cx)),
-        ProductStep::Port(_) | ProductStep::Delta => None,
+        ProductStep::Port(_) | ProductStep::Delta => product.waits_before(step).then(|| delay.fact(cx)),
     }
 }
 
@@ -192,6 +191,8 @@ struct WaitedMember {
     member: SideMember,
     values: Substitution,
     excuse: Term,
+    /// The condition under which it was quiescent when it was entered.
+    quiet: Term,
 }
 
 impl<'p> WitnessCourse<'p> {
@@ -216,15 +217,26 @@ impl<'p> WitnessCourse<'p> {
             elapsed(cx, self.side, &[forward], &self.members, delay)
                 .map_err(|TooMany| NoWitness::Doubtful("internal steps do not end".into()))?
         } else {
-            let excuse = cx.pool.tt();
-            self.members.iter().map(|member| MemberAfterDelay { member: member.clone(), excuse }).collect()
+            self.at_once(cx)
         };
-        let waited = |MemberAfterDelay { member, excuse }| WaitedMember {
-            values: self.side.values(&member),
-            member,
-            excuse,
-        };
-        Ok(all.into_iter().map(waited).collect())
+        Ok(all.into_iter().map(|member| self.with_values(member)).collect())
+    }
+
+    /// The members without a delay.
+    fn at_once(&self, cx: &mut Ctx<'_>) -> Vec<MemberAfterDelay> {
+        let excuse = cx.pool.tt();
+        let mut all = Vec::with_capacity(self.members.len());
+        for member in &self.members {
+            let values = self.side.values(member);
+            let quiet = self.side.quiet(cx, member, &values);
+            all.push(MemberAfterDelay { member: member.clone(), excuse, quiet });
+        }
+        all
+    }
+
+    fn with_values(&self, waited: MemberAfterDelay) -> WaitedMember {
+        let MemberAfterDelay { member, excuse, quiet } = waited;
+        WaitedMember { values: self.side.values(&member), member, excuse, quiet }
     }
 
     fn gate(&self, port: &ProductPort) -> Option<GateId> {
@@ -265,10 +277,8 @@ impl<'p> WitnessCourse<'p> {
         match step {
             ProductStep::Wait => next.clone_from(&self.members),
             ProductStep::Delta => {
-                for member in &self.members {
-                    let values = self.side.values(member);
-                    let quiet = self.side.quiet(cx, member, &values);
-                    add(cx, &mut next, member.clone(), quiet);
+                for waited in self.at_rest(cx, n)? {
+                    add(cx, &mut next, waited.member, waited.quiet);
                 }
             }
             ProductStep::Port(at) => {
@@ -281,6 +291,14 @@ impl<'p> WitnessCourse<'p> {
         self.with(next).closed(cx)
     }
 
+    /// The members at the instant of quiescence in step `n`.
+    fn at_rest(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
+        if self.product.waits_before(ProductStep::Delta) {
+            return self.waited(cx, n);
+        }
+        Ok(self.at_once(cx).into_iter().map(|member| self.with_values(member)).collect())
+    }
+
     /// Adds the members that `waited` becomes by the message.
     fn take(
         &self,
@@ -291,11 +309,11 @@ impl<'p> WitnessCourse<'p> {
         next: &mut Vec<SideMember>,
     ) {
         let moves = self.moves(cx, port, n, &mut waited);
-        let WaitedMember { member, values, excuse } = waited;
+        let WaitedMember { member, values, excuse, .. } = waited;
         let is_imp = self.role == WitnessRole::Implementation;
-        // An input comes when the tester likes, so an implementation must have been able to wait for it. Its own output is
-        // its own excuse; and what the specification may wait for is asked by `ProductStep::Wait`.
-        let excuse = if is_imp && port.kind.is_input() { excuse } else { cx.pool.tt() };
+        // An input comes when the tester likes, so either side must have been able to wait for it. An output is its own
+        // excuse.
+        let excuse = if port.kind.is_input() { excuse } else { cx.pool.tt() };
         for &(switch, guard) in &moves {
             let reached = self.side.successor(cx, &member, (switch, guard), &values);
             let condition = cx.pool.and2(guard, excuse);
@@ -360,6 +378,7 @@ impl<'p> WitnessCourse<'p> {
             leaving.extend(moves.into_iter().map(|(_, guard)| guard));
             let leaving = cx.pool.or(leaving);
             let staying = cx.pool.not(leaving);
+            let staying = cx.pool.and2(staying, waited.excuse);
             let refuses = some_state(cx, &waited.member, staying);
             all.push(cx.pool.not(refuses));
         }
@@ -378,10 +397,8 @@ impl<'p> WitnessCourse<'p> {
         let mut any = Vec::new();
         match step {
             ProductStep::Delta => {
-                for member in &self.members {
-                    let values = self.side.values(member);
-                    let quiet = self.side.quiet(cx, member, &values);
-                    any.push(some_state(cx, member, quiet));
+                for waited in self.at_rest(cx, n)? {
+                    any.push(some_state(cx, &waited.member, waited.quiet));
                 }
             }
             ProductStep::Wait => {

@@ -44,7 +44,10 @@ fn model(machine: &Machine) -> Model {
 fn pair(seed: u64) -> (Machine, Machine) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (has_unknown, has_tau) = (seed % 3 == 1, seed % 5 == 4);
-    let spec = Machine::random(&mut rng, has_unknown, has_tau);
+    let mut spec = Machine::random(&mut rng, has_unknown, has_tau);
+    if seed % 4 == 3 {
+        spec = spec.forked(&mut rng);
+    }
     let mut imp = spec.mutated(&mut rng, has_tau);
     if rng.random_range(0..4) == 0 {
         imp = Machine::random(&mut rng, has_unknown, has_tau);

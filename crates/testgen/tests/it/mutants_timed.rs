@@ -99,6 +99,10 @@ impl InTicks for Played<'_> {
     fn internal(&self, _: At) -> Vec<At> {
         Vec::new()
     }
+
+    fn has_internal(&self) -> bool {
+        false
+    }
 }
 
 /// The car alarm with 20 s, 30 s and 300 s for 2 s, 4 s and 6 s.

@@ -26,9 +26,12 @@ fn n_models() -> u64 {
     std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
 }
 
-/// Models with and without internal steps.
+/// Models with and without internal steps, and some that fork into places with and without a deadline.
 fn random_model(seed: u64) -> Model {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    if seed % 4 == 1 {
+        return named("forked.iox", &random::forked(&mut rng));
+    }
     let verbs: &[&str] = match seed % 3 {
         0 => &["on a", "on o", "emit y", "emit y", "emit z", "internal"],
         _ => &["on a", "on o", "emit y", "emit y", "emit z"],
@@ -54,6 +57,15 @@ fn the_monitor_agrees_with_enumeration() {
                 let is_quiet = wait(&mut quiet, &mut cx, tenths, &mut rng);
                 assert_eq!(is_quiet, oracle.may_wait(tenths), "seed {seed}: silence for {tenths}");
                 (compared, forbidden) = (compared + 1, forbidden + u64::from(!is_quiet));
+                if is_quiet {
+                    let rests = quiet.observe(&mut cx, &Label::Quiescence).is_ok();
+                    let expected = oracle.rested(tenths);
+                    assert_eq!(rests, !expected.is_empty(), "seed {seed}: quiescence after {tenths}");
+                    (compared, forbidden) = (compared + 1, forbidden + u64::from(!rests));
+                    if rests {
+                        onwards.push((quiet, expected));
+                    }
+                }
                 let mut there = after.clone();
                 there.pass(&mut cx, &seconds(tenths));
                 assert_eq!(there.lost(), None, "seed {seed}");
@@ -63,7 +75,9 @@ fn the_monitor_agrees_with_enumeration() {
                     let expected = oracle.after(tenths, &label);
                     let is_allowed = matches!(observed, Ok(AllowedLabel::Allowed));
                     assert_eq!(is_allowed, !expected.is_empty(), "seed {seed}: {tenths} {label:?}");
-                    assert_eq!(observed.is_err(), expected.is_empty() && matches!(label, Label::Output(..)));
+                    // An input that nobody mentions opens everything, unless the silence before it was too long.
+                    let is_wrong = expected.is_empty() && (matches!(label, Label::Output(..)) || !is_quiet);
+                    assert_eq!(observed.is_err(), is_wrong, "seed {seed}: {tenths} {label:?}");
                     (compared, forbidden) = (compared + 1, forbidden + u64::from(!is_allowed));
                     if is_allowed {
                         onwards.push((then, expected));

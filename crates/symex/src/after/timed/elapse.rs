@@ -22,20 +22,28 @@ use crate::state::SymState;
 /// The greatest number of states after internal steps at unknown instants; an excess is reported, never silently cut.
 const MAX_STATES: usize = 200;
 
-/// Returns the belief at the instant `to`, if nothing was seen since the last message and the system sent nothing until
-/// `silent`; also the number of instants that have a variable then.
+/// A silence since the last message.
+#[derive(Clone, Copy)]
+pub(super) enum PassedSilence {
+    /// The system sent nothing until this instant.
+    Until(Term),
+    /// Nothing comes any more without an input: the state was quiescent when it was entered.
+    WithoutEnd,
+}
+
+/// Returns the belief at the instant `to`, if nothing was seen since the last message and the system was silent as
+/// `silence` says; also the number of instants that have a variable then.
 pub(super) fn elapsed(
     cx: &mut Ctx<'_>,
     time: &TimeKnowledge,
     to: Term,
-    silent: Option<&Rational>,
+    silence: Option<PassedSilence>,
     facts: &[Term],
 ) -> (NextBelief, u32) {
     let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
     let exact = (number(cx, time.since.at), number(cx, to));
     if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
-        let silent = silent.map(|silent| silent - &since);
-        return (elapsed_concrete(cx, states, &(&to - &since), silent.as_ref()), time.named);
+        return (elapsed_concrete(cx, states, &since, &to, silence), time.named);
     }
     let entry = match &time.entry {
         Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
@@ -45,8 +53,7 @@ pub(super) fn elapsed(
             return (next, time.named);
         }
     };
-    let silent = silent.map(|silent| cx.pool.value(Value::Real(silent.clone())));
-    let mut span = PassedTime { to, silent, named: time.named + 1, has_tau };
+    let mut span = PassedTime { to, silence, named: time.named + 1, has_tau };
     let next = span.elapsed(cx, entry, time.since.at, facts);
     (next, span.named)
 }
@@ -55,23 +62,33 @@ fn number(cx: &Ctx<'_>, term: Term) -> Option<Rational> {
     cx.pool.as_value(term).and_then(Value::as_real).cloned()
 }
 
-/// Advances concrete states by an exact delay, and drops those that missed a deadline.
+/// Advances concrete states from one instant to another, and drops those that could not be silent.
 fn elapsed_concrete(
     cx: &mut Ctx<'_>,
     states: &BTreeSet<ConcreteState>,
-    waited: &Rational,
-    silent: Option<&Rational>,
+    since: &Rational,
+    to: &Rational,
+    silence: Option<PassedSilence>,
 ) -> NextBelief {
     let mut next = BTreeSet::new();
     let mut doubts = 0;
     for state in states {
-        let later = concrete::delayed(cx.sts, state, waited);
-        let may_wait = match silent {
-            Some(silent) if !silent.is_zero() => {
-                let then = concrete::delayed(cx.sts, state, silent);
-                may_wait(cx, state, &then)
-            }
-            _ => SolverDecision::Sat,
+        let later = concrete::delayed(cx.sts, state, &(to - since));
+        let may_wait = match silence {
+            // Exact observation has exact instants.
+            Some(PassedSilence::Until(silent)) => match number(cx, silent).filter(|silent| silent > since) {
+                Some(silent) => {
+                    let then = concrete::delayed(cx.sts, state, &(&silent - since));
+                    may_wait(cx, state, &then)
+                }
+                None => SolverDecision::Sat,
+            },
+            Some(PassedSilence::WithoutEnd) => match is_quiescent(cx, state) {
+                Quiescence::Quiet => SolverDecision::Sat,
+                Quiescence::Active => SolverDecision::Unsat,
+                Quiescence::Unknown(why) => SolverDecision::Unknown(why),
+            },
+            None => SolverDecision::Sat,
         };
         match may_wait {
             SolverDecision::Unsat => continue,
@@ -125,8 +142,7 @@ fn can_still(cx: &mut Ctx<'_>, switch: &Switch, known: &Substitution) -> SolverD
 /// A span of time for symbolic states.
 struct PassedTime {
     to: Term,
-    /// The instant until which the system sent nothing.
-    silent: Option<Term>,
+    silence: Option<PassedSilence>,
     /// The number of instants that have a variable.
     named: u32,
     has_tau: bool,
@@ -159,10 +175,15 @@ impl PassedTime {
     /// Returns `state`, entered at `since`, at the end of the span.
     fn arrived(&self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> SymState {
         let mut arrived = delayed(cx, state, since, self.to);
-        if let Some(silent) = self.silent {
-            let excuse = excuse(cx, state, since, silent);
-            arrived.path = arrived.path.with(cx, excuse);
-        }
+        let excuse = match self.silence {
+            Some(PassedSilence::Until(silent)) => excuse(cx, state, since, silent),
+            Some(PassedSilence::WithoutEnd) => {
+                let quiet = quiet_when_entered(cx, state);
+                eliminate(cx.pool, quiet)
+            }
+            None => return arrived,
+        };
+        arrived.path = arrived.path.with(cx, excuse);
         arrived
     }
 
@@ -198,12 +219,16 @@ fn delayed(cx: &mut Ctx<'_>, state: &SymState, from: Term, to: Term) -> SymState
     symbolic::delayed(cx, state, waited)
 }
 
+/// The condition under which `state` was quiescent when it was entered.
+fn quiet_when_entered(cx: &mut Ctx<'_>, state: &SymState) -> Term {
+    let quiet = quiescence(cx, state.loc);
+    cx.pool.substitute(quiet, &state.store.substitution(cx.sts))
+}
+
 /// The condition under which `state`, entered at `since`, may have sent nothing until `silent`.
 fn excuse(cx: &mut Ctx<'_>, state: &SymState, since: Term, silent: Term) -> Term {
     let sts = cx.sts;
-    let entered = state.store.substitution(sts);
-    let quiet = quiescence(cx, state.loc);
-    let quiet = cx.pool.substitute(quiet, &entered);
+    let quiet = quiet_when_entered(cx, state);
     let later = delayed(cx, state, since, silent).store.substitution(sts);
     let mut excuses = vec![cx.pool.le(silent, since), quiet];
     for (_, switch) in sts.switches_from(state.loc) {

@@ -145,6 +145,30 @@ impl Machine {
         machine
     }
 
+    /// Returns the machine with a fork: one input leads to a place that has to speak before a deadline, and to one that
+    /// has not; both take another input. So a silence between the two inputs tells which place it was.
+    pub fn forked(mut self, rng: &mut ChaCha8Rng) -> Self {
+        let plain = |from, verb, to| Switch {
+            from,
+            verb,
+            times: Vec::new(),
+            data: Vec::new(),
+            assign: None,
+            resets: [true, false],
+            to,
+        };
+        self.switches.retain(|it| it.from == 0 || it.verb == Verb::A);
+        self.switches.extend([plain(0, Verb::A, 1), plain(0, Verb::A, 2)]);
+        let deadline = rng.random_range(0..=LIMIT);
+        let speaks = Switch {
+            times: vec![(0, pick(rng, &[Compare::Le, Compare::Lt]), deadline)],
+            ..plain(1, pick(rng, &[Verb::Y, Verb::Z]), 0)
+        };
+        let (one, other) = (rng.random_range(0..3), rng.random_range(0..3));
+        self.switches.extend([speaks, plain(1, Verb::A, one), plain(2, Verb::A, other)]);
+        self
+    }
+
     fn switch(&self, rng: &mut ChaCha8Rng, from: usize, has_tau: bool) -> Switch {
         let verbs = [Verb::A, Verb::A, Verb::O, Verb::Y, Verb::Y, Verb::Z, Verb::Tau];
         let mut verb = pick(rng, &verbs[..if has_tau { 7 } else { 6 }]);
@@ -282,6 +306,10 @@ impl InTicks for Machine {
 
     fn internal(&self, state: State) -> Vec<State> {
         self.enabled(state, Verb::Tau, 0).map(|switch| switch.taken(state, 0)).collect()
+    }
+
+    fn has_internal(&self) -> bool {
+        self.switches.iter().any(|switch| switch.verb == Verb::Tau)
     }
 }
 

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::ConcreteState;
+use ioxide_model::concrete::{ConcreteState, delayed};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
+
+use crate::common::seconds;
 
 use super::oracle::{HORIZON, choices, initial, messages, taken};
 
@@ -51,13 +53,22 @@ impl<'m> Enumerated<'m> {
         self.entered(tenths).iter().any(|(since, state)| may_wait(self.model, state, tenths - since))
     }
 
-    /// The states after a message that comes after `tenths`.
+    /// The states in which, since they were entered, nothing could come without an input, after `tenths`.
+    pub fn rested(&self, tenths: i64) -> BTreeSet<ConcreteState> {
+        let quiet = self.entered(tenths).into_iter().filter(|(_, state)| is_quiet(self.model, state));
+        quiet.map(|(since, state)| delayed(&self.model.sts, &state, &seconds(tenths - since))).collect()
+    }
+
+    /// The states after a message that comes after `tenths`: those that had to speak before it are ruled out.
     pub fn after(&self, tenths: i64, label: &Label) -> BTreeSet<ConcreteState> {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else {
             return BTreeSet::new();
         };
         let mut next = BTreeSet::new();
         for (since, state) in self.entered(tenths) {
+            if !may_wait(self.model, &state, tenths - since) {
+                continue;
+            }
             for (_, switch) in self.model.sts.switches_from(state.loc) {
                 if switch.gate == *gate {
                     next.extend(taken(self.model, &state, switch, tenths - since, values));
@@ -73,9 +84,13 @@ pub fn may_wait(model: &Model, state: &ConcreteState, tenths: i64) -> bool {
     let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
     let later =
         (tenths..=tenths + HORIZON).step_by(TICK).any(|at| speaks(at, |kind| kind != GateKind::Input));
+    tenths == 0 || later || is_quiet(model, state)
+}
+
+/// Returns whether no output and no internal step can come from `state` any more without an input.
+pub fn is_quiet(model: &Model, state: &ConcreteState) -> bool {
     let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);
-    let quiet = (0..=HORIZON).step_by(TICK).all(|at| !speaks(at, reacts));
-    later || quiet
+    (0..=HORIZON).step_by(TICK).all(|at| messages(model, state, at, reacts).next().is_none())
 }
 
 /// Every message of a model.

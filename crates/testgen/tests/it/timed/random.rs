@@ -28,6 +28,27 @@ pub fn text_with(rng: &mut ChaCha8Rng, verbs: &[&str]) -> String {
     text + "}"
 }
 
+/// A model that one input takes to two places at once: the system has to speak in the first before a deadline, and may be
+/// silent in the second unless chance has it otherwise. So a silence tells them apart, and what an input does after it.
+pub fn forked(rng: &mut ChaCha8Rng) -> String {
+    let mut text = String::from(
+        "model Forked { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n\
+         var u: D var x: D = 0 clock c clock d\n",
+    );
+    text += "state s0 {\n  t00: on a { reset c } -> s1\n  t01: on a { reset c } -> s2\n";
+    text += &format!("  t02: {}\n}}\n", sentence(rng, &["on a", "emit y", "emit z"], 0));
+    let deadline = rng.random_range(0..3);
+    let speaks = ["emit z", "emit y when p == x", "emit y when p == u"][rng.random_range(0..3)];
+    let joined = if speaks.contains("when") { "&&" } else { "when" };
+    text += &format!("state s1 {{\n  t10: {speaks} {joined} c <= {deadline} -> s0\n");
+    text += &format!("  t11: {}\n  t12: {}\n}}\n", sentence(rng, &["on a"], 1), sentence(rng, &["on a", "on o"], 1));
+    text += &format!("state s2 {{\n  t20: {}\n", sentence(rng, &["on a"], 2));
+    if rng.random() {
+        text += &format!("  t21: {}\n", sentence(rng, &["emit y", "emit z", "on o", "on a"], 2));
+    }
+    text + "}\n}"
+}
+
 /// One switch: message, guard, update, target.
 ///
 /// Internal steps lead forwards, so that there are no loops of them.
