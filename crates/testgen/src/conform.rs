@@ -9,7 +9,8 @@
 //!
 //! *Promises.* "Conforms" only if every product state was looked at, symbolic or concrete, or a widened search found
 //! nothing unsafe. A witness has been replayed on both models. Everything else is *unknown*,
-//! with the reason and the depth up to which nothing was found.
+//! with the reason and the depth up to which there is no difference. That depth ends before whatever is undecided: a
+//! suspected difference without a trace, a state that was left out, a step with too many cases.
 //! Under uioco (see [`ConformanceRelation`]) an input counts as specified only where no state the specification
 //! may stay in refuses it; what follows other inputs is not looked at.
 //! *Differs* from the paper in splitting product states by cases (see `product`), in merging by
@@ -31,6 +32,7 @@ mod product;
 mod region;
 mod search;
 mod side;
+mod unshown;
 mod witness;
 
 use std::fmt;
@@ -134,6 +136,9 @@ pub enum ConformProof {
     Exhausted,
     /// Every concrete state of the product was looked at.
     Enumerated,
+    /// Every concrete state of the product was looked at, with some values of a field in place of all others that neither
+    /// model tells apart from them.
+    Represented,
     /// A widened search, which explores a superset of the reachable states, found no difference.
     Widened,
     /// The changed switches do the same as before.
@@ -144,26 +149,32 @@ pub enum ConformProof {
     DeadAssignment,
 }
 
-/// The reason why neither conformance nor a difference was shown.
+/// The reason why neither conformance nor a difference was shown. A depth is a number of steps within which there is
+/// certainly no difference: everything up to it was looked at and decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConformDoubt {
-    /// No difference was found in this many steps; deeper states were not explored.
+    /// There is no difference within this depth, the bound of the search; deeper states were not explored.
     Depth(u32),
-    /// There are more product states than the bound; nothing was found up to this depth.
+    /// There are more product states than the bound; there is no difference within this depth.
     States(u32),
-    /// A step has too many cases, or internal steps do not end.
-    Cases,
-    /// No difference was found for collections in messages up to this length; longer ones were not explored.
+    /// A step has too many cases, or internal steps do not end; there is no difference within this depth.
+    Cases(u32),
+    /// There is no difference for collections in messages up to this length; longer ones were not explored.
     Length(usize),
-    /// A difference may exist, but no trace shows it; the text is for people.
-    Undecided(String),
+    /// A difference may exist, but no trace shows it.
+    Undecided {
+        /// The reason, for people.
+        why: String,
+        /// The depth.
+        depth: u32,
+    },
     /// The models are beyond what is compared; the text is for people.
     Unsupported(String),
-    /// Values grow beyond what is computed; nothing was found up to this depth.
+    /// Values grow beyond what is computed; there is no difference within this depth.
     TooLarge(u32),
     /// The search was interrupted.
     Stopped,
-    /// The time limit or an interrupt ended the search; no difference was found up to this depth.
+    /// The time limit or an interrupt ended the search; there is no difference within this depth.
     Halted(Halted, u32),
 }
 
@@ -172,6 +183,9 @@ impl fmt::Display for ConformProof {
         f.write_str(match self {
             Self::Exhausted => "every product state was looked at",
             Self::Enumerated => "every state of the product was looked at, value by value",
+            Self::Represented => {
+                "every state of the product was looked at; values that nothing tells apart stand for each other"
+            }
             Self::Widened => "a search that looks at more than can happen found nothing",
             Self::SameSwitches => "the changed switches do the same as before",
             Self::InputWeakened => "the change accepts more inputs only where they are left open",
@@ -182,12 +196,17 @@ impl fmt::Display for ConformProof {
 
 impl fmt::Display for ConformDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nothing is said of no steps at all.
+        let sure = |depth: &u32| match depth {
+            0 => String::new(),
+            depth => format!("; no difference up to depth {depth}"),
+        };
         match self {
             Self::Depth(depth) => write!(f, "no difference up to depth {depth}"),
-            Self::States(depth) => {
-                write!(f, "too many product states; no difference up to depth {depth}")
+            Self::States(depth) => write!(f, "too many product states{}", sure(depth)),
+            Self::Cases(depth) => {
+                write!(f, "a step has too many cases, or internal steps do not end{}", sure(depth))
             }
-            Self::Cases => f.write_str("a step has too many cases, or internal steps do not end"),
             Self::Length(length) => {
                 let items = if *length == 1 { "item" } else { "items" };
                 write!(
@@ -195,13 +214,11 @@ impl fmt::Display for ConformDoubt {
                     "no difference for collections of up to {length} {items} in a message; longer ones were not looked at"
                 )
             }
-            Self::Undecided(text) => write!(f, "not decided: {text}"),
+            Self::Undecided { why, depth } => write!(f, "not decided: {why}{}", sure(depth)),
             Self::Unsupported(text) => f.write_str(text),
-            Self::TooLarge(depth) => {
-                write!(f, "values grow beyond what is computed; no difference up to depth {depth}")
-            }
+            Self::TooLarge(depth) => write!(f, "values grow beyond what is computed{}", sure(depth)),
             Self::Stopped => f.write_str("interrupted"),
-            Self::Halted(halted, depth) => write!(f, "{halted}; no difference up to depth {depth}"),
+            Self::Halted(halted, depth) => write!(f, "{halted}{}", sure(depth)),
         }
     }
 }

@@ -37,7 +37,7 @@ use crate::mutate::Mutant;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS: u32 = 4;
+pub const ANALYSIS: u32 = 5;
 
 /// The number of symbolic states above which a specification is not explored beforehand.
 const MAX_GRAPH: usize = 10_000;
@@ -222,7 +222,7 @@ impl MutationAnalysis {
             // A state of the graph may stand for more than the mutant reaches: what looked unsafe there is
             // looked at again without it.
             ConformAnswer::Unknown(
-                ConformDoubt::Undecided(_) | ConformDoubt::Length(_) | ConformDoubt::Cases,
+                ConformDoubt::Undecided { .. } | ConformDoubt::Length(_) | ConformDoubt::Cases(_),
             ) if graph.is_some() => decide(cx, &product, &self.options(), &mut || None, &names, watch),
             _ => verdict,
         }

@@ -6,10 +6,11 @@ use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
-use super::explicit::{Enumeration, EnumerationResult, is_enumerable};
+use super::explicit::{Enumeration, EnumerationResult};
 use super::portfolio::PortfolioWatch;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::search::SearchEffort;
+use super::unshown::UnshownDifferences;
 use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, SearchEngine};
 
@@ -23,10 +24,8 @@ const MAX_UNSHOWN: usize = 16;
 /// A search state by state with the differences it met that no trace shows; a further turn resumes it.
 pub(super) struct ConcretePass<'s> {
     search: Enumeration<'s>,
-    /// The reason why the last difference without a trace has none.
-    unshown: Option<NoWitness>,
-    /// The number of differences without a trace.
-    misses: usize,
+    /// The differences without a trace.
+    unshown: UnshownDifferences,
 }
 
 /// The way in which a turn of a search state by state ended.
@@ -46,17 +45,15 @@ impl<'s> ConcretePass<'s> {
         let bounds = options.bounds;
         let possible = options.engine == SearchEngine::InTurns
             && bounds.max_depth == u32::MAX
-            && product.completion != InputCompletion::Restricted
-            && is_enumerable(cx.pool, imp)
-            && is_enumerable(cx.pool, spec);
+            && product.completion != InputCompletion::Restricted;
+        if !possible {
+            return None;
+        }
         let gates: Vec<_> = product.ports.iter().map(|port| (port.spec, port.imp)).collect();
         let meaning = (product.relation, product.completion, product.inputs);
         let states = bounds.max_states.saturating_mul(CONCRETE_STATES);
-        possible.then(|| Self {
-            search: Enumeration::new(imp, spec, &gates, meaning, states),
-            unshown: None,
-            misses: 0,
-        })
+        let search = Enumeration::new(cx.pool, imp, spec, &gates, meaning, states)?;
+        Some(Self { search, unshown: UnshownDifferences::default() })
     }
 
     /// The effort so far.
@@ -72,25 +69,28 @@ impl<'s> ConcretePass<'s> {
         evaluations: usize,
         watch: PortfolioWatch<'_>,
     ) -> ConcreteEnd {
-        while self.misses < MAX_UNSHOWN {
+        while self.unshown.count < MAX_UNSHOWN {
             let mut asked = false;
             let mut stop = |effort: &SearchEffort| {
                 asked |= watch(effort).is_break();
                 asked || cx.halted().is_some()
             };
             let found = self.search.run(cx.pool, evaluations, &mut stop);
-            let depth = self.search.effort.depth;
+            let depth = self.unshown.sure_depth(self.search.effort.depth);
             let answer = match found {
                 Some(EnumerationResult::Conforms) => self.exhausted(),
-                Some(EnumerationResult::Fails(trace)) => match (shown_by(cx, product, trace), cx.halted()) {
-                    (Ok(witness), _) => ConformAnswer::Fails(Box::new(witness)),
-                    (Err(_), Some(halted)) => ConformAnswer::Unknown(ConformDoubt::Halted(halted, depth)),
-                    (Err(why), None) => {
-                        self.unshown = Some(why);
-                        self.misses += 1;
-                        continue;
+                Some(EnumerationResult::Fails(trace)) => {
+                    let steps = trace.len();
+                    match (shown_by(cx, product, trace), cx.halted()) {
+                        (Ok(witness), _) => ConformAnswer::Fails(Box::new(witness)),
+                        (Err(why), halted) => {
+                            self.unshown.add(why, steps);
+                            let Some(halted) = halted else { continue };
+                            let depth = self.unshown.sure_depth(depth);
+                            ConformAnswer::Unknown(ConformDoubt::Halted(halted, depth))
+                        }
                     }
-                },
+                }
                 Some(EnumerationResult::GaveUp) => return ConcreteEnd::GaveUp,
                 None if asked => ConformAnswer::Unknown(ConformDoubt::Stopped),
                 None => match cx.halted() {
@@ -105,8 +105,9 @@ impl<'s> ConcretePass<'s> {
 
     /// Returns the answer of a search that has no state left to explore.
     fn exhausted(&self) -> ConformAnswer {
-        match &self.unshown {
-            Some(why) => ConformAnswer::Unknown(why.clone().after(None)),
+        match self.unshown.doubt() {
+            Some(doubt) => ConformAnswer::Unknown(doubt),
+            None if self.search.is_represented() => ConformAnswer::Conforms(ConformProof::Represented),
             None => ConformAnswer::Conforms(ConformProof::Enumerated),
         }
     }

@@ -87,7 +87,8 @@ impl CollectedDifferences {
     }
 
     fn full(&self) -> ConformDoubt {
-        ConformDoubt::Undecided(format!("there may be more than {} differences", self.limit))
+        let why = format!("there may be more than {} differences", self.limit);
+        ConformDoubt::Undecided { why, depth: 0 }
     }
 
     /// Keeps `witness` if its place is new.

@@ -3,9 +3,10 @@
 //! Both systems are read as labelled transition systems ([AT15] Def. 2.2): every message is tried in every state. The
 //! product of the two, determinised, is searched breadth first for an output or a silence only the implementation
 //! has. It shares no code with the symbolic search and knows no terms beyond their evaluation, so each of the two is
-//! the second opinion on the other. It needs known initial values, no clocks, messages that can be listed, and a
-//! completion that does not compare states (see [`InputCompletion::Restricted`]).
+//! the second opinion on the other. It needs known initial values, no clocks, messages that can be listed or represented
+//! (see [`free`]), and a completion that does not compare states (see [`InputCompletion::Restricted`]).
 
+mod free;
 mod offer;
 mod strategy;
 mod world;
@@ -22,8 +23,8 @@ use ioxide_model::trace::Trace;
 
 pub use self::strategy::{AdaptiveTest, TestNode, adaptive_test};
 
-use self::offer::MessageList;
-use self::world::{EnumeratedSide, StateSet};
+use self::free::{FreeFields, FreeSide};
+use self::world::{EnumeratedSide, OpenValues, StateSet};
 use super::search::SearchEffort;
 use super::{InputCompletion, InputRule};
 
@@ -125,19 +126,25 @@ fn searched(
     spec: &Sts,
     meaning: (ConformanceRelation, InputCompletion, InputRule),
 ) -> EnumerationResult {
-    let gates: Vec<(GateId, Option<GateId>)> = spec.gates.ids().map(|gate| (gate, Some(gate))).collect();
-    let mut search = Enumeration::new(imp, spec, &gates, meaning, budget.states);
+    let gates = same_gates(spec);
     let possible = meaning.1 != InputCompletion::Restricted && !spec.is_timed() && !imp.is_timed();
-    let found = possible.then(|| search.run(pool, budget.steps, &mut |_| false)).flatten();
+    let search = possible.then(|| Enumeration::new(pool, imp, spec, &gates, meaning, budget.states)).flatten();
+    let found = search.and_then(|mut search| search.run(pool, budget.steps, &mut |_| false));
     found.unwrap_or(EnumerationResult::GaveUp)
 }
 
-/// Returns whether `sts` has no clocks, its initial values are known, and its messages can be listed.
+/// The visible gates of `sts`, each as its own counterpart.
+fn same_gates(sts: &Sts) -> Vec<(GateId, Option<GateId>)> {
+    let visible = sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal);
+    visible.map(|(gate, _)| (gate, Some(gate))).collect()
+}
+
+/// Returns whether `sts` has no clocks, its initial values are known, and its messages can be listed or represented.
 #[must_use]
 pub fn is_enumerable(pool: &TermPool, sts: &Sts) -> bool {
-    let visible = sts.switches.iter().filter(|switch| sts.kind_of(switch) != GateKind::Internal);
-    let known = sts.vars.iter().all(|var| var.init.is_some());
-    !sts.is_timed() && known && visible.into_iter().all(|it| MessageList::of(pool, sts, it).is_some())
+    let gates = same_gates(sts);
+    let meaning = (ConformanceRelation::Ioco, InputCompletion::Angelic, InputRule::Free);
+    Enumeration::new(pool, sts, sts, &gates, meaning, 1).is_some()
 }
 
 /// A search in progress; a further run resumes it.
@@ -146,8 +153,10 @@ pub(crate) struct Enumeration<'w> {
     completion: InputCompletion,
     inputs: InputRule,
     labels: MetLabels,
+    systems: [&'w Sts; 2],
     imp: EnumeratedSide<'w>,
     spec: EnumeratedSide<'w>,
+    free: FreeFields,
     /// The pair of state sets from which each pair was reached first, with the label of the step; no label is silence.
     parents: Vec<Option<(usize, Option<usize>)>>,
     seen: FxHashSet<(StateSet, StateSet)>,
@@ -159,29 +168,63 @@ pub(crate) struct Enumeration<'w> {
 
 impl<'w> Enumeration<'w> {
     /// Makes a search over `gates`, pairs of a gate of the specification and the gate of the implementation, if it has
-    /// one.
+    /// one; `None` if the systems have clocks or unknown initial values, or if messages can be neither listed nor
+    /// represented.
     pub fn new(
+        pool: &TermPool,
         imp: &'w Sts,
         spec: &'w Sts,
         gates: &[(GateId, Option<GateId>)],
         (relation, completion, inputs): (ConformanceRelation, InputCompletion, InputRule),
         max_states: usize,
-    ) -> Self {
-        let ours = gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?)));
-        let theirs = gates.iter().map(|&(spec, _)| (spec, spec));
-        Self {
+    ) -> Option<Self> {
+        let starts_known = |sts: &Sts| !sts.is_timed() && sts.vars.iter().all(|var| var.init.is_some());
+        if !starts_known(imp) || !starts_known(spec) {
+            return None;
+        }
+        let ours: BTreeMap<GateId, GateId> =
+            gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?))).collect();
+        let theirs: BTreeMap<GateId, GateId> = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
+        let sides =
+            [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
+        let free = FreeFields::of(pool, sides)?;
+        let side = |sts, gates: BTreeMap<GateId, GateId>| {
+            EnumeratedSide::new(sts, gates, max_states).with_free(&free)
+        };
+        Some(Self {
             relation,
             completion,
             inputs,
             labels: MetLabels::default(),
-            imp: EnumeratedSide::new(imp, ours, max_states),
-            spec: EnumeratedSide::new(spec, theirs, max_states),
+            systems: [imp, spec],
+            imp: side(imp, ours),
+            spec: side(spec, theirs),
+            free,
             parents: Vec::new(),
             seen: FxHashSet::default(),
             frontier: VecDeque::new(),
             different: VecDeque::new(),
             effort: SearchEffort::default(),
+        })
+    }
+
+    /// Returns whether some values stand for others.
+    pub fn is_represented(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// The representatives of a pair.
+    fn values(
+        &self,
+        pool: &TermPool,
+        left: &StateSet,
+        right: &StateSet,
+    ) -> Result<OpenValues, EnumerationGivenUp> {
+        if self.free.is_empty() {
+            return Ok(OpenValues::new());
         }
+        let (imp, spec) = (self.imp.states_of(left), self.spec.states_of(right));
+        self.free.values(pool, self.systems, [&imp, &spec])
     }
 
     /// Continues until a difference is found, `steps` guards were evaluated in all, or `stop` returns true; `None` if
@@ -241,16 +284,17 @@ impl<'w> Enumeration<'w> {
         left: &StateSet,
         right: &StateSet,
     ) -> Result<(), EnumerationGivenUp> {
+        let values = self.values(pool, left, right)?;
         let labels = &mut self.labels;
-        let doing = self.imp.reactions(pool, labels, left)?;
-        let allowed = self.spec.reactions(pool, labels, right)?;
+        let doing = self.imp.reactions(pool, labels, left, &values)?;
+        let allowed = self.spec.reactions(pool, labels, right, &values)?;
         self.follow((at, depth), doing, allowed);
         match self.inputs {
-            InputRule::Free => self.stimulate(pool, (at, depth), left, right),
+            InputRule::Free => self.stimulate(pool, (at, depth), left, right, &values),
             InputRule::Compared => {
                 let labels = &mut self.labels;
-                let doing = self.imp.inputs(pool, labels, left)?;
-                let allowed = self.spec.inputs(pool, labels, right)?;
+                let doing = self.imp.inputs(pool, labels, left, &values)?;
+                let allowed = self.spec.inputs(pool, labels, right, &values)?;
                 let some = |all: BTreeMap<usize, StateSet>| {
                     all.into_iter().map(|(label, to)| (Some(label), to)).collect()
                 };
@@ -282,8 +326,9 @@ impl<'w> Enumeration<'w> {
         (at, depth): (usize, u32),
         left: &StateSet,
         right: &StateSet,
+        values: &OpenValues,
     ) -> Result<(), EnumerationGivenUp> {
-        for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
+        for (label, to) in self.spec.inputs(pool, &mut self.labels, right, values)? {
             if self.relation == ConformanceRelation::Uioco
                 && self.spec.refuses(pool, &mut self.labels, right, label)?
             {

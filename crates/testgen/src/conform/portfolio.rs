@@ -13,7 +13,8 @@ use super::concrete_pass::{ConcreteEnd, ConcretePass};
 use super::product::ModelProduct;
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, ProductSearch, SearchBounds, SearchEffort, SearchEnd, Shortcut};
-use super::witness::{NoWitness, witness};
+use super::unshown::UnshownDifferences;
+use super::witness::witness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging};
 
 /// The number of symbolic product states of the first pass, before widening is tried.
@@ -53,7 +54,8 @@ pub(crate) fn decide<'p>(
         SearchWinner::Symbolic(verdict) if is_final(&verdict.answer) => return verdict,
         SearchWinner::Symbolic(verdict) => verdict,
     };
-    if matches!(&last.answer, ConformAnswer::Unknown(ConformDoubt::Undecided(_))) && race.concrete.is_none() {
+    let is_undecided = matches!(&last.answer, ConformAnswer::Unknown(ConformDoubt::Undecided { .. }));
+    if is_undecided && race.concrete.is_none() {
         return last;
     }
     let mut wide = pass(ProductRevisit::Never(Widening::Beyond(ALIKE)));
@@ -134,9 +136,9 @@ pub(super) fn is_final(answer: &ConformAnswer) -> bool {
         ConformAnswer::Unknown(
             ConformDoubt::States(_)
                 | ConformDoubt::Depth(_)
-                | ConformDoubt::Cases
+                | ConformDoubt::Cases(_)
                 | ConformDoubt::TooLarge(_)
-                | ConformDoubt::Undecided(_)
+                | ConformDoubt::Undecided { .. }
         )
     )
 }
@@ -169,10 +171,8 @@ fn turn(
 pub(super) struct SymbolicPass<'p, 's> {
     product: &'p ModelProduct<'s>,
     search: ProductSearch<'p, 's>,
-    /// The doubt that remains because unsafe states have no trace.
-    spurious: Option<ConformDoubt>,
-    /// The number of unsafe states without a trace.
-    misses: usize,
+    /// The unsafe states without a trace.
+    unshown: UnshownDifferences,
 }
 
 impl<'p, 's> SymbolicPass<'p, 's> {
@@ -188,7 +188,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
             Some(shortcut) => search.with_shortcut(shortcut),
             None => search,
         };
-        Self { product, search, spurious: None, misses: 0 }
+        Self { product, search, unshown: UnshownDifferences::default() }
     }
 
     /// Continues up to this many states; after a failure, to the next one.
@@ -221,61 +221,48 @@ impl<'p, 's> SymbolicPass<'p, 's> {
 
     /// Runs the search to its end or to the end of the turn; an unsafe state counts only if a trace shows it.
     fn settle(&mut self, cx: &mut Ctx<'_>, watch: PortfolioWatch<'_>) -> Option<ConformAnswer> {
-        while self.misses < MAX_SPURIOUS {
+        while self.unshown.count < MAX_SPURIOUS {
             let end = self.search.run(cx, watch);
-            let depth = self.search.effort.depth;
+            let depth = self.unshown.sure_depth(self.search.sure_depth());
             let doubt = match end {
                 SearchEnd::Turn => return None,
                 SearchEnd::Unsafe(steps) => match witness(cx, self.product, &steps) {
                     Ok(witness) => return Some(ConformAnswer::Fails(Box::new(witness))),
                     Err(why) => {
-                        self.miss(why);
+                        self.unshown.add(why, steps.len());
                         continue;
                     }
                 },
                 SearchEnd::Exhausted => return Some(self.exhausted()),
-                SearchEnd::Depth => ConformDoubt::Depth(self.search.bounds.max_depth),
+                // The bound was reached, but below it something may be wrong: that is what is not known.
+                SearchEnd::Depth => {
+                    let bound = self.search.bounds.max_depth;
+                    self.unshown.doubt_within(bound).unwrap_or(ConformDoubt::Depth(depth))
+                }
                 SearchEnd::States => ConformDoubt::States(depth),
-                SearchEnd::Cases => ConformDoubt::Cases,
+                SearchEnd::Cases => ConformDoubt::Cases(depth),
                 SearchEnd::TooLarge => ConformDoubt::TooLarge(depth),
                 SearchEnd::Stopped => ConformDoubt::Stopped,
                 SearchEnd::Halted(halted) => ConformDoubt::Halted(halted, depth),
             };
             return Some(ConformAnswer::Unknown(doubt));
         }
-        Some(ConformAnswer::Unknown(match &self.spurious {
-            Some(ConformDoubt::Undecided(text)) => ConformDoubt::Undecided(text.clone()),
-            _ => ConformDoubt::Undecided("many states may be unsafe, and no trace shows one".into()),
+        let depth = self.unshown.sure_depth(self.search.sure_depth());
+        Some(ConformAnswer::Unknown(match self.unshown.doubt() {
+            Some(ConformDoubt::Undecided { why, .. }) => ConformDoubt::Undecided { why, depth },
+            _ => {
+                let why = "many states may be unsafe, and no trace shows one".into();
+                ConformDoubt::Undecided { why, depth }
+            }
         }))
-    }
-
-    fn miss(&mut self, why: NoWitness) {
-        self.misses += 1;
-        self.spurious = Some(why.after(self.spurious.take()));
     }
 
     /// Returns the answer of a search that has no state left to explore.
     fn exhausted(&self) -> ConformAnswer {
-        match &self.spurious {
-            Some(doubt) => ConformAnswer::Unknown(doubt.clone()),
+        match self.unshown.doubt() {
+            Some(doubt) => ConformAnswer::Unknown(doubt),
             None if self.search.widened => ConformAnswer::Conforms(ConformProof::Widened),
             None => ConformAnswer::Conforms(ConformProof::Exhausted),
-        }
-    }
-}
-
-impl NoWitness {
-    /// Returns the doubt that remains with this unsafe state without a trace, given the doubt `before`.
-    pub(super) fn after(self, before: Option<ConformDoubt>) -> ConformDoubt {
-        let unmet = "something unsafe was met only under assumptions that do not hold";
-        match (self, before) {
-            (Self::Beyond(length), None) => ConformDoubt::Length(length),
-            (Self::Beyond(length), Some(ConformDoubt::Length(before))) => {
-                ConformDoubt::Length(length.min(before))
-            }
-            (Self::Beyond(_), Some(before)) => before,
-            (Self::Impossible, _) => ConformDoubt::Undecided(unmet.into()),
-            (Self::Doubtful(text), _) => ConformDoubt::Undecided(text),
         }
     }
 }

@@ -158,6 +158,8 @@ pub(crate) struct ProductSearch<'p, 's> {
     /// True if states were widened: an unsafe one may be unreachable.
     pub widened: bool,
     cut: bool,
+    /// The number of steps up to which everything was looked at: a state after so many was left out, or explored in part.
+    sure_depth: u32,
     /// True if a state has a value that is too large to be computed with.
     too_large: bool,
     /// True if states with too many members were not explored.
@@ -201,6 +203,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             effort: SearchEffort::default(),
             widened: false,
             cut: false,
+            sure_depth: u32::MAX,
             too_large: false,
             crowded: false,
             partial: false,
@@ -235,7 +238,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     ) -> SearchEnd {
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start(cx).is_err() {
-            return self.broken_off(cx);
+            return self.broken_off(cx, 0);
         }
         if let Some(steps) = self.found.pop_front() {
             return SearchEnd::Unsafe(steps);
@@ -254,7 +257,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 return SearchEnd::States;
             }
             if self.expand(cx, at).is_err() {
-                return self.broken_off(cx);
+                return self.broken_off(cx, self.nodes[at].by.depth);
             }
             self.effort.depth = self.effort.depth.max(self.nodes[at].by.depth);
             if let Some(steps) = self.found.pop_front() {
@@ -279,9 +282,23 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// Returns the end of a run in which a state was explored in part only.
-    fn broken_off(&mut self, cx: &Ctx<'_>) -> SearchEnd {
+    /// Returns the number of steps up to which every trace was looked at, by what was explored so far.
+    pub fn sure_depth(&self) -> u32 {
+        // Breadth first: where a state after `depth` steps is explored, every shorter trace has been.
+        let is_bounded = self.frontier.is_empty() && self.cut;
+        let depth = if is_bounded { self.bounds.max_depth } else { self.effort.depth };
+        depth.min(self.sure_depth)
+    }
+
+    /// Leaves out a state after `depth` steps, or a part of what follows it.
+    fn leave_out(&mut self, depth: u32) {
+        self.sure_depth = self.sure_depth.min(depth);
+    }
+
+    /// Returns the end of a run in which a state after `depth` steps was explored in part only.
+    fn broken_off(&mut self, cx: &Ctx<'_>, depth: u32) -> SearchEnd {
         self.partial = true;
+        self.leave_out(depth);
         cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted)
     }
 
@@ -382,6 +399,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     fn reach(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
         if is_too_large(cx, &pair) {
             self.too_large = true;
+            self.leave_out(by.depth);
             return;
         }
         for (pair, doubt) in one_by_one(self.product, pair)
@@ -403,6 +421,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         let pair = canonical(cx, &mut self.names, pair);
         if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {
             self.crowded = true;
+            self.leave_out(by.depth);
             return;
         }
         if pair.is_diagonal()
@@ -419,7 +438,10 @@ impl<'p, 's> ProductSearch<'p, 's> {
                     Some(pairs) => {
                         pairs.into_iter().for_each(|pair| self.visit(cx, pair, by, Widening::Never))
                     }
-                    None => self.cut = true,
+                    None => {
+                        self.cut = true;
+                        self.leave_out(by.depth);
+                    }
                 }
                 return;
             }

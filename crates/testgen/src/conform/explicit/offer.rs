@@ -1,7 +1,8 @@
 //! The messages a switch may carry in a concrete state, one by one.
 //!
 //! A field that the guard equates with a term over variables is computed; the others take every value between the
-//! bounds of their sort and of the guard. Where a field has no such bounds, the messages cannot be listed.
+//! bounds of their sort and of the guard. Where a field has no such bounds it is *open*, and takes the values that
+//! represent all others (see [`free`](super::free)); without those, the messages cannot be listed.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sort::Sort;
@@ -15,11 +16,13 @@ const MAX_MESSAGES: usize = 10_000;
 
 /// The source of the values of a field.
 #[derive(Clone, Debug)]
-enum FieldSource {
+pub(super) enum FieldSource {
     /// The value in the state of this term, which reads no field.
     Computed(Term),
     /// Each of these values.
     Listed(Vec<Value>),
+    /// Representatives, of the field at this position.
+    Open(usize),
 }
 
 /// The messages of a switch.
@@ -29,28 +32,36 @@ pub(super) struct MessageList {
 }
 
 impl MessageList {
-    /// Returns the sources of the fields of `switch`; `None` if a field has no finite source, or there are too many
-    /// messages.
-    pub fn of(pool: &TermPool, sts: &Sts, switch: &Switch) -> Option<Self> {
-        let fields = &sts.gates[switch.gate].fields;
-        let guard = pool.conjuncts(switch.guard);
-        let source = |&field: &VarId| {
-            let computed = guard.iter().find_map(|&fact| equal_to(pool, fact, field, fields));
-            computed
-                .map(FieldSource::Computed)
-                .or_else(|| listed(pool, &guard, field).map(FieldSource::Listed))
+    /// Returns the sources of the fields of `switch`, of which those that are true in `open` take representatives;
+    /// `None` if another field has no finite source, or there are too many messages.
+    pub fn of(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
+        let fields = sts.gates[switch.gate].fields.iter().enumerate();
+        let source = |(at, &field): (usize, &VarId)| match source(pool, sts, switch, field) {
+            Some(FieldSource::Listed(_)) | None if open.get(at) == Some(&true) => Some(FieldSource::Open(at)),
+            source => source,
         };
-        let fields = fields.iter().map(source).collect::<Option<Vec<FieldSource>>>()?;
+        let fields = fields.map(source).collect::<Option<Vec<FieldSource>>>()?;
         let size = |field: &FieldSource| match field {
-            FieldSource::Computed(_) => 1,
+            FieldSource::Computed(_) | FieldSource::Open(_) => 1,
             FieldSource::Listed(values) => values.len(),
         };
         let total = fields.iter().try_fold(1usize, |total, field| total.checked_mul(size(field)))?;
         (total <= MAX_MESSAGES).then_some(Self { fields })
     }
 
-    /// The messages in `state`, whether or not the guard holds; `None` if a value cannot be computed.
-    pub fn in_state(&self, pool: &TermPool, state: &ConcreteState) -> Option<Vec<Vec<Value>>> {
+    /// Returns whether a field takes representatives.
+    pub fn is_open(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field, FieldSource::Open(_)))
+    }
+
+    /// The messages in `state`, whether or not the guard holds, with the representatives that `open` returns for a
+    /// position; `None` if a value cannot be computed, or there are too many messages.
+    pub fn in_state<'v>(
+        &self,
+        pool: &TermPool,
+        state: &ConcreteState,
+        open: impl Fn(usize) -> Option<&'v [Value]>,
+    ) -> Option<Vec<Vec<Value>>> {
         let mut messages: Vec<Vec<Value>> = vec![Vec::with_capacity(self.fields.len())];
         for field in &self.fields {
             match field {
@@ -58,19 +69,32 @@ impl MessageList {
                     let value = pool.eval(*term, &state.values).ok()?;
                     messages.iter_mut().for_each(|message| message.push(value.clone()));
                 }
-                FieldSource::Listed(values) => {
-                    let with = |message: &Vec<Value>, value: &Value| {
-                        let mut longer = message.clone();
-                        longer.push(value.clone());
-                        longer
-                    };
-                    let longer = |message| values.iter().map(move |value| with(message, value));
-                    messages = messages.iter().flat_map(longer).collect();
-                }
+                FieldSource::Listed(values) => messages = with_each(&messages, values)?,
+                FieldSource::Open(at) => messages = with_each(&messages, open(*at)?)?,
             }
         }
         Some(messages)
     }
+}
+
+/// Every one of `messages` with every one of `values` at its end; `None` if these are too many.
+fn with_each(messages: &[Vec<Value>], values: &[Value]) -> Option<Vec<Vec<Value>>> {
+    messages.len().checked_mul(values.len()).filter(|n| *n <= MAX_MESSAGES)?;
+    let with = |message: &Vec<Value>, value: &Value| {
+        let mut longer = message.clone();
+        longer.push(value.clone());
+        longer
+    };
+    let longer = |message| values.iter().map(move |value| with(message, value));
+    Some(messages.iter().flat_map(longer).collect())
+}
+
+/// The finite source of the values of `field` in messages of `switch`, if it has one.
+pub(super) fn source(pool: &TermPool, sts: &Sts, switch: &Switch, field: VarId) -> Option<FieldSource> {
+    let fields = &sts.gates[switch.gate].fields;
+    let guard = pool.conjuncts(switch.guard);
+    let computed = guard.iter().find_map(|&fact| equal_to(pool, fact, field, fields));
+    computed.map(FieldSource::Computed).or_else(|| listed(pool, &guard, field).map(FieldSource::Listed))
 }
 
 /// The term without fields that `fact` says `field` equals.

@@ -5,6 +5,9 @@
 //! which every run of the first system ends with it. Elsewhere it is the tree with the best chance under fair choices
 //! and a tester who is never too late, bounded in length; the number of repetitions follows from the chance.
 //!
+//! Every message is listed here, none is represented by another: a tree has to know what each value means that a system
+//! may send.
+//!
 //! *Promises.* A tree fails no system that conforms to the second one: only an observation that the second one does not
 //! allow is a failure. `is_forced` also holds if the system sends an output before an input arrives.
 
@@ -17,7 +20,7 @@ use ioxide_model::term::TermPool;
 use rustc_hash::FxHashMap;
 
 use super::super::InputCompletion;
-use super::world::{EnumeratedSide, StateSet};
+use super::world::{EnumeratedSide, OpenValues, StateSet};
 use super::{EnumerationBudget, EnumerationGivenUp, MetLabels};
 
 /// The number of positions above which no arena is made.
@@ -153,7 +156,7 @@ impl StrategyPlay<'_, '_> {
         }
         let node = &self.test.nodes[at];
         let mut shown: Vec<(bool, f64)> = Vec::new();
-        for (label, to) in self.world.reactions(pool, &mut self.labels, states)? {
+        for (label, to) in self.world.reactions(pool, &mut self.labels, states, &OpenValues::new())? {
             // Silence is not waited for where something is sent.
             if label.is_none() && node.send.is_some() {
                 continue;
@@ -246,16 +249,16 @@ impl<'w> StrategyGameBuilder<'w> {
         left: &StateSet,
         right: &StateSet,
     ) -> Result<GamePosition, EnumerationGivenUp> {
-        let doing = self.imp.reactions(pool, &mut self.labels, left)?;
+        let doing = self.imp.reactions(pool, &mut self.labels, left, &OpenValues::new())?;
         let mut allowed: BTreeMap<Option<usize>, StateSet> =
-            self.spec.reactions(pool, &mut self.labels, right)?;
+            self.spec.reactions(pool, &mut self.labels, right, &OpenValues::new())?;
         let mut position = GamePosition::default();
         for (label, to) in doing {
             let next = allowed.remove(&label).map(|theirs| self.number((to, theirs)));
             position.shown.push((label, next));
         }
         position.unshown = allowed.into_keys().collect();
-        for (label, to) in self.spec.inputs(pool, &mut self.labels, right)? {
+        for (label, to) in self.spec.inputs(pool, &mut self.labels, right, &OpenValues::new())? {
             if self.relation == ConformanceRelation::Uioco
                 && self.spec.refuses(pool, &mut self.labels, right, label)?
             {

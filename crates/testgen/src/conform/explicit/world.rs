@@ -9,6 +9,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, Sts, SwitchId};
 use ioxide_model::term::TermPool;
 
+use super::free::{FreeFields, FreeValues};
 use super::offer::MessageList;
 use super::{EnumerationGivenUp, MetLabels};
 use crate::conform::product::InputCompletion;
@@ -16,12 +17,16 @@ use crate::conform::product::InputCompletion;
 /// A set of states after a trace: their numbers, in order.
 pub(super) type StateSet = Vec<usize>;
 
-/// The internal steps and outputs of a state, as numbers of labels and of states.
+/// The internal steps and outputs of a state, as numbers of labels and of states; those outputs that are listed, whatever
+/// the other states of its set.
 #[derive(Clone, Default)]
 struct OwnSteps {
     internal: Vec<usize>,
     outputs: Vec<(usize, usize)>,
 }
+
+/// The representatives that a set of states is looked at with, by gate of the specification and position of the field.
+pub(super) type OpenValues = FreeValues;
 
 /// One of two systems, its states numbered as they are met. Labels have the gates of the specification.
 pub(super) struct EnumeratedSide<'w> {
@@ -31,6 +36,8 @@ pub(super) struct EnumeratedSide<'w> {
     /// The gate of the specification for each gate of this system.
     outside: BTreeMap<GateId, GateId>,
     messages: FxHashMap<SwitchId, Option<MessageList>>,
+    /// For each gate of the specification, the fields that take representatives.
+    open: BTreeMap<GateId, Vec<bool>>,
     states: Vec<ConcreteState>,
     numbers: FxHashMap<ConcreteState, usize>,
     own: Vec<Option<OwnSteps>>,
@@ -53,6 +60,7 @@ impl<'w> EnumeratedSide<'w> {
             gates,
             outside,
             messages: FxHashMap::default(),
+            open: BTreeMap::new(),
             states: Vec::new(),
             numbers: FxHashMap::default(),
             own: Vec::new(),
@@ -61,6 +69,19 @@ impl<'w> EnumeratedSide<'w> {
             max_states,
             evaluated: 0,
         }
+    }
+
+    /// Lets the fields of `free` take representatives; without this, every message is listed.
+    #[must_use]
+    pub fn with_free(mut self, free: &FreeFields) -> Self {
+        let fields = |own: GateId| self.sts.gates[own].fields.len();
+        self.open = self.gates.iter().map(|(&gate, &own)| (gate, free.open(gate, fields(own)))).collect();
+        self
+    }
+
+    /// The states with these numbers.
+    pub fn states_of(&self, numbers: &StateSet) -> Vec<&ConcreteState> {
+        numbers.iter().map(|&at| &self.states[at]).collect()
     }
 
     fn number(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
@@ -84,6 +105,16 @@ impl<'w> EnumeratedSide<'w> {
         self.closed(pool, labels, [start].into())
     }
 
+    /// The messages of a switch.
+    fn list(&mut self, pool: &TermPool, switch: SwitchId) -> Result<MessageList, EnumerationGivenUp> {
+        let sts = self.sts;
+        let step = &sts.switches[switch];
+        let open = self.outside.get(&step.gate).and_then(|gate| self.open.get(gate));
+        let open = open.map_or(&[][..], Vec::as_slice);
+        let list = self.messages.entry(switch).or_insert_with(|| MessageList::of(pool, sts, step, open));
+        list.clone().ok_or(EnumerationGivenUp)
+    }
+
     /// Returns the messages of `switch` that are enabled in a state, each with the state after it.
     fn taken(
         &mut self,
@@ -91,18 +122,21 @@ impl<'w> EnumeratedSide<'w> {
         labels: &mut MetLabels,
         at: usize,
         switch: SwitchId,
+        values: &OpenValues,
     ) -> Result<Vec<(usize, usize)>, EnumerationGivenUp> {
         let sts = self.sts;
-        let list = self
-            .messages
-            .entry(switch)
-            .or_insert_with(|| MessageList::of(pool, sts, &sts.switches[switch]))
-            .clone()
-            .ok_or(EnumerationGivenUp)?;
+        let list = self.list(pool, switch)?;
         let state = self.states[at].clone();
         let step = &sts.switches[switch];
+        let gate = self.outside.get(&step.gate).copied();
+        let open = |at: usize| values.get(&(gate?, at)).map(Vec::as_slice);
         let mut found = Vec::new();
-        for values in list.in_state(pool, &state).ok_or(EnumerationGivenUp)? {
+        for values in list.in_state(pool, &state, open).ok_or(EnumerationGivenUp)? {
+            if !sts.gates[step.gate].fields.iter().zip(&values).all(|(&field, value)| {
+                pool.has_sort(value, pool.var_info(field).sort)
+            }) {
+                continue;
+            }
             self.evaluated += 1;
             if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)? {
                 continue;
@@ -140,7 +174,9 @@ impl<'w> EnumeratedSide<'w> {
                 own.internal.push(self.number(next.state)?);
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
-                own.outputs.extend(self.taken(pool, labels, at, switch)?);
+                if !self.list(pool, switch)?.is_open() {
+                    own.outputs.extend(self.taken(pool, labels, at, switch, &OpenValues::new())?);
+                }
             }
             self.own[at] = Some(own);
         }
@@ -156,11 +192,35 @@ impl<'w> EnumeratedSide<'w> {
         if self.mentioned[at].is_none() {
             let mut found = Vec::new();
             for switch in self.switches(at, GateKind::is_input) {
-                found.extend(self.taken(pool, labels, at, switch)?);
+                if !self.list(pool, switch)?.is_open() {
+                    found.extend(self.taken(pool, labels, at, switch, &OpenValues::new())?);
+                }
             }
             self.mentioned[at] = Some(found);
         }
         self.mentioned[at].as_deref().ok_or(EnumerationGivenUp)
+    }
+
+    /// Returns the messages of a state that have representatives, each with the state after it. They depend on the other
+    /// states of the pair, so they are computed anew.
+    fn represented(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut MetLabels,
+        at: usize,
+        wanted: impl Fn(GateKind) -> bool,
+        values: &OpenValues,
+    ) -> Result<Vec<(usize, usize)>, EnumerationGivenUp> {
+        let mut found = Vec::new();
+        if values.is_empty() {
+            return Ok(found);
+        }
+        for switch in self.switches(at, wanted) {
+            if self.list(pool, switch)?.is_open() {
+                found.extend(self.taken(pool, labels, at, switch, values)?);
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the states after an input in a state; empty if no switch accepts it.
@@ -222,14 +282,16 @@ impl<'w> EnumeratedSide<'w> {
         pool: &TermPool,
         labels: &mut MetLabels,
         states: &StateSet,
+        values: &OpenValues,
     ) -> Result<BTreeMap<Option<usize>, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<Option<usize>, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
+            let more = self.represented(pool, labels, at, |kind| kind == GateKind::Output, values)?;
             let own = self.own(pool, labels, at)?;
-            if own.internal.is_empty() && own.outputs.is_empty() {
+            if own.internal.is_empty() && own.outputs.is_empty() && more.is_empty() {
                 reached.entry(None).or_default().insert(at);
             }
-            for &(label, to) in &own.outputs {
+            for &(label, to) in own.outputs.iter().chain(&more) {
                 reached.entry(Some(label)).or_default().insert(to);
             }
         }
@@ -242,10 +304,12 @@ impl<'w> EnumeratedSide<'w> {
         pool: &TermPool,
         labels: &mut MetLabels,
         states: &StateSet,
+        values: &OpenValues,
     ) -> Result<BTreeMap<usize, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
-            for &(label, to) in self.mentioned(pool, labels, at)? {
+            let more = self.represented(pool, labels, at, GateKind::is_input, values)?;
+            for &(label, to) in self.mentioned(pool, labels, at)?.iter().chain(&more) {
                 reached.entry(label).or_default().insert(to);
             }
         }
