@@ -174,6 +174,24 @@ pub fn find(text: &str) -> Result<DescribedSystem, EarlyStop> {
     SystemSource::find(text)?.described(0, &Instances::default())
 }
 
+/// Checks every system of a project file with this content.
+///
+/// # Errors
+/// Returns the first mistake, with its place.
+pub fn check(content: &str) -> Result<(), EarlyStop> {
+    let file = ProjectFile::new(FILE, content);
+    let document = file.parse()?;
+    let top = ProjectTable::new(&file, "", document.get_ref());
+    top.only(&["sut"])?;
+    let Some(systems) = top.table("sut")? else { return Ok(()) };
+    for name in systems.keys() {
+        if let Some(system) = systems.table(name)? {
+            described(&system, &Variables { port: 0, instance: 0 }, &Instances::default())?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the quiescence time of the system in milliseconds: `typed`, else that of the project file.
 pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, EarlyStop> {
     match typed {

@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use ioxide_runner::clock::seconds;
 use ioxide_runner::event::{ConnectionTold, Event, EventKind};
 use ioxide_runner::judge::Inputs;
 use ioxide_runner::record::{Record, RecordError};
+use ioxide_runner::run::LagEffect;
 use ioxide_symex::Tolerance;
 
 use crate::exit::EarlyStop;
@@ -124,11 +126,17 @@ pub fn connections(record: &Record, run: u64) -> Vec<ConnectionTold> {
     told.unwrap_or_default()
 }
 
-/// Returns the tolerance of run `run`; exact if the record has none.
+/// Returns the tolerance of run `run`, widened by the lag of the machine where the run was; exact if the record has none.
 pub fn tolerance(record: &Record, run: u64) -> Tolerance {
     let told = record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => told.tolerance,
         _ => None,
     });
-    told.map(Tolerance::from).unwrap_or_default()
+    let lag = record.events.iter().find_map(|event| match &event.event {
+        EventKind::RunFinished(told) if told.run == run => told.machine_lag,
+        _ => None,
+    });
+    let stated = told.map(Tolerance::from).unwrap_or_default();
+    let lag = lag.map(LagEffect::from).unwrap_or_default();
+    Tolerance { latency: &stated.latency + &seconds(lag.tolerance), ..stated }
 }

@@ -44,6 +44,8 @@ const MAX_SIGNATURE: usize = 200;
 pub struct Summary {
     /// The messages that arrived after the tester had called quiescence.
     pub late: LateMessages,
+    /// The late messages that were the first after the system was started or connected to.
+    pub first_replies: LateMessages,
     /// The first event of the campaign; `None` before it.
     pub started: Option<CampaignStarted>,
     /// The last event of the campaign; `None` while it goes on, and where its record breaks off.
@@ -154,6 +156,7 @@ impl Summary {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
             EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.step(event, told),
+            EventKind::Patience(told) if told.first_reply => self.first_replies.add(told),
             EventKind::Patience(told) => self.late.add(told),
             EventKind::Verdict(told) => self.runs.of(event).verdict(told),
             EventKind::Trouble(told) => self.runs.of(event).trouble(told),

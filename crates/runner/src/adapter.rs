@@ -106,6 +106,22 @@ pub trait Adapter {
         false
     }
 
+    /// Returns the time limit of the first reply while the system is cold: it, or one of its connections, was started or
+    /// connected to and has said nothing since. `None` once all of them have spoken, and where silence is certain.
+    fn first_reply_limit(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Returns whether the system can come back to its initial state only by a new start, which is not its adapter's to
+    /// make.
+    fn needs_restart(&self) -> bool {
+        false
+    }
+
+    /// Notes that the run ended because the system broke down or fell silent: the next reset starts everything again that
+    /// was started here, since a system that hangs cannot be reset.
+    fn note_breakdown(&mut self) {}
+
     /// Returns the exit status of a system that has ended, if it had one.
     fn exit_status(&mut self) -> Option<i32> {
         None
@@ -190,12 +206,14 @@ pub struct ArrivedOutput {
     pub raw: Option<String>,
     /// The way by which it came, in relation to other messages under way.
     pub way: Arrival,
+    /// True if it is the first message on its connection since the system was started or connected to.
+    pub is_first: bool,
 }
 
 /// A message that arrived just now on the one way there is.
 impl From<Label> for ArrivedOutput {
     fn from(label: Label) -> Self {
-        Self { label, at: None, raw: None, way: Arrival::Direct }
+        Self { label, at: None, raw: None, way: Arrival::Direct, is_first: false }
     }
 }
 

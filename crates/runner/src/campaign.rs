@@ -30,7 +30,7 @@ use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
 use crate::event::{EventKind, RunOutcome, ShrinkingTold};
 use crate::reporter::EventSink;
-use crate::run::{RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
+use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 use crate::shrink::{FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrunkRun, repeat, shrink};
 
 /// Errors in a row after which a campaign gives up.
@@ -129,6 +129,8 @@ pub struct CampaignOutcome {
     pub steps: u64,
     /// The number of runs in which, from some step on, the monitor could not decide what the specification allows.
     pub unknown: u64,
+    /// The largest effect of a busy machine on waits and tolerances.
+    pub lag: LagEffect,
 }
 
 impl CampaignOutcome {
@@ -145,6 +147,7 @@ impl CampaignOutcome {
             latencies: Latencies::default(),
             steps: 0,
             unknown: 0,
+            lag: LagEffect::default(),
         }
     }
 }
@@ -193,17 +196,19 @@ pub struct FailureGroup {
     pub trace: Trace,
     /// The number of repetitions in which the failure came back.
     pub reproduced: u32,
-    /// The number of repetitions.
+    /// The number of repetitions that were made.
     pub of: u32,
+    /// The number of repetitions that were wanted.
+    pub wanted: u32,
     /// A smaller run that fails, if it was asked for and the failure came back.
     pub shrunk: Option<ShrunkRun>,
 }
 
 impl FailureGroup {
-    /// Returns whether another failure of this kind is to be examined: it was repeated, it never came back, and at most
+    /// Returns whether another failure of this kind is to be examined: it was to be repeated, it never came back, and at most
     /// [`MAX_LOOKS`] runs had it.
     fn is_worth_a_look(&self) -> bool {
-        self.of > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
+        self.wanted > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
     }
 }
 
@@ -353,6 +358,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         progress.found.unknown += u64::from(finished.unknown_from.is_some());
         progress.found.coverage.add(coverage);
         progress.found.latencies.merge(&finished.latencies);
+        progress.found.lag = progress.found.lag.max(finished.lag);
         progress.found.interrupted |= interrupted;
         progress.errors_in_a_row =
             if outcome == RunOutcome::Error { progress.errors_in_a_row + 1 } else { 0 };
@@ -376,11 +382,12 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         teller: &EventSink<'_>,
     ) -> io::Result<()> {
         let Some(at) = self.new_kind(id, &finished.trace, signature) else { return Ok(()) };
-        let (reproduced, shrunk) = examine(bench, self.config, id, finished, teller)?;
+        let (again, shrunk) = examine(bench, self.config, id, finished, teller)?;
         let failure = &mut self.progress().found.failures[at];
         failure.id = id;
         failure.trace = finished.trace.clone();
-        (failure.reproduced, failure.of, failure.shrunk) = (reproduced, self.config.replays, shrunk);
+        (failure.reproduced, failure.of) = again.map_or((0, 0), |again| (again.failed, again.of));
+        (failure.wanted, failure.shrunk) = (self.config.replays, shrunk);
         Ok(())
     }
 
@@ -402,6 +409,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
                     trace,
                     reproduced: 0,
                     of: 0,
+                    wanted: 0,
                     shrunk: None,
                 });
                 Some(failures.len() - 1)
@@ -443,8 +451,8 @@ fn examine(
     id: RunId,
     finished: &RunResult,
     teller: &EventSink<'_>,
-) -> io::Result<(u32, Option<ShrunkRun>)> {
-    let Some(sign) = FailureSign::of(finished) else { return Ok((0, None)) };
+) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
+    let Some(sign) = FailureSign::of(finished) else { return Ok((None, None)) };
     let again = repeat(bench, &config.run, &finished.trace, sign, config.replays);
     if config.replays > 0 {
         teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
@@ -455,7 +463,7 @@ fn examine(
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
     }
-    Ok((again.failed, shrunk))
+    Ok((Some(again), shrunk))
 }
 
 /// Returns a smaller run than `finished`, if shrinking is configured and the failure came back.

@@ -1,6 +1,6 @@
-//! Time: clocks for events, quiescence times, latencies.
+//! Time: clocks for events, quiescence times, latencies, the lag of this machine.
 
-pub mod heartbeat;
+pub mod lag;
 pub mod latency;
 pub mod patience;
 

@@ -4,6 +4,7 @@
 //! plain data that means the same without the model, so a record read back tells the same.
 //! Times are in [`Event::time_ns`] and nowhere else.
 
+mod lag;
 mod measure;
 mod tolerance;
 mod way;
@@ -24,6 +25,7 @@ use ioxide_testgen::tester::MethodFinding;
 use crate::clock::duration;
 use crate::codec::label_to_json;
 
+pub use self::lag::LagTold;
 pub use self::measure::{ExtentTold, HistoryTold, MeasureTold};
 pub use self::tolerance::ToleranceTold;
 pub use self::way::{ConnectionTold, WayTold};
@@ -162,6 +164,9 @@ pub struct PatienceTold {
     /// The steps at which quiescence was reported too early; they did not happen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_silent: Vec<usize>,
+    /// True if it was the first message after the system was started or connected to; the quiescence time stays as it was.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub first_reply: bool,
 }
 
 /// One step of a run.
@@ -424,6 +429,9 @@ pub struct RunFinished {
     pub steps: usize,
     /// The number of questions that the solver left open.
     pub doubts: usize,
+    /// The effect of a busy machine on its waits and tolerances; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_lag: Option<LagTold>,
 }
 
 /// The outcome of a run: a verdict, or none.
@@ -451,11 +459,24 @@ pub struct Replayed {
     pub run: u64,
     /// The number of repetitions that failed again.
     pub reproduced: u32,
-    /// The number of repetitions.
+    /// The number of repetitions that were made.
     pub of: u32,
+    /// The number of repetitions that were wanted, and why the others could not be made; absent if all were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmade: Option<UnmadeTold>,
     /// The first time it did not fail in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<InsteadTold>,
+}
+
+/// The repetitions of a failing run that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct UnmadeTold {
+    /// The number of repetitions that were wanted.
+    pub wanted: u32,
+    /// The reason why the first of them could not be made, for people.
+    pub reason: String,
 }
 
 /// A run with the moves of a failing one that did not fail in the same way.
@@ -538,6 +559,9 @@ pub struct CampaignFinished {
     /// for silent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raised_patience_ms: Option<u64>,
+    /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_lag: Option<LagTold>,
     /// The number of runs in which, from some step on, nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,

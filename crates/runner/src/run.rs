@@ -23,6 +23,7 @@ mod pace;
 mod send;
 mod silence;
 mod timed;
+mod wait;
 
 use std::collections::VecDeque;
 use std::io;
@@ -41,15 +42,18 @@ use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Toler
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 
 use self::breakdown::ForbiddenBreakdown;
+use self::crossing::CrossedMessage;
 use self::pace::RunPace;
 use self::silence::Silences;
+pub use self::wait::{FirstReplyWait, LagEffect};
 use crate::adapter::{Adapter, AdapterError, ArrivedOutput, InputReceipt};
+use crate::clock::lag::{LagMeter, LagWatch};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
 use crate::coverage::{Coverage, EnoughCoverage};
 use crate::event::{
-    EventKind, FindingTold, LabelTold, RunFinished, RunOutcome, RunStarted, StepTold, SystemTrouble,
+    EventKind, FindingTold, LabelTold, LagTold, RunFinished, RunOutcome, RunStarted, StepTold, SystemTrouble,
     ToleranceTold, VerdictTold, WayTold,
 };
 use crate::explain::{explanation, signature, timed_finding};
@@ -83,6 +87,10 @@ pub struct RunConfig {
     pub relation: ConformanceRelation,
     /// The factor by which the run listens longer before quiescence is a failure.
     pub confirm: u32,
+    /// The wait for the first reply of a system that was started or connected to.
+    pub first_reply: FirstReplyWait,
+    /// The meter of the lag of this machine.
+    pub lag: LagMeter,
     /// Inputs that may be under way at once.
     pub max_under_way: usize,
     /// The traces after which observations are judged; all of them if `None`.
@@ -108,6 +116,8 @@ impl Default for RunConfig {
             patience,
             relation,
             confirm,
+            first_reply: FirstReplyWait::default(),
+            lag: LagMeter::default(),
             max_under_way,
             objective: None,
             tolerance,
@@ -141,6 +151,8 @@ pub struct RunResult {
     pub signature: Option<String>,
     /// The latencies of outputs, as far as the clock of the events shows.
     pub latencies: Latencies,
+    /// The extension of its waits and tolerances because this machine was busy.
+    pub lag: LagEffect,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -184,6 +196,9 @@ pub fn run(
     let asked = Instant::now();
     let trouble = bench.adapter.reset().err();
     let pace = RunPace::start(bench.cx.sts.is_timed(), bench.adapter);
+    // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
+    let is_measured = !bench.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
+    let lag = is_measured.then(|| config.lag.watch());
     let tolerance = match &pace {
         // The system has started after it was asked to, however late that was heard.
         RunPace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
@@ -195,12 +210,13 @@ pub fn run(
     let connections = bench.adapter.connections();
     let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
-    let after = Monitor::with_tolerance(bench.cx, tolerance).judging(config.relation);
+    let after = Monitor::with_tolerance(bench.cx, tolerance.clone()).judging(config.relation);
     let after = after.wired(bench.adapter.wiring());
     let mut walk = RunLoop {
         bench,
         config,
         pace,
+        tolerance,
         at: Duration::ZERO,
         after,
         raw: None,
@@ -217,6 +233,8 @@ pub fn run(
         silences: Silences::default(),
         is_gone: false,
         latencies: Latencies::default(),
+        lag,
+        lag_effect: LagEffect::default(),
         asked: Some(Instant::now()),
         has_times,
         unwritten: 0,
@@ -228,6 +246,9 @@ pub fn run(
         Some(error) => LoopEnd::Trouble(error),
         None => walk.run(tester)?,
     };
+    if walk.is_stuck(&ended) {
+        walk.bench.adapter.note_breakdown();
+    }
     let finding = tester.finding(walk.bench.cx, &walk.trace);
     let end = match ended {
         LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.passed(reason),
@@ -247,6 +268,8 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     bench: &'w mut RunSetup<'b, 'm>,
     config: &'w RunConfig,
     pace: RunPace,
+    /// The tolerance of instants, with that of the start.
+    tolerance: Tolerance,
     /// The instant up to which the passage of time was reported.
     at: Duration,
     after: Monitor,
@@ -256,8 +279,8 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     way: Option<WayTold>,
     /// True while an input is reported that was not confirmed at once.
     is_under_way: bool,
-    /// The arrivals of messages that may have overtaken others, with their marks in the monitor.
-    crossed: VecDeque<(Instant, u64)>,
+    /// The messages that may have overtaken others.
+    crossed: VecDeque<CrossedMessage>,
     trace: Trace,
     /// The trace as the tester was told it: quiescence that was taken back stays in it.
     history: Trace,
@@ -273,6 +296,9 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     /// True if the system has ended, and the specification allows it.
     is_gone: bool,
     latencies: Latencies,
+    /// The lag of this machine since the run began; `None` where no time is measured.
+    lag: Option<LagWatch>,
+    lag_effect: LagEffect,
     /// The instant at which the system was last given something to answer; `None` once it has answered.
     asked: Option<Instant>,
     /// True if events have times.
@@ -367,10 +393,10 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Judges a message that was seen.
     fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
-        let ArrivedOutput { label, at, raw, way } = output;
+        let ArrivedOutput { label, at, raw, way, is_first } = output;
         let at = at.unwrap_or_else(Instant::now);
         self.raw = raw;
-        self.count_latency(&label, at);
+        self.count_latency(&label, at, is_first);
         self.way = WayTold::seen(way);
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
@@ -389,8 +415,9 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Counts how long the first answer to an input took, which arrived at `at`; what comes unasked is no answer.
-    fn count_latency(&mut self, label: &Label, at: Instant) {
+    /// Counts how long the first answer to an input took, which arrived at `at`; what comes unasked is no answer. A late
+    /// first reply after a start says nothing about later answers.
+    fn count_latency(&mut self, label: &Label, at: Instant, is_first: bool) {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
         let Some(asked) = self.asked.take() else { return };
@@ -398,6 +425,12 @@ impl RunLoop<'_, '_, '_, '_> {
             return;
         }
         let taken = at.saturating_duration_since(asked);
+        if is_first {
+            self.config.patience.note_first_reply(taken);
+        }
+        if is_first && taken > self.patience() {
+            return;
+        }
         self.config.patience.answered(taken);
         // Where events have no times, what is told has none either.
         if self.has_times {
@@ -567,7 +600,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
-        if let Some(reason) = self.pace.starved(&self.config.tolerance) {
+        if let Some(reason) = self.excuse_by_lag() {
             return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
         }
         self.trace.forbidden_at = self.blamed(forbidden);
@@ -619,9 +652,11 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) =
             (end.outcome(), self.trace.n_steps(), self.after.doubts() + self.watch.doubts());
-        self.teller.tell(EventKind::RunFinished(RunFinished { run: id.run, outcome, steps, doubts }))?;
-        let Self { trace, signature, latencies, .. } = self;
-        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies })
+        let machine_lag = LagTold::of(self.lag_effect);
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
+        self.teller.tell(EventKind::RunFinished(finished))?;
+        let Self { trace, signature, latencies, lag_effect: lag, .. } = self;
+        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
     }
 }
 

@@ -36,10 +36,10 @@ use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{PlannedMove, Unmentioned, plan_of};
 
 use crate::adapter::AdapterError;
-use crate::run::{RunConfig, RunEnd, RunSetup};
+use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunSetup};
 
 pub use self::failure_sign::FailureSign;
-pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, repeat};
+pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, UnmadeReason, repeat};
 
 use self::rerun::run_again;
 
@@ -83,7 +83,7 @@ pub struct ShrunkRun {
     pub early: Option<ShrinkCutOff>,
     /// The number of repetitions that failed again, in the same way.
     pub reproduced: u32,
-    /// The number of repetitions.
+    /// The number of repetitions that were made.
     pub of: u32,
 }
 
@@ -188,7 +188,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         progress: ShrinkProgress<'p>,
     ) -> Self {
         Self {
-            config: config.clone(),
+            // The last word on the smallest run is that of `again`, which awaits a first reply to its limit.
+            config: RunConfig { first_reply: FirstReplyWait::Learnt, ..config.clone() },
             progress,
             attempts: budget.attempts,
             left: budget.attempts,

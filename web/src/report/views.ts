@@ -55,7 +55,7 @@ export type FailureJson = { signature: string, runs: number, first: number, seed
 forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
 
 /** The figures of a campaign. */
-export type FiguresJson = { version: number, verdict: string, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
+export type FiguresJson = { version: number, verdict: string, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, machine_lag: LagTold | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
 export type FindingTold = {
@@ -87,6 +87,13 @@ export type InsteadJson = { outcome: Outcome, steps: Array<string>, };
 /** A label: the code of its kind, gate, text, fields, the number of characters if the text was cut, the text on the
  * wire, the part it belongs to. */
 export type LabelView = [number, string, string, Record<string, unknown> | null, number | null, string | null, string | null];
+
+/** The effect of a busy machine, in milliseconds, rounded up. */
+export type LagTold = {
+/** The longest extension of a wait for silence. */
+waits_ms?: number,
+/** The largest widening of the tolerance of instants; a run that needed it is inconclusive. */
+tolerance_ms?: number, };
 
 /** The latency of a message of the system. */
 export type LatencyTold = {
@@ -176,7 +183,9 @@ export type ReasonJson = { reason: string, runs: number, };
 export type ReasonsJson = { reasons: Array<ReasonJson>, others: number, };
 
 /** The number of repetitions that failed in the same way and, if none did, the outcome and labels of the first. */
-export type ReplayedJson = { reproduced: number, of: number, instead?: InsteadJson, };
+export type ReplayedJson = { reproduced: number,
+/** The number of repetitions that were made. */
+of: number, unmade?: UnmadeTold, instead?: InsteadJson, };
 
 /** Numbers of runs by outcome. */
 export type RunCountsJson = { finished: number, passed: number, failed: number, inconclusive: number, errors: number, interrupted: number,
@@ -283,6 +292,13 @@ kills: Array<number>, };
 export type TroubleView = { reason: string,
 /** The number of the forbidden step, from 1; `None` if the run did not fail. */
 forbidden: number | null, explanation: Explanation | null, finding: FindingTold | null, last_words: string, };
+
+/** The repetitions of a failing run that could not be made. */
+export type UnmadeTold = {
+/** The number of repetitions that were wanted. */
+wanted: number,
+/** The reason why the first of them could not be made, for people. */
+reason: string, };
 
 /** The values of a field that were sent. */
 export type ValueRowJson = { message: string, field: string | null, sent: number, distinct: number, is_more: boolean, min: string | null, max: string | null, frequent: Array<FrequentJson>, shape?: ShapeJson, };

@@ -190,9 +190,9 @@ fn temporary() -> DoctorFinding {
 
 fn project_file() -> DoctorFinding {
     let (health, found) = match fs::read_to_string(project::FILE) {
-        Ok(text) => match text.parse::<toml::Table>() {
-            Ok(_) => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
-            Err(error) => (DoctorHealth::Bad, format!("`{}`: {}", project::FILE, error.message())),
+        Ok(text) => match project::check(&text) {
+            Ok(()) => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
+            Err(mistake) => (DoctorHealth::Bad, mistake.message().to_owned()),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             (DoctorHealth::Missing, format!("no `{}` in this folder", project::FILE))

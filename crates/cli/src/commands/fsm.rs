@@ -2,6 +2,7 @@
 //! live system.
 
 mod checked;
+pub mod first_reply;
 pub mod live;
 mod page;
 mod reduction;

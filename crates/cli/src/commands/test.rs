@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
-use ioxide_runner::event::MeasureTold;
+use ioxide_runner::event::{LagTold, MeasureTold};
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_smt::halt::Halted;
@@ -227,6 +227,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
                 "forbidden_step": failure.trace.forbidden_at.map(|at| at + 1),
                 "reproduced": failure.reproduced,
                 "of": failure.of,
+                "wanted": failure.wanted,
                 "shrunk": failure.shrunk.as_ref().map(|shrunk| labels(&shrunk.trace)),
             })
         })
@@ -247,6 +248,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "error": outcome.error.as_ref().map(ToString::to_string),
         "interrupted": outcome.interrupted,
         "steps": outcome.steps,
+        "machine_lag": LagTold::of(outcome.lag),
         "failures": failures,
         "covered": names(outcome.coverage.covered().collect()),
         "never": names(outcome.coverage.never().collect()),

@@ -3,7 +3,9 @@
 //! | system | nothing said | may be said |
 //! | --- | --- | --- |
 //! | `stdio`, `tcp` | as its adapter offers it | `"restart"`, `reset_command` |
+//! | `stdio` with `start` | everything is restarted | `"adapter"`, `reset_command` |
 //! | `text`, `binary` with a `command` | started afresh | a text, `reset_command` |
+//! | `text`, `binary` with a `command` and `start` | everything is restarted | `"command"`, a text, `reset_command` |
 //! | `text`, `binary`, `http` with `start` | restarted | all of the next line |
 //! | `text`, `binary`, `http` without | an error | a text or a request, `"reconnect"`, `"none"`, `"restart"`, `reset_command` |
 //!
@@ -19,7 +21,7 @@ use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
 /// Values of `reset` that are not sent to a system that speaks text.
-const WORDS: [&str; 3] = ["restart", "reconnect", "none"];
+const WORDS: [&str; 5] = ["restart", "reconnect", "none", "command", "adapter"];
 
 /// Returns the texts that reset a system with words of its own; none if `reset` is one of [`WORDS`].
 pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> {
@@ -29,7 +31,8 @@ pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> 
         [one] if system.is_text("reset") && is_word(one) => Ok(Vec::new()),
         [] if system.has("reset") => Err(system.wrong("reset", "a list of texts needs one at least")),
         all if all.iter().any(is_word) => {
-            Err(system.wrong("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list"))
+            let problem = format!("\"{}\" stand alone, not in a list", WORDS.join("\", \""));
+            Err(system.wrong("reset", &problem))
         }
         _ => Ok(said),
     }
@@ -78,14 +81,15 @@ pub(super) fn of_several(
             Ok(SystemRenewal::Command(variables.fill(&command)))
         };
     }
-    let is_safe = |connection: &ConnectedSystem| {
-        connection.speech == SpeechConfig::Protocol || matches!(connection.spec, SutSpec::Stdio(_))
-    };
+    let has_command = |connection: &ConnectedSystem| matches!(connection.spec, SutSpec::Stdio(_));
+    let is_safe =
+        |connection: &ConnectedSystem| connection.speech == SpeechConfig::Protocol || has_command(connection);
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
         Some(_) => Err(system
             .wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection")),
+        None if system.has("start") && connections.iter().any(has_command) => Ok(SystemRenewal::Restart),
         None if connections.iter().all(is_safe) => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
@@ -107,18 +111,28 @@ fn by_adapter(
     match said {
         Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
         Some("restart") => Ok(SystemRenewal::Restart),
+        Some("adapter") => Ok(SystemRenewal::Own),
+        // The adapter resets itself; nobody says that it resets the server beside it.
+        None if system.has("start") && system.has("command") => Ok(SystemRenewal::Restart),
         None if !system.has("reset") => Ok(SystemRenewal::Own),
-        _ => Err(system.wrong("reset", "write \"restart\"; a reset by message is what the adapter offers")),
+        _ => Err(system.wrong(
+            "reset",
+            "write \"restart\" to start everything again, or \"adapter\" to reset it as the adapter offers",
+        )),
     }
 }
 
-/// A process is started afresh for every run, whatever else is done.
+/// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project file
+/// says otherwise.
 fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, EarlyStop> {
     match said {
         Some("reconnect" | "none") => {
             Err(system.wrong("reset", "a `command` is started afresh for every run; leave it out"))
         }
+        Some("adapter") => Err(system.wrong("reset", "it has no adapter; write \"restart\" or \"command\"")),
         Some("restart") => Ok(SystemRenewal::Restart),
+        Some("command") => Ok(SystemRenewal::Own),
+        None if system.has("start") && !system.has("reset") => Ok(SystemRenewal::Restart),
         _ => Ok(SystemRenewal::Own),
     }
 }
@@ -132,6 +146,9 @@ fn by_server(
     match said {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
+        Some("command" | "adapter") => {
+            Err(system.wrong("reset", "it has neither a `command` nor an adapter").help(ways(speech)))
+        }
         Some(_) if matches!(speech, SpeechConfig::Http(_)) => {
             Err(system.wrong("reset", "it is none of the ways back to the initial state").help(ways(speech)))
         }

@@ -331,6 +331,39 @@ fn a_server_never_keeps_its_state_unasked() {
     check("kind = \"tcp\"\naddress = \"h:1\"\nreset = \"restart\"", &["ioxide.toml:4", "`start`"]);
 }
 
+/// Defect: with `command` and `start` only the command was restarted, and the state of the server leaked into run 2.
+#[test]
+fn a_command_beside_a_server_is_restarted_with_it_unless_the_file_says_otherwise() {
+    let renewal = |lines: &str| {
+        let content = format!("[sut.x]\n{lines}");
+        named(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
+    };
+    for kind in ["stdio", "text", "binary"] {
+        let framing = if kind == "binary" { "framing = \"fixed:1\"\n" } else { "" };
+        let system = format!("kind = \"{kind}\"\n{framing}command = \"client\"\n");
+        let otherwise = if kind == "stdio" { "adapter" } else { "command" };
+        assert_eq!(renewal(&system), SystemRenewal::Own, "{kind}");
+        assert_eq!(renewal(&format!("{system}start = \"serve\"")), SystemRenewal::Restart, "{kind}");
+        let said = format!("{system}start = \"serve\"\nreset = \"{otherwise}\"");
+        assert_eq!(renewal(&said), SystemRenewal::Own, "{kind}");
+        let command = format!("{system}start = \"serve\"\nreset_command = \"wipe\"");
+        assert_eq!(renewal(&command), SystemRenewal::Command("wipe".into()), "{kind}");
+    }
+    let text = "kind = \"text\"\ncommand = \"client\"\nstart = \"serve\"\nreset = \"CLEAR\"";
+    assert_eq!(renewal(text), SystemRenewal::Own, "a text that resets it is said");
+    let several = "kind = \"text\"\nstart = \"serve\"\n[sut.x.connections.c]\ncommand = \"client\"\n\
+        inputs = { GO = \"GO\" }";
+    assert_eq!(renewal(several), SystemRenewal::Restart);
+    // An adapter that was started itself knows how to reset the system, or says that it does not.
+    let tcp = "kind = \"tcp\"\naddress = \"h:1\"\nstart = \"serve\"";
+    assert_eq!(renewal(tcp), SystemRenewal::Own);
+    check(
+        "kind = \"text\"\naddress = \"h:1\"\nreset = \"command\"",
+        &["ioxide.toml:4", "neither a `command`"],
+    );
+    check("kind = \"text\"\ncommand = \"x\"\nreset = \"adapter\"", &["ioxide.toml:4", "no adapter"]);
+}
+
 #[test]
 fn a_server_has_time_to_listen() {
     let x = |lines: &str| {

@@ -52,6 +52,20 @@ fn the_doctor_finds_what_is_missing_and_says_how_to_mend_it() {
     assert!(text.contains("bad      project") && text.contains("bad      records"), "{text}");
 }
 
+#[test]
+fn the_doctor_reads_every_system_of_the_project_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let doctor = |project: &str| {
+        fs::write(folder.path().join("ioxide.toml"), project).expect("a file");
+        stdout(&ioxide(&["doctor"]).current_dir(folder.path()).output().expect("the program runs"))
+    };
+    let system = "[sut.s]\nkind = \"text\"\ncommand = \"client\"\nstart = \"serve\"\n";
+    let good = doctor(&format!("{system}reset = \"command\"\n"));
+    assert!(good.contains("ok       project"), "{good}");
+    let bad = doctor(&format!("{system}reset = \"reconnect\"\n"));
+    assert!(bad.contains("bad      project      ioxide.toml:5"), "{bad}");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_doctor_sees_who_can_read_records() {

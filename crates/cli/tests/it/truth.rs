@@ -5,12 +5,15 @@
 
 mod advice;
 mod breakdown;
+mod busy;
+mod cold;
 mod crossing;
 mod endless;
 mod kinds;
 mod server;
 mod silence;
 mod starved;
+mod stuck;
 mod unknown;
 
 use std::fs;

@@ -63,6 +63,7 @@ impl Launcher for Arc<Steps> {
                 outcome: RunOutcome::Pass,
                 steps: self.most,
                 doubts: 0,
+                machine_lag: None,
             }),
         )
     }

@@ -94,6 +94,7 @@ fn heading(kind: &FailureSummary) -> String {
 
 fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     let again = match &kind.replayed {
+        Some(told) if told.of == 0 => " It could not be repeated.".to_owned(),
         Some(told) => format!(" Repeated, it failed again {} of {} times.", told.reproduced, told.of),
         None => String::new(),
     };

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use ioxide_runner::event::{
-    CampaignStarted, Explanation, HistoryTold, LatencyTold, MeasureTold, Replayed, RunOutcome,
+    CampaignStarted, Explanation, HistoryTold, LagTold, LatencyTold, MeasureTold, Replayed, RunOutcome,
+    UnmadeTold,
 };
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -39,6 +40,7 @@ pub(crate) struct FiguresJson<'s> {
     values_full: bool,
     latencies: &'s [LatencyTold],
     suggested_patience_ms: Option<u64>,
+    machine_lag: Option<LagTold>,
     measures: &'s [MeasureTold],
     history: Option<&'s HistoryTold>,
 }
@@ -98,7 +100,11 @@ struct FailureJson<'s> {
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ReplayedJson<'s> {
     reproduced: u32,
+    /// The number of repetitions that were made.
     of: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    unmade: Option<&'s UnmadeTold>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     instead: Option<InsteadJson<'s>>,
@@ -218,6 +224,7 @@ impl Summary {
             values_full: self.values.is_full(),
             latencies: self.latencies(),
             suggested_patience_ms: self.suggested_patience_ms(),
+            machine_lag: self.finished.as_ref().and_then(|told| told.machine_lag),
             measures: self.measures(),
             history: self.finished.as_ref().map(|told| &told.history),
         }
@@ -292,7 +299,7 @@ impl<'s> ReplayedJson<'s> {
             outcome: instead.outcome,
             steps: instead.trace.iter().map(|label| &*label.text).collect(),
         });
-        Self { reproduced: told.reproduced, of: told.of, instead }
+        Self { reproduced: told.reproduced, of: told.of, unmade: told.unmade.as_ref(), instead }
     }
 }
 

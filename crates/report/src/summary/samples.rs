@@ -102,7 +102,7 @@ pub fn run_started(run: u64) -> EventKind {
 }
 
 pub fn run_finished(run: u64, outcome: RunOutcome, steps: usize) -> EventKind {
-    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0 })
+    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0, machine_lag: None })
 }
 
 /// An input with a field.
@@ -176,6 +176,7 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         suggested_patience_ms: Some(40),
         patience_ms: Some(100),
         raised_patience_ms: None,
+        machine_lag: None,
         unknown: 0,
         measures: vec![
             measure("switches", 2, Some(3), &["r3"]),
@@ -228,7 +229,7 @@ pub fn failing() -> Vec<Event> {
         RunOutcome::Fail,
         20,
     ));
-    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
+    told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, unmade: None, instead: None }));
     told.say(EventKind::Shrunk(ShrunkTold {
         run: 1,
         trace: vec![input(1, "A"), out("X")],

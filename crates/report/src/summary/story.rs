@@ -2,11 +2,11 @@
 //! run.
 
 use ioxide_runner::event::{
-    Allowed, Explanation, FindingTold, MeasureTold, Replayed, RunOutcome, ShrinkingTold, SystemTrouble,
-    VerdictTold,
+    Allowed, Explanation, FindingTold, LagTold, MeasureTold, PatienceTold, Replayed, RunOutcome,
+    ShrinkingTold, SystemTrouble, VerdictTold,
 };
 
-use super::{FailureSummary, RunSummary, ShrunkSummary, Summary};
+use super::{FailureSummary, LateMessages, RunSummary, ShrunkSummary, Summary};
 use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw};
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::from_one;
@@ -17,6 +17,8 @@ const MAX_LINES: usize = 8;
 const MAX_STEPS: usize = 60;
 /// The number of characters of a line.
 const MAX_TEXT: usize = 300;
+/// The shortest extension of a wait that is shown, in milliseconds: less happens on every machine.
+const MIN_LAG_SHOWN: u64 = 10;
 
 /// Returns everything known of a kind of failure.
 #[must_use]
@@ -81,10 +83,11 @@ fn said(words: &str) -> impl Iterator<Item = String> + '_ {
 #[must_use]
 pub fn silence(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
-    let Some(used) = finished.patience_ms else { return Vec::new() };
+    let mut lines = first_replies(&summary.first_replies);
+    lines.extend(finished.machine_lag.iter().flat_map(machine_lag));
+    let Some(used) = finished.patience_ms else { return lines };
     let started = summary.started.as_ref();
     let calibrated = if started.is_some_and(|started| started.calibrated) { " (calibrated)" } else { "" };
-    let mut lines = Vec::new();
     if let Some(late) = &summary.late.longest {
         lines.push(format!(
             "{} after silence had been called, {} after {} ms: silence had to last {} ms from then on",
@@ -107,6 +110,35 @@ pub fn silence(summary: &Summary) -> Vec<String> {
         ),
         Some(_) | None => format!("silence counted after {used} ms{calibrated}"),
     });
+    lines
+}
+
+/// Returns a line about the slowest first reply after a start; empty if none came late.
+fn first_replies(late: &LateMessages) -> Vec<String> {
+    let slowest = late.longest.iter();
+    let line = |told: &PatienceTold| {
+        format!(
+            "the first reply after a start took up to {} ms ({}); it is awaited for `limit_ms` before it is silence",
+            told.took_ms,
+            excerpt(&told.label, MAX_TEXT)
+        )
+    };
+    slowest.map(line).collect()
+}
+
+/// Returns lines about waits and tolerances that were extended because this machine was busy; extensions below
+/// [`MIN_LAG_SHOWN`] are in the record alone.
+fn machine_lag(told: &LagTold) -> Vec<String> {
+    let mut lines = Vec::new();
+    if told.waits_ms >= MIN_LAG_SHOWN {
+        lines.push(format!("the machine was busy: waits were extended by up to {} ms", told.waits_ms));
+    }
+    if told.tolerance_ms > 0 {
+        lines.push(format!(
+            "the machine was busy: time tolerances were widened by up to {} ms; runs that needed it are inconclusive",
+            told.tolerance_ms
+        ));
+    }
     lines
 }
 
@@ -162,12 +194,20 @@ pub fn observed(told: &Explanation) -> Vec<String> {
 /// Returns a line with the number of repetitions of a failing run that failed again.
 #[must_use]
 pub fn replayed(told: &Replayed) -> String {
+    let unmade = told.unmade.as_ref().map_or_else(String::new, |unmade| {
+        let left = unmade.wanted.saturating_sub(told.of);
+        let reason = excerpt(&unmade.reason, MAX_TEXT);
+        format!("; {left} of {} repetitions could not be made: {reason}", unmade.wanted)
+    });
+    if told.of == 0 {
+        return format!("repeated  it could not be repeated, so it was not made smaller{unmade}");
+    }
     let note = match told.reproduced {
         0 => "; it did not happen again, so it was not made smaller",
         n if n < told.of => "; the failure is flaky",
         _ => "",
     };
-    format!("repeated  failed again {} of {} times{note}", told.reproduced, told.of)
+    format!("repeated  failed again {} of {} times{note}{unmade}", told.reproduced, told.of)
 }
 
 /// Returns the chart of the first repetition that did not fail in the same way; empty if some repetition did.

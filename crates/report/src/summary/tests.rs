@@ -174,6 +174,7 @@ fn the_figures_for_programs() {
           "p99_us": 9000
         }
       ],
+      "machine_lag": null,
       "measures": [
         {
           "measure": "switches",

@@ -1,5 +1,5 @@
 use ioxide_model::verdict::Verdict;
-use ioxide_runner::event::{SystemTrouble, VerdictTold};
+use ioxide_runner::event::{LagTold, PatienceTold, SystemTrouble, UnmadeTold, VerdictTold};
 
 use super::*;
 use crate::summary::samples::{
@@ -51,12 +51,49 @@ fn an_inconclusive_run_says_why() {
 #[test]
 fn a_flaky_failure_is_called_flaky() {
     let mut told = SampleEvents::default();
-    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, instead: None }));
+    told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, unmade: None, instead: None }));
     insta::assert_snapshot!(shown(&told.events), @r"
         repeated  failed again 1 of 3 times; the failure is flaky
     0 runs: none finished; 0 steps
     the campaign was not told to its end: these are the figures up to there
     ");
+}
+
+#[test]
+fn repetitions_that_could_not_be_made_are_told_apart_from_those_that_did_not_fail() {
+    let unmade = UnmadeTold { wanted: 3, reason: "no `ready` from the system within 800 ms".into() };
+    let line = |reproduced, of| {
+        story::replayed(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
+    };
+    let why = "of 3 repetitions could not be made: no `ready` from the system within 800 ms";
+    assert_eq!(line(1, 1), format!("repeated  failed again 1 of 1 times; 2 {why}"));
+    let nothing = "repeated  it could not be repeated, so it was not made smaller";
+    assert_eq!(line(0, 0), format!("{nothing}; 3 {why}"));
+}
+
+#[test]
+fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
+    let late = |first_reply, took_ms| PatienceTold {
+        label: "!X".into(),
+        took_ms,
+        from_ms: 100,
+        to_ms: if first_reply { 100 } else { 2 * took_ms },
+        not_silent: Vec::new(),
+        first_reply,
+    };
+    let EventKind::CampaignFinished(mut end) = finished(1, 0) else { panic!("it is the end") };
+    end.machine_lag = Some(LagTold { waits_ms: 340, tolerance_ms: 0 });
+    let mut told = SampleEvents::default();
+    told.say(EventKind::Patience(late(true, 3_500))).say(EventKind::Patience(late(true, 20)));
+    told.say(EventKind::Patience(late(false, 130))).say(EventKind::CampaignFinished(end));
+    let text = shown(&told.events);
+    for line in [
+        "the first reply after a start took up to 3500 ms (!X); it is awaited for `limit_ms` before it is silence\n",
+        "the machine was busy: waits were extended by up to 340 ms\n",
+        "a message came after silence had been called, !X after 130 ms: silence had to last 260 ms from then on\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
 }
 
 #[test]
@@ -121,7 +158,7 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     told.at(1, sent(1, "B")).at(0, sent(1, "A")).at(1, seen(2, out("X"))).at(0, seen(2, out("Y")));
     told.at(1, SampleEvents::fail("!X in S")).at(1, run_finished(1, RunOutcome::Fail, 2));
     told.at(0, SampleEvents::fail("!X in S")).at(0, run_finished(0, RunOutcome::Fail, 2));
-    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, instead: None }));
+    told.at(1, EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, unmade: None, instead: None }));
     told.say(finished(0, 2));
     insta::assert_snapshot!(shown(&told.events), @r"
     testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)

@@ -64,6 +64,8 @@ struct HttpOutput {
     response: HttpResponse,
     to: Option<String>,
     way: Arrival,
+    /// True if it is the first since the system was connected to, or the first of its stream.
+    is_first: bool,
 }
 
 /// A system that is asked by HTTP.
@@ -87,6 +89,8 @@ pub struct HttpAdapter {
     log: VecDeque<String>,
     /// The lane of the last request: every one has its own, since they may overtake each other.
     lane: u32,
+    /// True once an answer has come since the system was connected to.
+    has_spoken: bool,
 }
 
 impl HttpSpeech {
@@ -132,6 +136,7 @@ impl HttpAdapter {
             captured: CapturedValues::new(&http.captures, http.keeps_cookies),
             log: VecDeque::new(),
             lane: 0,
+            has_spoken: false,
         })
     }
 
@@ -237,6 +242,7 @@ impl HttpAdapter {
             self.note(format!("< {}", response.shown()));
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
+            let is_first = self.streams[at].note_message();
             let others = self.asked.len() + self.streams.len() - 1;
             let way = match others {
                 0 => Arrival::Direct,
@@ -246,7 +252,7 @@ impl HttpAdapter {
             if is_end && !self.codec.tells_closing() {
                 return Err(AdapterError::Closed);
             }
-            return Ok(Some(HttpOutput { response, to, way }));
+            return Ok(Some(HttpOutput { response, to, way, is_first }));
         }
         Ok(None)
     }
@@ -309,7 +315,8 @@ impl HttpAdapter {
             AnswerRest::Stream(stream) => self.streams.push(stream),
             AnswerRest::Nothing => (),
         }
-        Some(HttpOutput { response, to, way })
+        let is_first = !std::mem::replace(&mut self.has_spoken, true);
+        Some(HttpOutput { response, to, way, is_first })
     }
 
     fn decoded(&mut self, heard: &HttpOutput) -> Result<ArrivedOutput, AdapterError> {
@@ -328,7 +335,7 @@ impl HttpAdapter {
                 Undecodable::TooLarge(_) => AdapterError::TooLarge { line, reason },
             }
         })?;
-        Ok(ArrivedOutput { way: heard.way, ..label.into() })
+        Ok(ArrivedOutput { way: heard.way, is_first: heard.is_first, ..label.into() })
     }
 
     /// Fails if the system takes no connections any more: that is not silence.
@@ -368,6 +375,7 @@ impl Adapter for HttpAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
         self.captured.clear();
+        self.has_spoken = false;
         let Some(request) = self.reset.clone() else {
             let link = self.connect()?;
             self.idle.push(link);
@@ -414,7 +422,13 @@ impl Adapter for HttpAdapter {
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
     fn awaits(&self, patience: Duration) -> Duration {
-        if self.asked.is_empty() { patience } else { patience.max(self.limit) }
+        let left = self.asked.iter().map(|asked| self.limit.saturating_sub(asked.age()));
+        left.fold(patience, Duration::max)
+    }
+
+    fn first_reply_limit(&self) -> Option<Duration> {
+        let is_cold = !self.has_spoken || self.streams.iter().any(|stream| !stream.has_spoken());
+        is_cold.then_some(self.limit)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {

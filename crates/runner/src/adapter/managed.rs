@@ -52,6 +52,8 @@ pub struct ManagedAdapter {
     interrupt: Interrupt,
     /// True if nobody has connected since the last start of the server.
     is_fresh: bool,
+    /// True if the run before broke the system down: the server is started again, whatever the usual reset is.
+    is_broken: bool,
     ends: SystemEnds,
 }
 
@@ -72,8 +74,19 @@ impl ManagedAdapter {
         let (environment, limit) = (connection.environment.clone(), connection.limit);
         let (interrupt, reach) = (connection.interrupt, connection.reach);
         let (inner, ends) = (None, SystemEnds::default());
-        let mut managed =
-            Self { inner, server, make, renewal, environment, limit, reach, interrupt, is_fresh: true, ends };
+        let mut managed = Self {
+            inner,
+            server,
+            make,
+            renewal,
+            environment,
+            limit,
+            reach,
+            interrupt,
+            is_fresh: true,
+            is_broken: false,
+            ends,
+        };
         managed.patiently(Self::connect)?;
         Ok(managed)
     }
@@ -106,13 +119,19 @@ impl ManagedAdapter {
 
     /// Does the part of a reset that is not done by the adapter itself.
     fn renew(&mut self) -> Result<(), AdapterError> {
+        let is_broken = std::mem::take(&mut self.is_broken);
+        let needs_restart = is_broken || self.inner.as_ref().is_some_and(|inner| inner.needs_restart());
+        let is_restarted = self.server.is_some() && needs_restart;
+        if is_restarted {
+            self.restart()?;
+        }
         match &self.renewal {
             SystemRenewal::Own => Ok(()),
             SystemRenewal::Command(command) => {
                 self.inner = None;
                 run_command(command, &self.environment, self.limit, self.interrupt)
             }
-            SystemRenewal::Restart if self.is_fresh => Ok(()),
+            SystemRenewal::Restart if self.is_fresh || is_restarted => Ok(()),
             SystemRenewal::Restart => self.restart(),
         }
     }
@@ -129,7 +148,7 @@ impl ManagedAdapter {
         })
     }
 
-    /// Renews and begins; a server that has ended is started again, unless it always does so.
+    /// Renews and begins; a server that has ended or does not respond is started again, unless it always does so.
     fn reset_or_restart(&mut self) -> Result<(), AdapterError> {
         let had_ended = self.has_ended();
         let result = self.renew().and_then(|()| self.begin());
@@ -141,6 +160,13 @@ impl ManagedAdapter {
             }
             Ok(()) => None,
             Err(error) if self.has_ended() => Some(error),
+            Err(error) if self.is_stuck(&error) => {
+                let how = format!("the server could not be reset ({error})");
+                if self.ends.found(&how) {
+                    return Err(error);
+                }
+                return self.restart().and_then(|()| self.begin());
+            }
             Err(error) => return Err(error),
         };
         let always = self.ends.found("the server ended by itself");
@@ -149,6 +175,18 @@ impl ManagedAdapter {
         }
         // A new one is in its initial state.
         error.map_or(Ok(()), |_| self.restart().and_then(|()| self.begin()))
+    }
+
+    /// Returns whether a reset failed with `error` because the server does not respond any more, and a restart may help.
+    fn is_stuck(&self, error: &AdapterError) -> bool {
+        let is_silent = matches!(
+            error,
+            AdapterError::Late { .. }
+                | AdapterError::Closed
+                | AdapterError::Ended { .. }
+                | AdapterError::Broken(_)
+        );
+        is_silent && self.server.is_some() && self.renewal != SystemRenewal::Restart
     }
 
     /// Remembers whether the caller knows that something went wrong.
@@ -272,6 +310,21 @@ impl Adapter for ManagedAdapter {
 
     fn awaits(&self, patience: Duration) -> Duration {
         self.inner.as_ref().map_or(patience, |inner| inner.awaits(patience))
+    }
+
+    fn first_reply_limit(&self) -> Option<Duration> {
+        self.inner.as_ref().and_then(|inner| inner.first_reply_limit())
+    }
+
+    fn needs_restart(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.needs_restart())
+    }
+
+    fn note_breakdown(&mut self) {
+        self.is_broken = true;
+        if let Some(inner) = &mut self.inner {
+            inner.note_breakdown();
+        }
     }
 
     fn knows_silence(&self) -> bool {

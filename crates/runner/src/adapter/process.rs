@@ -175,6 +175,10 @@ impl SystemLink for SystemProcess {
     fn last_words(&self) -> String {
         self.tail.text()
     }
+
+    fn starts_system(&self) -> bool {
+        true
+    }
 }
 
 /// Writes to a pipe in a thread of its own: a process that does not read cannot block a run.

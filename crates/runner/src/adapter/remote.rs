@@ -91,6 +91,8 @@ pub trait SystemLink {
     fn close(&mut self, wire: ProtocolWire);
     /// Returns what the system wrote outside the protocol.
     fn last_words(&self) -> String;
+    /// Returns whether [`open`](Self::open) starts the system, and does not only connect to it.
+    fn starts_system(&self) -> bool;
     /// Returns its exit status, if it is a process that has ended.
     fn exit_status(&mut self) -> Option<i32> {
         None
@@ -103,6 +105,8 @@ pub struct RemoteAdapter<L: SystemLink> {
     model: Arc<Model>,
     connection: RemoteConnection,
     live: Option<GreetedConnection>,
+    /// True if the run before broke the system down: it is not asked to reset.
+    is_broken: bool,
     ends: SystemEnds,
 }
 
@@ -119,6 +123,8 @@ struct GreetedConnection {
     now: Option<Duration>,
     /// True if the system says when something is due next.
     foresight: bool,
+    /// True once an output has come; the greeting is that of the adapter.
+    has_spoken: bool,
 }
 
 /// The agreement reached at the greeting.
@@ -130,9 +136,10 @@ struct Greeting {
 
 impl GreetedConnection {
     /// Returns an output that was just read, with the instant of its arrival.
-    fn heard(&self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
+    fn heard(&mut self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
         let (raw, at) = (output.raw.take(), Some(self.wire.arrived()));
-        Ok(ArrivedOutput { at, raw, ..decoded(model, output)?.into() })
+        let is_first = !std::mem::replace(&mut self.has_spoken, true);
+        Ok(ArrivedOutput { at, raw, is_first, ..decoded(model, output)?.into() })
     }
 
     /// Returns the virtual time since the reset.
@@ -148,7 +155,8 @@ impl<L: SystemLink> RemoteAdapter<L> {
         model: Arc<Model>,
         connection: RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let mut remote = Self { link, model, connection, live: None, ends: SystemEnds::default() };
+        let mut remote =
+            Self { link, model, connection, live: None, is_broken: false, ends: SystemEnds::default() };
         remote.open().map_err(|error| remote.with_last_words(error))?;
         Ok(remote)
     }
@@ -180,8 +188,16 @@ impl<L: SystemLink> RemoteAdapter<L> {
         match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
             Ok(Greeting { reset, is_virtual, foresight }) => {
                 let now = is_virtual.then_some(Duration::ZERO);
-                let (fresh, next_id, waiting) = (true, 0, VecDeque::new());
-                self.live = Some(GreetedConnection { wire, reset, fresh, next_id, waiting, now, foresight });
+                self.live = Some(GreetedConnection {
+                    wire,
+                    reset,
+                    fresh: true,
+                    next_id: 0,
+                    waiting: VecDeque::new(),
+                    now,
+                    foresight,
+                    has_spoken: false,
+                });
                 Ok(())
             }
             Err(error) => {
@@ -343,6 +359,9 @@ impl<L: SystemLink> RemoteAdapter<L> {
 impl<L: SystemLink> RemoteAdapter<L> {
     /// Brings the system back to its initial state, in the way it offers.
     fn back(&mut self) -> Result<(), AdapterError> {
+        if std::mem::take(&mut self.is_broken) {
+            return self.open();
+        }
         let Some(live) = &self.live else { return self.open() };
         // The time of a timed system runs on from its reset.
         if live.fresh && (!self.model.sts.is_timed() || live.reset == ResetKind::None) {
@@ -352,8 +371,12 @@ impl<L: SystemLink> RemoteAdapter<L> {
             ResetKind::None => Err(AdapterError::NoReset),
             ResetKind::Restart => self.open(),
             ResetKind::Message => match self.reset_by_message() {
+                // A system that hangs at its reset is started again as one that ends at it is.
                 Err(
-                    error @ (AdapterError::Ended { .. } | AdapterError::Closed | AdapterError::Broken(_)),
+                    error @ (AdapterError::Ended { .. }
+                    | AdapterError::Closed
+                    | AdapterError::Broken(_)
+                    | AdapterError::Late { .. }),
                 ) => self.reopen(error),
                 Err(error) => {
                     // Whoever does not reset is not in a state to go on with.
@@ -418,6 +441,19 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn ended_by_itself(&mut self) -> Option<String> {
         self.ends.take()
+    }
+
+    fn first_reply_limit(&self) -> Option<Duration> {
+        self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.connection.limit)
+    }
+
+    fn needs_restart(&self) -> bool {
+        let is_spent = |live: &GreetedConnection| live.reset != ResetKind::Message && !live.fresh;
+        !self.link.starts_system() && self.live.as_ref().is_some_and(is_spent)
+    }
+
+    fn note_breakdown(&mut self) {
+        self.is_broken = true;
     }
 
     fn exit_status(&mut self) -> Option<i32> {

@@ -259,7 +259,8 @@ impl SeveralAdapter {
             }
         };
         let (arrived, way) = (output.at.unwrap_or_else(Instant::now), Arrival::Crossing(crossing));
-        self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: output.raw, way });
+        let is_first = output.is_first;
+        self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: output.raw, way, is_first });
     }
 
     /// Ends a connection: its end is an output if the model has one for it, otherwise the system has broken down.
@@ -271,7 +272,7 @@ impl SeveralAdapter {
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
             let way = Arrival::Crossing(Crossing { is_end: true, ..on(number(at)) });
-            self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: None, way });
+            self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: None, way, is_first: false });
             return;
         }
         if self.broken.is_none() {
@@ -282,6 +283,9 @@ impl SeveralAdapter {
     /// Waits for a message, for as long as the longest of the connections asks for.
     fn wait(&mut self, patience: Duration) -> Result<Option<ArrivedOutput>, AdapterError> {
         let start = Instant::now();
+        let live = self.lines.iter().filter(|line| !line.is_gone);
+        // Asked once: what a connection still waits for becomes less meanwhile.
+        let longest = live.map(|line| line.adapter.awaits(patience)).max().unwrap_or(patience);
         loop {
             self.interrupt.check()?;
             self.poll_connections()?;
@@ -293,8 +297,6 @@ impl SeveralAdapter {
             {
                 return Err(error.clone());
             }
-            let live = self.lines.iter().filter(|line| !line.is_gone);
-            let longest = live.map(|line| line.adapter.awaits(patience)).max().unwrap_or(patience);
             if self.broken.is_none() && start.elapsed() >= longest {
                 return Ok(None);
             }
@@ -475,6 +477,20 @@ impl Adapter for SeveralAdapter {
 
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Written
+    }
+
+    /// Returns the longest limit of the connections that have said nothing yet: nobody knows which one would reply.
+    fn first_reply_limit(&self) -> Option<Duration> {
+        let live = self.lines.iter().filter(|line| !line.is_gone);
+        live.filter_map(|line| line.adapter.first_reply_limit()).max()
+    }
+
+    fn needs_restart(&self) -> bool {
+        self.lines.iter().any(|line| line.adapter.needs_restart())
+    }
+
+    fn note_breakdown(&mut self) {
+        self.lines.iter_mut().for_each(|line| line.adapter.note_breakdown());
     }
 
     fn wiring(&self) -> Option<Arc<ConnectionWiring>> {

@@ -140,6 +140,10 @@ impl SystemLink for TcpConnection {
     fn last_words(&self) -> String {
         String::new()
     }
+
+    fn starts_system(&self) -> bool {
+        false
+    }
 }
 
 /// Ends a connection. If the other side has ended it first, it is dropped without another word: the port of

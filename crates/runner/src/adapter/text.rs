@@ -108,6 +108,8 @@ struct TextConnection {
     frames: Frames,
     writer: Box<dyn Write + Send>,
     started: Instant,
+    /// True once a message has come.
+    has_spoken: bool,
 }
 
 impl TextAdapter {
@@ -155,7 +157,7 @@ impl TextAdapter {
             TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
         let frames = frames.joined(joining, self.limit);
-        Ok(TextConnection { frames, writer, started: Instant::now() })
+        Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
     }
 
     fn live(&mut self) -> Result<&mut TextConnection, AdapterError> {
@@ -208,6 +210,7 @@ impl TextAdapter {
         let live = self.live()?;
         let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
         let at = Some(live.frames.arrived());
+        let is_first = !std::mem::replace(&mut live.has_spoken, true);
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
             TextAdapterCodec::Text(codec) => match std::str::from_utf8(&bytes) {
@@ -222,7 +225,7 @@ impl TextAdapter {
             }
             TextAdapterCodec::Text(_) => undecodable(&bytes, &bad),
         })?;
-        Ok(Some(ArrivedOutput { at, raw: Some(shown), ..label.into() }))
+        Ok(Some(ArrivedOutput { at, raw: Some(shown), is_first, ..label.into() }))
     }
 
     /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
@@ -289,7 +292,10 @@ impl TextAdapter {
         }
         let limit = self.limit;
         match self.live()?.frames.next_bytes(Instant::now() + limit)? {
-            Some(_) => Ok(()),
+            Some(_) => {
+                self.live()?.has_spoken = true;
+                Ok(())
+            }
             None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
         }
     }
@@ -342,6 +348,10 @@ impl Adapter for TextAdapter {
 
     fn receipt(&self) -> InputReceipt {
         InputReceipt::Written
+    }
+
+    fn first_reply_limit(&self) -> Option<Duration> {
+        self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.limit)
     }
 
     fn exit_status(&mut self) -> Option<i32> {

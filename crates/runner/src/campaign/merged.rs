@@ -20,7 +20,7 @@ use crate::coverage::{CoverageSurvey, EnoughCoverage};
 use crate::event::{Event, EventKind, LabelTold, RunStarted, ShrunkTold};
 use crate::record::{Record, label};
 use crate::reporter::Reporter;
-use crate::run::RunId;
+use crate::run::{LagEffect, RunId};
 use crate::shrink::ShrunkRun;
 
 /// The reason why units cannot be merged to a campaign.
@@ -93,6 +93,7 @@ impl<'m> MergedCampaign<'m> {
             (*passed + told.passed, *inconclusive + told.inconclusive, *failed + told.failed);
         self.found.steps += told.steps;
         self.found.unknown += told.unknown;
+        self.found.lag = self.found.lag.max(told.machine_lag.map(LagEffect::from).unwrap_or_default());
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {
@@ -134,7 +135,10 @@ impl<'m> MergedCampaign<'m> {
                 }
             }
             EventKind::Replayed(told) => match run.kind.map(|at| &mut self.found.failures[at]) {
-                Some(failure) => (failure.reproduced, failure.of) = (told.reproduced, told.of),
+                Some(failure) => {
+                    (failure.reproduced, failure.of) = (told.reproduced, told.of);
+                    failure.wanted = told.unmade.as_ref().map_or(told.of, |unmade| unmade.wanted);
+                }
                 None => return false,
             },
             EventKind::Shrunk(told) => match run.kind {
@@ -172,6 +176,7 @@ impl<'m> MergedCampaign<'m> {
                     trace,
                     reproduced: 0,
                     of: 0,
+                    wanted: 0,
                     shrunk: None,
                 });
                 failures.len() - 1

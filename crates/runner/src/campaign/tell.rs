@@ -15,7 +15,7 @@ use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
 use crate::event::{
     CampaignFinished, CampaignStarted, ExtentTold, FailureSignature, HistoryTold, InsteadTold, LabelTold,
-    LatencyTold, MeasureTold, PartNote, Replayed, ShrunkTold,
+    LagTold, LatencyTold, MeasureTold, PartNote, Replayed, ShrunkTold, UnmadeTold,
 };
 use crate::run::{RunId, RunResult, RunSetup};
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
@@ -68,6 +68,10 @@ pub(super) fn replayed(bench: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
         run: id.run,
         reproduced: again.failed,
         of: again.of,
+        unmade: again
+            .unmade
+            .as_ref()
+            .map(|reason| UnmadeTold { wanted: again.wanted, reason: reason.to_string() }),
         instead: again.instead.as_ref().filter(|_| again.failed == 0).map(told),
     }
 }
@@ -149,6 +153,7 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
         suggested_patience_ms: suggested.map(|time| milliseconds(time.max(raised.unwrap_or_default()))),
         patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
         raised_patience_ms: raised.map(milliseconds),
+        machine_lag: LagTold::of(found.lag),
         unknown: found.unknown,
         measures: found.survey.counts(&found.coverage).iter().map(MeasureTold::from).collect(),
         history: history(found),

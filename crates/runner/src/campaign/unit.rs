@@ -15,6 +15,7 @@ use super::{CampaignOutcome, CampaignState, RunCounts, run_seed};
 use crate::adapter::AdapterError;
 use crate::clock::latency::{Latencies, LatencyClasses};
 use crate::coverage::{Coverage, CoverageTold};
+use crate::event::LagTold;
 use crate::run::RunSetup;
 
 /// The result of a unit.
@@ -34,6 +35,9 @@ pub struct UnitTold {
     pub unknown: u64,
     /// The coverage of its runs.
     pub coverage: CoverageTold,
+    /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_lag: Option<LagTold>,
     /// The latencies of the outputs, by gate and class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyClasses>,
@@ -107,6 +111,7 @@ impl UnitTold {
             steps: found.steps,
             unknown: found.unknown,
             coverage: CoverageTold::of(&found.coverage),
+            machine_lag: LagTold::of(found.lag),
             latencies: found.latencies.classes(),
         }
     }

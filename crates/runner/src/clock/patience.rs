@@ -51,6 +51,8 @@ struct LearntTimes {
     answers: AtomicU64,
     longest: AtomicU64,
     raised: AtomicU64,
+    /// The longest time of a first reply after a start, in microseconds.
+    first: AtomicU64,
 }
 
 impl From<Duration> for Patience {
@@ -85,6 +87,17 @@ impl Patience {
         let raised = micros(latency.saturating_mul(ROOM));
         let before = self.learnt.raised.fetch_max(raised, Ordering::Relaxed);
         Duration::from_micros(raised.max(before))
+    }
+
+    /// Notes a first reply after a start that took `latency`.
+    pub fn note_first_reply(&self, latency: Duration) {
+        self.learnt.first.fetch_max(micros(latency), Ordering::Relaxed);
+    }
+
+    /// Returns the longest time of a first reply after a start; zero if there was none.
+    #[must_use]
+    pub fn longest_first_reply(&self) -> Duration {
+        Duration::from_micros(self.learnt.first.load(Ordering::Relaxed))
     }
 
     /// Returns the time to which the patience was raised; `None` if it was not.

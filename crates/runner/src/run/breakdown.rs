@@ -49,6 +49,7 @@ impl RunLoop<'_, '_, '_, '_> {
             self.after.lose(self.bench.cx, |_| true);
             return step;
         }
+        self.bench.adapter.note_breakdown();
         let text = error.to_string();
         let is_inside = self.is_inside_in_time() && self.is_inside(self.trace.len());
         self.tell_breakdown(how, &text, &error)?;
@@ -61,6 +62,23 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let expected = self.after.expected(self.bench.cx);
         Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
+    }
+
+    /// Returns whether the run ended so that the system may not respond any more: it was silent where it had to speak, or
+    /// there was trouble in the middle of a message.
+    pub(super) fn is_stuck(&self, ended: &LoopEnd) -> bool {
+        match ended {
+            LoopEnd::Forbidden(forbidden) => {
+                let is_silence = matches!(forbidden.label, Label::Quiescence | Label::Delay(_));
+                is_silence && self.lag.is_some()
+            }
+            LoopEnd::Trouble(error) => matches!(
+                error,
+                AdapterError::Late { .. } | AdapterError::TooLarge { .. } | AdapterError::Protocol { .. }
+            ),
+            // A breakdown is noted where it is seen.
+            LoopEnd::Broken(_) | LoopEnd::Stopped(_) | LoopEnd::Outside(_) | LoopEnd::Interrupted => false,
+        }
     }
 
     /// Returns whether the specification allows this end, or would if a silence before it had been reported too early.

@@ -12,20 +12,35 @@ use ioxide_symex::Arrival;
 
 use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
 
+/// A message that may have overtaken another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CrossedMessage {
+    /// The instant of its arrival.
+    at: Instant,
+    /// The lag of this machine in the run before it.
+    lag: Duration,
+    /// Its mark in the monitor.
+    mark: u64,
+}
+
 impl RunLoop<'_, '_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
     pub(super) fn note_crossing(&mut self, arrival: Arrival, at: Instant) {
         if matches!(arrival, Arrival::Crossing(_)) {
-            self.crossed.push_back((at, self.after.mark()));
+            self.crossed.push_back(CrossedMessage { at, lag: self.lag_so_far(), mark: self.after.mark() });
         }
     }
 
     /// Settles what came so long ago that nothing can still be under way which was sent before it.
     pub(super) fn expire(&mut self) -> io::Result<LoopStep> {
-        let window = self.patience().saturating_mul(self.config.confirm);
+        let window = self.patience().saturating_mul(self.config.confirm).max(self.first_reply_wait());
+        let lag = self.lag_so_far();
+        let is_old = |crossed: &CrossedMessage| {
+            crossed.at.elapsed() > window.saturating_add(lag.saturating_sub(crossed.lag))
+        };
         let mut mark = None;
-        while self.crossed.front().is_some_and(|(arrived, _)| arrived.elapsed() > window) {
-            mark = self.crossed.pop_front().map(|(_, old)| old);
+        while self.crossed.front().is_some_and(is_old) {
+            mark = self.crossed.pop_front().map(|old| old.mark);
         }
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
         Ok(match self.after.expire(self.bench.cx, mark) {

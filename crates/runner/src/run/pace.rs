@@ -5,11 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use ioxide_symex::Tolerance;
-
 use crate::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, VirtualDelay};
-use crate::clock::duration;
-use crate::clock::heartbeat::Heartbeat;
 
 /// The time of a run.
 #[derive(Debug)]
@@ -27,8 +23,6 @@ pub(super) enum RunPace {
 pub(super) struct WallClock {
     /// The instant at which the run began.
     start: Instant,
-    /// The measure of whether this machine keeps pace.
-    beat: Heartbeat,
 }
 
 impl WallClock {
@@ -43,7 +37,7 @@ impl RunPace {
     pub(super) fn start(is_timed: bool, adapter: &dyn Adapter) -> Self {
         match (is_timed, adapter.has_virtual_time()) {
             (false, _) => Self::Untimed,
-            (true, false) => Self::Wall(WallClock { start: Instant::now(), beat: Heartbeat::start() }),
+            (true, false) => Self::Wall(WallClock { start: Instant::now() }),
             (true, true) => Self::Virtual(Duration::ZERO),
         }
     }
@@ -64,21 +58,6 @@ impl RunPace {
             (Self::Wall(wall), Some(arrived)) => arrived.saturating_duration_since(wall.start),
             _ => self.now(),
         }
-    }
-
-    /// Returns the reason why instants cannot be trusted, if this machine stood still for longer than the latency of
-    /// the tolerance; `None` otherwise.
-    pub(super) fn starved(&self, tolerance: &Tolerance) -> Option<String> {
-        let Self::Wall(wall) = self else { return None };
-        let stall = wall.beat.longest();
-        let allowed = duration(&tolerance.latency);
-        (stall > allowed).then(|| {
-            format!(
-                "this machine stood still for {} ms, and the stated latency is {} ms: nothing can be said of instants",
-                stall.as_millis(),
-                allowed.as_millis()
-            )
-        })
     }
 
     /// Lets time pass up to `until`, or to the next message.

@@ -50,11 +50,11 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let at = self.trace.len();
         let id = self.give(label, &sent)?;
-        for ArrivedOutput { label, at, raw, .. } in sent.earlier {
+        for ArrivedOutput { label, at, raw, is_first, .. } in sent.earlier {
             // It may have been said before the input was taken or after: an adapter may confirm late.
             let at = at.unwrap_or_else(Instant::now);
             self.raw = raw;
-            self.count_latency(&label, at);
+            self.count_latency(&label, at, is_first);
             let step = self.judge_arrived(&label, Arrival::Direct, at)?;
             if step.is_break() {
                 return Ok(step);

@@ -2,7 +2,8 @@
 //!
 //! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for
-//! [`RunConfig::confirm`](super::RunConfig::confirm) times as long; and a message that is forbidden only because
+//! [`RunConfig::confirm`](super::RunConfig::confirm) times as long, and for as long as a first reply may take where none
+//! has come; and a message that is forbidden only because
 //! silence was seen shortly before it shows that the silence was none. Both raise the quiescence time of the campaign.
 //!
 //! *Promises.* What the specification allows without the silence taken back is not a failure. Nothing is taken
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_symex::{Arrival, Forbidden, Monitor};
+use ioxide_testgen::tester::TesterStop;
 
 use super::{LoopEnd, LoopStep, RunLoop};
 use crate::adapter::{ArrivedOutput, Observation};
@@ -31,8 +33,12 @@ struct CalledSilence {
     since: Vec<AfterSilence>,
     /// The instant at which the run began to wait; for silence after silence, that of the first.
     from: Instant,
-    /// The instant up to which a message may show that there was no silence.
+    /// The instant up to which a message may show that there was no silence, on an idle machine.
     until: Instant,
+    /// The lag of this machine in the run before it was called.
+    lag: Duration,
+    /// True if the system was cold: it had said nothing since it was started or connected to.
+    is_cold: bool,
     patience: Duration,
     /// Its position in the trace.
     at: usize,
@@ -43,6 +49,14 @@ struct CalledSilence {
 enum AfterSilence {
     Given(Label, u32),
     Seen(Label, Arrival),
+}
+
+impl CalledSilence {
+    /// Returns whether a message at `now`, when the lag of the run is `lag`, may show that there was no silence.
+    fn is_open(&self, now: Instant, lag: Duration) -> bool {
+        let late = lag.saturating_sub(self.lag);
+        self.until.checked_add(late).is_none_or(|until| until >= now)
+    }
 }
 
 impl Silences {
@@ -64,7 +78,7 @@ impl RunLoop<'_, '_, '_, '_> {
             return self.judge(&Label::Quiescence);
         }
         let (patience, from) = (self.patience().max(at_least), Instant::now());
-        match self.bench.adapter.observe(patience) {
+        match self.wait_for_message(patience).map(|wait| wait.seen) {
             Ok(Observation::Output(output)) => self.seen(output),
             Ok(Observation::Quiet) if self.bench.adapter.knows_silence() => self.judge(&Label::Quiescence),
             Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
@@ -79,36 +93,47 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Judges silence that is allowed; a message may still show that it was none.
     fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
-        let until = from + patience.saturating_mul(self.config.confirm);
+        let until = self.confirmed_at(from, patience);
+        let (lag, is_cold) = (self.lag_so_far(), self.bench.adapter.first_reply_limit().is_some());
         let (before, at) = (self.after.clone(), self.trace.len());
         let step = self.judge(&Label::Quiescence)?;
         self.asked = None;
-        self.silences.0.retain(|silence| silence.until > Instant::now());
+        self.silences.0.retain(|silence| silence.is_open(Instant::now(), lag));
         // Silence after silence is one.
         let continued = self.silences.0.last().filter(|last| last.since.is_empty());
         let from = continued.map_or(from, |last| last.from);
-        let silence = CalledSilence { before, since: Vec::new(), from, until, patience, at };
+        let since = Vec::new();
+        let silence = CalledSilence { before, since, from, until, lag, is_cold, patience, at };
         self.silences.0.push(silence);
         Ok(step)
     }
 
     /// Listens on after silence that is not allowed, before it is a failure.
     fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
-        let left = patience.saturating_mul(self.config.confirm.saturating_sub(1));
-        match self.bench.adapter.observe(left) {
-            Ok(Observation::Quiet) => match self.judge(&Label::Quiescence)? {
+        let confirming = patience.saturating_mul(self.config.confirm.saturating_sub(1));
+        let left = confirming.max(self.first_reply_wait().saturating_sub(from.elapsed()));
+        let wait = match self.wait_for_message(left) {
+            Ok(wait) => wait,
+            Err(error) => return self.broke(error),
+        };
+        match wait.seen {
+            Observation::Quiet if wait.is_starved => {
+                let reason = "this machine was too busy to tell whether the system is silent".to_owned();
+                Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))))
+            }
+            Observation::Quiet => match self.judge(&Label::Quiescence)? {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
                     self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
                 }
                 step => Ok(step),
             },
-            Ok(Observation::Output(output)) => {
+            Observation::Output(output) => {
                 let at = output.at.unwrap_or_else(Instant::now);
-                self.raise(&output.label, at.saturating_duration_since(from), patience, Vec::new())?;
+                let took = at.saturating_duration_since(from);
+                self.tell_late(&output.label, took, patience, Vec::new(), output.is_first)?;
                 self.asked = None;
                 self.seen(ArrivedOutput { at: Some(at), ..output })
             }
-            Err(error) => self.broke(error),
         }
     }
 
@@ -122,8 +147,9 @@ impl RunLoop<'_, '_, '_, '_> {
         forbidden: Box<Forbidden>,
     ) -> io::Result<LoopStep> {
         let open: Vec<CalledSilence> = std::mem::take(&mut self.silences.0);
+        let lag = self.lag_so_far();
         let mut open: Vec<CalledSilence> =
-            open.into_iter().filter(|silence| silence.until >= arrived).collect();
+            open.into_iter().filter(|silence| silence.is_open(arrived, lag)).collect();
         // As few as possible are taken back: the last one, the last two, and so on.
         while let Some(silence) = open.pop() {
             let Some(after) = self.without(&silence, label, arrival) else { continue };
@@ -141,7 +167,9 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Returns whether `label` is allowed if some silence that a message may still take back is left out.
     pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
         let (open, now) = (self.silences.0.clone(), Instant::now());
-        open.iter().any(|silence| silence.until >= now && self.without(silence, label, arrival).is_some())
+        let lag = self.lag_so_far();
+        open.iter()
+            .any(|silence| silence.is_open(now, lag) && self.without(silence, label, arrival).is_some())
     }
 
     /// Returns the monitor as if there had been no silence from `silence` on, after `label`; `None` if `label` is
@@ -182,22 +210,31 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.happened.push(how);
             }
         }
-        self.raise(label, arrived.saturating_duration_since(silence.from), silence.patience, not_silent)?;
+        let took = arrived.saturating_duration_since(silence.from);
+        self.tell_late(label, took, silence.patience, not_silent, silence.is_cold)?;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Raises the quiescence time of the campaign, and says so.
-    fn raise(
+    /// Raises the quiescence time of the campaign because a message came after it, and says so. A first reply says
+    /// nothing about later ones: it raises nothing.
+    fn tell_late(
         &mut self,
         label: &Label,
         took: Duration,
         from: Duration,
         not_silent: Vec<usize>,
+        first_reply: bool,
     ) -> io::Result<()> {
-        let to = self.config.patience.raise(took);
+        let to = if first_reply {
+            self.config.patience.note_first_reply(took);
+            from
+        } else {
+            self.config.patience.raise(took)
+        };
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
-        let told = PatienceTold { label, took_ms: ms(took), from_ms: ms(from), to_ms: ms(to), not_silent };
+        let (took_ms, from_ms, to_ms) = (ms(took), ms(from), ms(to));
+        let told = PatienceTold { label, took_ms, from_ms, to_ms, not_silent, first_reply };
         self.teller.tell(EventKind::Patience(told))?;
         Ok(())
     }

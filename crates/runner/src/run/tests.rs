@@ -4,6 +4,7 @@ mod blame;
 mod crossing;
 mod latency;
 mod slow;
+mod waits;
 
 use std::collections::BTreeSet;
 

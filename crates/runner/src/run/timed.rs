@@ -11,10 +11,13 @@ use ioxide_testgen::tester::TesterStop;
 
 use super::pace::RunPace;
 use super::send::MAX_ORDERS;
-use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop};
+use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop, TracedLabel};
 use crate::adapter::{ArrivedOutput, InputReceipt, VirtualDelay};
+use crate::clock::lag::LagWatch;
 use crate::clock::{duration, seconds};
 use crate::event::WayTold;
+use crate::judge::{Inputs, JudgeConfig, judge};
+use crate::objective::orders::LabelOrigin;
 
 impl RunLoop<'_, '_, '_, '_> {
     /// Looks for a while, in a timed model.
@@ -144,6 +147,43 @@ impl RunLoop<'_, '_, '_, '_> {
             self.after.confirm(id);
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the reason why a forbidden observation is no failure, if the specification allows it as soon as the
+    /// tolerance of instants is widened by the lag of this machine; `None` if it is forbidden then too, or time is not
+    /// that of this machine.
+    pub(super) fn excuse_by_lag(&mut self) -> Option<String> {
+        let lag = self.lag.as_ref().map(LagWatch::longest).filter(|lag| !lag.is_zero())?;
+        let RunPace::Wall(_) = self.pace else { return None };
+        let stated = self.tolerance.latency.clone();
+        let tolerance = Tolerance { latency: &stated + &seconds(lag), ..self.tolerance.clone() };
+        let way = |traced: &TracedLabel| match &traced.origin {
+            LabelOrigin::Now => None,
+            LabelOrigin::Sent { lane, .. } => WayTold::given(*lane),
+            LabelOrigin::Came(arrival) => WayTold::seen(*arrival),
+        };
+        let inputs = match self.bench.adapter.receipt() {
+            InputReceipt::Written => Inputs::Sent,
+            InputReceipt::Confirmed => Inputs::Taken,
+        };
+        let config = JudgeConfig {
+            objective: None,
+            tolerance,
+            relation: self.config.relation,
+            inputs,
+            ways: self.happened.iter().map(way).collect(),
+            connections: self.bench.adapter.connections(),
+        };
+        if judge(self.bench.cx, &self.trace, &config).forbidden.is_some() {
+            return None;
+        }
+        self.lag_effect.tolerance = self.lag_effect.tolerance.max(lag);
+        Some(format!(
+            "the machine was busy, for up to {} ms: this is forbidden within the stated latency of {:.0} ms, and allowed \
+             if the lag is added to it",
+            lag.as_millis(),
+            stated.to_f64() * 1000.0
+        ))
     }
 
     fn too_late(&self, planned: Duration, label: &Label) -> String {

@@ -12,7 +12,8 @@ use super::{HIDDEN, Secrets};
 use crate::event::{
     Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
     FindingTold, HistoryTold, InsteadTold, LabelTold, MeasureTold, PatienceTold, Replayed, RunFinished,
-    RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, VerdictTold, WhyNot,
+    RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, UnmadeTold, VerdictTold,
+    WhyNot,
 };
 use crate::reporter::Reporter;
 
@@ -67,12 +68,16 @@ impl Secrets {
                 self.hide_label(label);
             }
             EventKind::Patience(told) => {
-                let PatienceTold { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _ } = told;
+                let PatienceTold { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _, first_reply: _ } =
+                    told;
                 self.hide_in(label);
             }
             EventKind::Verdict(told) => self.hide_verdict(told),
             EventKind::Trouble(SystemTrouble { error, last_words }) => self.hide_all([error, last_words]),
-            EventKind::Replayed(Replayed { run: _, reproduced: _, of: _, instead }) => {
+            EventKind::Replayed(Replayed { run: _, reproduced: _, of: _, unmade, instead }) => {
+                if let Some(UnmadeTold { wanted: _, reason }) = unmade {
+                    self.hide_in(reason);
+                }
                 if let Some(InsteadTold { outcome: _, trace }) = instead {
                     trace.iter_mut().for_each(|label| self.hide_label(label));
                 }
@@ -84,7 +89,13 @@ impl Secrets {
                 let RunStarted { run: _, seed: _, goal, tolerance: _, unconfirmed: _, connections: _ } = told;
                 self.hide_in(goal);
             }
-            EventKind::RunFinished(RunFinished { run: _, outcome: _, steps: _, doubts: _ }) => (),
+            EventKind::RunFinished(RunFinished {
+                run: _,
+                outcome: _,
+                steps: _,
+                doubts: _,
+                machine_lag: _,
+            }) => (),
         }
     }
 
@@ -207,6 +218,7 @@ impl Secrets {
             suggested_patience_ms: _,
             patience_ms: _,
             raised_patience_ms: _,
+            machine_lag: _,
             unknown: _,
             measures,
             history,

@@ -1,28 +1,49 @@
 //! A failing run done again: whether the failure is still there, and what was seen instead.
 //!
-//! *Promises.* Only a run that fails in the same way counts. A [`ConfirmedFailure`] was seen at least twice.
+//! *Promises.* Only a run that fails in the same way counts, and only runs that ended with a verdict are counted. A [`ConfirmedFailure`] was seen at least twice.
+
+use thiserror::Error;
 
 use ioxide_model::trace::Trace;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
 
 use super::failure_sign::FailureSign;
+use crate::adapter::AdapterError;
 use crate::clock::StoppedClock;
 use crate::coverage::Coverage;
 use crate::event::RunOutcome;
 use crate::reporter::{EventSink, SilentReporter};
-use crate::run::{RunConfig, RunId, RunResult, RunSetup, run};
+use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 
 /// The result of repeating a failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RerunResult {
     /// The number of repetitions that failed in the same way.
     pub failed: u32,
-    /// The number of repetitions.
+    /// The number of repetitions that were made: those that ended with a verdict.
     pub of: u32,
+    /// The number of repetitions that were wanted.
+    pub wanted: u32,
+    /// The reason why the first repetition that could not be made was not; `None` if all were made.
+    pub unmade: Option<UnmadeReason>,
     /// The first run that did not fail in the same way.
     pub instead: Option<UnexpectedRerun>,
     sign: FailureSign,
     is_steady: bool,
+}
+
+/// The reason why a repetition could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UnmadeReason {
+    /// The system could not be reset or reached.
+    #[error(transparent)]
+    Trouble(#[from] AdapterError),
+    /// The repetitions were stopped by request.
+    #[error("interrupted")]
+    Stopped,
+    /// Nothing could be reported about it.
+    #[error("its events could not be reported")]
+    Unreported,
 }
 
 /// A run that should have failed as another one had.
@@ -51,9 +72,20 @@ pub fn repeat(
     times: u32,
 ) -> RerunResult {
     let plan = plan_of(bench.cx.sts, trace);
-    let mut again = RerunResult { failed: 0, of: times, instead: None, sign, is_steady: true };
+    let mut again =
+        RerunResult { failed: 0, of: 0, wanted: times, unmade: None, instead: None, sign, is_steady: true };
     for _ in 0..times {
-        let Some(finished) = run_again(bench, config, &plan, Unmentioned::Stop) else { continue };
+        // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
+        let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
+        let config = RunConfig { first_reply, ..config.clone() };
+        let finished = match made(run_again(bench, &config, &plan, Unmentioned::Stop)) {
+            Ok(finished) => finished,
+            Err(reason) => {
+                again.unmade.get_or_insert(reason);
+                continue;
+            }
+        };
+        again.of += 1;
         again.is_steady &= finished.trace == *trace;
         if FailureSign::of(&finished) == Some(sign) {
             again.failed += 1;
@@ -63,6 +95,16 @@ pub fn repeat(
         }
     }
     again
+}
+
+/// Returns a repetition that ended with a verdict; the reason if it did not: it says nothing about the failure.
+fn made(finished: Option<RunResult>) -> Result<RunResult, UnmadeReason> {
+    let finished = finished.ok_or(UnmadeReason::Unreported)?;
+    match &finished.end {
+        RunEnd::Verdict(..) => Ok(finished),
+        RunEnd::Error(error) => Err(error.clone().into()),
+        RunEnd::Interrupted => Err(UnmadeReason::Stopped),
+    }
 }
 
 impl RerunResult {

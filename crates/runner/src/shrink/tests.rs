@@ -275,3 +275,60 @@ fn whoever_goes_on_with_simpler_values_comes_to_the_simplest() {
         assert_eq!(value, pool.default_value(sort), "from {start:?}");
     }
 }
+
+/// A model played as a system that cannot be reset for every second run.
+struct Moody<'m> {
+    inner: crate::adapter::model::ModelAdapter<'m>,
+    resets: u32,
+}
+
+impl crate::adapter::Adapter for Moody<'_> {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.resets += 1;
+        if self.resets.is_multiple_of(2) {
+            return Err(AdapterError::Late { awaited: "ready", limit: Duration::from_secs(1) });
+        }
+        self.inner.reset()
+    }
+
+    fn send(&mut self, input: &Label) -> Result<crate::adapter::SentInput, AdapterError> {
+        self.inner.send(input)
+    }
+
+    fn poll(&mut self) -> Result<Option<crate::adapter::ArrivedOutput>, AdapterError> {
+        self.inner.poll()
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<crate::adapter::Observation, AdapterError> {
+        self.inner.observe(patience)
+    }
+}
+
+#[test]
+fn repetitions_that_could_not_be_made_are_not_counted() {
+    use crate::campaign::campaign;
+    use ioxide_symex::Ctx;
+    use std::sync::atomic::AtomicBool;
+    let (spec, sut) = (model(VENDING), model(&VENDING.replace("paid - 2", "paid - 1")));
+    let (mut spec_own, mut sut_own) = (spec.clone(), sut);
+    let (mut a, mut b) = (ioxide_smt::brute::BruteSolver::new(), ioxide_smt::brute::BruteSolver::new());
+    let mut cx = Ctx::new(&mut spec_own, &mut a);
+    let inner = crate::adapter::model::ModelAdapter::new(&spec, Ctx::new(&mut sut_own, &mut b), 1).unwrap();
+    let mut adapter = Moody { inner, resets: 0 };
+    let stop = AtomicBool::new(false);
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5])), PlannedMove::Look];
+    let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
+    let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), crate::clock::StoppedClock);
+    let teller = crate::reporter::EventSink::new(&mut events, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &CampaignConfig::default(), &teller).unwrap();
+    let [failure] = &outcome.failures[..] else { panic!("{:?}", outcome.counts) };
+    // The run, then a reset that fails, a repetition, a reset that fails.
+    assert_eq!((failure.reproduced, failure.of, failure.wanted), (1, 1, 3));
+    let told = events.iter().find_map(|event| match &event.event {
+        EventKind::Replayed(told) => told.unmade.clone(),
+        _ => None,
+    });
+    let told = told.expect("two repetitions could not be made");
+    assert_eq!((told.wanted, told.reason.contains("no `ready`")), (3, true), "{told:?}");
+}

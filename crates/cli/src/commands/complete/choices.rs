@@ -27,7 +27,8 @@ use serde_json::json;
 
 use super::{config, stop};
 use crate::args::CompleteCommand;
-use crate::commands::fsm::live::{LiveSystem, LiveTestError, heard};
+use crate::commands::fsm::first_reply::FirstReply;
+use crate::commands::fsm::live::{LiveTestError, heard};
 use crate::counted::counted;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::patience;
@@ -174,6 +175,7 @@ struct ClassLive<'a, 'm> {
     names: MachineNames,
     inputs_of: Vec<usize>,
     unknown: BTreeMap<String, OutputId>,
+    first_reply: FirstReply,
     /// The answer that the model does not allow, once it was observed.
     lost: Option<OutputId>,
     resets: u64,
@@ -207,6 +209,7 @@ impl<'a, 'm> ClassLive<'a, 'm> {
             names,
             inputs_of,
             unknown,
+            first_reply: FirstReply::default(),
             lost: None,
             resets: 0,
             inputs: 0,
@@ -235,7 +238,10 @@ impl LiveMachine for ClassLive<'_, '_> {
             self.adapter.reset()?;
             Vec::new()
         } else {
-            LiveSystem::greeting(self.adapter, self.patience, self.halt)?
+            self.adapter.reset()?;
+            let mut said = Vec::from_iter(self.first_reply.wait(self.adapter, self.halt)?);
+            heard(self.adapter, self.patience, self.halt, &mut said)?;
+            said
         };
         if said == self.found.preamble {
             Ok(())
@@ -256,6 +262,7 @@ impl LiveMachine for ClassLive<'_, '_> {
         let gate = self.found.inputs[self.inputs_of[input.index()]].gate;
         let sent = self.adapter.send(&Label::Input(gate, values.clone()))?;
         let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
+        said.extend(self.first_reply.wait(self.adapter, self.halt)?);
         heard(self.adapter, self.patience, self.halt, &mut said)?;
         let input = self.inputs_of[input.index()];
         match self.walk.answered(self.cx, input, &values, &said) {

@@ -17,6 +17,7 @@ use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::AnswerWait;
 
+use super::first_reply::FirstReply;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::machine::Messages;
 
@@ -86,6 +87,7 @@ pub struct LiveSystem<'a> {
     end: Option<Label>,
     /// The system has ended.
     is_over: bool,
+    first_reply: FirstReply,
     /// The time limit and the interrupt, which end the test.
     halt: &'a Halt,
     /// The number of resets.
@@ -122,6 +124,7 @@ impl<'a> LiveSystem<'a> {
             answers: BTreeMap::new(),
             end: None,
             is_over: false,
+            first_reply: FirstReply::default(),
             halt,
             resets: 0,
             inputs: 0,
@@ -216,6 +219,12 @@ impl<'a> LiveSystem<'a> {
 
     /// Adds outputs until the answer is complete.
     fn listen(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
+        if let Some(first) = self.first_reply.wait(self.adapter, self.halt)? {
+            said.push(first);
+            if wait == AnswerWait::Output {
+                return Ok(());
+            }
+        }
         match wait {
             AnswerWait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
             AnswerWait::Output => {
@@ -259,7 +268,7 @@ fn bounded(said: &[Label]) -> Result<(), LiveTestError> {
 }
 
 /// Returns an error if the time limit was reached or the user interrupted.
-fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
+pub(super) fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
     halt.halted().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
 }
 

@@ -43,7 +43,7 @@ fn server(fault: Fault) -> Folder {
 
 fn project(way: &str) -> String {
     format!(
-        "[sut.s]\nkind = \"text\"\n{way}\nquiescence_ms = 30\n[sut.s.inputs]\nPUT = \"PUT {{n}}\"\n\
+        "[sut.s]\nkind = \"text\"\n{way}\nquiescence_ms = 30\nlimit_ms = 1000\n[sut.s.inputs]\nPUT = \"PUT {{n}}\"\n\
          [sut.s.outputs]\nOK = 'OK'\n"
     )
 }

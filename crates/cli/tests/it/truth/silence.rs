@@ -37,7 +37,7 @@ fn a_slow_server_needs_no_setting() {
 #[test]
 fn a_server_that_never_answers_is_silent_and_fails() {
     let deaf = answering(Duration::ZERO, |_| None);
-    let folder = Folder::new(ECHO, &text(&deaf, &["PING"], &["PONG"], "quiescence_ms = 20"));
+    let folder = Folder::new(ECHO, &text(&deaf, &["PING"], &["PONG"], "quiescence_ms = 20\nlimit_ms = 500"));
     let ended = folder.test(&["--runs", "2", "--steps", "6", "--seed", "1"]);
     ended.check(1, &["FAIL", "expected", "!PONG", "minimal failing run: 2 steps"]);
 }

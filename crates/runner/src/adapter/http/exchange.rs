@@ -88,6 +88,8 @@ pub(super) struct PendingRequest {
     buffer: Vec<u8>,
     /// The number of bytes that were in the buffer at the last attempt to parse it.
     read: usize,
+    /// The instant at which the request was made.
+    asked_at: Instant,
     /// The arrival of the first byte of the answer; `None` before that.
     since: Option<Instant>,
     ended: bool,
@@ -113,7 +115,17 @@ impl PendingRequest {
         link.used += 1;
         link.lane = lane;
         let cause = OutputCause::Request(asked);
-        Self { link, cause, buffer: Vec::new(), read: 0, since: None, ended: false, again: None, input: None }
+        Self {
+            link,
+            cause,
+            buffer: Vec::new(),
+            read: 0,
+            asked_at: Instant::now(),
+            since: None,
+            ended: false,
+            again: None,
+            input: None,
+        }
     }
 
     /// Returns the same request as one for this input.
@@ -132,6 +144,7 @@ impl PendingRequest {
             cause: OutputCause::None,
             buffer,
             read: 0,
+            asked_at: Instant::now(),
             since: Some(Instant::now()),
             ended: false,
             again: None,
@@ -153,12 +166,18 @@ impl PendingRequest {
     pub(super) fn go_on(&mut self, mut link: IdleConnection) {
         (link.used, link.lane) = (1, self.link.lane);
         self.link = link;
+        self.asked_at = Instant::now();
         self.ended = false;
     }
 
     /// The lane of the last request on its connection.
     pub(super) const fn lane(&self) -> u32 {
         self.link.lane
+    }
+
+    /// Returns the time since the request was made.
+    pub(super) fn age(&self) -> Duration {
+        self.asked_at.elapsed()
     }
 
     /// Returns whether a part of the answer has arrived.

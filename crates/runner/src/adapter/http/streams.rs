@@ -28,6 +28,8 @@ pub(super) struct OpenStream {
     is_over: bool,
     /// True if the system has not taken a pong: no more are sent, as each would wait for its time limit.
     is_deaf: bool,
+    /// True once a message was returned.
+    has_spoken: bool,
 }
 
 /// The way in which the bytes of a stream become messages.
@@ -55,6 +57,7 @@ impl OpenStream {
             heard: VecDeque::new(),
             is_over: false,
             is_deaf: false,
+            has_spoken: false,
         }
     }
 
@@ -75,6 +78,16 @@ impl OpenStream {
     /// Returns whether a part of a message has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.since.is_some()
+    }
+
+    /// Returns whether a message was returned.
+    pub(super) fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Notes that a message was returned; returns whether it is the first.
+    pub(super) fn note_message(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_spoken, true)
     }
 
     /// Sends a text message.

@@ -67,6 +67,28 @@ fn chunk(text: &str) -> String {
 }
 
 #[test]
+fn a_new_stream_is_cold_until_its_first_message() {
+    let mut adapter = feed(false, true, |mut stream: TcpStream| {
+        request(&mut stream);
+        let text = "\r\nevent: tick\ndata: {\"n\": 1}\n\nevent: tick\ndata: {\"n\": 2}\n\n";
+        stream
+            .write_all(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{text}").as_bytes())
+            .unwrap();
+        let _ = request(&mut stream);
+    });
+    let limit = Some(Duration::from_secs(5));
+    assert_eq!(adapter.first_reply_limit(), limit, "nothing has come since the connection was made");
+    for (is_first, limit) in [(true, limit), (true, None), (false, None)] {
+        let Ok(Observation::Output(output)) = adapter.observe(SOON) else {
+            panic!("{}", adapter.last_words())
+        };
+        assert_eq!((output.is_first, adapter.first_reply_limit()), (is_first, limit), "{:?}", output.label);
+    }
+    adapter.reset().unwrap();
+    assert!(adapter.first_reply_limit().is_some(), "a new connection is cold");
+}
+
+#[test]
 fn events_are_messages_in_chunks_or_not() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n";
     let plain = |mut stream: TcpStream| {

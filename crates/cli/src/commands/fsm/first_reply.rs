@@ -1,0 +1,50 @@
+//! The first reply after a start, where nothing says whether the system has to reply.
+//!
+//! `test` knows from the model when silence is a failure, and awaits a first reply to its time limit only then. Whoever
+//! learns or compares whole answers does not know it: a machine may be silent. So a first reply is awaited to the time
+//! limit until one was seen, and then for a multiple of the longest.
+
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_runner::adapter::{Adapter, Observation};
+use ioxide_smt::halt::Halt;
+
+use super::live::{LiveTestError, go_on};
+
+/// The factor by which the wait for a first reply exceeds the longest one seen.
+const MARGIN: u32 = 10;
+/// The number of waits to the time limit in vain after which a system is taken for one that says nothing at first.
+const MAX_IN_VAIN: u32 = 3;
+/// The time between two looks at the time limit of the command.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The first replies seen so far.
+#[derive(Clone, Debug, Default)]
+pub struct FirstReply {
+    longest: Duration,
+    in_vain: u32,
+}
+
+impl FirstReply {
+    /// Waits for the first reply of a system that has said nothing since it was started or connected to. Returns `None`
+    /// if it has spoken already, or says nothing; that it is silent is to be seen by whoever listens on.
+    pub fn wait(&mut self, adapter: &mut dyn Adapter, halt: &Halt) -> Result<Option<Label>, LiveTestError> {
+        let Some(limit) = adapter.first_reply_limit() else { return Ok(None) };
+        let is_unknown = self.longest.is_zero() && self.in_vain < MAX_IN_VAIN;
+        let wait = if is_unknown { limit } else { self.longest.saturating_mul(MARGIN).min(limit) };
+        let start = Instant::now();
+        loop {
+            go_on(halt)?;
+            let left = wait.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                self.in_vain += u32::from(is_unknown);
+                return Ok(None);
+            }
+            if let Observation::Output(output) = adapter.observe(left.min(LOOK))? {
+                self.longest = self.longest.max(start.elapsed());
+                return Ok(Some(output.label));
+            }
+        }
+    }
+}
