@@ -90,6 +90,10 @@ impl Tester for TimedTester<'_> {
         self.inner.time_is_free();
     }
 
+    fn is_memoryless(&self) -> bool {
+        self.inner.is_memoryless()
+    }
+
     fn is_done(&self) -> bool {
         self.has_passed() || self.inner.is_done()
     }

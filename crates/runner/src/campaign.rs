@@ -2,7 +2,9 @@
 //!
 //! Runs that failed before come first. Several workers, each with a system and a
 //! specification of its own, can share the runs: worker w of j does the runs w, w + j and so
-//! on, so what a run does depends on its number and the number of workers alone.
+//! on. With a tester that keeps nothing from run to run, a run depends on the model, the seed
+//! and its number alone: every run begins with the same terms and a solver that was asked
+//! nothing. With others it depends on the runs that the same worker did before.
 //!
 //! *Promises.* A Fail is replayed on the reset system before it is called reproducible, and
 //! it is said how often it came back. Failures of one kind are examined and kept once, however
@@ -22,6 +24,7 @@ use rand_chacha::ChaCha8Rng;
 
 use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
+use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
 
@@ -254,6 +257,8 @@ struct WorkerShare {
     config: RunConfig,
     /// The coverage of the current run.
     coverage: Coverage,
+    /// The terms before the first run.
+    fresh: PoolSnapshot,
 }
 
 /// The progress of a campaign, shared by its workers.
@@ -297,26 +302,26 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
     /// Does the runs of a worker.
     fn runs_of(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
-        let before = self.config.regressions.len() as u64;
-        let total = before.saturating_add(self.config.runs);
-        let mut number = worker;
         let mut share = self.share_of(bench);
-        while number < total && !self.progress().is_over {
-            match self.config.regressions.get(usize::try_from(number).unwrap_or(usize::MAX)) {
-                Some(regression) => {
-                    let mut plan = plan_of(bench.cx.sts, &regression.trace);
-                    // It may have broken the system down, which only whoever looks can see.
-                    plan.push(PlannedMove::Look);
-                    let mut again = ReplayTester::new(plan, Unmentioned::Skip)
-                        .named(format!("failed before: {}", regression.name));
-                    self.one(bench, &mut again, RunId { run: number, seed: self.config.seed }, &mut share)?;
-                }
-                None if tester.is_done() => break,
-                None => {
-                    let seed = run_seed(self.config.seed, number - before);
-                    self.one(bench, tester, RunId { run: number, seed }, &mut share)?;
-                }
+        let step = usize::try_from(self.jobs).unwrap_or(usize::MAX);
+        let first = usize::try_from(worker).unwrap_or(usize::MAX);
+        for (at, regression) in self.config.regressions.iter().enumerate().skip(first).step_by(step) {
+            if self.progress().is_over {
+                return Ok(());
             }
+            let mut plan = plan_of(bench.cx.sts, &regression.trace);
+            // It may have broken the system down, which only whoever looks can see.
+            plan.push(PlannedMove::Look);
+            let mut again = ReplayTester::new(plan, Unmentioned::Skip)
+                .named(format!("failed before: {}", regression.name));
+            self.one(bench, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
+        }
+        // The runs are dealt by themselves: which worker does one must not depend on what failed before.
+        let before = self.config.regressions.len() as u64;
+        let mut number = worker;
+        while number < self.config.runs && !self.progress().is_over && !tester.is_done() {
+            let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
+            self.one(bench, tester, id, &mut share)?;
             number = number.saturating_add(self.jobs);
         }
         Ok(())
@@ -328,7 +333,8 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let enough = self.config.until.map(|measure| {
             self.enough.get_or_init(|| Arc::new(EnoughCoverage::new(bench.cx, measure))).clone()
         });
-        WorkerShare { config: RunConfig { enough, ..self.config.run.clone() }, coverage }
+        let config = RunConfig { enough, ..self.config.run.clone() };
+        WorkerShare { config, coverage, fresh: bench.cx.snapshot() }
     }
 
     /// Does one run and counts it.
@@ -341,6 +347,13 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     ) -> io::Result<()> {
         let tagged = (self.jobs > 1).then(|| self.teller.for_run(id.run));
         let teller = tagged.as_ref().unwrap_or(self.teller);
+        if tester.is_memoryless() {
+            bench.cx.restore(&share.fresh);
+            share.coverage = Coverage::new(bench.cx.sts);
+        }
+        // The choices of a played model are those of the run, whichever worker does it. If it cannot begin again, the
+        // reset of the run says so.
+        let _ = bench.adapter.reseed(id.seed);
         let finished = run(bench, tester, &share.config, id, &mut share.coverage, teller)?;
         let coverage = share.coverage.take(bench.cx.sts);
         self.count(&finished, &coverage, bench.stop.load(Ordering::Relaxed));

@@ -28,7 +28,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::UnknownReason;
-use ioxide_symex::Ctx;
+use ioxide_symex::{Ctx, PoolSnapshot};
 use ioxide_testgen::data::{PickedValues, ValueRequest, any_value, pick};
 
 /// Internal steps in a row after which a model counts as diverging.
@@ -48,6 +48,8 @@ pub struct ModelPlayer<'m> {
     now: Rational,
     /// The next move of a timed model.
     plan: timed::TimedPlan,
+    /// The terms before the first choice.
+    fresh: PoolSnapshot,
 }
 
 /// The reaction of the model to an input.
@@ -108,8 +110,8 @@ impl<'m> ModelPlayer<'m> {
     pub fn new(cx: Ctx<'m>, seed: u64) -> Result<Self, PlayError> {
         let state = ConcreteState { loc: cx.sts.initial, values: Valuation::new() };
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        let plan = timed::TimedPlan::Open;
-        let mut player = Self { cx, seed, life: 0, rng, state, now: Rational::ZERO, plan };
+        let (plan, fresh) = (timed::TimedPlan::Open, cx.snapshot());
+        let mut player = Self { cx, seed, life: 0, rng, state, now: Rational::ZERO, plan, fresh };
         player.start()?;
         Ok(player)
     }
@@ -128,6 +130,8 @@ impl<'m> ModelPlayer<'m> {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn reseed(&mut self, seed: u64) -> Result<(), PlayError> {
+        // The values that the solver finds for an output depend on what it was asked before.
+        self.cx.restore(&self.fresh);
         (self.seed, self.life) = (seed, 0);
         self.start()
     }

@@ -28,6 +28,13 @@ pub struct Ctx<'a> {
     names: FxHashMap<Sort, VarId>,
 }
 
+/// The terms of a context at some point, to go back to.
+#[derive(Clone, Debug)]
+pub struct PoolSnapshot {
+    pool: TermPool,
+    names: FxHashMap<Sort, VarId>,
+}
+
 impl<'a> Ctx<'a> {
     /// The context over `model`.
     pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
@@ -60,6 +67,19 @@ impl<'a> Ctx<'a> {
     #[must_use]
     pub fn halted(&self) -> Option<Halted> {
         self.halt.halted()
+    }
+
+    /// Returns the terms as they are now.
+    #[must_use]
+    pub fn snapshot(&self) -> PoolSnapshot {
+        PoolSnapshot { pool: self.pool.clone(), names: self.names.clone() }
+    }
+
+    /// Goes back to the terms of `snapshot`: what is done then does not depend on what was done since, since neither the
+    /// order of terms nor an answer of the solver is left of it. Terms made since must not be used any more.
+    pub fn restore(&mut self, snapshot: &PoolSnapshot) {
+        *self.pool = snapshot.pool.clone();
+        self.names = snapshot.names.clone();
     }
 
     /// Decides whether `facts` are satisfiable together. Constant facts decide without the solver.

@@ -56,7 +56,7 @@ pub use crate::after::{
     SentId, SwitchBlock, SwitchRefusal, Tolerance, may_wait,
 };
 pub use crate::bounds::tightest;
-pub use crate::cx::Ctx;
+pub use crate::cx::{Ctx, PoolSnapshot};
 pub use crate::explaining::explaining;
 pub use crate::explore::{
     Exploration, ExploreConfig, ExploreLimits, ExploreOrder, ExploreStats, IgnoreDead, StopReason, explore,

@@ -62,6 +62,12 @@ pub trait Tester {
     /// first run, where that is so.
     fn time_is_free(&mut self) {}
 
+    /// Returns whether a run depends on the model, its seed and its number alone, and not on runs before it. The tester
+    /// then keeps no terms from run to run but those it was made with.
+    fn is_memoryless(&self) -> bool {
+        false
+    }
+
     /// Returns whether no further run makes sense; most testers can always go on.
     fn is_done(&self) -> bool {
         false

@@ -184,6 +184,10 @@ impl Tester for CaseGuided {
         self.run = CaseRun::new(&self.case, &self.timeout);
     }
 
+    fn is_memoryless(&self) -> bool {
+        true
+    }
+
     fn goal(&self) -> Option<String> {
         Some(self.name.clone())
     }

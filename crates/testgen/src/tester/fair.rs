@@ -92,6 +92,10 @@ impl Tester for InputFair<'_> {
         self.inner.time_is_free();
     }
 
+    fn is_memoryless(&self) -> bool {
+        self.inner.is_memoryless()
+    }
+
     fn is_done(&self) -> bool {
         self.inner.is_done()
     }

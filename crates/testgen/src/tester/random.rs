@@ -1,7 +1,7 @@
 //! The random tester: [FTW05]'s algorithm with its free choices made by a seeded generator.
 //!
 //! Inputs are those that some state of the belief accepts. A switch is chosen by its weight, divided by the logarithm
-//! of the number of times it was chosen already: rare ones are favoured, but not so much that the same one is never
+//! of the number of times it was chosen already in this run: rare ones are favoured, but not so much that the same one is never
 //! chosen many times in a row. Then values are chosen. Where both an input and an observation make sense a coin
 //! decides. After silence there is nothing to observe, so an input is given if there is one. In a timed model an input
 //! has an instant too, boundaries of its guard being as likely as instants between them. The last move is always an
@@ -56,11 +56,12 @@ impl Default for RandomConfig {
 pub struct RandomTester {
     config: RandomConfig,
     rng: ChaCha8Rng,
-    /// The number of times each switch was chosen, over all runs.
+    /// The number of times each switch was chosen in this run. Nothing is kept from run to run, so a run depends on
+    /// its seed alone, whoever does it.
     chosen: BTreeMap<SwitchId, u64>,
     /// The reason why the solver found no values for an input at the last try; `None` if it answered.
     owed: Option<UnknownReason>,
-    /// The constants and comparisons of the model; `None` before the first input.
+    /// The constants and comparisons of the model; `None` before the first input of a run.
     lexicon: Option<ModelLexicon>,
     seen: SeenValues,
     last_look: LastLook,
@@ -148,8 +149,15 @@ impl RandomTester {
 impl Tester for RandomTester {
     fn start(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
+        self.chosen.clear();
+        self.owed = None;
         self.last_look = LastLook::Pending;
         self.seen = SeenValues::default();
+        self.lexicon = None;
+    }
+
+    fn is_memoryless(&self) -> bool {
+        true
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {

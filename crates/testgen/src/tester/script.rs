@@ -38,7 +38,9 @@ struct WrittenTest {
 pub struct ScriptTester {
     scripts: Vec<WrittenTest>,
     rng: ChaCha8Rng,
-    /// The number of runs begun.
+    /// The first run of this worker, and the number of workers: run k executes test k, counted around.
+    share: (usize, usize),
+    /// The number of runs begun by this worker.
     runs: usize,
     /// The number of executions of every test.
     times: usize,
@@ -68,10 +70,10 @@ impl ScriptTester {
         };
         let scripts = goals.iter().filter_map(script).collect();
         let rng = ChaCha8Rng::seed_from_u64(0);
-        Self { scripts, rng, runs: 0, times, progress: ScriptProgress::default() }
+        Self { scripts, rng, share: (0, 1), runs: 0, times, progress: ScriptProgress::default() }
     }
 
-    /// Returns the number of runs: every test as often as it is executed.
+    /// Returns the number of runs of all workers: every test as often as it is executed.
     #[must_use]
     pub fn n_runs(&self) -> usize {
         self.scripts.len().saturating_mul(self.times)
@@ -79,8 +81,14 @@ impl ScriptTester {
 
     /// The test of the current run.
     fn script(&self) -> Option<&WrittenTest> {
-        let at = self.runs.checked_sub(1)?;
+        let at = self.run_number(self.runs.checked_sub(1)?);
         self.scripts.get(at.checked_rem(self.scripts.len())?)
+    }
+
+    /// The number, in all runs, of the run that this worker does after `before` others.
+    fn run_number(&self, before: usize) -> usize {
+        let (first, step) = self.share;
+        before.saturating_mul(step).saturating_add(first)
     }
 
     fn step(&self) -> Option<TestStepKind> {
@@ -286,14 +294,14 @@ impl Tester for ScriptTester {
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {
-        let mut at = 0;
-        self.scripts.retain(|_| {
-            at += 1;
-            (at - 1) % jobs.max(1) == worker
-        });
+        self.share = (worker, jobs.max(1));
+    }
+
+    fn is_memoryless(&self) -> bool {
+        true
     }
 
     fn is_done(&self) -> bool {
-        self.runs >= self.n_runs()
+        self.run_number(self.runs) >= self.n_runs()
     }
 }

@@ -273,6 +273,10 @@ impl Tester for SuiteTester {
         self.share = (worker, jobs.max(1));
     }
 
+    fn is_memoryless(&self) -> bool {
+        true
+    }
+
     fn goal(&self) -> Option<String> {
         Some(format!("test {}", self.test() + 1))
     }
