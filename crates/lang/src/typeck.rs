@@ -28,7 +28,7 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::sort::{Constructor, DataField, DataId, DataKind, DataSort, Sort};
 use ioxide_model::source::Span;
 use ioxide_model::sts::{GateId, GateKind, LocId};
-use ioxide_model::term::{FnId, Term, TermNode, TermPool, VarId};
+use ioxide_model::term::{EvalError, FnId, MAX_STEPS, Term, TermNode, TermOp, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -43,7 +43,7 @@ const MAX_TYPE_DEPTH: usize = 32;
 const MAX_TYPE_PARTS: usize = 10_000;
 
 /// The greatest number of parts of a term after functions are written into their calls; the constants below bound the
-/// operands of products and concatenations, and the bytes of constant strings.
+/// operands of products, concatenations and appended lists, and the bytes of constant strings.
 const MAX_TERM_PARTS: usize = 200_000;
 const MAX_OPERANDS: usize = 1_000;
 const MAX_STRING: usize = 1 << 16;
@@ -104,6 +104,8 @@ pub(crate) struct FunctionInProgress {
     pub(crate) id: FnId,
     /// The parameters that every call so far descends on.
     pub(crate) descends: Vec<usize>,
+    /// False after a call that descends on none of them.
+    pub(crate) may_end: bool,
 }
 
 /// A function, checked.
@@ -608,13 +610,34 @@ impl<'a, 's> Checker<'a, 's> {
                 }));
             }
         }
-        if let Ok(value) = self.pool.eval(term, &nothing) {
-            return Ok(value);
+        let error = match self.pool.eval(term, &nothing) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        if self.calls_undefined(term) {
+            return Err(self.sink.reported_before(|| not_computable(span)));
         }
-        Err(self.sink.error(|| {
-            Diagnostic::new(Code::NotConstant, span, "this cannot be computed before the model runs")
-                .help("use numbers, constants and functions of them; quantifiers over at most 65536 values")
+        Err(self.sink.error(|| match error {
+            EvalError::TooLarge => Diagnostic::new(Code::TooLarge, span, "this value becomes too large")
+                .note("values are computed up to numbers of some 20000 digits, texts of a megabyte, 65536 parts of a record or enum, and calls nested 200 deep")
+                .help("give a smaller number or a shorter list to the function that makes it"),
+            EvalError::TooLong => {
+                let message = format!("computing this value takes more than {MAX_STEPS} steps");
+                Diagnostic::new(Code::TooLarge, span, message)
+                    .note("every value of a quantifier, every item of a collection and every call of a function counts, on all levels together")
+                    .help("quantify over fewer values, or write the value down")
+            }
+            EvalError::Unassigned(_) | EvalError::Unbounded(_) => not_computable(span),
         }))
+    }
+
+    /// Returns whether `term` calls a function whose definition has an error.
+    fn calls_undefined(&self, term: Term) -> bool {
+        let is_undefined = |&sub: &Term| match self.pool.node(sub) {
+            TermNode::Call(id, _) => self.pool.function(*id).body.is_none(),
+            _ => false,
+        };
+        self.pool.subterms(&[term], |_| true).iter().any(is_undefined)
     }
 
     // Size.
@@ -629,6 +652,11 @@ impl<'a, 's> Checker<'a, 's> {
                 .help("functions are written into the place of the call; nest them less deeply")
         }))
     }
+}
+
+fn not_computable(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::NotConstant, span, "this cannot be computed before the model runs")
+        .help("use numbers, constants and functions of them; quantifiers over at most 65536 values")
 }
 
 /// Returns whether `term` is within the size limits.
@@ -655,8 +683,12 @@ pub(crate) fn n_parts(pool: &TermPool, term: Term) -> Option<usize> {
                 open.push(child);
             }
         }
-        let is_wide =
-            matches!(node, TermNode::Mul(list) | TermNode::Concat(list) if list.len() > MAX_OPERANDS);
+        let is_wide = match node {
+            TermNode::Mul(list) | TermNode::Concat(list) | TermNode::Apply(TermOp::Append, list) => {
+                list.len() > MAX_OPERANDS
+            }
+            _ => false,
+        };
         if n_parts > MAX_TERM_PARTS || is_wide {
             return None;
         }

@@ -113,7 +113,9 @@ impl<'p> BruteSearch<'p> {
     fn due_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
         self.due[depth].iter().all(|&fact| match self.pool.holds(fact, valuation) {
             Ok(holds) => holds,
-            Err(EvalError::Unassigned(_) | EvalError::Unbounded(_) | EvalError::TooLarge) => {
+            Err(
+                EvalError::Unassigned(_) | EvalError::Unbounded(_) | EvalError::TooLarge | EvalError::TooLong,
+            ) => {
                 self.exhaustive = false;
                 false
             }

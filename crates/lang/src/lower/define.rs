@@ -300,12 +300,14 @@ impl<'a> Lowering<'a, '_> {
         });
         self.cx.params.clear();
         self.cx.param_order.clear();
-        if let (Some(id), Ok(body)) = (recursive, body) {
+        // One that may not end gets no body: a constant must not compute it.
+        let may_end = self.cx.defining.as_ref().is_none_or(|defining| defining.may_end);
+        if let (Some(id), Ok(body), true) = (recursive, body, may_end) {
             self.close_function(decl, id, body, &obligations);
         }
         self.cx.defining = None;
         // One that calls itself stays known by its signature: other calls of it are looked at all the same.
-        if body.is_ok() || recursive.is_none() {
+        if body.is_ok() && may_end || recursive.is_none() {
             let item = body.map(|body| Rc::new(FnItem { recursive, params, body, obligations }));
             self.set_function(&decl.name, item.into());
         }
@@ -319,7 +321,7 @@ impl<'a> Lowering<'a, '_> {
             RecursiveFunction { name: name.as_str().into(), params: vars, result, body: None, descends: 0 };
         let id = self.cx.pool.declare_function(declared);
         let descends = (0..params.len()).collect();
-        self.cx.defining = Some(FunctionInProgress { id, descends });
+        self.cx.defining = Some(FunctionInProgress { id, descends, may_end: true });
         let body = self.cx.pool.tt();
         let item = FnItem { recursive: Some(id), params: params.to_vec(), body, obligations: Vec::new() };
         self.set_function(&decl.name, DeclaredItem::Defined(Rc::new(item)));

@@ -112,6 +112,7 @@ impl Checker<'_, '_> {
             });
         }
         if let Some(defining) = &mut self.defining {
+            defining.may_end &= !kept.is_empty();
             defining.descends = if kept.is_empty() { defining.descends.clone() } else { kept };
         }
     }

@@ -2,6 +2,7 @@
 
 mod actions;
 mod behaviour;
+mod bounded;
 mod common;
 mod corpus;
 mod examples;

@@ -1,11 +1,15 @@
 //! Exact evaluation: total on ground terms without unbounded quantifiers.
 
+mod budget;
 mod quick;
 
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
+use self::budget::EvalScope;
+pub use self::budget::MAX_STEPS;
+pub(super) use self::budget::count_step;
 use self::quick::{BUDGET, QuickGivenUp};
 use super::weight::MAX_WEIGHT;
 use super::{Term, TermNode, TermOp, TermPool, VarId};
@@ -26,14 +30,16 @@ pub enum EvalError {
     Unbounded(VarId),
     /// A number or a text grows beyond what is computed (see [`MAX_WEIGHT`]).
     TooLarge,
+    /// The value takes more steps than are made (see [`MAX_STEPS`]).
+    TooLong,
 }
 
 impl TermPool {
     /// The value of `term` under `assignment`.
     ///
     /// # Errors
-    /// If a free variable has no value, a quantifier ranges over too many values, or a value becomes too
-    /// large.
+    /// If a free variable has no value, a quantifier ranges over too many values, a value becomes too large, or it takes
+    /// too many steps.
     pub fn eval(&self, term: Term, assignment: &impl Assignment) -> Result<Value, EvalError> {
         self.eval_dyn(term, assignment)
     }
@@ -55,6 +61,7 @@ impl TermPool {
             return Ok(value.clone());
         }
         if self.calls(term) {
+            let _scope = EvalScope::enter();
             return self.eval_on_demand(term, assignment);
         }
         match self.quick(term, assignment, &mut BUDGET.clone()) {
@@ -62,6 +69,7 @@ impl TermPool {
             Err(QuickGivenUp::Failed(error)) => return Err(error),
             Err(QuickGivenUp::General) => {}
         }
+        let _scope = EvalScope::enter();
         let order = self.subterms(&[term], |sub| self.node(sub).binds().is_empty());
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
         values.reserve(order.len());
@@ -117,7 +125,7 @@ impl TermPool {
             TermNode::Matches(a, pattern) => Value::Bool(self.pattern_info(*pattern).matches(str(a))),
             TermNode::Construct(data, ctor, args) => {
                 let args = args.iter().map(|arg| values[arg].clone()).collect();
-                Value::Data(DataValue { data: *data, ctor: *ctor, args })
+                with_bearable_parts(Value::Data(DataValue { data: *data, ctor: *ctor, args }))?
             }
             TermNode::Is(ctor, a) => Value::Bool(values[a].as_data().expect("sort data").ctor == *ctor),
             TermNode::Select { ctor, field, arg } => {
@@ -224,6 +232,7 @@ impl TermPool {
     fn eval_any(&self, args: &[Term], over: &Value, outer: &dyn Assignment) -> Result<Value, EvalError> {
         let (var, body) = self.lambda_parts(args[1]);
         for member in over.as_collection().expect("a collection").members() {
+            count_step()?;
             let inner = Valuation::from_iter([(var, member.clone())]);
             if self.eval_dyn(body, &(&inner, outer))? == Value::Bool(true) {
                 return Ok(Value::Bool(true));
@@ -242,6 +251,7 @@ impl TermPool {
         let ((keep_var, keep), (item_var, item)) = (self.lambda_parts(args[1]), self.lambda_parts(args[2]));
         let mut found = Vec::new();
         for member in over.as_collection().expect("a collection").members() {
+            count_step()?;
             let inner = Valuation::from_iter([(keep_var, member.clone()), (item_var, member.clone())]);
             if self.eval_dyn(keep, &(&inner, outer))? == Value::Bool(true) {
                 found.push(self.eval_dyn(item, &(&inner, outer))?);
@@ -266,6 +276,7 @@ impl TermPool {
             domains.push(domain);
         }
         for instance in 0..instances {
+            count_step()?;
             let inner = pick(vars, &domains, instance);
             if self.eval_dyn(body, &(&inner, outer))?.as_bool().expect("sort bool") {
                 return Ok(true);
@@ -349,6 +360,11 @@ fn combinations(domains: &[Vec<Value>]) -> Option<Vec<Vec<Value>>> {
 /// `value`, unless it is too large.
 pub(super) fn bearable(value: Value) -> Result<Value, EvalError> {
     if value.weight() > MAX_WEIGHT { Err(EvalError::TooLarge) } else { Ok(value) }
+}
+
+/// `value`, unless it has too many parts.
+pub(super) fn with_bearable_parts(value: Value) -> Result<Value, EvalError> {
+    if value.has_bearable_parts() { Ok(value) } else { Err(EvalError::TooLarge) }
 }
 
 /// The sum of two numbers, unless it is too large.

@@ -5,12 +5,14 @@
 //! call on an unknown shape stays in the term until something tells the shape.
 //!
 //! *Assumes* that every call in the body descends: the language refuses others. Values nested
-//! deeper than [`MAX_CALLS`] are not computed.
+//! deeper than [`MAX_CALLS`] are not computed, and one call is unfolded at most [`MAX_UNFOLDINGS`] times: a function
+//! that calls itself twice doubles with every item.
 
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
+use super::eval::count_step;
 use super::{EvalError, Substitution, Term, TermNode, TermPool, VarId};
 use crate::sort::Sort;
 use crate::valuation::Valuation;
@@ -21,6 +23,19 @@ pub struct FnId; }
 
 /// The greatest nesting depth of calls.
 const MAX_CALLS: u32 = 200;
+
+/// The greatest number of bodies written into the place of one call; beyond it calls stay in the term. Chosen by feel: a
+/// term of this many bodies is above what the language accepts.
+const MAX_UNFOLDINGS: u32 = 20_000;
+
+/// The unfolding that is still allowed.
+#[derive(Clone, Copy)]
+struct UnfoldingBudget {
+    /// The nesting depth left.
+    depth: u32,
+    /// The number of bodies left, on all levels together.
+    bodies: u32,
+}
 
 /// A recursive function.
 #[derive(Clone, Debug)]
@@ -69,19 +84,24 @@ impl TermPool {
                 return self.value(value);
             }
         }
-        self.unfolded(id, &args, MAX_CALLS).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
+        let mut budget = UnfoldingBudget { depth: MAX_CALLS, bodies: MAX_UNFOLDINGS };
+        self.unfolded(id, &args, &mut budget).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
     }
 
-    fn unfolded(&mut self, id: FnId, args: &[Term], fuel: u32) -> Option<Term> {
+    fn unfolded(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let body = self.functions[id].body?;
-        let fuel = fuel.checked_sub(1)?;
         let descends = args[self.functions[id].descends];
         if !self.is_shape_known(descends) {
             return None;
         }
         let params = self.functions[id].params.clone();
         let env: Substitution = params.into_iter().zip(args.iter().copied()).collect();
-        Some(self.specialised(body, &env, fuel))
+        let depth = budget.depth.checked_sub(1)?;
+        budget.bodies = budget.bodies.checked_sub(1)?;
+        let mut inner = UnfoldingBudget { depth, bodies: budget.bodies };
+        let term = self.specialised(body, &env, &mut inner);
+        budget.bodies = inner.bodies;
+        Some(term)
     }
 
     /// Returns whether the outermost constructor or the length of `term` is known.
@@ -97,7 +117,7 @@ impl TermPool {
     }
 
     /// Returns `term` under `env`, taking only the chosen branch of a decided choice: the others may not end.
-    fn specialised(&mut self, term: Term, env: &Substitution, fuel: u32) -> Term {
+    fn specialised(&mut self, term: Term, env: &Substitution, budget: &mut UnfoldingBudget) -> Term {
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
         let mut open = vec![term];
         while let Some(&top) = open.last() {
@@ -141,7 +161,7 @@ impl TermPool {
                 open.push(child);
                 continue;
             }
-            let image = self.specialised_node(top, &images, fuel);
+            let image = self.specialised_node(top, &images, budget);
             images.insert(top, image);
         }
         images[&term]
@@ -153,11 +173,16 @@ impl TermPool {
         plain.chain(list.iter().copied().filter(|&part| self.calls(part)))
     }
 
-    fn specialised_node(&mut self, term: Term, images: &FxHashMap<Term, Term>, fuel: u32) -> Term {
+    fn specialised_node(
+        &mut self,
+        term: Term,
+        images: &FxHashMap<Term, Term>,
+        budget: &mut UnfoldingBudget,
+    ) -> Term {
         if let TermNode::Call(id, args) = self.node(term).clone() {
             let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
             return self
-                .unfolded(id, &args, fuel)
+                .unfolded(id, &args, budget)
                 .unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())));
         }
         self.with_children(term, |child| images[&child])
@@ -172,6 +197,7 @@ impl TermPool {
         if depth >= MAX_CALLS {
             return Err(EvalError::TooLarge);
         }
+        count_step()?;
         NESTED.set(depth + 1);
         let value = self.eval(body, &env);
         NESTED.set(depth);

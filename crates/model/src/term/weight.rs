@@ -17,7 +17,27 @@ pub const MAX_WEIGHT: u32 = 1024;
 /// The bytes of text, or items of a collection, that weigh as much as a word.
 const PIECE: usize = 1024;
 
+/// The parts that a value of a data type may have, counted as a tree. Parts that are shared in memory are not shared
+/// wherever a value is compared, hashed or shown.
+const MAX_PARTS: usize = 1 << 16;
+
 impl Value {
+    /// Returns whether a value of a data type has at most [`MAX_PARTS`] parts; true for other values.
+    #[must_use]
+    pub(super) fn has_bearable_parts(&self) -> bool {
+        let (mut open, mut parts) = (vec![self], 0);
+        while let Some(value) = open.pop() {
+            if let Self::Data(data) = value {
+                parts += data.args.len();
+                if parts > MAX_PARTS {
+                    return false;
+                }
+                open.extend(data.args.iter());
+            }
+        }
+        true
+    }
+
     /// Returns the weight of the value: numbers in 64-bit words, texts and collections in units of 1024 bytes or items,
     /// data as their heaviest argument; at least 1.
     #[must_use]

@@ -56,7 +56,9 @@ fn complaint(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<S
     facts.iter().find_map(|&fact| match pool.holds(fact, valuation) {
         Ok(true) | Err(EvalError::Unbounded(_)) => None,
         Ok(false) => Some("the solver's valuation does not satisfy the facts".to_owned()),
-        Err(EvalError::TooLarge) => Some("the solver's valuation is too large to be checked".to_owned()),
+        Err(EvalError::TooLarge | EvalError::TooLong) => {
+            Some("the solver's valuation is too large to be checked".to_owned())
+        }
         Err(EvalError::Unassigned(var)) => {
             Some(format!("the solver gave `{}` no value", pool.var_info(var).name))
         }

@@ -3,11 +3,19 @@
 //! A sum is a constant and monomials, each a coefficient times an atom (a term that is
 //! neither sum nor constant; a product of atoms counts as one). Atoms are ordered by
 //! id and occur once, so that sums equal by the laws of addition are equal ids.
+//!
+//! Constants are computed as long as they are of bearable size: a number that is squared fifty times does not fit
+//! anywhere. What would be larger stays a product or a sum of its parts, which evaluation refuses too.
 
 use crate::number::{Int, Rational};
 use crate::sort::Sort;
+use crate::term::weight::MAX_WEIGHT;
 use crate::term::{Term, TermNode, TermPool};
 use crate::value::Value;
+
+/// The weight up to which constants are computed here. Above that of evaluation, so that folding never refuses what
+/// evaluation would compute.
+const MAX_FOLDED: u32 = 4 * MAX_WEIGHT;
 
 /// `constant + Σ coefficient · atom`, atoms ordered and coefficients not zero.
 struct Linear {
@@ -27,6 +35,9 @@ impl TermPool {
         if let [only] = *terms {
             return only;
         }
+        if !self.is_sum_bearable(&terms) {
+            return self.intern(TermNode::Add(terms.into()));
+        }
         let linear = self.combine(terms.iter().map(|&term| (term, Rational::ONE)));
         self.sum_of(linear, sort)
     }
@@ -39,6 +50,10 @@ impl TermPool {
     /// Difference.
     pub fn sub(&mut self, a: Term, b: Term) -> Term {
         let sort = self.sort(a).base();
+        if !self.is_sum_bearable(&[a, b]) {
+            let minus_b = self.neg(b);
+            return self.intern(TermNode::Add([a, minus_b].into()));
+        }
         let linear = self.combine([(a, Rational::ONE), (b, Rational::from(-1))]);
         self.sum_of(linear, sort)
     }
@@ -57,6 +72,9 @@ impl TermPool {
     pub fn mul(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
         let terms: Vec<Term> = terms.into_iter().collect();
         let sort = self.sort(*terms.first().expect("a product has a term")).base();
+        if !self.is_product_bearable(&terms) {
+            return self.intern(TermNode::Mul(terms.into()));
+        }
         let (factor, mut atoms) = self.factors(terms);
         if factor.is_zero() || atoms.is_empty() {
             return self.number(factor, sort);
@@ -125,6 +143,9 @@ impl TermPool {
         if self.as_value(a).is_some() != self.as_value(b).is_some() {
             return None;
         }
+        if !self.is_sum_bearable(&[a, b]) {
+            return (a == b).then_some(Rational::ZERO);
+        }
         let linear = self.combine([(a, Rational::ONE), (b, Rational::from(-1))]);
         linear.monomials.is_empty().then_some(linear.constant)
     }
@@ -141,6 +162,24 @@ impl TermPool {
             _ => return None,
         };
         Some((self.sub(a, moved), self.sub(b, moved)))
+    }
+
+    /// Returns whether the constants of a product of `terms` are of bearable size.
+    fn is_product_bearable(&self, terms: &[Term]) -> bool {
+        let weights = terms.iter().map(|&term| self.weight(term));
+        terms.len() < 2 || weights.fold(0, u32::saturating_add) <= MAX_FOLDED
+    }
+
+    /// Returns whether the constants of a sum of `terms` are of bearable size. The denominator of a sum of fractions is
+    /// as large as all of theirs together.
+    fn is_sum_bearable(&self, terms: &[Term]) -> bool {
+        let constants = terms.iter().flat_map(|term| match self.node(*term) {
+            TermNode::Add(list) => &**list,
+            _ => std::slice::from_ref(term),
+        });
+        let weights =
+            constants.filter(|&&term| self.sort(term) == Sort::Real).map(|&term| self.weight(term) - 1);
+        weights.fold(0, u32::saturating_add) <= MAX_FOLDED
     }
 
     /// `Σ coefficient · term`, like atoms collected.

@@ -20,6 +20,10 @@ const MAX_ENTRIES: usize = 300;
 /// Rows longer than this are not sorted: the network has as many comparisons as half the square.
 const MAX_SORTED: usize = 32;
 
+/// Lists that are appended to each other are one row up to this many: each may be such a row itself, so a list that is
+/// appended to itself again and again would double it every time.
+const MAX_APPENDED: usize = 4_096;
+
 /// An entry of a collection of known shape.
 #[derive(Clone, Copy, Debug)]
 struct CollectionEntry {
@@ -140,6 +144,13 @@ impl TermPool {
                 let nested =
                     args.iter().any(|&arg| matches!(self.node(arg), TermNode::Apply(TermOp::Append, _)));
                 if !nested && !args.iter().any(|&arg| is_empty(self, arg)) {
+                    return None;
+                }
+                let lists = args.iter().map(|&arg| match self.node(arg) {
+                    TermNode::Apply(TermOp::Append, inner) => inner.len(),
+                    _ => 1,
+                });
+                if lists.sum::<usize>() > MAX_APPENDED {
                     return None;
                 }
                 let mut flat: Vec<Term> = Vec::with_capacity(args.len());

@@ -40,10 +40,11 @@ impl TermPool {
         }
     }
 
-    /// A constructor applied to constants is a constant.
+    /// A constructor applied to constants is a constant, unless that is too large.
     fn construct_values(&mut self, data: DataId, ctor: u32, args: &[Term]) -> Option<Term> {
         let args = args.iter().map(|&arg| self.as_value(arg).cloned()).collect::<Option<_>>()?;
-        Some(self.value(Value::Data(DataValue { data, ctor, args })))
+        let value = Value::Data(DataValue { data, ctor, args });
+        value.has_bearable_parts().then(|| self.value(value))
     }
 
     /// A record has only one constructor.

@@ -7,6 +7,9 @@ use crate::value::Value;
 /// The greatest length of a chain of choices between texts that is simplified.
 const MAX_CHOICES: usize = 32;
 
+/// The bytes up to which neighbouring constants become one text: more than evaluation computes.
+const MAX_FOLDED: usize = 4 << 20;
+
 /// The pattern of a whole number, as the text of every number has it.
 pub const WHOLE_NUMBER: &str = "-?[0-9]+";
 
@@ -145,11 +148,11 @@ impl TermPool {
             return;
         }
         match parts.last().and_then(|&last| text(self, last)) {
-            Some(before) => {
+            Some(before) if before.len() + new.len() <= MAX_FOLDED => {
                 parts.pop();
                 parts.push(self.value(Value::str(&(before + &new))));
             }
-            None => parts.push(piece),
+            Some(_) | None => parts.push(piece),
         }
     }
 

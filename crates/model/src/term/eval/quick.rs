@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::super::op::bounded;
-use super::{EvalError, bearable, plus, times};
+use super::{EvalError, bearable, plus, times, with_bearable_parts};
 use crate::sort::Sort;
 use crate::term::{Term, TermNode, TermOp, TermPool};
 use crate::valuation::Assignment;
@@ -72,7 +72,8 @@ impl TermPool {
                 for arg in &**args {
                     all.push(self.quick(*arg, values, budget)?.into_owned());
                 }
-                Value::Data(DataValue { data: *data, ctor: *ctor, args: all.into() })
+                let value = Value::Data(DataValue { data: *data, ctor: *ctor, args: all.into() });
+                with_bearable_parts(value).map_err(QuickGivenUp::Failed)?
             }
             TermNode::Is(ctor, a) => {
                 Value::Bool(self.quick(*a, values, budget)?.as_data().expect("sort data").ctor == *ctor)
