@@ -264,3 +264,39 @@ fn a_rest_of_all_items_is_no_part() {
         assert!(found.is_empty(), "{ending}: {found:?}");
     }
 }
+
+/// A transition that is never taken has no value that somebody would have to say.
+#[test]
+fn a_pinned_field_whose_guard_is_constantly_false_is_no_open_field() {
+    let text = "model Sender {
+        const ON = false
+        input go
+        output post(c: int)
+        var last: int = 0
+        state s {
+            go: on go { last = last + 1 } -> s
+            never: emit post(c: last) when ON -> s
+            late: emit post(c: 7) when last > 2 -> s
+        }
+    }
+    model Receiver {
+        input post(c: int)
+        output got(c: int)
+        var kept: int = 0
+        state s { take: on post { kept = c } -> t }
+        state t { got: emit got(c: kept) -> s }
+    }
+    system Both {
+        a: Sender
+        b: Receiver
+        a.post -> b.post
+        hide a.post
+    }";
+    let model = model(text);
+    let labels: Vec<&str> = model.sts.switches.iter().map(|switch| &*switch.label).collect();
+    assert!(labels.iter().any(|label| label.contains("late")), "{labels:?}");
+    assert!(!labels.iter().any(|label| label.contains("never")), "{labels:?}");
+    // One that may be taken must say its value.
+    let open = errors("m.iox", &text.replace("emit post(c: last) when ON", "emit post when c > last"));
+    assert_eq!(open.iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::OpenHiddenField]);
+}

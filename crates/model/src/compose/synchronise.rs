@@ -264,6 +264,10 @@ fn without(
     span: Option<Span>,
 ) -> Result<Vec<JointSwitch>, OpenField> {
     let guard = pool.and(joint.guards.iter().copied());
+    // A switch that is never taken has no value to say: the equation that pins it is gone with the rest of the guard.
+    if pool.is_false(guard) {
+        return Ok(Vec::new());
+    }
     joint.guards = pool.conjuncts(guard);
     let reads = |pool: &TermPool, term: Term| pool.mentions(term, field);
     if !joint.guards.iter().chain(joint.update.iter().map(|(_, term)| term)).any(|&term| reads(pool, term)) {
