@@ -163,7 +163,8 @@ impl GatheredParts {
 
     /// Marks these units as settled: they need not be done. Those that are in a part stay there.
     pub fn settle(&mut self, units: &UnitSet) {
-        let missing: UnitSet = units.iter().filter(|&unit| self.missing.contains(unit)).collect();
+        let mut missing = self.missing.clone();
+        missing.intersect(units);
         self.missing.subtract(&missing);
         self.settled.extend(&missing);
     }

@@ -55,7 +55,7 @@ impl UnitNames {
         match self {
             Self::Numbered { count, .. } => *count,
             Self::Listed(names) => names.len() as u64,
-            Self::InRounds { names, rounds } => names.count() * rounds,
+            Self::InRounds { names, rounds } => names.count().saturating_mul(*rounds),
         }
     }
 

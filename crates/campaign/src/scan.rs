@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::part::{EndOfPart, FORMAT, MANIFEST, Manifest, PartError, UNITS, VERSION};
-use crate::units::UnitSet;
+use crate::units::{MAX_UNITS, UnitSet};
 
 /// Longer lines are not read.
 const MAX_LINE: u64 = 256 << 20;
@@ -155,6 +155,9 @@ fn manifest(dir: &Path) -> Result<Manifest, PartError> {
         Manifest { format, .. } if format != FORMAT => Err(not(format!("`{MANIFEST}` is of a `{format}`"))),
         Manifest { version, .. } if *version != VERSION => {
             Err(not(format!("it has version {version}, this program reads version {VERSION}")))
+        }
+        Manifest { count, .. } if *count > MAX_UNITS => {
+            Err(not(format!("it is of a plan with {count} units, and a plan has at most {MAX_UNITS}")))
         }
         _ => Ok(manifest),
     }

@@ -9,6 +9,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+/// The most units of a plan. Nothing depends on it but that a number in a file cannot keep a program busy for days.
+pub const MAX_UNITS: u64 = 10_000_000;
+
 /// The most ranges in a batch: it is written on a command line, which must not become too long.
 const MAX_RANGES: usize = 1_000;
 
@@ -89,16 +92,49 @@ impl UnitSet {
 
     /// Adds all of `other`.
     pub fn extend(&mut self, other: &Self) {
-        other.iter().for_each(|unit| {
-            self.insert(unit);
-        });
+        other.ranges.iter().for_each(|(&start, &end)| self.insert_range(start, end));
     }
 
     /// Removes all of `other`.
     pub fn subtract(&mut self, other: &Self) {
-        other.iter().for_each(|unit| {
-            self.remove(unit);
-        });
+        other.ranges.iter().for_each(|(&start, &end)| self.remove_range(start, end));
+    }
+
+    /// Removes all that `other` does not have.
+    pub fn intersect(&mut self, other: &Self) {
+        let mut outside = self.clone();
+        outside.subtract(other);
+        self.subtract(&outside);
+    }
+
+    /// Adds the units from `start` up to `end`, without it.
+    fn insert_range(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        self.remove_range(start, end);
+        self.len += end - start;
+        // Neighbours on both sides become one range with it.
+        let end = self.ranges.remove(&end).unwrap_or(end);
+        let before = self.ranges.range(..start).next_back().filter(|&(_, &last)| last == start);
+        let start = before.map_or(start, |(&first, _)| first);
+        self.ranges.insert(start, end);
+    }
+
+    /// Removes the units from `start` up to `end`, without it.
+    fn remove_range(&mut self, start: u64, end: u64) {
+        while let Some((&first, &last)) =
+            self.ranges.range(..end).next_back().filter(|&(_, &last)| last > start)
+        {
+            self.ranges.remove(&first);
+            self.len -= last.min(end) - first.max(start);
+            if first < start {
+                self.ranges.insert(first, start);
+            }
+            if end < last {
+                self.ranges.insert(end, last);
+            }
+        }
     }
 
     /// Removes and returns the first `n` units, or fewer if the set has fewer or they are in very many ranges.
@@ -122,6 +158,20 @@ impl UnitSet {
     #[must_use]
     pub fn first(&self) -> Option<u64> {
         self.ranges.first_key_value().map(|(&start, _)| start)
+    }
+
+    /// The last unit.
+    #[must_use]
+    pub fn last(&self) -> Option<u64> {
+        self.ranges.last_key_value().and_then(|(_, &end)| end.checked_sub(1))
+    }
+
+    /// Returns whether the sets share a unit.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        let mut both = self.clone();
+        both.intersect(other);
+        !both.is_empty()
     }
 
     /// The units in order.
@@ -260,10 +310,28 @@ mod tests {
             if !set.is_empty() {
                 prop_assert_eq!(set.to_string().parse::<UnitSet>().unwrap(), set.clone());
             }
+            prop_assert_eq!(set.last(), plain.last().copied());
             let taken = set.split_off(n);
             let expected: Vec<u64> = plain.iter().copied().take(n as usize).collect();
             prop_assert_eq!(taken.iter().collect::<Vec<_>>(), expected);
             prop_assert_eq!(taken.len() + set.len(), plain.len() as u64);
+        }
+
+        /// The second opinion is a plain set.
+        #[test]
+        fn sets_are_joined_and_subtracted_by_ranges(
+            a in proptest::collection::btree_set(0u64..40, 0..30),
+            b in proptest::collection::btree_set(0u64..40, 0..30),
+        ) {
+            let (one, other): (UnitSet, UnitSet) = (a.iter().copied().collect(), b.iter().copied().collect());
+            let (mut joined, mut left, mut both) = (one.clone(), one.clone(), one.clone());
+            joined.extend(&other);
+            left.subtract(&other);
+            both.intersect(&other);
+            prop_assert_eq!(joined, a.union(&b).copied().collect::<UnitSet>());
+            prop_assert_eq!(left, a.difference(&b).copied().collect::<UnitSet>());
+            prop_assert_eq!(&both, &a.intersection(&b).copied().collect::<UnitSet>());
+            prop_assert_eq!(one.meets(&other), !both.is_empty());
         }
 
         #[test]

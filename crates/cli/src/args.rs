@@ -20,6 +20,8 @@ mod tools;
 
 use clap::{Args as ClapArgs, Parser, Subcommand};
 
+use crate::mutant_file::SpecSource;
+
 pub use self::bench::{BenchArgs, BenchName};
 pub use self::case::{CaseArgs, CaseFormat, CaseGoalArg, CasePruning, SendingArg};
 pub use self::complete::{CompleteArgs, CompleteCommand};
@@ -136,6 +138,49 @@ pub enum CliCommand {
     Bench(BenchArgs),
 }
 
+impl CliCommand {
+    /// Returns the time limit of the command, if it can have one.
+    pub fn limit_mut(&mut self) -> Option<&mut LimitArgs> {
+        Some(match self {
+            Self::Check(args) => &mut args.limit,
+            Self::Show(args) => &mut args.limit,
+            Self::Test(args) => &mut args.limit,
+            Self::Merge(args) => &mut args.limit,
+            Self::Judge(args) => &mut args.limit,
+            Self::Purposes(args) => &mut args.limit,
+            Self::Case(args) => &mut args.limit,
+            Self::Complete(args) => &mut args.limit,
+            Self::Fsm(args) => &mut args.limit,
+            Self::Learn(args) => &mut args.limit,
+            Self::Diff(args) => &mut args.limit,
+            Self::Conform(args) => &mut args.limit,
+            Self::Refine(args) | Self::Equiv(args) => &mut args.limit,
+            Self::Mutate(args) => &mut args.limit,
+            Self::Kill(args) => &mut args.limit,
+            Self::Score(args) => &mut args.limit,
+            Self::Demo(_)
+            | Self::Init(_)
+            | Self::Fmt(_)
+            | Self::Explain(_)
+            | Self::Step(_)
+            | Self::Explore(_)
+            | Self::Sut(_)
+            | Self::Replay(_)
+            | Self::Shrink(_)
+            | Self::Report(_)
+            | Self::Campaign(_)
+            | Self::Adapter(_)
+            | Self::Lsp(_)
+            | Self::Watch(_)
+            | Self::Doctor(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Schema(_)
+            | Self::Bench(_) => return None,
+        })
+    }
+}
+
 /// A model file and the constants to override.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct ModelArgs {
@@ -151,6 +196,11 @@ pub struct ModelArgs {
 }
 
 impl ModelArgs {
+    /// Returns the file and its constants, for a system that is a model too.
+    pub fn spec_source(&self) -> SpecSource<'_> {
+        SpecSource { file: &self.file, set: &self.set }
+    }
+
     /// Returns the constants that are set and the channel, which a record needs to load the model again.
     pub fn settings(&self) -> Vec<String> {
         settings(&self.set, self.through.as_deref())

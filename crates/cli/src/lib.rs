@@ -55,7 +55,8 @@ pub use self::commands::bench::Laboratory;
 /// Runs the command of the command line; measurements are taken in `laboratory`.
 pub fn program(laboratory: &Laboratory<'_>) -> std::process::ExitCode {
     limit::start();
-    let args = args::CliArgs::parse();
+    let mut args = args::CliArgs::parse();
+    limit::give(args.command.limit_mut().and_then(|limit| limit.thinking));
     let outcome = std::panic::catch_unwind(|| commands::run(args, laboratory));
     exit::finish(outcome)
 }

@@ -1,7 +1,8 @@
 //! The time limit of a command: `--time-limit`, and Ctrl-C.
 //!
 //! One deadline for the whole command, counted from its start. Every solver and every search of the command has it, so
-//! what is left when it passes is left open: results are printed, marked as partial. While a stage takes long, checks
+//! what is left when it passes is left open: results are printed, marked as partial. Files are read and compiled within
+//! it too; there is no partial result of that. While a stage takes long, checks
 //! of the deadline also show on stderr what is being done.
 
 use std::sync::atomic::Ordering;
@@ -28,12 +29,20 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The instant at which the command began.
 static START: OnceLock<Instant> = OnceLock::new();
 
+/// The `--time-limit` of the command; `None` if it was not given.
+static GIVEN: OnceLock<Option<TimeLimit>> = OnceLock::new();
+
 /// The stages of the command that are under way.
 static STAGES: Mutex<StageStack> = Mutex::new(StageStack { begun: 0, open: Vec::new() });
 
 /// Starts the clock of the command.
 pub fn start() {
     START.get_or_init(Instant::now);
+}
+
+/// Sets the time limit within which files are read and compiled.
+pub fn give(limit: Option<TimeLimit>) {
+    GIVEN.get_or_init(|| limit);
 }
 
 /// The deadline of this command; Ctrl-C counts too from now on.
@@ -101,6 +110,17 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     let made = work();
     drop(done);
     made
+}
+
+/// Returns the result of `work`, which reads or compiles files and writes nothing, if it ends within the time limit of
+/// the command; without `--time-limit`, within ten minutes from now.
+pub fn reading<T>(work: impl FnOnce() -> T) -> T {
+    let at = match GIVEN.get().copied().flatten() {
+        Some(TimeLimit::Within(limit)) => START.get_or_init(Instant::now).checked_add(limit),
+        Some(TimeLimit::Unlimited) => None,
+        None => Instant::now().checked_add(DEFAULT),
+    };
+    within(&Halt::new(DeadlineSignal { at }), work)
 }
 
 /// Shows on stderr that `what` is being done, once it takes longer than two seconds, until the guard is dropped.

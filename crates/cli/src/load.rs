@@ -12,7 +12,7 @@ use ioxide_model::sts::Model;
 
 use crate::args::THROUGH;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::render;
+use crate::{limit, render};
 
 /// Bytes of a file above which it is not read: the front end refuses a model of this size.
 const MAX_BYTES: u64 = 1 << 29;
@@ -111,15 +111,17 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), EarlyStop> 
 
 /// Adds the text at `path`, and those it is made of.
 pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, EarlyStop> {
-    let file = sources.add(path, read(path)?);
-    ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
-    Ok(file)
+    limit::reading(|| {
+        let file = sources.add(path, read(path)?);
+        ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
+        Ok(file)
+    })
 }
 
 /// Runs the front end with the overrides of `--set`.
 pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedText, EarlyStop> {
     let options = LoadOptions { overrides: overrides(set)? };
-    Ok(ioxide_lang::load(sources, file, &options))
+    Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 
 /// The model behind the channels that the settings name.
@@ -127,7 +129,7 @@ fn seen_through(model: Model, set: &[String]) -> Result<Model, EarlyStop> {
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
     channels.into_iter().try_fold(model, |model, text| {
         let channel = ioxide_lang::channel(text);
-        let seen = channel.and_then(|channel| ioxide_lang::through(&model, &channel));
+        let seen = channel.and_then(|channel| limit::reading(|| ioxide_lang::through(&model, &channel)));
         seen.map_err(|wrong| {
             EarlyStop::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
                 .help("a channel is such as `fifo(capacity: 4)` or `bag(capacity: 2, may_lose: true)`")
@@ -166,7 +168,9 @@ pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> EarlyStop {
     let plural = if count == 1 { "" } else { "s" };
     let is_setting = |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
     if errors.iter().all(is_setting) {
-        return EarlyStop::usage(format!("`--set` does not fit the model: {count} error{plural}"));
+        return EarlyStop::usage(format!(
+            "the constants that were set do not fit the model: {count} error{plural}"
+        ));
     }
     EarlyStop::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
 }

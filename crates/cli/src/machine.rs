@@ -115,7 +115,8 @@ impl NamedMachine {
 fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add(path, load::read(path)?);
-    ioxide_lang::load_machine(&sources, file, form).map_err(|wrong| load::refuse(&sources, &wrong))
+    limit::reading(|| ioxide_lang::load_machine(&sources, file, form))
+        .map_err(|wrong| load::refuse(&sources, &wrong))
 }
 
 /// Teaches `spec` the outputs without data that only the played model `sut` has, so that they can be

@@ -25,6 +25,7 @@ use ioxide_symex::Ctx;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::STOP;
 use crate::mutant_file;
+pub use crate::mutant_file::SpecSource;
 use crate::project::connections::shown;
 use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, SpeechConfig, SystemSource};
 use crate::solver::SolverRequest;
@@ -38,12 +39,12 @@ pub enum SystemUnderTest {
 }
 
 impl SystemUnderTest {
-    /// The system `text` names; a model is loaded, a description checked.
-    pub fn named(text: &str) -> Result<Self, EarlyStop> {
+    /// The system `text` names, to be compared with `spec`; a model is loaded, a description checked.
+    pub fn named(text: &str, spec: SpecSource<'_>) -> Result<Self, EarlyStop> {
         let source = SystemSource::find(text)?;
         warn(&source)?;
         match source.described(0, &Instances::default())?.spec {
-            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::played(&path)?))),
+            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::played(&path, spec)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }
     }

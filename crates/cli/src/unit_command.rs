@@ -13,7 +13,7 @@ use ioxide_campaign::engine::local::on_leash;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
 use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
-use ioxide_campaign::units::UnitSet;
+use ioxide_campaign::units::{MAX_UNITS, UnitSet};
 use ioxide_lang::suggest::nearest_name;
 use ioxide_model::source::Sources;
 use serde_json::{Value as Json, json};
@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use crate::args::PartArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
+use crate::mutant_file::PlayedName;
 use crate::{load, record};
 
 /// The time that a worker whose campaign is gone may take to end.
@@ -78,6 +79,11 @@ pub struct PartEnd {
 pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let plan = CampaignPlan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
+    if plan.units.count() > MAX_UNITS {
+        let n = plan.units.count();
+        return Err(EarlyStop::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
+            .help("give fewer runs or rounds, or several campaigns with other seeds"));
+    }
     if args.plan {
         writeln!(io::stdout(), "{}", plan.to_json(|unit| planned.more(unit)))?;
         return Ok(ExitStatus::Success);
@@ -149,7 +155,7 @@ fn asked(args: &PartArgs, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Re
         return Ok(open.iter().enumerate().filter(mine).map(|(_, unit)| unit).collect());
     }
     if let Some(units) = &args.units {
-        return match units.iter().last() {
+        return match units.last() {
             Some(last) if last >= count => {
                 Err(EarlyStop::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
             }
@@ -217,7 +223,7 @@ pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
 
 /// Returns the file of a model that is played as the system.
 pub fn played(sut: &str) -> Option<&str> {
-    sut.strip_prefix("model:").map(|file| file.split('#').next().unwrap_or(file))
+    sut.strip_prefix("model:").map(|name| PlayedName::parse(name).file)
 }
 
 /// Returns the bytes that stand at `path`: of a model with all files it is made of, of a folder the newest record in it

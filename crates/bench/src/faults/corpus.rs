@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ioxide_cli::exit::{EarlyStop, ExitStatus};
 use ioxide_cli::load;
-use ioxide_cli::system::SystemUnderTest;
+use ioxide_cli::system::{SpecSource, SystemUnderTest};
 use ioxide_model::sts::Model;
 
 /// The folders of the faults: those for tuning testers, and those held out.
@@ -102,10 +102,11 @@ fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
 fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
     let (model, program) = (folder.join(format!("{name}.iox")), folder.join(format!("{name}.py")));
     match (model.is_file(), program.is_file()) {
-        (true, _) => SystemUnderTest::named(&format!("model:{}", model.display())),
-        (false, true) => {
-            SystemUnderTest::named(&format!("stdio:env PYTHONPATH={LIBRARY} python3 {}", program.display()))
-        }
+        (true, _) => SystemUnderTest::named(&format!("model:{}", model.display()), SpecSource::default()),
+        (false, true) => SystemUnderTest::named(
+            &format!("stdio:env PYTHONPATH={LIBRARY} python3 {}", program.display()),
+            SpecSource::default(),
+        ),
         (false, false) => {
             Err(EarlyStop::usage(format!("`{}` has neither `{name}.iox` nor `{name}.py`", folder.display())))
         }

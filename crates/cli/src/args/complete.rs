@@ -21,7 +21,7 @@ pub struct CompleteCommand {
     /// Writes the suite, one test per line, with the claim in its first line.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// Tests this system by counting states, where the model leaves choices: `model:FILE`, `stdio:COMMAND`,
+    /// Tests this system by counting states, where the model leaves choices: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`,
     /// `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,

@@ -17,7 +17,7 @@ pub struct ExploreArgs {
     /// A record to look at, or the directory given to `test --report`; may be given several times.
     #[arg(long = "run", value_name = "RECORD")]
     pub records: Vec<String>,
-    /// The system that can be tested from the page: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from
+    /// The system that can be tested from the page: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from
     /// `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,

@@ -53,7 +53,7 @@ pub struct FsmArgs {
     /// Tests whether another machine or a system is a reduction of this one, by state counting.
     #[arg(long)]
     pub reduction: bool,
-    /// The implementation to test: the file of a machine, or a system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a
+    /// The implementation to test: the file of a machine, or a system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a
     /// name from `ioxide.toml`.
     #[arg(long, value_name = "SUT", requires = "reduction")]
     pub sut: Option<String>,

@@ -55,7 +55,7 @@ const ASKING: [&str; 28] = [
 pub struct LearnArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`. Only the messages of the
+    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`. Only the messages of the
     /// model are used; what it says about the system is not.
     #[arg(long, value_name = "SUT", required_unless_present = "traces")]
     pub sut: Option<String>,

@@ -57,7 +57,7 @@ pub struct SutArgs {
 pub struct TestArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
     /// The choice of inputs: `hunt` (test purposes that take every switch, then walks that look for trouble until the
@@ -162,7 +162,7 @@ pub struct ReplayArgs {
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The system: `model:FILE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
     /// Milliseconds of silence that count as quiescence [default: that of the project file, else calibrated by

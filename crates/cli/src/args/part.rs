@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, ValueEnum};
 use ioxide_campaign::units::{Partition, UnitSet};
 
-use super::SolverArgs;
+use super::{LimitArgs, SolverArgs};
 
 /// The part of a command that is to be done.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -67,6 +67,8 @@ pub struct MergeArgs {
     pub json: bool,
     #[command(flatten)]
     pub solver: SolverArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
 }
 
 /// Arguments of `campaign`.

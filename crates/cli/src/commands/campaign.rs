@@ -27,9 +27,9 @@ use self::planned::PlannedUnits;
 use self::watched::WatchedCampaign;
 use super::bench::Laboratory;
 use super::{merge, rounds};
-use crate::args::{CampaignArgs, EngineName, MergeArgs, duration};
+use crate::args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::{interrupt, load};
+use crate::{interrupt, limit, load};
 
 /// The directory for results if neither `--out` nor the plan names one.
 const OUT: &str = "campaign";
@@ -124,7 +124,8 @@ fn known(
     let known = if path.exists() {
         RoundFeedback::read(&path).map_err(crate::unit_command::trouble)?
     } else {
-        let mut parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+        let mut parts =
+            limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::refused)?;
         let what = merge::command(&parts)?;
         let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
         known.write(&path).map_err(crate::unit_command::trouble)?;
@@ -225,8 +226,9 @@ fn finished(
         out: merged.display().to_string(),
         json: args.json,
         solver: args.solver.clone(),
+        limit: LimitArgs::default(),
     };
-    let mut parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     let status = merge::merged(&what, &mut parts, &to, laboratory)?;

@@ -23,7 +23,8 @@ use crate::{load, machine, record, solver};
 /// Serves until Ctrl-C.
 pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let sut = args.sut.as_deref().map(SystemUnderTest::named).transpose()?;
+    let sut =
+        args.sut.as_deref().map(|sut| SystemUnderTest::named(sut, args.model.spec_source())).transpose()?;
     if let Some(sut) = &sut {
         machine::know_outputs(&mut model, sut);
     }

@@ -89,7 +89,7 @@ fn from_system(
     }
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = SystemUnderTest::named(sut)?;
+    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let names = MachineNames { inputs: inputs.keys().cloned().collect(), ..MachineNames::default() };

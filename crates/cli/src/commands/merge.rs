@@ -14,7 +14,7 @@ use super::bench::Laboratory;
 use super::{conform, kill, learn, rounds, score, test};
 use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::unit_command;
+use crate::{limit, unit_command};
 
 /// Units that are named where some are missing.
 const MAX_NAMED: usize = 5;
@@ -22,8 +22,12 @@ const MAX_NAMED: usize = 5;
 /// Reads the parts, says what is wrong with them, and shows the whole.
 pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
-    let mut parts = GatheredParts::new(&dirs).map_err(refused)?;
-    let what = command(&parts)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(refused)?;
+    let mut what = command(&parts)?;
+    // How long the parts were allowed to take says nothing about putting them together.
+    if let Some(limit) = what.limit_mut() {
+        limit.thinking = args.limit.thinking.or(limit.thinking);
+    }
     if let CliCommand::Bench(_) = what {
         laboratory.enter()?;
     }
@@ -37,7 +41,7 @@ pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, 
 
 /// Writes the feedback that the next round begins with, if there is another round to do.
 fn next_round(what: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
-    let (round, all) = (parts.last_round() + 1, rounds::of(what).count());
+    let (round, all) = (parts.last_round().saturating_add(1), rounds::of(what).count());
     if round > all {
         return Ok(());
     }
@@ -84,8 +88,10 @@ pub fn command(parts: &GatheredParts) -> Result<CliCommand, EarlyStop> {
 /// Units of rounds that have not begun.
 fn to_come(what: &CliCommand, parts: &GatheredParts) -> UnitSet {
     let (rounds, count, begun) = (rounds::of(what), parts.manifest.count, parts.last_round());
-    let is_later = |&unit: &u64| rounds.of(unit, count) >= begun;
-    parts.missing.iter().filter(is_later).collect()
+    let mut later = UnitSet::new();
+    (begun..rounds.count()).for_each(|round| later.extend(&rounds.units(round, count)));
+    later.intersect(&parts.missing);
+    later
 }
 
 /// Reports units that are missing, torn, there twice, left undone, or still to come.

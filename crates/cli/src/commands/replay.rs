@@ -16,7 +16,7 @@ use crate::exit::{EarlyStop, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
 use crate::solver::SolverRequest;
-use crate::system::SystemUnderTest;
+use crate::system::{SpecSource, SystemUnderTest};
 use crate::{load, machine, record, timing};
 
 /// The number of times a run that is to be shrunk is repeated until it fails.
@@ -107,7 +107,7 @@ fn again(
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
     let (_, mut spec) = load::model(&file, &set)?;
-    let sut = SystemUnderTest::named(&args.sut)?;
+    let sut = SystemUnderTest::named(&args.sut, SpecSource { file: &file, set: &set })?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let run = match args.number {

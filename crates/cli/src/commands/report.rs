@@ -24,7 +24,7 @@ use super::{merge, rounds};
 use crate::args::{CliCommand, ReportArgs};
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
-use crate::{html, record, write};
+use crate::{html, limit, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
 pub fn run(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
@@ -41,7 +41,7 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);
     }
-    let mut parts = GatheredParts::new(&[dir.to_path_buf()]).map_err(merge::refused)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&[dir.to_path_buf()])).map_err(merge::refused)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     let CliCommand::Test(test) = what else {

@@ -47,7 +47,7 @@ pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs)
     }
     for round in 1..rounds.count() {
         let units = rounds.units(round, count);
-        if !units.iter().any(|unit| parts.missing.contains(unit)) {
+        if !units.meets(&parts.missing) {
             continue;
         }
         let known = feedback(what, parts, round + 1, solver)?;
@@ -57,7 +57,7 @@ pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs)
             return Ok(());
         }
         // What comes after a round that is not done is not known yet.
-        if units.iter().any(|unit| parts.missing.contains(unit)) {
+        if units.meets(&parts.missing) {
             return Ok(());
         }
     }

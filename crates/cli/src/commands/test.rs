@@ -43,7 +43,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
-    let sut = SystemUnderTest::named(&args.sut)?;
+    let sut = SystemUnderTest::named(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);

@@ -109,7 +109,7 @@ fn wrong_overrides_are_explained() {
     insta::assert_snapshot!(codes("MAXX", "1").1, @r"
     1:7 error E0212: there is no constant `MAXX` to set
         at `M`
-        help: did you mean `--set MAX=...`?
+        help: did you mean `MAX`?
     ");
     insta::assert_snapshot!(codes("PORT", "10").1, @"
     1:85 error E0313: `--set PORT=10` does not fit: 10 is outside 0..9, the range of constant `it`

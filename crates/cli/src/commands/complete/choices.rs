@@ -44,7 +44,7 @@ pub fn run(
     wanted: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let config = config(&args.suite, args.seed)?;
-    let system = SystemUnderTest::named(sut)?;
+    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let opener = SystemOpener::new(&system, Arc::new(model.clone()), wanted.clone());

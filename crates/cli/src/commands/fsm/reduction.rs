@@ -20,9 +20,10 @@ use super::{completion, page, refused};
 use crate::args::{FsmArgs, FsmVariant};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::{self, NamedMachine};
+use crate::mutant_file::PlayedName;
 use crate::session::patience;
 use crate::solver::SolverRequest;
-use crate::system::{SystemOpener, SystemUnderTest};
+use crate::system::{SpecSource, SystemOpener, SystemUnderTest};
 use crate::{limit, seed};
 
 /// The number of times a case is applied to a live system without `--repeat`.
@@ -80,14 +81,16 @@ pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), EarlyStop> {
 /// Returns whether `sut` is the file of a machine or model rather than a system.
 fn is_file(sut: &str) -> bool {
     let is_system = ["model:", "stdio:", "tcp:"].iter().any(|scheme| sut.starts_with(scheme));
-    !is_system && ioxide_lang::is_model(sut)
+    !is_system && ioxide_lang::is_model(PlayedName::parse(sut).file)
 }
 
 impl CountedMachine<'_> {
     /// Counts against the machine in the file `sut`.
     fn against_machine(&self, sut: &str, wanted: &SolverRequest<'_>) -> Result<ExitStatus, EarlyStop> {
         let Self { args, spec, model, plan } = *self;
-        let machine = NamedMachine::load(sut, &[], wanted)?;
+        let spec_source = SpecSource { file: &args.file, set: &args.set };
+        let played = PlayedName::parse(sut);
+        let machine = NamedMachine::load(played.file, &played.constants(spec_source)?, wanted)?;
         let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
             .map_err(|refusal| refused(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
@@ -102,7 +105,7 @@ impl CountedMachine<'_> {
     /// Counts against the live system `sut`.
     fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, EarlyStop> {
         let Self { args, spec, model, plan } = *self;
-        let system = SystemUnderTest::named(sut)?;
+        let system = SystemUnderTest::named(sut, SpecSource { file: &args.file, set: &args.set })?;
         let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
         let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
         let seed = args.seed.unwrap_or_else(seed::fresh);

@@ -65,7 +65,7 @@ pub fn run(
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;
     let theories = theories(args, &model, &gates)?;
-    let system = SystemUnderTest::named(sut)?;
+    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = DataExamination {

@@ -52,7 +52,7 @@ pub fn run(
     let suites = suites(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = SystemUnderTest::named(sut)?;
+    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let tolerance = Duration::from_millis(args.tolerance_ms);

@@ -101,7 +101,7 @@ impl<'a> PreparedCampaign<'a> {
             )
             .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
         }
-        let sut = SystemUnderTest::named(sut)?;
+        let sut = SystemUnderTest::named(sut, args.model.spec_source())?;
         machine::know_outputs(&mut spec, &sut);
         // What a slower machine would not find in time would be another campaign.
         let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };

@@ -36,7 +36,7 @@ pub fn learned(
 ) -> Result<StartAssumption, EarlyStop> {
     let Some(path) = &args.reference else { return Ok(start) };
     let sut = format!("model:{path}");
-    let system = SystemUnderTest::named(&sut)?;
+    let system = SystemUnderTest::named(&sut, args.model.spec_source())?;
     let patience = patience(&system, &sut, args.quiescence_ms)?.default_time();
     let wanted = SolverRequest::new(&args.solver, halt.clone());
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
