@@ -23,9 +23,9 @@
 //! the model gives the answers of the machine. Steps that depend on a query without an answer are left out and counted.
 
 mod boundary;
+pub mod claim;
 pub mod concretise;
 mod error;
-mod expose;
 mod names;
 pub mod react;
 mod refine;
@@ -33,12 +33,13 @@ pub mod rivals;
 pub mod suite;
 #[cfg(test)]
 mod tests;
-mod updates;
+pub mod updates;
+mod walks;
 
 use ioxide_fsm::mealy::{MachineListing, TransitionRow};
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
-use ioxide_model::sts::{GateId, LocId, SwitchId};
+use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
 use ioxide_model::term::{Term, VarId};
 use ioxide_symex::Ctx;
 
@@ -216,6 +217,23 @@ impl Abstraction {
     pub fn has_choices(&self) -> bool {
         let chooses = |step: &ClassStep| matches!(step, ClassStep::Taken(outcomes) if !is_settled(outcomes));
         self.steps.iter().flatten().any(chooses)
+    }
+
+    /// Returns whether the model may take an input before it is silent, on some way from an input to silence.
+    #[must_use]
+    pub fn takes_early_inputs(&self, cx: &Ctx<'_>) -> bool {
+        let sts = cx.sts;
+        let takes =
+            |loc: LocId| sts.switches_from(loc).any(|(_, switch)| sts.kind_of(switch) == GateKind::Input);
+        let outcomes = self.steps.iter().flatten().filter_map(|step| match step {
+            ClassStep::Taken(outcomes) => Some(outcomes),
+            _ => None,
+        });
+        let is_early = |outcome: &ClassOutcome| {
+            let before_last = outcome.switches.split_last().map_or(&[][..], |(_, before)| before);
+            before_last.iter().any(|&id| takes(sts.switches[id].target))
+        };
+        outcomes.flatten().any(is_early)
     }
 
     /// Returns the number of pairs of condition and input class that are left out.

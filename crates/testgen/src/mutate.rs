@@ -23,7 +23,7 @@ use std::str::FromStr;
 use rustc_hash::FxHashSet;
 
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
-use ioxide_model::term::{Term, VarId};
+use ioxide_model::term::{Term, TermPool, VarId};
 
 pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, select};
 pub use self::show::{show_initial, show_switch};
@@ -265,6 +265,22 @@ fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -
         }
     }
     found
+}
+
+/// Returns `switch` with `term` assigned to `var`, or with nothing assigned to it, and the condition on ranges that goes
+/// with that.
+pub(crate) fn with_assignment(
+    pool: &mut TermPool,
+    switch: &Switch,
+    var: VarId,
+    term: Option<Term>,
+) -> Switch {
+    switches::with_assignment(pool, switch, var, term)
+}
+
+/// The variables that hold the locations of parts: they are control, not data.
+pub(crate) fn control_variables(sts: &Sts) -> Vec<VarId> {
+    switches::controls(sts)
 }
 
 /// The parts by which two switches are compared.

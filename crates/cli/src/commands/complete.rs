@@ -11,9 +11,8 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_runner::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
-use ioxide_testgen::complete::suite::{
-    Claim, CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite,
-};
+use ioxide_testgen::complete::claim::Claim;
+use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite};
 use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use serde_json::{Map, Value as Json, json};
 
@@ -138,12 +137,20 @@ fn show_classes(out: &mut impl Write, model: &Model, suite: &CompleteSuite) -> i
 
 /// The claim as data.
 pub fn claim_json(claim: &Claim) -> Json {
+    let updates = claim.updates.as_ref().map(|updates| {
+        json!({
+            "total": updates.total, "found": updates.found, "unobservable": updates.unobservable,
+            "uncovered": updates.uncovered,
+        })
+    });
     json!({
+        "version": guarantee::CLAIM_VERSION,
         "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
         "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
         "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
-        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours, "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold, "shown": claim.shown,
-        "hidden": claim.hidden, "statement": claim.sentences(),
+        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours,
+        "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold,
+        "waits": claim.waits, "updates": updates, "statement": claim.sentences(),
     })
 }
 

@@ -116,3 +116,83 @@ fn suites_that_others_wrote_are_judged() {
         check(&["fsm", door, "--check-suite", &suite, "--extra", "1"], 5, &["not complete"]);
     }
 }
+
+/// A receiver that counts frames: the number it expects is shown by answers.
+const RECEIVER: &str = "model Receiver {
+    input frame(n: int)
+    output ack(n: int)
+    output nak
+    var expected: int = 0
+    state idle {
+        right: on frame when n == expected { expected = expected + 1 } -> good
+        wrong: on frame when n != expected -> bad
+    }
+    state good { acked: emit ack(n: expected - 1) -> idle }
+    state bad { refused: emit nak -> idle }
+}";
+
+/// A room that one person books: only guards read who it is.
+const BOOKING: &str = "model Booking {
+    input book(who: int)
+    input cancel(who: int)
+    output booked
+    output freed
+    output refused
+    var owner: int = 0
+    state free {
+        take: on book when who > 0 { owner = who } -> say_booked
+        nobody: on cancel -> say_refused_free
+    }
+    state taken {
+        busy: on book when who > 0 -> say_refused
+        leave: on cancel when who == owner -> say_freed
+        foreign: on cancel when who != owner -> say_refused
+    }
+    state say_booked { a: emit booked -> taken }
+    state say_freed { b: emit freed -> free }
+    state say_refused { c: emit refused -> taken }
+    state say_refused_free { d: emit refused -> free }
+}";
+
+/// Defect: the claim said that an update may be what another transition assigns, and the suite missed these two; the
+/// second is of a variable that no answer shows.
+#[test]
+fn a_system_that_makes_the_update_of_another_transition_fails_a_test() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let faults = [
+        (RECEIVER, "n != expected ->", "n != expected { expected = expected + 1 } ->"),
+        (BOOKING, "busy: on book when who > 0 ->", "busy: on book when who > 0 { owner = who } ->"),
+    ];
+    for (right, here, wrong) in faults {
+        assert!(right.contains(here));
+        std::fs::write(path("right.iox"), right).expect("written");
+        std::fs::write(path("wrong.iox"), right.replacen(here, wrong, 1)).expect("written");
+        let (model, suite) = (path("right.iox"), path("suite"));
+        check(&["conform", &path("wrong.iox"), &model], 1, &["FAILS"]);
+        check(&["complete", &model, "--out", &suite], 0, &["what another transition assigns to it"]);
+        let tester = format!("suite:{suite}");
+        let test =
+            |sut: &str| ["test", &model, "--tester", &tester, "--seed", "1", "--sut", sut].map(String::from);
+        let args = test(&format!("model:{}", path("wrong.iox")));
+        check(&args.each_ref().map(String::as_str), 1, &["guarantee: none, a test failed"]);
+        let args = test(&format!("model:{model}"));
+        // The guarantee states all that it assumes.
+        let told = [
+            "guarantee: if",
+            "treats inputs of one class alike",
+            "Its guards are",
+            "Its answers are",
+            "Its updates are",
+        ];
+        check(&args.each_ref().map(String::as_str), 0, &told);
+    }
+}
+
+/// A fault that shows only if the system chooses to show it is no part of the claim.
+#[test]
+fn what_the_system_may_hide_is_not_covered_and_said() {
+    let text =
+        check(&["complete", "examples/cas/cas.iox"], 5, &["not part of the fault domain", "Not covered: "]);
+    assert!(text.contains("It is given an input only while it is silent"), "{text}");
+}

@@ -352,16 +352,3 @@ pub(super) fn is_equal(
     };
     has_gates_of(said, other) && said.iter().zip(other).all(same)
 }
-
-/// Returns whether an answer has the same values in two stores; messages with free fields do not count.
-pub(super) fn is_equal_in(
-    cx: &Ctx<'_>,
-    said: &[SaidMessage],
-    fields: &Valuation,
-    one: &Valuation,
-    other: &Valuation,
-) -> bool {
-    let value = |term: Term, store: &Valuation| cx.pool.eval(term, &(fields, store)).ok();
-    let same = |&term: &Term| value(term, one) == value(term, other);
-    said.iter().filter(|message| !message.is_loose).all(|message| message.values.iter().all(same))
-}

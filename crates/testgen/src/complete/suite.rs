@@ -1,6 +1,6 @@
 //! A complete suite of a model with data, and the claim it proves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use ioxide_fsm::counting::{SuiteTooLarge, counting_suite};
@@ -10,11 +10,12 @@ use ioxide_fsm::word::Word;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
-use ioxide_model::term::VarId;
 use ioxide_symex::Ctx;
 
+use super::claim::{Claim, UpdateClaim};
 use super::concretise::{ConcreteWord, Concretiser};
-use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction, expose, updates};
+use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
+use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction};
 
 /// The number of words searched for ways to a state.
 const MAX_WORDS: usize = 20_000;
@@ -72,59 +73,10 @@ pub struct CompleteSuite {
     pub words: Vec<Vec<usize>>,
     /// The words with values; several tests for a word that needs several choices.
     pub tests: Vec<Vec<Label>>,
+    /// The wrong updates that are not part of the fault domain.
+    pub uncovered: Vec<(WrongUpdate, WhyUncovered)>,
     /// The claim that the suite proves.
     pub claim: Claim,
-}
-
-/// The claim that a suite proves, with its assumptions and gaps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// The number of states of the minimal machine: condition classes, those that no word distinguishes counted once.
-    pub states: usize,
-    /// The greatest number of states a system of the fault domain may have.
-    pub bound: usize,
-    /// The number of input classes.
-    pub inputs: usize,
-    /// The answers of the model by name: the wrong answers of the fault domain are among them, or arbitrary.
-    pub answers: Vec<String>,
-    /// The distance by which comparisons in the guards of a system may be off.
-    pub boundary: u32,
-    /// True if the abstraction is exact, not bounded.
-    pub is_exact: bool,
-    /// The number of pairs of condition class and input class that were left out.
-    pub left_out: usize,
-    /// The number of pairs that the model does not mention.
-    pub unspecified: usize,
-    /// The name of the method that made the words.
-    pub method: &'static str,
-    /// The requirements or switches whose answers alone matter; all answers if empty.
-    pub only: Vec<String>,
-    /// The answers that matter; empty if all do.
-    pub critical: Vec<String>,
-    /// The number of words of classes.
-    pub words: usize,
-    /// The number of words with values.
-    pub tests: usize,
-    /// The number of inputs in all tests.
-    pub symbols: usize,
-    /// The number of steps and surely different answers for which no values were found that distinguish them.
-    pub missed: usize,
-    /// The number of words that can be executed only after a detour back to the initial condition class.
-    pub detours: usize,
-    /// The number of words for which no values were found.
-    pub infeasible: usize,
-    /// The number of places where another answer of the model may have the values of the right one.
-    pub fragile: usize,
-    /// The number of those places where no test has values that distinguish the two.
-    pub untold: usize,
-    /// The number of wrong updates of variables that some answer reveals.
-    pub updates: usize,
-    /// The number of those updates that no test distinguishes from the right ones.
-    pub untold_updates: usize,
-    /// The variables that some answer reveals.
-    pub shown: Vec<String>,
-    /// The variables that are updated and that no answer reveals.
-    pub hidden: Vec<String>,
 }
 
 /// The reason why there is no suite.
@@ -202,24 +154,29 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let machine = Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.minimised();
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;
-    let shown = expose::showing_words(cx, &found);
     let inputs = numbers(&found, &machine);
     let of_abstraction = |word: &Word| word.iter().map(|input| inputs[input.index()]).collect();
     let words: Vec<Vec<usize>> = words.iter().map(of_abstraction).collect();
     let mut claim = claim(&found, &machine, config, critical.as_deref());
     claim.method = method;
     claim.words = words.len();
-    claim.shown = names_of(cx, |var| shown.iter().flatten().any(|(shown, _)| *shown == var));
-    let is_shown = |var| shown.iter().flatten().any(|(shown, _)| *shown == var);
-    claim.hidden = names_of(cx, |var| !is_shown(var) && is_updated(cx, var));
+    let mut uncovered = Vec::new();
     let mut tests = with_values(cx, &found, config, &words, &mut claim)?;
+    claim.waits = found.takes_early_inputs(cx);
     if critical.is_none() {
-        updates_told(cx, &found, &shown, &mut tests, &mut claim)?;
+        let coverage = cover_updates(cx, &mut tests).map_err(NoAbstraction::Halted)?;
+        let describe = |(fault, why): &(WrongUpdate, WhyUncovered)| format!("{}: {why}", fault.describe(cx));
+        claim.updates = Some(UpdateClaim {
+            total: coverage.total,
+            found: coverage.found,
+            unobservable: coverage.unobservable,
+            uncovered: coverage.uncovered.iter().map(describe).collect(),
+        });
+        uncovered = coverage.uncovered;
     }
     claim.tests = tests.len();
-    claim.symbols = tests.iter().map(|test| test.labels.len()).sum();
-    let tests = tests.into_iter().map(|test| test.labels).collect();
-    Ok(CompleteSuite { abstraction: found, machine, words, tests, claim })
+    claim.symbols = tests.iter().map(Vec::len).sum();
+    Ok(CompleteSuite { abstraction: found, machine, words, tests, uncovered, claim })
 }
 
 /// The switches with labels or requirements among `names`.
@@ -304,65 +261,25 @@ fn numbers(found: &Abstraction, machine: &Mealy) -> Vec<usize> {
     machine.names().inputs.iter().map(number).collect()
 }
 
-/// A word with values.
-struct ValuedWord {
-    word: Vec<usize>,
-    labels: Vec<Label>,
-}
-
-/// Adds tests until every wrong update that can be distinguished from the right one is.
-fn updates_told(
-    cx: &mut Ctx<'_>,
-    found: &Abstraction,
-    shown: &[Vec<(VarId, Vec<usize>)>],
-    tests: &mut Vec<ValuedWord>,
-    claim: &mut Claim,
-) -> Result<(), NoCompleteSuite> {
-    let mut ways: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
-    for wrong in updates::wrong_updates(cx, found) {
-        if let Some(halted) = cx.halted() {
-            return Err(NoAbstraction::Halted(halted).into());
-        }
-        let Some(outcome) = found.outcomes(wrong.state, wrong.input).first() else { continue };
-        let showing = shown[outcome.target].iter().find(|(var, _)| *var == wrong.var);
-        let Some((_, showing)) = showing else { continue };
-        claim.updates += 1;
-        if tests.iter().any(|test| updates::tells(cx, found, &test.word, &test.labels, &wrong)) {
-            continue;
-        }
-        let ways = ways.entry(wrong.state).or_insert_with(|| ways_to(found, wrong.state));
-        let test = ways.iter().find_map(|way| {
-            let word = [way.as_slice(), &[wrong.input], showing].concat();
-            let labels = updates::telling(cx, found, &word, &wrong)?;
-            Some(ValuedWord { word, labels })
-        });
-        match test {
-            Some(test) => tests.push(test),
-            None => claim.untold_updates += 1,
-        }
-    }
-    Ok(())
-}
-
 fn with_values(
     cx: &mut Ctx<'_>,
     found: &Abstraction,
     config: &CompleteConfig,
     words: &[Vec<usize>],
     claim: &mut Claim,
-) -> Result<Vec<ValuedWord>, NoCompleteSuite> {
+) -> Result<Vec<Vec<Label>>, NoCompleteSuite> {
     let mut concretiser = Concretiser::new(found, config.values, config.seed);
     let mut tests = Vec::new();
     for word in words {
         if let Some(halted) = cx.halted() {
             return Err(NoAbstraction::Halted(halted).into());
         }
-        let Some((word, concrete)) = executed(cx, found, &mut concretiser, word, claim) else {
+        let Some(concrete) = executed(cx, found, &mut concretiser, word, claim) else {
             claim.infeasible += 1;
             continue;
         };
         claim.missed += concrete.missed;
-        tests.extend(concrete.tests.into_iter().map(|labels| ValuedWord { word: word.clone(), labels }));
+        tests.extend(concrete.tests);
     }
     tests.extend(told_apart(cx, found, &mut concretiser, claim));
     Ok(tests)
@@ -376,16 +293,15 @@ fn executed(
     concretiser: &mut Concretiser<'_>,
     word: &[usize],
     claim: &mut Claim,
-) -> Option<(Vec<usize>, ConcreteWord)> {
+) -> Option<ConcreteWord> {
     if let Some(concrete) = concretiser.word(cx, word) {
-        return Some((word.to_vec(), concrete));
+        return Some(concrete);
     }
     let detours = ways_to(found, found.initial);
     let longer = detours.into_iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
-    let found = longer.take(MAX_DETOURS).find_map(|word| Some((concretiser.word(cx, &word)?, word)));
-    let (concrete, word) = found?;
+    let concrete = longer.take(MAX_DETOURS).find_map(|word| concretiser.word(cx, &word))?;
     claim.detours += 1;
-    Some((word, concrete))
+    Some(concrete)
 }
 
 /// Returns tests that distinguish answers with possibly equal values, on some way to the place where they may differ.
@@ -394,7 +310,7 @@ fn told_apart(
     found: &Abstraction,
     concretiser: &mut Concretiser<'_>,
     claim: &mut Claim,
-) -> Vec<ValuedWord> {
+) -> Vec<Vec<Label>> {
     let mut tests = Vec::new();
     for input in 0..found.inputs.len() {
         for &(state, answer) in &found.answers[input].fragile {
@@ -405,8 +321,7 @@ fn told_apart(
             let ways = ways_to(found, state);
             let test = ways.into_iter().find_map(|mut word| {
                 word.push(input);
-                let labels = concretiser.telling(cx, &word, answer)?;
-                Some(ValuedWord { word, labels })
+                concretiser.telling(cx, &word, answer)
             });
             match test {
                 Some(test) => tests.push(test),
@@ -464,146 +379,7 @@ fn claim(
         infeasible: 0,
         fragile: 0,
         untold: 0,
-        updates: 0,
-        untold_updates: 0,
-        shown: Vec::new(),
-        hidden: Vec::new(),
+        waits: false,
+        updates: None,
     }
-}
-
-fn names_of(cx: &Ctx<'_>, wanted: impl Fn(VarId) -> bool) -> Vec<String> {
-    let vars = cx.sts.vars.iter().map(|var| var.var).filter(|&var| wanted(var));
-    vars.map(|var| cx.pool.var_info(var).name.to_string()).collect()
-}
-
-fn is_updated(cx: &Ctx<'_>, var: VarId) -> bool {
-    cx.sts.switches.iter().any(|switch| switch.update.iter().any(|&(other, _)| other == var))
-}
-
-impl Claim {
-    /// Returns whether the claim holds for the whole model: the abstraction is exact, nothing is left out, every word
-    /// has values that show surely different answers, and no detour precedes a word where a system may have extra
-    /// states.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        let is_sure = self.detours == 0 || self.bound == self.states;
-        self.is_exact && self.left_out == 0 && self.missed == 0 && self.infeasible == 0 && is_sure
-    }
-
-    /// The claim in sentences: the faults that are found, the assumptions, then the gaps.
-    #[must_use]
-    pub fn sentences(&self) -> Vec<String> {
-        let mut all = vec![self.found()];
-        all.push(format!(
-            "A system of this fault domain behaves like a machine with at most {} over the {}: \
-             it treats inputs of one class alike.",
-            counted(self.bound, "state", "states"),
-            counted(self.inputs, "input class", "input classes")
-        ));
-        all.push(match self.boundary {
-            0 => "Its guards are made of the conditions of the model's own guards.".into(),
-            n => format!(
-                "Its guards are made of the comparisons of the model's guards, each moved by up to {n} either way."
-            ),
-        });
-        all.push(format!(
-            "Its answers are the {} of the model, in terms of variables and fields, or anything else.",
-            counted(self.answers.len(), "answer", "answers")
-        ));
-        if !self.shown.is_empty() && self.only.is_empty() {
-            all.push(format!(
-                "Its updates of {} are the model's, or one of {} others is made, of which {} are found if all \
-                 else is right: nothing is assigned, or what another switch assigns.",
-                listed(&self.shown),
-                self.updates,
-                self.updates - self.untold_updates
-            ));
-        }
-        all.extend(self.gaps());
-        all
-    }
-
-    fn found(&self) -> String {
-        if !self.only.is_empty() {
-            return format!(
-                "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
-                 model does not, or does not give it where the model does.",
-                self.critical.len(),
-                listed(&self.only)
-            );
-        }
-        let is_whole = self.is_exact && self.left_out == 0;
-        let place = if is_whole { "" } else { " where nothing is left out" };
-        format!("Every system of the fault domain that answers wrongly{place} fails a test.")
-    }
-
-    /// Returns the gaps of the claim in sentences.
-    #[must_use]
-    pub fn gaps(&self) -> Vec<String> {
-        let mut gaps = Vec::new();
-        if !self.is_exact {
-            gaps.push(
-                "No finite abstraction was found: classes were split up to a bound, and what is not the same for \
-                 all members of a class is left out. The claim holds for what is left."
-                    .into(),
-            );
-        }
-        if self.left_out > 0 {
-            let pairs = counted(self.left_out, "pair", "pairs");
-            gaps.push(format!("{pairs} of a state and an input class {} left out.", are(self.left_out)));
-        }
-        if self.unspecified > 0 {
-            gaps.push(format!(
-                "{} of a state and an input class {} not mentioned by the model, and not tested.",
-                counted(self.unspecified, "pair", "pairs"),
-                are(self.unspecified)
-            ));
-        }
-        if self.detours > 0 {
-            gaps.push(format!(
-                "{} can be executed only after a detour that leads back to the start; that a system is in its \
-                 first state again then is assumed where it has extra states.",
-                counted(self.detours, "word", "words")
-            ));
-        }
-        if self.infeasible > 0 {
-            let words = counted(self.infeasible, "word", "words");
-            let they = if self.infeasible == 1 { "it is" } else { "they are" };
-            gaps.push(format!("For {words} no values were found: {they} left out."));
-        }
-        if self.missed > 0 {
-            gaps.push(format!(
-                "At {} no values were found that tell another answer of the model from the right one.",
-                counted(self.missed, "step", "steps")
-            ));
-        }
-        if self.fragile > 0 {
-            gaps.push(format!(
-                "At {} another answer of the model may have the values of the right one by chance; {} of them {} \
-                 tested where they differ, and the machine does not rely on them.",
-                counted(self.fragile, "place", "places"),
-                self.fragile - self.untold,
-                are(self.fragile - self.untold)
-            ));
-        }
-        if !self.hidden.is_empty() && self.only.is_empty() {
-            gaps.push(format!(
-                "No answer shows {}: a wrong value is found only by the states it leads to.",
-                listed(&self.hidden)
-            ));
-        }
-        gaps
-    }
-}
-
-fn counted(n: usize, one: &str, several: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { several })
-}
-
-fn are(n: usize) -> &'static str {
-    if n == 1 { "is" } else { "are" }
-}
-
-fn listed(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,186 +1,273 @@
-//! Wrong updates: a system that computes another value for a variable, control being right.
+//! Wrong updates: a system in which one transition computes another value for one variable, all else being right.
 //!
-//! The rivals of an update are to leave the variable as it is, and the terms that other switches assign to it. A test
-//! distinguishes a rival from the update if some later answer has other values with it. Where no test does, ways to the
-//! switch are tried until the solver finds values for which the answer that next reveals the variable differs.
+//! The wrong values are those a programmer might have copied: the variable stays as it is, or gets what another
+//! transition assigns to it. Each such fault is the model with one transition changed, so its guards, answers and later
+//! states follow from the wrong value: it is found whether an answer shows the variable or only a guard reads it.
+//!
+//! *Promises.* Every fault of this kind is in one of three groups: some test fails whatever the faulty system chooses
+//! ([`walks`](super::walks)); it is proved that no test that waits for silence can find it; or it is listed as not
+//! covered, with the reason.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::ControlFlow;
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::GateId;
+use ioxide_model::sts::{GateKind, Sts, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
-use ioxide_model::valuation::Valuation;
-use ioxide_smt::solver::{SolverAnswer, SolverDecision};
-use ioxide_symex::Ctx;
+use ioxide_smt::halt::Halted;
+use ioxide_symex::{Ctx, quiescence};
 
-use super::concretise::{after, field_values, is_equal_in};
-use super::rivals::difference;
-use super::{Abstraction, ClassOutcome};
+use super::walks::{TestWalk, kills};
+use crate::conform::{ConformAnswer, SearchBounds};
+use crate::kill::{KillConfig, MutationAnalysis};
+use crate::mutate::{Edit, Mutant, MutationChange, MutationOperator, control_variables, with_assignment};
 
-/// The number of the first copy of a field in a word.
-const FIRST_COPY: u32 = 200_000;
-/// The greatest number of rivals of one update.
-const MAX_RIVALS: usize = 6;
+/// The greatest number of faults that are looked at; the others are listed as not covered. Larger models than any of
+/// the examples stay below it.
+const MAX_FAULTS: usize = 10_000;
+/// The greatest number of faults for which a test or a proof is searched. Chosen by feel: each search may take seconds.
+const MAX_SEARCHES: usize = 400;
+/// The greatest number of searches that may end without an answer: a model on which many do is beyond the search.
+const MAX_UNDECIDED: usize = 50;
+/// The greatest number of product states of one search. All that is decided on the examples is decided within it.
+const MAX_STATES: usize = 500;
 
-/// A wrong update: another term for a variable after an input class in a condition class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WrongUpdate {
-    pub(super) state: usize,
-    pub(super) input: usize,
-    pub(super) var: VarId,
-    term: Term,
+/// A wrong update: what one transition does to one variable in place of the right thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WrongUpdate {
+    /// The transition.
+    pub switch: SwitchId,
+    /// The variable.
+    pub var: VarId,
+    /// The value that it gets; `None` if it stays as it is.
+    pub term: Option<Term>,
 }
 
-/// Every wrong update that differs from the right one for some values.
-pub(super) fn wrong_updates(cx: &mut Ctx<'_>, found: &Abstraction) -> Vec<WrongUpdate> {
+impl WrongUpdate {
+    /// Returns the transition with the wrong update.
+    #[must_use]
+    pub fn apply(&self, cx: &mut Ctx<'_>) -> Switch {
+        let sts = cx.sts;
+        with_assignment(cx.pool, &sts.switches[self.switch], self.var, self.term)
+    }
+
+    /// Returns the fault in words.
+    #[must_use]
+    pub fn describe(&self, cx: &Ctx<'_>) -> String {
+        let (label, name) = (&cx.sts.switches[self.switch].label, &cx.pool.var_info(self.var).name);
+        match self.term {
+            Some(term) => format!("`{label}` with `{name} = {}`", cx.pool.show(term)),
+            None => format!("`{label}` without an assignment to `{name}`"),
+        }
+    }
+}
+
+/// The reason why a wrong update is not covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WhyUncovered {
+    /// There are too many faults to look at all of them.
+    TooMany,
+    /// Neither a difference nor a proof that there is none was found.
+    Undecided,
+    /// The faulty system may choose its outputs such that no test fails.
+    SystemChooses,
+}
+
+impl fmt::Display for WhyUncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooMany => "beyond the number of faults that are looked at",
+            Self::Undecided => "neither a test nor a proof was found",
+            Self::SystemChooses => "it shows only if the system makes certain choices",
+        })
+    }
+}
+
+/// The wrong updates of a model, by what is known of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateCoverage {
+    /// The number of all faults.
+    pub total: usize,
+    /// The number of faults for which a test fails.
+    pub found: usize,
+    /// The number of faults that no test can find: a proof shows that they make no difference.
+    pub unobservable: usize,
+    /// The others.
+    pub uncovered: Vec<(WrongUpdate, WhyUncovered)>,
+}
+
+/// Returns every wrong update of the system of `cx`, in the order of transitions and variables.
+///
+/// A value that another transition computes from fields of its message can be assigned only where the message has
+/// fields of these names and sorts.
+#[must_use]
+pub fn wrong_updates(cx: &mut Ctx<'_>) -> Vec<WrongUpdate> {
+    let sts = cx.sts;
+    let controls = control_variables(sts);
+    let vars: Vec<VarId> = sts.vars.iter().map(|var| var.var).filter(|var| !controls.contains(var)).collect();
+    // What all transitions assign to each variable, once.
+    let mut values: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); vars.len()];
+    for (&var, values) in vars.iter().zip(&mut values) {
+        values.extend(sts.switches.iter().filter_map(|switch| assigned(switch, var)));
+    }
     let mut all = Vec::new();
-    for state in 0..found.states.len() {
-        for input in 0..found.inputs.len() {
-            let Some(outcome) = found.outcomes(state, input).first() else { continue };
-            for &(var, right) in &outcome.store {
-                for term in rivals(cx, found, input, var, right) {
-                    if differs(cx, found, (state, input), term, right) {
-                        all.push(WrongUpdate { state, input, var, term });
-                    }
-                }
+    for (id, switch) in sts.switches.iter_enumerated() {
+        for (&var, values) in vars.iter().zip(&values) {
+            let (right, own) = (assigned(switch, var), cx.pool.var(var));
+            let mut wrong: BTreeSet<Option<Term>> = BTreeSet::new();
+            for &value in values {
+                wrong.extend(in_message(cx, sts, switch, value).map(Some));
             }
+            // To assign a variable to itself is to assign nothing.
+            wrong.remove(&Some(own));
+            if right.is_some_and(|right| right != own) {
+                wrong.insert(None);
+            }
+            wrong.remove(&right);
+            all.extend(wrong.into_iter().map(|term| WrongUpdate { switch: id, var, term }));
         }
     }
     all
 }
 
-/// Returns the terms that could be assigned by mistake: the variable itself, terms assigned to it after the same input
-/// class, and constants assigned to it after others.
-fn rivals(cx: &mut Ctx<'_>, found: &Abstraction, input: usize, var: VarId, right: Term) -> Vec<Term> {
-    let mut rivals = vec![cx.pool.var(var)];
-    for state in 0..found.states.len() {
-        for other in 0..found.inputs.len() {
-            for outcome in found.outcomes(state, other) {
-                let terms = outcome.store.iter().filter(|(own, _)| *own == var).map(|(_, term)| *term);
-                rivals.extend(terms.filter(|&term| other == input || cx.pool.is_ground(term)));
+/// The value that `switch` assigns to `var`.
+fn assigned(switch: &Switch, var: VarId) -> Option<Term> {
+    switch.update.iter().find(|(target, _)| *target == var).map(|&(_, term)| term)
+}
+
+/// Returns `term` with the fields of the message of `switch` in place of those of the same name and sort; `None` if it
+/// needs a field that the message lacks.
+fn in_message(cx: &mut Ctx<'_>, sts: &Sts, switch: &Switch, term: Term) -> Option<Term> {
+    let fields = &sts.gates[switch.gate].fields;
+    let mut names = Substitution::new();
+    for var in cx.pool.free_vars(term) {
+        if fields.contains(&var) || sts.stored().any(|stored| stored == var) {
+            continue;
+        }
+        let wanted = cx.pool.var_info(var);
+        let is_it = |field: &&VarId| {
+            let info = cx.pool.var_info(**field);
+            info.name == wanted.name && info.sort == wanted.sort
+        };
+        let field = *fields.iter().find(is_it)?;
+        names.set(var, cx.pool.var(field));
+    }
+    Some(cx.pool.substitute(term, &names))
+}
+
+/// Adds tests to `tests` until every wrong update is found, is proved to make no difference, or stays uncovered.
+///
+/// # Errors
+/// If the time limit or an interrupt ends the work.
+pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<UpdateCoverage, Halted> {
+    let mut faults = wrong_updates(cx);
+    let mut coverage = UpdateCoverage { total: faults.len(), ..UpdateCoverage::default() };
+    let beyond = faults.split_off(faults.len().min(MAX_FAULTS));
+    let mut walks: Vec<TestWalk> = Vec::new();
+    if !faults.is_empty() {
+        walks.extend(tests.iter().filter_map(|test| TestWalk::new(cx, test)));
+    }
+    let mut search = FaultSearch::default();
+    for fault in faults {
+        if let Some(halted) = cx.halted() {
+            return Err(halted);
+        }
+        let switch = fault.apply(cx);
+        if walks.iter().any(|walk| kills(cx, walk, fault.switch, &switch)) {
+            coverage.found += 1;
+            continue;
+        }
+        match search.decide(cx, fault, switch) {
+            FaultAnswer::Test(test, walk) => {
+                tests.push(test);
+                walks.push(*walk);
+                coverage.found += 1;
+            }
+            FaultAnswer::Unobservable => coverage.unobservable += 1,
+            FaultAnswer::Open(why) => coverage.uncovered.push((fault, why)),
+        }
+    }
+    coverage.uncovered.extend(beyond.into_iter().map(|fault| (fault, WhyUncovered::TooMany)));
+    // An answer that was cut short by the end of the time is no answer.
+    cx.halted().map_or(Ok(coverage), Err)
+}
+
+/// What a search says of a fault that no test finds so far.
+enum FaultAnswer {
+    /// This test finds it.
+    Test(Vec<Label>, Box<TestWalk>),
+    /// No test can.
+    Unobservable,
+    /// Not known.
+    Open(WhyUncovered),
+}
+
+/// Searches tests for faults; the analysis of the model is made when it is needed first.
+#[derive(Default)]
+struct FaultSearch {
+    prepared: Option<(Sts, MutationAnalysis)>,
+    n_searches: usize,
+    n_undecided: usize,
+}
+
+impl FaultSearch {
+    fn decide(&mut self, cx: &mut Ctx<'_>, fault: WrongUpdate, switch: Switch) -> FaultAnswer {
+        self.n_searches += 1;
+        if self.n_searches > MAX_SEARCHES || self.n_undecided > MAX_UNDECIDED {
+            return FaultAnswer::Open(WhyUncovered::TooMany);
+        }
+        let (spec, analysis) = self.prepared.get_or_insert_with(|| {
+            let spec = waiting(cx);
+            let bounds = SearchBounds { max_states: MAX_STATES, max_depth: u32::MAX };
+            let analysis =
+                MutationAnalysis::new(&mut cx.over(&spec), &KillConfig { bounds, ..KillConfig::default() });
+            (spec, analysis)
+        });
+        let mut changed = switch.clone();
+        if cx.sts.kind_of(&switch) == GateKind::Input {
+            changed.guard = guarded_by_silence(cx, &switch);
+        }
+        let change = MutationChange::Switch(fault.switch, Box::new(changed));
+        let mutant = Mutant {
+            id: String::new(),
+            edits: vec![Edit { operator: MutationOperator::AssignMutate, change }],
+        };
+        let mut watch = |_: &_| ControlFlow::Continue(());
+        match analysis.decide(&mut cx.over(spec), &mutant, &mut watch).answer {
+            ConformAnswer::Conforms(_) => FaultAnswer::Unobservable,
+            ConformAnswer::Unknown(_) => {
+                self.n_undecided += 1;
+                FaultAnswer::Open(WhyUncovered::Undecided)
+            }
+            ConformAnswer::Fails(witness) => {
+                let is_input = |label: &Label| matches!(label, Label::Input(..));
+                let test: Vec<Label> = witness.trace.labels.into_iter().filter(is_input).collect();
+                // The trace shows what the faulty system *can* do; a test must fail whatever it does.
+                match TestWalk::new(cx, &test) {
+                    Some(walk) if kills(cx, &walk, fault.switch, &switch) => {
+                        FaultAnswer::Test(test, Box::new(walk))
+                    }
+                    _ => FaultAnswer::Open(WhyUncovered::SystemChooses),
+                }
             }
         }
     }
-    let mut distinct: Vec<Term> = Vec::new();
-    for term in rivals.into_iter().filter(|&term| term != right) {
-        if !distinct.contains(&term) && distinct.len() < MAX_RIVALS {
-            distinct.push(term);
-        }
-    }
-    distinct
 }
 
-fn differs(
-    cx: &mut Ctx<'_>,
-    found: &Abstraction,
-    (state, input): (usize, usize),
-    term: Term,
-    right: Term,
-) -> bool {
-    let mut facts = found.states[state].facts.clone();
-    facts.push(found.inputs[input].when);
-    facts.push(cx.pool.ne(term, right));
-    cx.decide(&facts) != SolverDecision::Unsat
-}
-
-/// Returns whether an answer in `test`, whose input classes are `word`, changes with the wrong update.
-pub(super) fn tells(
-    cx: &Ctx<'_>,
-    found: &Abstraction,
-    word: &[usize],
-    test: &[Label],
-    wrong: &WrongUpdate,
-) -> bool {
-    let mut state = found.initial;
-    let mut stores = (found.start.values.clone(), found.start.values.clone());
-    for (&input, label) in word.iter().zip(test) {
-        let (Label::Input(gate, values), Some(outcome)) = (label, found.outcomes(state, input).first())
-        else {
-            return false;
-        };
-        let fields = field_values(cx, *gate, values);
-        if !is_equal_in(cx, &outcome.said, &fields, &stores.0, &stores.1) {
-            return true;
-        }
-        let Some(next) = after(cx, &stores.0, *gate, values, outcome) else { return false };
-        let due = ((state, input) == (wrong.state, wrong.input)).then_some(wrong);
-        let Some(own) = after_wrong(cx, &stores.1, &fields, outcome, due) else {
-            return false;
-        };
-        stores = (next, own);
-        state = outcome.target;
-    }
-    false
-}
-
-/// The store of the system after a step; `due` is the wrong update if it applies at this step.
-fn after_wrong(
-    cx: &Ctx<'_>,
-    store: &Valuation,
-    fields: &Valuation,
-    outcome: &ClassOutcome,
-    due: Option<&WrongUpdate>,
-) -> Option<Valuation> {
-    let value = |&(var, term): &(VarId, Term)| {
-        let term = due.filter(|wrong| wrong.var == var).map_or(term, |wrong| wrong.term);
-        Some((var, cx.pool.eval(term, &(fields, store)).ok()?))
-    };
-    outcome.store.iter().map(value).collect()
-}
-
-/// Returns values for `word` with which its last answer changes with the wrong update; `None` if none were found.
-pub(super) fn telling(
-    cx: &mut Ctx<'_>,
-    found: &Abstraction,
-    word: &[usize],
-    wrong: &WrongUpdate,
-) -> Option<Vec<Label>> {
-    let sts = cx.sts;
-    let mut right = Substitution::new();
-    for (var, value) in found.start.values.iter() {
-        right.set(var, cx.pool.value(value.clone()));
-    }
-    let mut own = right.clone();
-    let (mut facts, mut copies, mut state) = (Vec::new(), Vec::new(), found.initial);
-    for (step, &input) in word.iter().enumerate() {
-        let outcome = found.outcomes(state, input).first()?;
-        let class = &found.inputs[input];
-        let number = FIRST_COPY + u32::try_from(step).ok()?;
-        let vars: Vec<VarId> =
-            sts.gates[class.gate].fields.iter().map(|&field| cx.pool.indexed(field, number)).collect();
-        for (&field, &var) in sts.gates[class.gate].fields.iter().zip(&vars) {
-            let copy = cx.pool.var(var);
-            right.set(field, copy);
-            own.set(field, copy);
-        }
-        facts.push(cx.pool.substitute(class.when, &right));
-        if step + 1 == word.len() {
-            facts.push(last_differs(cx, outcome, &right, &own));
-        }
-        let is_due = (state, input) == (wrong.state, wrong.input);
-        let (mut next, mut next_own) = (Substitution::new(), Substitution::new());
-        for &(var, term) in &outcome.store {
-            next.set(var, cx.pool.substitute(term, &right));
-            let term = if is_due && var == wrong.var { wrong.term } else { term };
-            next_own.set(var, cx.pool.substitute(term, &own));
-        }
-        (right, own, state) = (next, next_own, outcome.target);
-        copies.push((class.gate, vars));
-    }
-    let SolverAnswer::Sat(valuation) = cx.check(&facts) else { return None };
-    let value = |var| {
-        valuation.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
-    };
-    let label =
-        |(gate, vars): (GateId, Vec<VarId>)| Label::Input(gate, vars.into_iter().map(value).collect());
-    Some(copies.into_iter().map(label).collect())
-}
-
-/// The condition that the answer differs between two stores.
-fn last_differs(cx: &mut Ctx<'_>, outcome: &ClassOutcome, right: &Substitution, own: &Substitution) -> Term {
-    let mut sides = [outcome.said.clone(), outcome.said.clone()];
-    for (said, names) in sides.iter_mut().zip([right, own]) {
-        for message in said {
-            message.values.iter_mut().for_each(|term| *term = cx.pool.substitute(*term, names));
+/// Returns the system of `cx` that takes inputs only while it is silent, as the tests of a complete suite give them.
+fn waiting(cx: &mut Ctx<'_>) -> Sts {
+    let mut spec = cx.sts.clone();
+    for (id, switch) in cx.sts.switches.iter_enumerated() {
+        if cx.sts.kind_of(switch) == GateKind::Input {
+            spec.switches[id].guard = guarded_by_silence(cx, switch);
         }
     }
-    difference(cx, &sides[0], &sides[1])
+    spec
+}
+
+/// Returns the guard of `switch` where its source is silent.
+fn guarded_by_silence(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
+    let silent = quiescence(cx, switch.source);
+    cx.pool.and2(silent, switch.guard)
 }

@@ -128,7 +128,8 @@ fn searched(
 ) -> EnumerationResult {
     let gates = same_gates(spec);
     let possible = meaning.1 != InputCompletion::Restricted && !spec.is_timed() && !imp.is_timed();
-    let search = possible.then(|| Enumeration::new(pool, imp, spec, &gates, meaning, budget.states)).flatten();
+    let search =
+        possible.then(|| Enumeration::new(pool, imp, spec, &gates, meaning, budget.states)).flatten();
     let found = search.and_then(|mut search| search.run(pool, budget.steps, &mut |_| false));
     found.unwrap_or(EnumerationResult::GaveUp)
 }
@@ -185,8 +186,7 @@ impl<'w> Enumeration<'w> {
         let ours: BTreeMap<GateId, GateId> =
             gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?))).collect();
         let theirs: BTreeMap<GateId, GateId> = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
-        let sides =
-            [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
+        let sides = [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
         let free = FreeFields::of(pool, sides)?;
         let side = |sts, gates: BTreeMap<GateId, GateId>| {
             EnumeratedSide::new(sts, gates, max_states).with_free(&free)

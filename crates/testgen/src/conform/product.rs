@@ -300,7 +300,8 @@ impl ModelProduct<'_> {
         if !pair.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, pair)? else {
+        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, pair)?
+        else {
             return Ok(Vec::new());
         };
         // The silence before an input rules states out, on either side: one that had to speak by then is in no trace that

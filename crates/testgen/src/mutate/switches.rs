@@ -113,6 +113,35 @@ fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, T
     Switch { guard, update, range_check, ..switch.clone() }
 }
 
+/// Returns `switch` with `term` assigned to `var`, or with nothing assigned to it.
+pub(super) fn with_assignment(
+    pool: &mut TermPool,
+    switch: &Switch,
+    var: VarId,
+    term: Option<Term>,
+) -> Switch {
+    let guard = written(pool, switch);
+    let mut update = switch.update.clone();
+    match (update.iter().position(|(target, _)| *target == var), term) {
+        (Some(at), Some(term)) => update[at].1 = term,
+        (Some(at), None) => drop(update.remove(at)),
+        (None, Some(term)) => update.push((var, term)),
+        (None, None) => (),
+    }
+    // What the other assignments demand beyond their ranges, such as items that are there, they still demand.
+    let others: Vec<(VarId, Term)> =
+        switch.update.iter().copied().filter(|(target, _)| *target != var).collect();
+    let facts = switch.range_check.map(|check| pool.conjuncts(check)).unwrap_or_default();
+    let is_theirs = |pool: &TermPool, fact: Term| {
+        let read = pool.free_vars(fact);
+        others.iter().any(|&(_, term)| read.iter().all(|&var| pool.mentions(term, var)))
+    };
+    let theirs: Vec<Term> = facts.into_iter().filter(|&fact| is_theirs(pool, fact)).collect();
+    let theirs = pool.and(theirs);
+    let guard = pool.and2(guard, theirs);
+    with(pool, switch, guard, update)
+}
+
 fn guards(
     model: &mut Model,
     id: SwitchId,

@@ -4,6 +4,7 @@ mod adaptive;
 mod case;
 mod collections;
 mod common;
+mod complete_random;
 mod conform;
 mod conform_random;
 mod conform_timed;

@@ -136,7 +136,8 @@ fn show(
     match word {
         "pass" => writeln!(
             out,
-            "pass: only answers that the model allows, if the system has at most {} over {} ({tested} tested)",
+            "pass: only answers that the model allows, if the system has at most {} over {}, treats inputs of one class \
+             alike, has guards made of the model's conditions, and updates variables as the model does ({tested} tested)",
             counted(bound, "state"),
             counted(found.inputs.len(), "input class")
         )?,

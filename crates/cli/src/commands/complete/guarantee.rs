@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::RunCounts;
-use ioxide_testgen::complete::suite::Claim;
+use ioxide_testgen::complete::claim::Claim;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Value as Json, json};
 
@@ -17,6 +17,9 @@ use crate::solver::SolverRequest;
 
 /// The name of the claim in the header of a suite.
 pub const CLAIM: &str = "claim";
+
+/// The version of claims. Suites of earlier versions state a claim about wrong updates that they do not keep.
+pub const CLAIM_VERSION: u64 = 2;
 
 /// The claim of a suite, which holds once all its tests have passed.
 #[derive(Clone, Debug)]
@@ -36,34 +39,57 @@ impl CompleteGuarantee {
     }
 
     /// Writes for people whether the guarantee holds: not if a test failed or has no verdict, not yet while tests or
-    /// inputs are left out.
+    /// inputs are left out. A guarantee is written with all that it assumes, and with its gaps.
     pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, counts: &RunCounts) -> io::Result<()> {
         let all = tester.runs();
+        match GuaranteeStanding::of(tester, counts) {
+            GuaranteeStanding::Failed => return writeln!(out, "guarantee: none, a test failed"),
+            GuaranteeStanding::Doubtful => {
+                return writeln!(
+                    out,
+                    "guarantee: none, {} without a verdict",
+                    counted(counts.inconclusive + counts.errors, "test")
+                );
+            }
+            _ if self.is_outdated() => {
+                return writeln!(
+                    out,
+                    "guarantee: none; the suite is of an earlier version, whose claim about wrong updates does not \
+                     hold: make it again with `ioxide complete`"
+                );
+            }
+            GuaranteeStanding::Reached => writeln!(out, "guarantee: {}", self.promise())?,
+            GuaranteeStanding::Open => {
+                writeln!(out, "guarantee: none yet; after all {}: {}", counted(all, "test"), self.promise())?;
+            }
+        }
+        self.statement().try_for_each(|sentence| writeln!(out, "  {sentence}"))
+    }
+
+    /// What follows if all tests pass, for a system that meets the assumptions of the statement.
+    fn promise(&self) -> String {
         let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
-        let limits = format!(
-            "at most {} over {}",
-            counted(number("bound"), "state"),
-            counted(number("input_classes"), "input class")
-        );
         let scope = match (self.claim["whole"].as_bool(), self.only().is_empty()) {
             (Some(true), true) => "it answers as the model does".to_owned(),
             (_, false) => format!("it gives the answers of {} as the model does", self.only().join(", ")),
-            _ => "it answers as the model does, where the claim speaks of it".to_owned(),
+            _ => "it answers as the model does, except for the gaps below".to_owned(),
         };
-        match GuaranteeStanding::of(tester, counts) {
-            GuaranteeStanding::Failed => writeln!(out, "guarantee: none, a test failed"),
-            GuaranteeStanding::Doubtful => writeln!(
-                out,
-                "guarantee: none, {} without a verdict",
-                counted(counts.inconclusive + counts.errors, "test")
-            ),
-            GuaranteeStanding::Reached => writeln!(out, "guarantee: if the system has {limits}, {scope}"),
-            GuaranteeStanding::Open => writeln!(
-                out,
-                "guarantee: none yet; after all {}: if the system has {limits}, {scope}",
-                counted(all, "test")
-            ),
-        }
+        format!(
+            "if the system has at most {} over {} and meets the assumptions below, {scope}",
+            counted(number("bound"), "state"),
+            counted(number("input_classes"), "input class"),
+        )
+    }
+
+    /// The sentences of the claim but the first, which says what [`promise`](Self::promise) says.
+    fn statement(&self) -> impl Iterator<Item = &str> {
+        let sentences = self.claim["statement"].as_array().map(Vec::as_slice).unwrap_or_default();
+        sentences.iter().skip(1).filter_map(Json::as_str)
+    }
+
+    /// Returns whether an earlier version made the claim.
+    fn is_outdated(&self) -> bool {
+        self.claim["version"].as_u64() != Some(CLAIM_VERSION)
     }
 
     fn only(&self) -> Vec<String> {
@@ -75,7 +101,8 @@ impl CompleteGuarantee {
     /// out.
     pub fn json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
         let standing = GuaranteeStanding::of(tester, counts);
-        json!({ "claim": self.claim, "reached": standing == GuaranteeStanding::Reached })
+        let is_reached = standing == GuaranteeStanding::Reached && !self.is_outdated();
+        json!({ "claim": self.claim, "reached": is_reached })
     }
 }
 
@@ -148,9 +175,27 @@ mod tests {
 
     /// Defect: programs were told that the guarantee is reached also after a test that failed, and people and programs
     /// after a test that was carried out and whose verdict is unknown.
+    /// Defect: suites of earlier versions claim to find wrong updates that they miss.
+    #[test]
+    fn a_suite_of_an_earlier_version_guarantees_nothing() {
+        let guarantee = CompleteGuarantee { claim: json!({ "bound": 1, "input_classes": 2, "whole": true }) };
+        let tester = SuiteTester::new(Arc::new(LabelTests::default()), AnswerWait::Quiescence, 1);
+        let counts = RunCounts { passed: 2, ..RunCounts::default() };
+        let mut out = Vec::new();
+        guarantee.show(&mut out, &tester, &counts).expect("it is written");
+        let text = String::from_utf8(out).expect("a text");
+        assert!(text.starts_with("guarantee: none; the suite is of an earlier version"), "{text}");
+        assert_eq!(guarantee.json(&tester, &counts)["reached"], json!(false));
+    }
+
     #[test]
     fn a_guarantee_needs_the_verdict_pass_of_every_test() {
-        let guarantee = CompleteGuarantee { claim: json!({ "bound": 1, "input_classes": 2, "whole": true }) };
+        let guarantee = CompleteGuarantee {
+            claim: json!({
+                "version": CLAIM_VERSION, "bound": 1, "input_classes": 2, "whole": true,
+                "statement": ["Every fault is found.", "Its guards are the model's."],
+            }),
+        };
         let tester = SuiteTester::new(Arc::new(LabelTests::default()), AnswerWait::Quiescence, 1);
         let passed = RunCounts { passed: 2, ..RunCounts::default() };
         let told = |counts: &RunCounts| {
@@ -158,7 +203,8 @@ mod tests {
             guarantee.show(&mut out, &tester, counts).expect("it is written");
             (String::from_utf8(out).expect("a text"), guarantee.json(&tester, counts)["reached"].clone())
         };
-        let holds = "guarantee: if the system has at most 1 state over 2 input classes, it answers as the model does\n";
+        let holds = "guarantee: if the system has at most 1 state over 2 input classes and meets the assumptions below, \
+                     it answers as the model does\n  Its guards are the model's.\n";
         assert_eq!(told(&passed), (holds.to_owned(), json!(true)));
         let failed = told(&RunCounts { failed: 1, ..passed });
         assert_eq!(failed, ("guarantee: none, a test failed\n".to_owned(), json!(false)));

@@ -149,9 +149,7 @@ impl FreeFields {
             let field = sides[1].gates[gate].fields[at];
             let sort = pool.var_info(field).sort;
             let values = match kind {
-                FreeKind::Separated => {
-                    separated(pool, sort, &cuts.remove(&(gate, at)).unwrap_or_default())
-                }
+                FreeKind::Separated => separated(pool, sort, &cuts.remove(&(gate, at)).unwrap_or_default()),
                 FreeKind::Named => named.clone(),
             };
             if values.len() > MAX_REPRESENTATIVES {
@@ -298,10 +296,7 @@ impl FieldAnalysis<'_> {
         let FreeSide { sts, gates } = self.sides[side];
         let Some((&gate, _)) = gates.iter().find(|(_, own)| **own == switch.gate) else { return Vec::new() };
         let fields = sts.gates[switch.gate].fields.iter().enumerate();
-        fields
-            .map(|(at, &var)| ((gate, at), var))
-            .filter(|(field, _)| self.open.contains(field))
-            .collect()
+        fields.map(|(at, &var)| ((gate, at), var)).filter(|(field, _)| self.open.contains(field)).collect()
     }
 
     /// The variables of a holder: a field has one on each side.
@@ -365,9 +360,8 @@ impl FieldAnalysis<'_> {
                 }
                 _ => {
                     let reads = self.pool.free_vars(term);
-                    let is_computed = |var| {
-                        matches!(source(self.pool, sts, switch, var), Some(FieldSource::Computed(_)))
-                    };
+                    let is_computed =
+                        |var| matches!(source(self.pool, sts, switch, var), Some(FieldSource::Computed(_)));
                     if open.iter().any(|(_, var)| reads.contains(var) && !is_computed(*var)) {
                         return None;
                     }

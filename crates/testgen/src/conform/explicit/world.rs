@@ -132,9 +132,12 @@ impl<'w> EnumeratedSide<'w> {
         let open = |at: usize| values.get(&(gate?, at)).map(Vec::as_slice);
         let mut found = Vec::new();
         for values in list.in_state(pool, &state, open).ok_or(EnumerationGivenUp)? {
-            if !sts.gates[step.gate].fields.iter().zip(&values).all(|(&field, value)| {
-                pool.has_sort(value, pool.var_info(field).sort)
-            }) {
+            if !sts.gates[step.gate]
+                .fields
+                .iter()
+                .zip(&values)
+                .all(|(&field, value)| pool.has_sort(value, pool.var_info(field).sort))
+            {
                 continue;
             }
             self.evaluated += 1;

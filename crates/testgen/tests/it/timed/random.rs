@@ -41,7 +41,11 @@ pub fn forked(rng: &mut ChaCha8Rng) -> String {
     let speaks = ["emit z", "emit y when p == x", "emit y when p == u"][rng.random_range(0..3)];
     let joined = if speaks.contains("when") { "&&" } else { "when" };
     text += &format!("state s1 {{\n  t10: {speaks} {joined} c <= {deadline} -> s0\n");
-    text += &format!("  t11: {}\n  t12: {}\n}}\n", sentence(rng, &["on a"], 1), sentence(rng, &["on a", "on o"], 1));
+    text += &format!(
+        "  t11: {}\n  t12: {}\n}}\n",
+        sentence(rng, &["on a"], 1),
+        sentence(rng, &["on a", "on o"], 1)
+    );
     text += &format!("state s2 {{\n  t20: {}\n", sentence(rng, &["on a"], 2));
     if rng.random() {
         text += &format!("  t21: {}\n", sentence(rng, &["emit y", "emit z", "on o", "on a"], 2));

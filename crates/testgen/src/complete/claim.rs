@@ -1,0 +1,221 @@
+//! The claim that a complete suite proves, in figures and in sentences.
+//!
+//! *Promises.* The sentences state the whole assumption: a fault that is not covered is not part of the fault domain
+//! they describe.
+
+/// The number of uncovered wrong updates that are listed one by one.
+const SHOWN_UPDATES: usize = 5;
+
+/// The claim that a suite proves, with its assumptions and gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The number of states of the minimal machine: condition classes, those that no word distinguishes counted once.
+    pub states: usize,
+    /// The greatest number of states a system of the fault domain may have.
+    pub bound: usize,
+    /// The number of input classes.
+    pub inputs: usize,
+    /// The answers of the model by name: the wrong answers of the fault domain are among them, or arbitrary.
+    pub answers: Vec<String>,
+    /// The distance by which comparisons in the guards of a system may be off.
+    pub boundary: u32,
+    /// True if the abstraction is exact, not bounded.
+    pub is_exact: bool,
+    /// The number of pairs of condition class and input class that were left out.
+    pub left_out: usize,
+    /// The number of pairs that the model does not mention.
+    pub unspecified: usize,
+    /// The name of the method that made the words.
+    pub method: &'static str,
+    /// The requirements or switches whose answers alone matter; all answers if empty.
+    pub only: Vec<String>,
+    /// The answers that matter; empty if all do.
+    pub critical: Vec<String>,
+    /// The number of words of classes.
+    pub words: usize,
+    /// The number of words with values.
+    pub tests: usize,
+    /// The number of inputs in all tests.
+    pub symbols: usize,
+    /// The number of steps and surely different answers for which no values were found that distinguish them.
+    pub missed: usize,
+    /// The number of words that can be executed only after a detour back to the initial condition class.
+    pub detours: usize,
+    /// The number of words for which no values were found.
+    pub infeasible: usize,
+    /// The number of places where another answer of the model may have the values of the right one.
+    pub fragile: usize,
+    /// The number of those places where no test has values that distinguish the two.
+    pub untold: usize,
+    /// True if the model takes inputs while it still answers: the tests do not give them then.
+    pub waits: bool,
+    /// The wrong updates of the fault domain; `None` if it has none.
+    pub updates: Option<UpdateClaim>,
+}
+
+/// The wrong updates of a fault domain, by what is known of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateClaim {
+    /// The number of all of them.
+    pub total: usize,
+    /// The number of those that a test finds.
+    pub found: usize,
+    /// The number of those that no test can find: a proof shows that they make no difference.
+    pub unobservable: usize,
+    /// The others in words, which are not part of the fault domain.
+    pub uncovered: Vec<String>,
+}
+
+impl Claim {
+    /// Returns whether the claim holds for the whole model: the abstraction is exact, nothing is left out, every word
+    /// has values that show surely different answers, no detour precedes a word where a system may have extra states,
+    /// and every wrong update is found or makes no difference.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let is_sure = self.detours == 0 || self.bound == self.states;
+        let is_nothing_missing =
+            self.left_out == 0 && self.missed == 0 && self.infeasible == 0 && self.uncovered().is_empty();
+        self.is_exact && is_nothing_missing && is_sure
+    }
+
+    /// The wrong updates that are not covered, in words.
+    fn uncovered(&self) -> &[String] {
+        self.updates.as_ref().map_or(&[], |updates| &updates.uncovered)
+    }
+
+    /// The claim in sentences: the faults that are found, the assumptions, then the gaps.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut all = vec![self.found()];
+        all.push(format!(
+            "A system of this fault domain behaves like a machine with at most {} over the {}: \
+             it treats inputs of one class alike.",
+            counted(self.bound, "state", "states"),
+            counted(self.inputs, "input class", "input classes")
+        ));
+        all.push(match self.boundary {
+            0 => "Its guards are made of the conditions of the model's own guards.".into(),
+            n => format!(
+                "Its guards are made of the comparisons of the model's guards, each moved by up to {n} either way."
+            ),
+        });
+        all.push(format!(
+            "Its answers are the {} of the model, in terms of variables and fields, or anything else.",
+            counted(self.answers.len(), "answer", "answers")
+        ));
+        all.extend(self.about_updates());
+        if self.waits {
+            all.push(
+                "It is given an input only while it is silent: inputs that come while it still answers are not \
+                 part of this claim."
+                    .into(),
+            );
+        }
+        all.extend(self.gaps());
+        all
+    }
+
+    /// The sentence about updates; `None` if the model has none.
+    fn about_updates(&self) -> Option<String> {
+        let Some(updates) = &self.updates else { return Some("Its updates are the model's.".into()) };
+        if updates.total == 0 {
+            return None;
+        }
+        let mut text = format!(
+            "Its updates are the model's; or all else is right, and one transition treats one variable wrongly: it \
+             assigns nothing to it, or what another transition assigns to it. Of {}, the tests find {}; {} no \
+             difference",
+            counted(updates.total, "such fault", "such faults"),
+            updates.found,
+            counted(updates.unobservable, "makes", "make"),
+        );
+        text.push_str(&match updates.uncovered.len() {
+            0 => ".".to_owned(),
+            n => format!("; {n} {} not covered, and not part of the fault domain.", are(n)),
+        });
+        Some(text)
+    }
+
+    fn found(&self) -> String {
+        if !self.only.is_empty() {
+            return format!(
+                "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
+                 model does not, or does not give it where the model does.",
+                self.critical.len(),
+                listed(&self.only)
+            );
+        }
+        let is_whole = self.is_exact && self.left_out == 0;
+        let place = if is_whole { "" } else { " where nothing is left out" };
+        format!("Every system of the fault domain that answers wrongly{place} fails a test.")
+    }
+
+    /// Returns the gaps of the claim in sentences.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if !self.is_exact {
+            gaps.push(
+                "No finite abstraction was found: classes were split up to a bound, and what is not the same for \
+                 all members of a class is left out. The claim holds for what is left."
+                    .into(),
+            );
+        }
+        if self.left_out > 0 {
+            let pairs = counted(self.left_out, "pair", "pairs");
+            gaps.push(format!("{pairs} of a state and an input class {} left out.", are(self.left_out)));
+        }
+        if self.unspecified > 0 {
+            gaps.push(format!(
+                "{} of a state and an input class {} not mentioned by the model, and not tested.",
+                counted(self.unspecified, "pair", "pairs"),
+                are(self.unspecified)
+            ));
+        }
+        if self.detours > 0 {
+            gaps.push(format!(
+                "{} can be executed only after a detour that leads back to the start; that a system is in its \
+                 first state again then is assumed where it has extra states.",
+                counted(self.detours, "word", "words")
+            ));
+        }
+        if self.infeasible > 0 {
+            let words = counted(self.infeasible, "word", "words");
+            let they = if self.infeasible == 1 { "it is" } else { "they are" };
+            gaps.push(format!("For {words} no values were found: {they} left out."));
+        }
+        if self.missed > 0 {
+            gaps.push(format!(
+                "At {} no values were found that tell another answer of the model from the right one.",
+                counted(self.missed, "step", "steps")
+            ));
+        }
+        if self.fragile > 0 {
+            gaps.push(format!(
+                "At {} another answer of the model may have the values of the right one by chance; {} of them {} \
+                 tested where they differ, and the machine does not rely on them.",
+                counted(self.fragile, "place", "places"),
+                self.fragile - self.untold,
+                are(self.fragile - self.untold)
+            ));
+        }
+        let uncovered = self.uncovered();
+        gaps.extend(uncovered.iter().take(SHOWN_UPDATES).map(|fault| format!("Not covered: {fault}.")));
+        if uncovered.len() > SHOWN_UPDATES {
+            gaps.push(format!("Not covered: {} more wrong updates.", uncovered.len() - SHOWN_UPDATES));
+        }
+        gaps
+    }
+}
+
+fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
+}
+
+fn are(n: usize) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

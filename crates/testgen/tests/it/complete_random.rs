@@ -1,0 +1,225 @@
+//! Wrong updates of random models: every textual fault that `conform` refutes fails a test of the complete suite, or
+//! the claim of the suite does not cover it.
+//!
+//! The faults are made here from the text of the model, not from its transitions, and the tests are carried out by
+//! enumeration, so this is a second opinion on the fault domain, on the search and on the walks of `complete`.
+//!
+//! `IOXIDE_MODELS` sets the number of models, `IOXIDE_FIRST_MODEL` the first of them.
+
+mod random_model;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::label::Label;
+use ioxide_model::source::Sources;
+use ioxide_model::sts::{GateKind, Model, Sts};
+use ioxide_model::term::TermPool;
+use ioxide_model::value::Value;
+use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_symex::{Ctx, Quiescence, is_quiescent};
+use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, complete_suite};
+use ioxide_testgen::conform::import::join;
+use ioxide_testgen::conform::{ConformAnswer, ConformOptions, SearchBounds, conform};
+
+use self::random_model::RandomModel;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn loaded(text: &str) -> Model {
+    let mut sources = Sources::default();
+    let file = sources.add("random.iox", text);
+    let loaded = load(&sources, file, &LoadOptions::default());
+    loaded.model.unwrap_or_else(|| panic!("{:#?}\n{text}", loaded.diagnostics))
+}
+
+/// The results of a campaign.
+#[derive(Default, Debug)]
+struct Tally {
+    models: u64,
+    /// Models with a complete suite.
+    suites: u64,
+    /// Suites whose claim is whole.
+    whole: u64,
+    faults: u64,
+    refuted: u64,
+    killed: u64,
+    uncovered: u64,
+    undecided: u64,
+}
+
+#[test]
+fn every_wrong_update_that_conform_refutes_is_killed_or_not_covered() {
+    let first = number("IOXIDE_FIRST_MODEL", 0);
+    let n_models = number("IOXIDE_MODELS", 60);
+    let mut tally = Tally::default();
+    for seed in first..first + n_models {
+        tally.models += 1;
+        check(seed, &mut tally);
+        if tally.models.is_multiple_of(500) {
+            println!("{tally:?}");
+        }
+    }
+    println!("{tally:?}");
+    // A suite that claims nothing, or models without faults, would let everything pass.
+    assert!(tally.suites * 2 > n_models && tally.whole * 3 > n_models, "{tally:?}");
+    assert!(tally.refuted > n_models && tally.killed * 10 > tally.refuted * 8, "{tally:?}");
+}
+
+fn check(seed: u64, tally: &mut Tally) {
+    let model = RandomModel::new(seed);
+    let text = model.text();
+    let mut spec = loaded(&text);
+    let mut solver = stack(&SolverConfig::default());
+    let suite = complete_suite(&mut Ctx::new(&mut spec, &mut solver), &CompleteConfig::default());
+    let Ok(suite) = suite else { return };
+    tally.suites += 1;
+    tally.whole += u64::from(suite.claim.is_whole());
+    let mut uncovered = uncovered_places(&spec, &suite);
+    for fault in model.faults() {
+        tally.faults += 1;
+        let (joined, imp) = joined(&spec, &fault.text);
+        let Some(is_refuted) = refutes(&joined, &imp) else {
+            tally.undecided += 1;
+            continue;
+        };
+        // Some tests suffice to see that a right system passes.
+        let n_tests = if is_refuted { suite.tests.len() } else { suite.tests.len().min(20) };
+        let is_killed = fails_surely(&joined, &imp, &suite.tests[..n_tests]);
+        assert!(is_refuted || !is_killed, "seed {seed}: a right system fails: {}\n{text}", fault.text);
+        tally.refuted += u64::from(is_refuted);
+        tally.killed += u64::from(is_killed);
+        if is_refuted && !is_killed {
+            let left = uncovered.get_mut(&fault.place).filter(|left| **left > 0);
+            let Some(left) = left else {
+                panic!(
+                    "seed {seed}: the guarantee covers {:?}, no test fails:\n{}\n{text}",
+                    fault.place, fault.text
+                );
+            };
+            *left -= 1;
+            tally.uncovered += 1;
+        }
+    }
+}
+
+/// The number of uncovered faults by transition and variable.
+fn uncovered_places(spec: &Model, suite: &CompleteSuite) -> BTreeMap<(String, String), usize> {
+    let mut places = BTreeMap::new();
+    for (fault, _) in &suite.uncovered {
+        let label = spec.sts.switches[fault.switch].label.to_string();
+        let var = spec.pool.var_info(fault.var).name.to_string();
+        *places.entry((label, var)).or_insert(0) += 1;
+    }
+    places
+}
+
+/// The specification, and the system of `text` over its pool.
+fn joined(spec: &Model, text: &str) -> (Model, Sts) {
+    let mut spec = spec.clone();
+    let imp = join(&mut spec, &loaded(text)).expect("the same messages");
+    (spec, imp)
+}
+
+/// Returns whether `conform` refutes `imp`; `None` if it does not decide.
+fn refutes(spec: &Model, imp: &Sts) -> Option<bool> {
+    let mut spec = spec.clone();
+    let mut solver = stack(&SolverConfig::default());
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    // Models with an unbounded counter have no end.
+    let bounds = SearchBounds { max_states: 600, max_depth: u32::MAX };
+    let options = ConformOptions { bounds, ..ConformOptions::default() };
+    let verdict = conform(&mut cx, imp, &options, &mut |_| ControlFlow::Continue(()));
+    match verdict.expect("the same messages").answer {
+        ConformAnswer::Fails(_) => Some(true),
+        ConformAnswer::Conforms(_) => Some(false),
+        ConformAnswer::Unknown(_) => None,
+    }
+}
+
+/// Returns whether some test fails whatever `imp` chooses, by enumeration of all messages.
+fn fails_surely(spec: &Model, imp: &Sts, tests: &[Vec<Label>]) -> bool {
+    let mut spec = spec.clone();
+    let mut solver = stack(&SolverConfig::default());
+    let outputs = messages(&spec.pool, &spec.sts);
+    let mut cx = Ctx::new(&mut spec, &mut solver);
+    let start = |cx: &Ctx<'_>, sts: &Sts| concrete::initial_state(cx.pool, sts).expect("known values");
+    let (own, right) = (start(&cx, imp), start(&cx, cx.sts));
+    tests.iter().any(|test| {
+        let mut pairs = settled(&mut cx, imp, &outputs, vec![(own.clone(), BTreeSet::from([right.clone()]))]);
+        for input in test {
+            let given = pairs.iter().flat_map(|pair| given(&cx, imp, pair, input)).collect();
+            pairs = settled(&mut cx, imp, &outputs, given);
+        }
+        pairs.is_empty()
+    })
+}
+
+type Pair = (ConcreteState, BTreeSet<ConcreteState>);
+
+/// Every output with every combination of values.
+fn messages(pool: &TermPool, sts: &Sts) -> Vec<Label> {
+    let mut all = Vec::new();
+    for (gate, declared) in sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output) {
+        let mut combinations: Vec<Vec<Value>> = vec![Vec::new()];
+        for &field in &declared.fields {
+            let domain = pool.finite_domain(pool.var_info(field).sort).expect("outputs have finite fields");
+            let longer = |values: &Vec<Value>| {
+                let with = |value: &Value| values.iter().cloned().chain([value.clone()]).collect();
+                domain.iter().map(with).collect::<Vec<Vec<Value>>>()
+            };
+            combinations = combinations.iter().flat_map(longer).collect();
+        }
+        all.extend(combinations.into_iter().map(|values| Label::Output(gate, values)));
+    }
+    all
+}
+
+/// The states of `sts` after `label`.
+fn after(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState, label: &Label) -> Vec<ConcreteState> {
+    let next = concrete::successors(cx.pool, sts, state, label).expect("small values");
+    next.into_iter().map(|next| next.state).collect()
+}
+
+fn given(cx: &Ctx<'_>, imp: &Sts, (own, right): &Pair, input: &Label) -> Vec<Pair> {
+    let next: BTreeSet<_> = right.iter().flat_map(|state| after(cx, cx.sts, state, input)).collect();
+    if next.is_empty() {
+        // A test leaves out what the model does not mention.
+        return vec![(own.clone(), right.clone())];
+    }
+    match after(cx, imp, own, input) {
+        ignored if ignored.is_empty() => vec![(own.clone(), next)],
+        taken => taken.into_iter().map(|own| (own, next.clone())).collect(),
+    }
+}
+
+/// The pairs in which `imp` is silent, as the specification may be.
+fn settled(cx: &mut Ctx<'_>, imp: &Sts, outputs: &[Label], pairs: Vec<Pair>) -> BTreeSet<Pair> {
+    let mut silent = BTreeSet::new();
+    let mut todo = pairs;
+    while let Some((own, right)) = todo.pop() {
+        let mut is_silent = true;
+        for label in outputs {
+            for next in after(cx, imp, &own, label) {
+                is_silent = false;
+                let allowed: BTreeSet<_> =
+                    right.iter().flat_map(|state| after(cx, cx.sts, state, label)).collect();
+                if !allowed.is_empty() {
+                    todo.push((next, allowed));
+                }
+            }
+        }
+        if is_silent {
+            let quiet: BTreeSet<_> =
+                right.into_iter().filter(|state| is_quiescent(cx, state) == Quiescence::Quiet).collect();
+            if !quiet.is_empty() {
+                silent.insert((own, quiet));
+            }
+        }
+    }
+    silent
+}
