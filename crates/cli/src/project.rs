@@ -72,6 +72,10 @@ pub struct DescribedSystem {
     pub latency: Option<Duration>,
     /// The values that must not be shown.
     pub secrets: Secrets,
+    /// The outputs that say nothing but that the system refused an input.
+    pub refusals: Vec<String>,
+    /// The command that prints the version of the system.
+    pub version: Option<String>,
     /// The places of its messages in the project file: table and name, then file and line.
     pub places: Vec<([String; 2], String)>,
 }
@@ -92,6 +96,8 @@ impl DescribedSystem {
             quiescence: QuiescenceTimes::default(),
             latency: None,
             secrets: Secrets::none(),
+            refusals: Vec::new(),
+            version: None,
             places: Vec::new(),
         }
     }
@@ -167,6 +173,18 @@ impl SystemSource {
             }
         }
     }
+}
+
+/// Returns the keys of the system called `name` in a project file with their values as texts; values of headers and
+/// variables that are secret are left out.
+pub fn rendered(content: &str, name: &str) -> Result<Vec<(String, String)>, EarlyStop> {
+    with_system(content, name, |system| {
+        let named = system.words("secrets")?;
+        let is_hidden = |key: &str| {
+            ioxide_runner::codec::http::is_secret(key) || named.iter().any(|it| it.eq_ignore_ascii_case(key))
+        };
+        Ok(system.rendered(&is_hidden))
+    })
 }
 
 /// The system that `text` names, if there is only one of it.
@@ -295,7 +313,7 @@ fn warnings_of(
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-const COMMON: [&str; 13] = [
+const COMMON: [&str; 15] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -309,6 +327,8 @@ const COMMON: [&str; 13] = [
     "reset",
     "reset_command",
     "secrets",
+    "refusals",
+    "version",
 ];
 
 /// The address, encoding and encryption of a system or of one of its connections.
@@ -407,6 +427,8 @@ fn described(
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
         secrets: secrets::read(system, &speech, &environment)?,
+        refusals: system.words("refusals")?,
+        version: system.text("version")?.map(|text| variables.fill(&text)),
         spec,
         environment,
         speech,

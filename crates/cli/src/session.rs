@@ -202,7 +202,9 @@ pub fn status(outcome: &CampaignOutcome) -> ExitStatus {
         () if outcome.interrupted => ExitStatus::Interrupted,
         () if counts.errors > 0 => ExitStatus::Infrastructure,
         () if counts.total() == 0 => ExitStatus::Nothing,
-        () if counts.passed == 0 || outcome.unknown > 0 => ExitStatus::Inconclusive,
+        () if counts.passed == 0 || outcome.unknown > 0 || outcome.refused.is_some() => {
+            ExitStatus::Inconclusive
+        }
         () => ExitStatus::Success,
     }
 }

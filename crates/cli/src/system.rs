@@ -3,9 +3,10 @@
 //! *Promises.* Every instance has its own process, server, port and solver. What an
 //! instance started is ended before [`SystemOpener::open`] returns.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_model::sts::{Gate, GateId, GateKind, Model};
 use ioxide_runner::adapter::http::HttpAdapter;
 use ioxide_runner::adapter::managed::{MakeAdapter, ManagedAdapter};
 use ioxide_runner::adapter::model::ModelAdapter;
@@ -55,6 +56,31 @@ impl SystemUnderTest {
             Self::Model(_) => Ok(Secrets::none()),
             Self::Outside(source) => Ok(source.described(0, &Instances::default())?.secrets),
         }
+    }
+
+    /// Returns the outputs of `spec` that say nothing but that the system refused an input: those that the project file
+    /// names, and those that stand for HTTP statuses such as 401 alone.
+    pub fn refusals(&self, spec: &Model) -> Result<BTreeSet<GateId>, EarlyStop> {
+        let Self::Outside(source) = self else { return Ok(BTreeSet::new()) };
+        let described = source.described(0, &Instances::default())?;
+        let mut found = BTreeSet::new();
+        for name in &described.refusals {
+            match spec.sts.gate_named(name) {
+                Some(gate) if spec.sts.gates[gate].kind == GateKind::Output => drop(found.insert(gate)),
+                _ => {
+                    return Err(EarlyStop::usage(format!(
+                        "`{FILE}`: refusals: the model has no output `{name}`"
+                    )));
+                }
+            }
+        }
+        let speeches = described.connections.iter().map(|connected| &connected.speech);
+        for speech in speeches.chain([&described.speech]) {
+            let SpeechConfig::Http(http) = speech else { continue };
+            let refusing = http.http.outputs.iter().filter(|(_, answer)| answer.is_refusal());
+            found.extend(refusing.filter_map(|(name, _)| spec.sts.gate_named(name)));
+        }
+        Ok(found)
     }
 
     /// Returns the quiescence times at the messages and states of `spec`; `default` where the project file has no

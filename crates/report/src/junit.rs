@@ -86,6 +86,10 @@ impl<W: Write + Seek> JunitReport<W> {
         }
         self.begin()?;
         self.is_closed = true;
+        if let Some(why) = self.summary.reason() {
+            let problem = JunitProblem::Skipped(&why);
+            self.write(&JunitCase { name: "the campaign is inconclusive", time_ns: 0, problem, text: &[] })?;
+        }
         self.stories()?;
         self.sums()?;
         if self.summary.finished.is_none() {

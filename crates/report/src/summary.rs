@@ -142,6 +142,16 @@ pub enum Novelty {
     Unlisted,
 }
 
+/// Says that the system refused everything.
+#[must_use]
+pub fn refused_text(replies: u64) -> String {
+    let all = if replies == 1 { "the only reply".to_owned() } else { format!("all {replies} replies") };
+    let were = if replies == 1 { "was a refusal" } else { "were refusals" };
+    format!(
+        "{all} of the system {were}, so nothing beyond them was tested; check its credentials and permissions"
+    )
+}
+
 impl Summary {
     /// Adds an event, and returns the run it ended, if it ended one.
     pub fn add(&mut self, event: &Event) -> Option<EndedRun> {
@@ -201,6 +211,19 @@ impl Summary {
         }
     }
 
+    /// Returns the number of replies if all of them were refusals, though the model has other answers.
+    fn refused(&self) -> Option<u64> {
+        self.finished.as_ref().and_then(|told| told.refused)
+    }
+
+    /// Returns the reason why a campaign without failures is inconclusive, if there is one that holds for all its runs.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let counts = &self.counts;
+        let is_clean = counts.failed == 0 && counts.errors == 0 && !self.is_interrupted();
+        self.refused().filter(|_| is_clean).map(refused_text)
+    }
+
     /// Returns the worst outcome so far, in words.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
@@ -209,6 +232,7 @@ impl Summary {
             counts if counts.errors > 0 => "without verdict",
             _ if self.is_interrupted() => "interrupted",
             _ if self.finished.is_none() => "broken off",
+            _ if self.refused().is_some() => "inconclusive",
             counts if counts.passed > 0 => "passed",
             counts if counts.inconclusive > 0 => "inconclusive",
             _ => "nothing was run",

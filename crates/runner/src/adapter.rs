@@ -208,12 +208,14 @@ pub struct ArrivedOutput {
     pub way: Arrival,
     /// True if it is the first message on its connection since the system was started or connected to.
     pub is_first: bool,
+    /// True if the adapter knows that the system refused the input: an HTTP status 401, 403 or 407.
+    pub is_refusal: bool,
 }
 
 /// A message that arrived just now on the one way there is.
 impl From<Label> for ArrivedOutput {
     fn from(label: Label) -> Self {
-        Self { label, at: None, raw: None, way: Arrival::Direct, is_first: false }
+        Self { label, at: None, raw: None, way: Arrival::Direct, is_first: false, is_refusal: false }
     }
 }
 

@@ -128,6 +128,8 @@ pub struct CampaignOutcome {
     pub is_enough: bool,
     /// The latencies of the outputs.
     pub latencies: Latencies,
+    /// The number of replies, if the system refused every input and the model has other answers; else `None`.
+    pub refused: Option<u64>,
     /// Labels seen in all runs.
     pub steps: u64,
     /// The number of runs in which, from some step on, the monitor could not decide what the specification allows.
@@ -148,6 +150,7 @@ impl CampaignOutcome {
             survey: CoverageSurvey::default(),
             is_enough: true,
             latencies: Latencies::default(),
+            refused: None,
             steps: 0,
             unknown: 0,
             lag: LagEffect::default(),
@@ -443,6 +446,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
         found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());
+        found.refused = found.coverage.only_refused(sts, &self.config.run.refusals);
         self.teller.tell(EventKind::CampaignFinished(tell::finished(
             sts,
             &found,

@@ -19,7 +19,7 @@ mod survey;
 mod tests;
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::index::IndexVec;
 use ioxide_model::label::{Label, certain_switch};
@@ -61,6 +61,7 @@ pub struct Coverage {
     extents: BTreeMap<usize, ValueExtent>,
     /// The number of labels of the longest run.
     longest: usize,
+    replies: ReplyCount,
     run: RunSoFar,
     comparisons: Comparisons,
 }
@@ -74,9 +75,20 @@ pub struct ValueExtent {
     pub most: Int,
 }
 
+/// The replies of a system, by what they say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ReplyCount {
+    /// The number of outputs that say nothing but that the system refused an input.
+    refused: u64,
+    /// The number of other outputs, and of inputs that the system took in silence.
+    other: u64,
+}
+
 /// The current run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RunSoFar {
+    /// True if the last message was an input.
+    is_asked: bool,
     /// The switch of the last message, if it is certain.
     last: Option<SwitchId>,
     labels: usize,
@@ -95,6 +107,7 @@ impl Coverage {
             seen: BTreeMap::new(),
             extents: BTreeMap::new(),
             longest: 0,
+            replies: ReplyCount::default(),
             run: RunSoFar::default(),
             comparisons: Comparisons::default(),
         }
@@ -168,6 +181,23 @@ impl Coverage {
             self.reach(var, &extent.most);
         }
         self.longest = self.longest.max(other.longest);
+        self.replies.refused += other.replies.refused;
+        self.replies.other += other.replies.other;
+    }
+
+    /// Counts an output of the system.
+    pub(crate) fn count_reply(&mut self, is_refusal: bool) {
+        let replies = &mut self.replies;
+        *(if is_refusal { &mut replies.refused } else { &mut replies.other }) += 1;
+    }
+
+    /// Returns the number of replies if all of them were refusals and `sts` has something else to answer: an output
+    /// that is not among `refusals`, on some way from the start.
+    #[must_use]
+    pub fn only_refused(&self, sts: &Sts, refusals: &BTreeSet<GateId>) -> Option<u64> {
+        let ReplyCount { refused, other } = self.replies;
+        let is_silent_on_more = refused > 0 && other == 0 && has_other_answers(sts, refusals);
+        is_silent_on_more.then_some(refused)
     }
 
     /// Begins a new run, which has no history.
@@ -193,6 +223,10 @@ impl Coverage {
         self.run.labels += 1;
         self.longest = self.longest.max(self.run.labels);
         self.count(switches);
+        let was_asked = std::mem::replace(&mut self.run.is_asked, matches!(label, Label::Input(..)));
+        if was_asked && *label == Label::Quiescence {
+            self.replies.other += 1;
+        }
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
         let certain = certain_switch(switches).copied();
         if let (Some(last), Some(now)) = (self.run.last, certain) {
@@ -277,4 +311,22 @@ impl Coverage {
             extent.most = n.clone();
         }
     }
+}
+
+/// Returns whether `sts` has an output that is not among `refusals` on some way from the start; guards are not looked
+/// at.
+fn has_other_answers(sts: &Sts, refusals: &BTreeSet<GateId>) -> bool {
+    let mut reached = BTreeSet::from([sts.initial]);
+    let mut todo = vec![sts.initial];
+    while let Some(loc) = todo.pop() {
+        for (_, switch) in sts.switches_from(loc) {
+            if sts.kind_of(switch) == GateKind::Output && !refusals.contains(&switch.gate) {
+                return true;
+            }
+            if reached.insert(switch.target) {
+                todo.push(switch.target);
+            }
+        }
+    }
+    false
 }

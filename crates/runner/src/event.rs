@@ -565,6 +565,9 @@ pub struct CampaignFinished {
     /// The number of runs in which, from some step on, nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
+    /// The number of replies, if all of them were refusals and the model has other answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<u64>,
     /// The coverage of data and history, by measure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureTold>,

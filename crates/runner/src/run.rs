@@ -25,7 +25,7 @@ mod silence;
 mod timed;
 mod wait;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -101,6 +101,8 @@ pub struct RunConfig {
     pub max_steps: usize,
     /// The coverage that ends the run as soon as it is reached.
     pub enough: Option<Arc<EnoughCoverage>>,
+    /// The outputs that say nothing but that the system refused an input.
+    pub refusals: BTreeSet<GateId>,
 }
 
 impl Default for RunConfig {
@@ -123,6 +125,7 @@ impl Default for RunConfig {
             tolerance,
             max_steps,
             enough: None,
+            refusals: BTreeSet::new(),
         }
     }
 }
@@ -393,7 +396,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Judges a message that was seen.
     fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
-        let ArrivedOutput { label, at, raw, way, is_first } = output;
+        self.count_reply(&output);
+        let ArrivedOutput { label, at, raw, way, is_first, .. } = output;
         let at = at.unwrap_or_else(Instant::now);
         self.raw = raw;
         self.count_latency(&label, at, is_first);
@@ -401,6 +405,13 @@ impl RunLoop<'_, '_, '_, '_> {
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
             ended @ ControlFlow::Break(_) => Ok(ended),
+        }
+    }
+
+    /// Counts an output as a refusal or as another reply.
+    fn count_reply(&mut self, output: &ArrivedOutput) {
+        if let Label::Output(gate, _) = output.label {
+            self.coverage.count_reply(output.is_refusal || self.config.refusals.contains(&gate));
         }
     }
 

@@ -46,7 +46,9 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
       ? `${runs.failed} of ${plural(runs.finished, "run")} failed`
       : figures.verdict === "passed"
         ? `${runs.passed} of ${plural(runs.finished, "run")} passed`
-        : figures.verdict;
+        : figures.reason
+          ? `${figures.verdict}: ${figures.reason}`
+          : figures.verdict;
   const about =
     campaign &&
     h(

@@ -55,7 +55,9 @@ export type FailureJson = { signature: string, runs: number, first: number, seed
 forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
 
 /** The figures of a campaign. */
-export type FiguresJson = { version: number, verdict: string, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, machine_lag: LagTold | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
+export type FiguresJson = { version: number, verdict: string,
+/** The reason why a campaign without failures is inconclusive, where one holds for all its runs. */
+reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, machine_lag: LagTold | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
 export type FindingTold = {

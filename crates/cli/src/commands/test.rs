@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
+use ioxide_report::summary::refused_text;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::event::{LagTold, MeasureTold};
 use ioxide_runner::objective::Objective;
@@ -186,6 +187,7 @@ pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Resul
         confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
         tolerance: timing::tolerance(&args.time, &args.sut)?,
+        refusals: sut.refusals(spec)?,
         ..RunConfig::default()
     })
 }
@@ -239,6 +241,8 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         outcome.survey.counts(&outcome.coverage).iter().map(MeasureTold::from).collect();
     json!({
         "version": 1,
+        "reason": outcome.refused.filter(|_| outcome.counts.failed == 0).map(refused_text),
+        "refused": outcome.refused,
         "seed": config.seed,
         "runs": outcome.counts.total(),
         "passed": outcome.counts.passed,

@@ -75,7 +75,7 @@ impl CampaignPage {
         let told = match summary.verdict() {
             "failed" => format!("{} of {} failed", counts.failed, plural(counts.total(), "run")),
             "passed" => format!("{} of {} passed", counts.passed, plural(counts.total(), "run")),
-            other => other.to_owned(),
+            other => summary.reason().map_or_else(|| other.to_owned(), |why| format!("{other}: {why}")),
         };
         (model.to_owned(), told)
     }

@@ -27,7 +27,7 @@ pub(super) fn verdict(summary: &Summary) -> String {
         "failed" => format!("{} of {} failed", counts.failed, plural(counts.total(), "run")),
         "passed" => format!("{} of {} passed", counts.passed, plural(counts.total(), "run")),
         "without verdict" => format!("{} of {} had no verdict", counts.errors, plural(counts.total(), "run")),
-        other => other.to_owned(),
+        other => summary.reason().map_or_else(|| other.to_owned(), |why| format!("{other}: {why}")),
     };
     let Some(started) = &summary.started else { return format!("## {mark} {told}\n") };
     let set = if started.set.is_empty() {

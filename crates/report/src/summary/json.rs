@@ -25,6 +25,8 @@ const VERSION: u32 = 1;
 pub(crate) struct FiguresJson<'s> {
     version: u32,
     verdict: &'s str,
+    /// The reason why a campaign without failures is inconclusive, where one holds for all its runs.
+    reason: Option<String>,
     is_finished: bool,
     campaign: Option<StartJson<'s>>,
     runs: RunCountsJson,
@@ -201,6 +203,7 @@ impl Summary {
         FiguresJson {
             version: VERSION,
             verdict: self.verdict(),
+            reason: self.reason(),
             is_finished: self.finished.is_some(),
             campaign: self.started.as_ref().map(StartJson::of),
             runs: RunCountsJson {

@@ -178,6 +178,7 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         raised_patience_ms: None,
         machine_lag: None,
         unknown: 0,
+        refused: None,
         measures: vec![
             measure("switches", 2, Some(3), &["r3"]),
             measure("pairs", 3, Some(7), &["r1 then r3", "r3 then <T> | r1"]),

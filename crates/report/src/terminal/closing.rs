@@ -23,7 +23,9 @@ const MAX_NAME: usize = 32;
 
 /// Returns the last lines.
 pub(super) fn lines(summary: &Summary) -> Vec<String> {
-    let mut lines = vec![outcomes(summary)];
+    let mut lines: Vec<String> =
+        summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
+    lines.push(outcomes(summary));
     if summary.finished.is_none() {
         lines.push("the campaign was not told to its end: these are the figures up to there".to_owned());
     }

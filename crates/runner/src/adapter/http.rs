@@ -34,7 +34,7 @@ use super::{
 };
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart};
-use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_secret};
+use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_refusal, is_secret};
 use crate::codec::{BadSpeech, Undecodable, UnwritableMessage};
 use crate::line::cut;
 use crate::secrets::Secrets;
@@ -335,7 +335,8 @@ impl HttpAdapter {
                 Undecodable::TooLarge(_) => AdapterError::TooLarge { line, reason },
             }
         })?;
-        Ok(ArrivedOutput { way: heard.way, is_first: heard.is_first, ..label.into() })
+        let is_refusal = is_refusal(heard.response.status);
+        Ok(ArrivedOutput { way: heard.way, is_first: heard.is_first, is_refusal, ..label.into() })
     }
 
     /// Fails if the system takes no connections any more: that is not silence.

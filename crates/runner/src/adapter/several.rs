@@ -259,8 +259,7 @@ impl SeveralAdapter {
             }
         };
         let (arrived, way) = (output.at.unwrap_or_else(Instant::now), Arrival::Crossing(crossing));
-        let is_first = output.is_first;
-        self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: output.raw, way, is_first });
+        self.heard.push_back(ArrivedOutput { label, at: Some(arrived), way, ..output });
     }
 
     /// Ends a connection: its end is an output if the model has one for it, otherwise the system has broken down.
@@ -272,7 +271,7 @@ impl SeveralAdapter {
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
             let way = Arrival::Crossing(Crossing { is_end: true, ..on(number(at)) });
-            self.heard.push_back(ArrivedOutput { label, at: Some(arrived), raw: None, way, is_first: false });
+            self.heard.push_back(ArrivedOutput { at: Some(arrived), way, ..label.into() });
             return;
         }
         if self.broken.is_none() {

@@ -114,6 +114,7 @@ impl<'m> MergedCampaign<'m> {
         self.found.interrupted = !is_whole;
         self.found.is_enough = self.enough.as_ref().is_none_or(EnoughCoverage::is_met);
         self.found.failures.sort_by_key(|failure| failure.id.run);
+        self.found.refused = self.found.coverage.only_refused(&self.spec.sts, &self.config.run.refusals);
         let told = tell::finished(&self.spec.sts, &self.found, &self.config.run.patience);
         self.tell(self.now_ns, EventKind::CampaignFinished(told))?;
         Ok(self.found)

@@ -155,6 +155,7 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
         raised_patience_ms: raised.map(milliseconds),
         machine_lag: LagTold::of(found.lag),
         unknown: found.unknown,
+        refused: found.refused,
         measures: found.survey.counts(&found.coverage).iter().map(MeasureTold::from).collect(),
         history: history(found),
     }

@@ -33,6 +33,16 @@ pub use self::answer::BadAnswer;
 pub use self::request::{BadRequestConfig, RequestConfig, UnplainRequest};
 pub use self::url::{BadUrl, Url, is_secret, percent};
 
+/// The statuses by which a server says that it does not serve this client: unauthorised, forbidden, no proxy
+/// authentication.
+const REFUSALS: [u16; 3] = [401, 403, 407];
+
+/// Returns whether `status` says that the server does not serve this client.
+#[must_use]
+pub fn is_refusal(status: u16) -> bool {
+    REFUSALS.contains(&status)
+}
+
 /// The description of messages as HTTP, as configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpConfig {

@@ -11,7 +11,7 @@ use ioxide_model::sts::{GateId, Sts, SwitchId};
 
 use super::class::ValueClass;
 use super::item::{ComparisonSide, CoverageItem, EqualTo};
-use super::{Coverage, SwitchCount, ValueExtent};
+use super::{Coverage, ReplyCount, SwitchCount, ValueExtent};
 
 /// The coverage of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct CoverageTold {
     extents: Vec<(usize, String, String)>,
     /// The number of labels of the longest run.
     longest: usize,
+    /// The number of refusals, and of other replies; absent in units of earlier versions.
+    #[serde(default)]
+    replies: Option<(u64, u64)>,
 }
 
 /// An item by positions.
@@ -55,6 +58,7 @@ impl CoverageTold {
             seen: seen.collect(),
             extents: coverage.extents.iter().map(extent).collect(),
             longest: coverage.longest,
+            replies: Some((coverage.replies.refused, coverage.replies.other)),
         }
     }
 
@@ -73,6 +77,9 @@ impl CoverageTold {
             coverage.extents.insert((*at < sts.vars.len()).then_some(*at)?, extent);
         }
         coverage.longest = self.longest;
+        // Nobody knows what the replies of an earlier version were: they are not called refusals.
+        let (refused, other) = self.replies.unwrap_or((0, 1));
+        coverage.replies = ReplyCount { refused, other };
         Some(coverage)
     }
 }

@@ -50,7 +50,9 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let at = self.trace.len();
         let id = self.give(label, &sent)?;
-        for ArrivedOutput { label, at, raw, is_first, .. } in sent.earlier {
+        for output in sent.earlier {
+            self.count_reply(&output);
+            let ArrivedOutput { label, at, raw, is_first, .. } = output;
             // It may have been said before the input was taken or after: an adapter may confirm late.
             let at = at.unwrap_or_else(Instant::now);
             self.raw = raw;

@@ -59,6 +59,7 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Judges a message that came at this instant.
     fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
+        self.count_reply(&output);
         self.raw = output.raw;
         self.judge_at(now, &output.label, output.way)
     }
@@ -135,7 +136,9 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.too_slow(&taken, label),
             ))));
         }
-        for ArrivedOutput { label, at, raw, .. } in sent.earlier {
+        for output in sent.earlier {
+            self.count_reply(&output);
+            let ArrivedOutput { label, at, raw, .. } = output;
             let at = self.pace.at(at);
             self.raw = raw;
             let step = self.judge_at(at, &label, Arrival::Direct)?;

@@ -220,6 +220,7 @@ impl Secrets {
             raised_patience_ms: _,
             machine_lag: _,
             unknown: _,
+            refused: _,
             measures,
             history,
         } = told;

@@ -39,6 +39,15 @@ pub struct AnswerConfig {
     pub closed: bool,
 }
 
+impl AnswerConfig {
+    /// Returns whether every answer that fits is a refusal by its status.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        let refuses = |status: &String| status.parse().is_ok_and(super::is_refusal);
+        !self.status.is_empty() && self.status.iter().all(refuses)
+    }
+}
+
 /// The reason why the conditions for an output cannot be used.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum BadAnswer {
