@@ -119,7 +119,7 @@ impl CampaignObserver for NoObserver {
 fn plan(count: u64) -> Manifest {
     let units = UnitNames::Numbered { word: "run", count };
     let (model, tool, rounds) = (String::new(), String::new(), UnitRounds::ONE);
-    let plan = CampaignPlan { args: vec!["test".into()], model, tool, units, rounds };
+    let plan = CampaignPlan { args: vec!["test".into()], model, tool, units, rounds, system: None };
     Manifest::new(&plan, &UnitSet::range(0, count))
 }
 

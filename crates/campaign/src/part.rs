@@ -12,6 +12,7 @@
 //! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the part
 //! goes on. One process at a time writes to a part. Its owner alone may read what a system said.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,41 @@ pub const VERSION: u32 = 1;
 pub const MANIFEST: &str = "part.json";
 /// The file with the results of a part.
 pub const UNITS: &str = "units.jsonl";
+
+/// The identity of a system under test: named facts, as texts or fingerprints.
+pub type SystemFacts = BTreeMap<String, String>;
+
+/// Returns the first difference between two systems, in words; `None` if all that is known of both is the same.
+///
+/// Keys of the project file must be known of both. A file or a version may be known on one machine only: it is no
+/// difference then.
+#[must_use]
+pub fn system_difference(there: &SystemFacts, here: &SystemFacts) -> Option<String> {
+    let names: BTreeSet<&String> = there.keys().chain(here.keys()).collect();
+    names.into_iter().find_map(|name| {
+        let (before, now) = (there.get(name), here.get(name));
+        if before == now {
+            return None;
+        }
+        match (name.split_once(' '), before, now) {
+            (Some(("file", path)), Some(_), Some(_)) => Some(format!("the file `{path}` has changed")),
+            (Some(("file", _)), ..) => None,
+            (Some((_, key)), ..) => Some(format!("`{key}` in the section of the system has changed")),
+            (None, Some(before), Some(now)) if name == "version" => {
+                Some(format!("the version of the system was `{before}` and is `{now}`"))
+            }
+            (None, ..) if name == "version" => None,
+            (None, before, now) if name == "constants" => {
+                let text = |constants: Option<&String>| match constants {
+                    Some(constants) => format!("`{constants}`"),
+                    None => "as in the model".to_owned(),
+                };
+                Some(format!("the constants were {} and are {}", text(before), text(now)))
+            }
+            (None, ..) => Some(format!("the {name} of the system has changed")),
+        }
+    })
+}
 
 /// The manifest of a part: its plan and its units.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +96,12 @@ pub struct Manifest {
     /// The hash of the feedback with which the round began; `None` if it began without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
+    /// The identity of the system under test; `None` if results depend on no system outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<SystemFacts>,
+    /// The time at which the part was begun, where results depend on a system outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
 }
 
 impl Manifest {
@@ -77,6 +119,8 @@ impl Manifest {
             asked: asked.to_string(),
             round: None,
             feedback: None,
+            system: plan.system.clone(),
+            started: None,
         }
     }
 }
@@ -285,7 +329,7 @@ impl Manifest {
     #[must_use]
     pub fn differs(&self, other: &Self) -> Option<String> {
         match () {
-            () if self.plan == other.plan => None,
+            () if self.plan == other.plan => self.system_differs(other),
             () if self.args != other.args => {
                 let first = self.args.iter().zip(&other.args).find(|(mine, theirs)| mine != theirs);
                 let longer = || (self.args.join(" "), other.args.join(" "));
@@ -300,6 +344,21 @@ impl Manifest {
                 Some(format!("its model is another one ({}, not {})", self.model, other.model))
             }
             () => Some(format!("its plan is another one ({}, not {})", self.plan, other.plan)),
+        }
+    }
+}
+
+impl Manifest {
+    /// Returns the difference between the systems of two parts of one plan.
+    fn system_differs(&self, other: &Self) -> Option<String> {
+        match (&self.system, &other.system) {
+            (Some(mine), Some(theirs)) => {
+                system_difference(mine, theirs).map(|why| format!("it is of another system: {why}"))
+            }
+            (None, None) => None,
+            _ => Some(
+                "one of them was made by an earlier version, which does not say of which system it is".into(),
+            ),
         }
     }
 }

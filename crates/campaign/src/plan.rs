@@ -5,6 +5,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::part::SystemFacts;
 use crate::rounds::UnitRounds;
 
 /// The name of the format.
@@ -25,6 +26,9 @@ pub struct CampaignPlan {
     pub units: UnitNames,
     /// The rounds that the units are dealt to.
     pub rounds: UnitRounds,
+    /// The identity of the system under test; `None` if results depend on no system outside. It is no part of the hash:
+    /// systems are compared fact by fact.
+    pub system: Option<SystemFacts>,
 }
 
 /// The names of units, in the order of the plan.
@@ -128,7 +132,7 @@ impl CampaignPlan {
         };
         json!({
             "format": FORMAT, "version": VERSION, "tool": self.tool, "plan": self.hash(), "model": self.model,
-            "args": self.args, "count": self.units.count(),
+            "args": self.args, "count": self.units.count(), "system": self.system,
             "units": (0..self.units.count()).map(unit).collect::<Vec<_>>(),
         })
     }
@@ -158,6 +162,7 @@ mod tests {
             tool: "1".into(),
             units: UnitNames::Numbered { word: "run", count: 3 },
             rounds: UnitRounds::ONE,
+            system: None,
         };
         let others = [
             CampaignPlan { args: vec!["test".into(), "a".into(), "b".into()], ..plan.clone() },

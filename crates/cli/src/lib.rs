@@ -23,9 +23,11 @@ macro_rules! eprintln {
 pub mod args;
 pub mod commands;
 mod counted;
+mod date;
 mod deadline;
 pub mod exit;
 mod html;
+mod identity;
 pub mod interrupt;
 pub mod limit;
 pub mod load;

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ioxide_campaign::engine::local::on_leash;
-use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
+use ioxide_campaign::gather::GatheredParts;
+use ioxide_campaign::part::{EndOfPart, MANIFEST, Manifest, PartError, PartWriter, SystemFacts};
 use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::{MAX_UNITS, UnitSet};
@@ -22,7 +23,10 @@ use crate::args::PartArgs;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::mutant_file::PlayedName;
-use crate::{load, record};
+use crate::{date, load, record};
+
+/// The number of times that a unit is done again before its system is taken for another one: some systems choose.
+const MAX_REPEATS: usize = 3;
 
 /// The time that a worker whose campaign is gone may take to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -45,6 +49,17 @@ pub trait UnitCommand {
     /// Returns further facts about a unit, for programs.
     fn more(&self, _unit: u64) -> Json {
         json!({})
+    }
+
+    /// Returns the identity of the system whose answers the results depend on; `None` if there is none outside.
+    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+        Ok(None)
+    }
+
+    /// Returns whether a unit that is done can be done again in little time, to see whether the system still answers
+    /// as it did.
+    fn is_quick_to_repeat(&self) -> bool {
+        false
     }
 
     /// Returns the distribution of the units over rounds.
@@ -78,14 +93,17 @@ pub struct PartEnd {
 /// depend on.
 pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
-    let plan = CampaignPlan { args: typed(), model, tool, units: planned.names(), rounds: planned.rounds() };
+    let (units, rounds, system) = (planned.names(), planned.rounds(), planned.system()?);
+    let plan = CampaignPlan { args: typed(), model, tool, units, rounds, system };
     if plan.units.count() > MAX_UNITS {
         let n = plan.units.count();
         return Err(EarlyStop::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
             .help("give fewer runs or rounds, or several campaigns with other seeds"));
     }
     if args.plan {
-        writeln!(io::stdout(), "{}", plan.to_json(|unit| planned.more(unit)))?;
+        let mut told = plan.to_json(|unit| planned.more(unit));
+        told["quick_to_repeat"] = json!(planned.is_quick_to_repeat());
+        writeln!(io::stdout(), "{told}")?;
         return Ok(ExitStatus::Success);
     }
     let known = known(args, &plan)?;
@@ -99,6 +117,8 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
     let manifest = Manifest {
         round: (plan.rounds.count() > 1).then_some(round),
         feedback: known.as_ref().map(RoundFeedback::hash),
+        // What depends on no system outside is the same whenever it is done.
+        started: plan.system.is_some().then(date::now),
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
@@ -112,10 +132,82 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         std::process::exit(ExitStatus::Interrupted as i32);
     });
     let before = part.before.len();
+    if let (Some(unit), true) = (part.before.iter().next(), planned.is_quick_to_repeat()) {
+        repeat(Path::new(dir), unit, &plan.units, &manifest, planned)?;
+    }
     let PartEnd { end, status } = planned.work(&plan.units, &units, &mut part)?;
     part.end(end).map_err(trouble)?;
     eprintln!("part: {dir}: {}", part_end_text(end, asked.len(), before));
     Ok(status)
+}
+
+/// Does a unit of the part in `dir` again, which was done before, and refuses to go on if the system answers otherwise.
+fn repeat(
+    dir: &Path,
+    unit: u64,
+    names: &UnitNames,
+    manifest: &Manifest,
+    planned: &mut dyn UnitCommand,
+) -> Result<(), EarlyStop> {
+    let before = RepeatedUnit::in_part(dir, unit)?;
+    let units: UnitSet = [unit].into_iter().collect();
+    let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
+    before.compare(&names.name(unit), |folder| {
+        let mut part = PartWriter::open(folder, &manifest).map_err(trouble)?;
+        let PartEnd { end, .. } = planned.work(names, &units, &mut part)?;
+        part.end(end).map_err(trouble)
+    })
+}
+
+/// A unit that was done before and is done again.
+pub struct RepeatedUnit {
+    unit: u64,
+    /// Whether it failed; `None` if it has no result.
+    has_failed: Option<bool>,
+    started: Option<String>,
+}
+
+impl RepeatedUnit {
+    /// The unit in the part, or in the parts, of `dir`.
+    pub fn in_part(dir: &Path, unit: u64) -> Result<Self, EarlyStop> {
+        let mut parts = GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::refused)?;
+        let started = parts.manifest.started.clone();
+        let text = parts.unit(unit).map_err(trouble)?;
+        let has_failed = text.and_then(|text| text.result["failed"].as_u64()).map(|failed| failed > 0);
+        Ok(Self { unit, has_failed, started })
+    }
+
+    /// Does the unit again with `again`, in a folder of its own, up to three times, and refuses results of a system
+    /// that always answers otherwise now.
+    pub fn compare(
+        &self,
+        name: &str,
+        mut again: impl FnMut(&Path) -> Result<(), EarlyStop>,
+    ) -> Result<(), EarlyStop> {
+        let Some(before) = self.has_failed else { return Ok(()) };
+        for _ in 0..MAX_REPEATS {
+            let folder = tempfile::tempdir()?;
+            again(folder.path())?;
+            if !folder.path().join(MANIFEST).exists() {
+                eprintln!(
+                    "note: unit `{name}` could not be done again; the results of earlier runs are dated"
+                );
+                return Ok(());
+            }
+            match Self::in_part(folder.path(), self.unit)?.has_failed {
+                Some(now) if now != before => (),
+                // What could not be done says nothing about the system.
+                Some(_) | None => return Ok(()),
+            }
+        }
+        let word = |has_failed: bool| if has_failed { "fails" } else { "passes" };
+        let then = self.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
+        Err(EarlyStop::usage(format!(
+            "the system has changed: unit `{name}` {} now, {MAX_REPEATS} of {MAX_REPEATS} times, and did not{then}",
+            word(!before)
+        ))
+        .help("name another directory, so that results of both systems are not mixed"))
+    }
 }
 
 fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {

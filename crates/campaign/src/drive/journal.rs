@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use super::DriveError;
-use crate::part::Manifest;
+use crate::part::{Manifest, SystemFacts, system_difference};
 
 /// The name of the format.
 const FORMAT: &str = "ioxide-campaign";
@@ -38,13 +38,32 @@ pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, FailedTri
     });
     match fs::read_to_string(&about) {
         Ok(text) => {
-            let there: Json = serde_json::from_str(&text).unwrap_or_default();
+            let mut there: Json = serde_json::from_str(&text).unwrap_or_default();
+            let other = |differs| Err(DriveError::Other { dir: dir.to_path_buf(), differs });
+            let system = there.as_object_mut().and_then(|there| there.remove("system"));
+            let system: Option<SystemFacts> = system.and_then(|system| serde_json::from_value(system).ok());
             if there != mine {
-                let differs = format!("`{}` is of another plan or version", about.display());
-                return Err(DriveError::Other { dir: dir.to_path_buf(), differs });
+                return other(format!("`{}` is of another plan or version", about.display()));
+            }
+            match (&system, &manifest.system) {
+                (Some(before), Some(now)) => {
+                    if let Some(why) = system_difference(before, now) {
+                        return other(format!("its results are of another system: {why}"));
+                    }
+                }
+                (None, None) => (),
+                _ => {
+                    return other(
+                        "an earlier version made it, which does not say of which system it is".into(),
+                    );
+                }
             }
         }
         Err(_) => {
+            let mut mine = mine;
+            if let Some(system) = &manifest.system {
+                mine["system"] = json!(system);
+            }
             let aside = dir.join(".campaign.json.part");
             fs::write(&aside, format!("{mine:#}\n")).map_err(io(&aside))?;
             fs::rename(&aside, &about).map_err(io(&about))?;

@@ -45,6 +45,7 @@ fn opened_in(dir: &Path, units: u64) -> CampaignDrive {
         tool: "0".into(),
         units: UnitNames::Numbered { word: "run", count: units },
         rounds: UnitRounds::ONE,
+        system: None,
     };
     let manifest = Manifest::new(&plan, &UnitSet::range(0, units));
     CampaignDrive::open(dir, &manifest, ScheduleConfig::default(), Vec::new()).unwrap()

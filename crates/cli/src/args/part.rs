@@ -46,7 +46,7 @@ impl PartArgs {
 }
 
 /// Arguments of `merge`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  \
     ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 1/2 --part parts/1\n  \
     ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 2/2 --part parts/2\n  \
@@ -65,6 +65,9 @@ pub struct MergeArgs {
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,
+    /// The times at which results were made that were not made now.
+    #[arg(skip)]
+    pub dated: Option<String>,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]

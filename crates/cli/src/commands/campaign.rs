@@ -5,6 +5,7 @@
 
 mod goal;
 mod planned;
+mod repeated;
 mod watched;
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -24,6 +25,7 @@ use serde_json::Value as Json;
 
 use self::goal::CampaignGoal;
 use self::planned::PlannedUnits;
+use self::repeated::EarlierUnit;
 use self::watched::WatchedCampaign;
 use super::bench::Laboratory;
 use super::{merge, rounds};
@@ -56,14 +58,21 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
         read.map_err(|why| EarlyStop::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
     };
     let (batch, budget) = (time(&recipe.batch, "batch")?.unwrap_or(BATCH), time(&recipe.budget, "budget")?);
-    let PlannedUnits { manifest, names, rounds: all_rounds } = PlannedUnits::of(&program, &recipe.command())?;
+    let PlannedUnits { manifest, names, rounds: all_rounds, is_quick_to_repeat } =
+        PlannedUnits::of(&program, &recipe.command())?;
     interrupt::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
     let mut drive =
         CampaignDrive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
     let before = drive.done().len();
+    let mut dated = None;
     if before > 0 {
         eprintln!("going on: {before} of {} units are done", manifest.count);
+        dated = earlier_dates(&out, before, manifest.count)?;
+        if let (Some(unit), true) = (drive.done().iter().next(), is_quick_to_repeat) {
+            let work = EarlierUnit { program: &program, recipe: &recipe, out: &out, unit };
+            work.repeat(names.get(unit as usize).map_or("", String::as_str), args.on)?;
+        }
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
     let goal = CampaignGoal::of(&manifest, &args.solver)?;
@@ -93,7 +102,14 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
     drop(watched);
     drop(engine);
     let driven = driven.ok_or_else(|| EarlyStop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
-    finished(args, &out, &driven, &names, laboratory)
+    finished(args, &out, &driven, &names, dated, laboratory)
+}
+
+/// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
+fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, EarlyStop> {
+    let parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+    Ok(merge::dates(&parts)
+        .map(|dates| format!("{before} of {count} units were not run now: they are of {dates}")))
 }
 
 /// Prints the commands of the parts.
@@ -205,6 +221,7 @@ fn finished(
     out: &str,
     driven: &CampaignEnd,
     names: &[String],
+    dated: Option<String>,
     laboratory: &Laboratory<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let tally = driven.tally;
@@ -225,6 +242,7 @@ fn finished(
         dirs: vec![out.to_owned()],
         out: merged.display().to_string(),
         json: args.json,
+        dated,
         solver: args.solver.clone(),
         limit: LimitArgs::default(),
     };

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::DoctorArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::project;
+use crate::{identity, project};
 
 /// The condition of something that ioxide uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -191,7 +191,10 @@ fn temporary() -> DoctorFinding {
 fn project_file() -> DoctorFinding {
     let (health, found) = match fs::read_to_string(project::FILE) {
         Ok(text) => match project::check(&text) {
-            Ok(()) => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
+            Ok(()) => match broken_version(&text) {
+                None => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
+                Some(why) => (DoctorHealth::Bad, why),
+            },
             Err(mistake) => (DoctorHealth::Bad, mistake.message().to_owned()),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -201,6 +204,14 @@ fn project_file() -> DoctorFinding {
     };
     let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
     DoctorFinding { name: "project", health, found, purpose: "systems by name", mend }
+}
+
+/// Returns the problem with the first system whose version cannot be asked; `None` if all can.
+fn broken_version(text: &str) -> Option<String> {
+    let table: toml::Table = text.parse().ok()?;
+    let systems = table.get("sut")?.as_table()?;
+    let mut named = systems.iter().filter(|(_, system)| system.get("version").is_some());
+    named.find_map(|(name, _)| identity::facts(name, &[]).err().map(|stop| stop.message().to_owned()))
 }
 
 /// Returns whether campaigns can be recorded in `folder`, and whether others can read them.

@@ -3,6 +3,7 @@
 //! The model that is given says which messages there are; everything else is asked. What was answered is kept in a
 //! session file as it comes, so that an interrupted session goes on where it was.
 
+mod again;
 mod alphabet;
 mod copies;
 mod data;
@@ -155,12 +156,13 @@ impl LearningSetup<'_> {
                 self.viewer.guarantee(|| learned.guarantee.in_words());
                 let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
                 let told = MachineOrigin::of(sut, args, learned, effort, seed, messages).voted(&taken.votes);
-                (draft, told)
+                (draft, told.dated(earlier.dated.as_ref()))
             }
             LearnedModel::Several(several) => {
                 self.viewer.draw(|| drawing::of_several(taken.hypotheses, several, names));
                 let draft = LearnedDraft::several(several, names, answers, messages);
-                (draft, MachineOrigin::of_several(sut, args, several, effort, seed, messages))
+                let told = MachineOrigin::of_several(sut, args, several, effort, seed, messages);
+                (draft, told.dated(earlier.dated.as_ref()))
             }
         };
         put(args, &draft.text(args, &told)?, &told, self.viewer)

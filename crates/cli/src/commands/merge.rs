@@ -3,7 +3,8 @@
 //! What the parts say of the command is data: its model is read, its system is never started, and questions are
 //! decided by the solver that this command names, not by one that a part names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
@@ -33,6 +34,8 @@ pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, 
     }
     rounds::settle(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
+    let dated = dates(&parts).map(|dates| format!("the results are of {dates}"));
+    let args = &MergeArgs { dated, ..args.clone() };
     let told = merged(&what, &mut parts, args, laboratory);
     // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
@@ -56,6 +59,16 @@ fn next_round(what: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) ->
     Ok(())
 }
 
+/// Returns the times at which parts were begun, in words; `None` if they depend on no system outside.
+pub fn dates(parts: &GatheredParts) -> Option<String> {
+    let started: BTreeSet<&String> =
+        parts.parts.iter().filter_map(|part| part.manifest.started.as_ref()).collect();
+    match (started.first()?, started.last()?) {
+        (first, last) if first == last => Some(format!("a run of {first}")),
+        (first, last) => Some(format!("runs of {first} to {last}")),
+    }
+}
+
 /// Puts the parts of `what` together.
 pub fn merged(
     what: &CliCommand,
@@ -63,6 +76,9 @@ pub fn merged(
     args: &MergeArgs,
     laboratory: &Laboratory<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
+    if let (Some(dated), false) = (&args.dated, args.json) {
+        writeln!(io::stdout(), "{dated}")?;
+    }
     match what {
         CliCommand::Test(test) => test::parts::merged(test, parts, args),
         CliCommand::Kill(kill) => kill::parts::merged(kill, parts, args),

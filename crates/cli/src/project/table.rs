@@ -65,6 +65,16 @@ impl<'f> ProjectTable<'f> {
         keys.into_iter().map(|key| &**key.get_ref()).collect()
     }
 
+    /// Returns every key with its value as text, in one form however it is written; the values of keys inside tables
+    /// for which `is_hidden` holds are left out.
+    pub fn rendered(&self, is_hidden: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+        let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+            let key: &std::borrow::Cow<'_, str> = key.get_ref();
+            (key.to_string(), rendered(value.get_ref(), is_hidden))
+        };
+        self.table.iter().map(entry).collect()
+    }
+
     /// Returns whether there is a string at `key`.
     pub fn is_text(&self, key: &str) -> bool {
         self.entry(key).is_some_and(|(_, value)| value.get_ref().is_str())
@@ -203,5 +213,30 @@ impl<'f> ProjectTable<'f> {
 
     fn full(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+/// Returns a value as text, keys in order.
+fn rendered(value: &DeValue<'_>, is_hidden: &dyn Fn(&str) -> bool) -> String {
+    match value {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
+        DeValue::Boolean(truth) => truth.to_string(),
+        DeValue::Datetime(time) => time.to_string(),
+        DeValue::Array(items) => {
+            let items: Vec<String> = items.iter().map(|item| rendered(item.get_ref(), is_hidden)).collect();
+            format!("[{}]", items.join(","))
+        }
+        DeValue::Table(table) => {
+            let mut entries: Vec<String> = Vec::new();
+            for (key, value) in table.iter() {
+                let key: &str = key.get_ref();
+                let value = if is_hidden(key) { String::new() } else { rendered(value.get_ref(), is_hidden) };
+                entries.push(format!("{key:?}:{value}"));
+            }
+            entries.sort();
+            format!("{{{}}}", entries.join(","))
+        }
     }
 }

@@ -27,8 +27,8 @@ use ioxide_model::sts::GateKind;
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
-use self::elapse::{PassedSilence, elapsed};
 pub use self::elapse::may_wait;
+use self::elapse::{PassedSilence, elapsed};
 use self::project::projected;
 use self::read::as_read;
 use super::single::{Belief, HeldBelief, NextBelief, by_label};

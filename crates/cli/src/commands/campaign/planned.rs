@@ -18,6 +18,8 @@ pub struct PlannedUnits {
     pub names: Vec<String>,
     /// The units of every round, in order.
     pub rounds: Vec<UnitSet>,
+    /// True if a unit can be done again in little time.
+    pub is_quick_to_repeat: bool,
 }
 
 impl PlannedUnits {
@@ -48,8 +50,11 @@ impl PlannedUnits {
             asked: UnitSet::range(0, count).to_string(),
             round: None,
             feedback: None,
+            system: serde_json::from_value(plan["system"].clone()).unwrap_or_default(),
+            started: None,
         };
-        Ok(Self { manifest, names, rounds: rounds.into_values().collect() })
+        let is_quick_to_repeat = plan["quick_to_repeat"].as_bool().unwrap_or_default();
+        Ok(Self { manifest, names, rounds: rounds.into_values().collect(), is_quick_to_repeat })
     }
 }
 

@@ -30,6 +30,7 @@ use self::halving::GivenValueSystem;
 use self::system::{DataGate, DataQuestion, SeenAnswers};
 use self::value_system::{StartAssumption, ValueSystem};
 use self::values::ValueKind;
+use super::again::{self, AnswerDetail};
 use super::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
 use super::page::LearningViewer;
 use super::session::{SessionFile, data_runs};
@@ -100,7 +101,10 @@ pub fn run(
             let shown: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
             let (mut file, earlier) = SessionFile::begin(args, messages, &shown.iter().collect::<Vec<_>>())?;
             let mut class = ValueSystem::new(halt, messages, &gates, start, &examination);
-            class.resumed(data_runs(&earlier, &messages.model));
+            let runs = data_runs(&earlier.text, &messages.model);
+            again::check(args, &earlier, runs.clone(), AnswerDetail::Messages, &mut live)?;
+            let dated = earlier.dated(runs.len());
+            class.resumed(runs);
             class.runs.extend(recorded::data_seeds(args, messages)?);
             class.votes = votes;
             class.viewer = viewer.clone();
@@ -109,7 +113,7 @@ pub fn run(
             let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
             let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
             let machine = guarded(&learned.machine);
-            let told = class.show_learned(sut, &learned, &machine, seed, &plan.domain);
+            let told = class.show_learned(sut, &learned, &machine, seed, &plan.domain).dated(dated.as_ref());
             let text = text::LearnedText {
                 machine: &machine,
                 domain: &plan.domain,

@@ -70,6 +70,13 @@ impl MachineOrigin {
         self
     }
 
+    /// Adds the time of answers that were not given now.
+    pub fn dated(mut self, dated: Option<&String>) -> Self {
+        self.facts.extend(dated.cloned());
+        self.json["dated"] = json!(dated);
+        self
+    }
+
     /// Of a machine that answers in several ways.
     pub fn of_several(
         sut: &str,

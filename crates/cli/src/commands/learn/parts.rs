@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use ioxide_campaign::gather::GatheredParts;
-use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::part::{EndOfPart, PartWriter, SystemFacts};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
@@ -19,7 +19,7 @@ use crate::args::{DraftFormat, LearnArgs, MergeArgs};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
-use crate::{load, write};
+use crate::{identity, load, write};
 
 /// The file in which the session keeps its result until the unit is done.
 const LEARNED: &str = "learned.json";
@@ -57,6 +57,11 @@ impl UnitCommand for SessionUnit<'_> {
 
     fn more(&self, _unit: u64) -> Json {
         json!({ "seed": self.args.seed })
+    }
+
+    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+        let settings = self.args.model.settings();
+        self.args.sut.as_ref().map_or(Ok(None), |sut| identity::facts(sut, &settings))
     }
 
     fn work(
@@ -127,6 +132,9 @@ pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
     let shown = if to.json {
         let mut told = text.result["json"].clone();
         told["out"] = json!(path.display().to_string());
+        if let Some(dated) = &to.dated {
+            told["dated"] = json!(dated);
+        }
         writeln!(out, "{told}")
     } else {
         said.iter().filter_map(Json::as_str).try_for_each(|line| writeln!(out, "{line}"))

@@ -1,12 +1,14 @@
 //! A session on disk: every reset and every answer, a line each, as they come.
 //!
-//! The first line says what is learned with which inputs. Later lines are only ever added, so a session that is
+//! The first line says what is learned with which inputs, from which system, and when that began. A session of another
+//! system is refused, and some of its answers are asked again before it goes on. Later lines are only ever added, so a session that is
 //! killed has lost nothing but the line it was writing. A session that goes on asks the same questions in the same
 //! order and has the old answers from the file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
+use ioxide_campaign::part::{SystemFacts, system_difference};
 use ioxide_explorer::learning::LearningMeter;
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::reduce::LiveMachine;
@@ -21,15 +23,18 @@ use ioxide_runner::json;
 use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
+use super::again::{self, AnswerDetail};
 use super::copies::{AnsweredRun, SystemCrew};
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::EarlyStop;
 use crate::machine::Messages;
-use crate::write;
+use crate::{date, identity, write};
 
 /// The name of the format.
 const FORMAT: &str = "ioxide-learn-session";
+/// The version written here.
+const VERSION: u32 = 1;
 
 /// A session being written.
 pub struct SessionFile {
@@ -49,6 +54,27 @@ pub type DataRun = Vec<(Label, Vec<Label>)>;
 pub struct EarlierSessions {
     runs: Vec<IoWord>,
     recorded: Vec<IoWord>,
+    /// The time and the number of runs of earlier sessions, in words; `None` if there are none.
+    pub dated: Option<String>,
+}
+
+/// The lines of a session that was begun before.
+#[derive(Default)]
+pub struct EarlierLines {
+    /// The lines behind the header.
+    pub text: String,
+    /// The time at which the session began; `None` if it begins now, or an earlier version wrote it.
+    pub started: Option<String>,
+    /// True if the header says of which system it is.
+    pub is_identified: bool,
+}
+
+impl EarlierLines {
+    /// Returns the time of `n` earlier runs in words; `None` if there are none.
+    pub fn dated(&self, n: usize) -> Option<String> {
+        let started = self.started.as_deref().unwrap_or("an unknown date");
+        (n > 0).then(|| format!("{} of these runs were not made now: they are of a session of {started}", n))
+    }
 }
 
 impl EarlierSessions {
@@ -82,8 +108,15 @@ impl SessionFile {
         live: &mut LiveSystem<'_>,
     ) -> Result<(Self, EarlierSessions), EarlyStop> {
         let inputs: Vec<&String> = messages.inputs.keys().collect();
-        let (file, rest) = Self::begin(args, messages, &inputs)?;
-        Ok((file, EarlierSessions { runs: runs(&rest, messages, live), recorded: Vec::new() }))
+        let (file, lines) = Self::begin(args, messages, &inputs)?;
+        let label = |line: &Json| {
+            let (input, said) = step(line, messages)?;
+            Some((messages.inputs.values().nth(input.index())?.clone(), said))
+        };
+        again::check(args, &lines, split_runs(&lines.text, label), AnswerDetail::Values, live)?;
+        let runs = runs(&lines.text, messages, live);
+        let dated = lines.dated(runs.len());
+        Ok((file, EarlierSessions { runs, recorded: Vec::new(), dated }))
     }
 
     /// Opens the session of these inputs; returns also the lines behind its header.
@@ -91,12 +124,14 @@ impl SessionFile {
         args: &LearnArgs,
         messages: &Messages,
         inputs: &[&String],
-    ) -> Result<(Self, String), EarlyStop> {
+    ) -> Result<(Self, EarlierLines), EarlyStop> {
         let Some(path) = args.session.clone() else {
-            return Ok((Self::none(), String::new()));
+            return Ok((Self::none(), EarlierLines::default()));
         };
+        let system = identity::all_facts(args.sut.as_deref().unwrap_or_default(), &args.model.settings())?;
         let header = json!({
-            "format": FORMAT, "version": 1, "model": messages.model.sts.name.to_string(), "inputs": inputs,
+            "format": FORMAT, "version": VERSION, "model": messages.model.sts.name.to_string(), "inputs": inputs,
+            "system": system, "started": date::now(),
         });
         let cannot = |error: io::Error| write::cannot(&path, &error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(cannot)?;
@@ -108,23 +143,27 @@ impl SessionFile {
             || EarlyStop::usage(format!("`{path}` is no session of this model with these inputs"));
         let rest = match text.split_once('\n') {
             // A first line that was cut off has no answer after it; anything else is not ours.
-            None if !header.to_string().starts_with(&text) => {
+            None if !is_start_of_header(&text) => {
                 return Err(no_session().help("name another file; this one stays as it is"));
             }
             None => {
                 let begun = file.set_len(0).and_then(|()| file.write_all(format!("{header}\n").as_bytes()));
                 begun.map_err(cannot)?;
-                String::new()
+                EarlierLines::default()
             }
             Some((first, rest)) => {
-                if json::read::<Json>(first).ok().as_ref() != Some(&header) {
+                let there: Json = json::read(first).unwrap_or_default();
+                let is_same = |name: &str| there[name] == header[name];
+                if !["format", "model", "inputs"].into_iter().all(is_same) {
                     return Err(no_session().help("name another file; the session keeps what it has"));
                 }
+                let is_identified = is_of_system(&there, &system, &path)?;
                 if !text.ends_with('\n') {
                     // What was cut off does not spoil the next line.
                     writeln!(file).map_err(cannot)?;
                 }
-                rest.to_owned()
+                let started = there["started"].as_str().map(str::to_owned);
+                EarlierLines { text: rest.to_owned(), started, is_identified }
             }
         };
         Ok((Self { out: Some(file), path, ..Self::none() }, rest))
@@ -197,6 +236,29 @@ impl SessionFile {
         let steps = run.iter().map(|(input, said)| step_line(live, *input, said));
         let lines: String = [RESET.to_owned()].into_iter().chain(steps).collect();
         self.add(&lines)
+    }
+}
+
+/// Returns whether `text` is the beginning of the first line of a session.
+fn is_start_of_header(text: &str) -> bool {
+    let start = format!("{{\"format\":\"{FORMAT}\"");
+    text.starts_with(&start) || start.starts_with(text)
+}
+
+/// Checks that a session is of this system; returns whether its header says so. One of an earlier version does not, and
+/// one of another system is an error.
+fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool, EarlyStop> {
+    let Ok(before) = serde_json::from_value::<SystemFacts>(header["system"].clone()) else {
+        eprintln!(
+            "note: `{path}` is of an earlier version, which does not say of which system it is: more of its answers \
+             are asked again"
+        );
+        return Ok(false);
+    };
+    match system_difference(&before, system) {
+        None => Ok(true),
+        Some(why) => Err(EarlyStop::usage(format!("`{path}` is a session of another system: {why}"))
+            .help("name another file, and learn this system from the start; the session keeps what it has")),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ioxide_campaign::gather::GatheredParts;
-use ioxide_campaign::part::{EndOfPart, PartWriter};
+use ioxide_campaign::part::{EndOfPart, PartWriter, SystemFacts};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
@@ -43,7 +43,7 @@ use crate::session::{self, EventTimes, ShowResults};
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::unit_command::{self, PartEnd, UnitCommand};
-use crate::{html, limit, load, machine, regressions, timing};
+use crate::{html, identity, limit, load, machine, regressions, timing};
 
 /// The number of shares of a tester that learns from run to run, without `--shares`.
 const SHARES: u64 = 16;
@@ -167,6 +167,22 @@ fn nowhere(sut: &str) -> String {
 impl UnitCommand for PreparedCampaign<'_> {
     fn names(&self) -> UnitNames {
         self.units.clone()
+    }
+
+    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+        // The address that a worker was given is not part of the system.
+        identity::facts(&nowhere(&self.args.sut), &self.args.model.settings())
+    }
+
+    fn is_quick_to_repeat(&self) -> bool {
+        let is_run = matches!(
+            self.chosen,
+            ChosenTester::Tests(_)
+                | ChosenTester::Random(_)
+                | ChosenTester::Case(_)
+                | ChosenTester::Suite(..)
+        );
+        is_run && matches!(self.sut, SystemUnderTest::Outside(_))
     }
 
     fn rounds(&self) -> UnitRounds {
@@ -325,6 +341,9 @@ pub fn merged(args: &TestArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
     let told = if to.json {
         let mut result = outcome_json(spec, config, outcome);
+        if let Some(dated) = &to.dated {
+            result["dated"] = json!(dated);
+        }
         secrets.hide_json(&mut result);
         writeln!(io::stdout(), "{result}")
     } else {
