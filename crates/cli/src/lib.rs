@@ -3,21 +3,19 @@
 //! The program `ioxide` is [`program`] and nothing else. `ioxide-bench` is the same program with the measurements of the
 //! project in it; it uses what the modules here make public, which is no interface for others.
 
-/// The macro of the standard library, without its panic where stderr is closed or its disk is full: the text is lost,
-/// and nothing else changes.
+/// The macro of the standard library, without secrets, and without its panic where stderr is closed or its disk is full:
+/// the text is lost, and nothing else changes.
 macro_rules! eprint {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _ = write!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => {
+        crate::redaction::to_stderr(format_args!($($words)*))
+    };
 }
 
 /// As [`eprint`], with the end of a line.
 macro_rules! eprintln {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => {
+        crate::redaction::to_stderr(format_args!("{}\n", format_args!($($words)*)))
+    };
 }
 
 pub mod args;
@@ -38,6 +36,7 @@ mod project;
 mod purpose_search;
 mod record;
 mod record_folder;
+mod redaction;
 mod regressions;
 mod render;
 pub mod seed;

@@ -83,6 +83,10 @@ pub struct DescribedSystem {
 impl DescribedSystem {
     /// A system that was typed.
     fn typed(spec: SutSpec) -> Self {
+        let secrets = match spec {
+            SutSpec::Stdio(_) => secrets::inherited(),
+            SutSpec::Tcp(_) | SutSpec::Model(_) => Secrets::none(),
+        };
         Self {
             reach: reach(&spec, None),
             spec,
@@ -95,7 +99,7 @@ impl DescribedSystem {
             limit: None,
             quiescence: QuiescenceTimes::default(),
             latency: None,
-            secrets: Secrets::none(),
+            secrets,
             refusals: Vec::new(),
             version: None,
             places: Vec::new(),
@@ -411,8 +415,10 @@ fn described(
             }
         };
     let environment = system.texts("environment")?;
-    let environment: Vec<(String, String)> =
-        environment.into_iter().map(|(key, value)| (key, variables.fill(&value))).collect();
+    let environment: Vec<(String, String)> = environment
+        .into_iter()
+        .map(|(key, value)| (key, speech::with_variables(&variables.fill(&value))))
+        .collect();
     let renewal = if connections.is_empty() {
         renewal::read(system, variables, &spec, &speech)?
     } else {
@@ -426,7 +432,11 @@ fn described(
         quiescence: QuiescenceTimes::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
-        secrets: secrets::read(system, &speech, &environment)?,
+        secrets: secrets::read(
+            system,
+            std::iter::once(&speech).chain(connections.iter().map(|connection| &connection.speech)),
+            &environment,
+        )?,
         refusals: system.words("refusals")?,
         version: system.text("version")?.map(|text| variables.fill(&text)),
         spec,

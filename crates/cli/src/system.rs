@@ -29,6 +29,7 @@ use crate::mutant_file;
 pub use crate::mutant_file::SpecSource;
 use crate::project::connections::shown;
 use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, SpeechConfig, SystemSource};
+use crate::redaction;
 use crate::solver::SolverRequest;
 
 /// A system under test, ready to be opened.
@@ -44,7 +45,9 @@ impl SystemUnderTest {
     pub fn named(text: &str, spec: SpecSource<'_>) -> Result<Self, EarlyStop> {
         let source = SystemSource::find(text)?;
         warn(&source)?;
-        match source.described(0, &Instances::default())?.spec {
+        let described = source.described(0, &Instances::default())?;
+        redaction::add(&described.secrets);
+        match described.spec {
             SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::played(&path, spec)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::exit::EarlyStop;
+use crate::redaction::RedactedWriter;
 
 /// The readers of a file that was not there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,13 +115,17 @@ pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
     on_disk(out)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
-/// Writes what `fill` writes to a file, and says so on stderr, or (`-`) to stdout.
+/// Writes what `fill` writes, without secrets, to a file, and says so on stderr, or (`-`) to stdout.
 pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
     if file == "-" {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = RedactedWriter::new(BufWriter::new(io::stdout().lock()));
         return Ok(fill(&mut out).and_then(|()| out.flush())?);
     }
-    whole(Path::new(file), FileReaders::Usual, fill).map_err(|error| cannot(file, &error))?;
+    let redacted = |out: &mut dyn Write| {
+        let mut out = RedactedWriter::new(out);
+        fill(&mut out).and_then(|()| out.flush())
+    };
+    whole(Path::new(file), FileReaders::Usual, redacted).map_err(|error| cannot(file, &error))?;
     eprintln!("wrote {file}");
     Ok(())
 }

@@ -41,7 +41,7 @@ use crate::limits::{Excess, max_digits};
 pub use self::error::{CodecError, JsonProblem, Undecodable};
 pub use self::label::{WireMessage, args_to_json, label_from_json, label_to_json};
 pub use self::speech::{BadSpeech, SpeechProblem};
-pub use self::template::BadTemplate;
+pub use self::template::{BadTemplate, template_texts};
 pub use self::unwritable::UnwritableMessage;
 
 /// `value` in JSON.

@@ -1,20 +1,27 @@
 //! The secrets that must not be shown: whole, in part or in another spelling, wherever they come back.
 //!
-//! A system that is asked with a token may say it again: whole, shortened in a log, in base64 or percent-encoded in a
-//! path. So every spelling of a secret is cut into windows of eight bytes, and whatever is covered by such windows
-//! in a text is replaced by `***`. A secret of four to seven bytes is replaced where it stands whole. What is
-//! shorter is no secret: replacing it would hide every text.
+//! A system that is asked with a token may say it again: whole, shortened in a log, in base64, or escaped in a path, in
+//! JSON or in HTML. So every spelling of a secret is cut into windows of eight bytes, and whatever is covered by such
+//! windows in a text is replaced by `***`; the text is looked at as it is and without its escapes ([`plain`]). A secret
+//! of four to seven bytes is replaced where it stands whole. What is shorter is no secret: replacing it would hide every
+//! text.
 //!
 //! *Promises.* A part of at least eight bytes of a secret, of its base64 (also as a part of a longer text, also for
-//! URLs), of its hexadecimal digits or of its percent-encoding does not pass [`Secrets::hide`]. Nothing is
-//! promised for other encodings, for hashes, for parts that are shorter. Secrets that come up in runs are bounded in
-//! length and number, those of the user are not.
+//! URLs) or of its hexadecimal digits does not pass [`Secrets::hide`], also if it is percent-encoded, as in forms, with
+//! escapes of JSON or entities of HTML, or wrapped into lines. Of a secret that a system says in two messages,
+//! three bytes at most are seen once
+//! [`Secrets::learn_halves`] was told of both. Nothing is promised for other encodings, for hashes, for parts that
+//! are shorter. Secrets that come up in runs are bounded in length and number, those of the user are not.
 
 mod arguments;
 pub mod discreet;
+mod plain;
+mod requests;
 mod spelling;
 
 use std::collections::BTreeSet;
+
+use self::plain::PlainText;
 
 /// The number of bytes of a secret that may not be shown together.
 const WINDOW: usize = 8;
@@ -26,12 +33,17 @@ const MAX_TOLD: usize = 500_000;
 const LONGEST_TOLD: usize = 64 << 10;
 /// The text in place of a secret.
 pub const HIDDEN: &str = "***";
+/// The mark where a text was cut for its length.
+const CUT: &str = "…";
 
 /// Texts that must not be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
     windows: BTreeSet<[u8; WINDOW]>,
     short: BTreeSet<Vec<u8>>,
+    /// The beginnings and the ends of secrets, of four to seven bytes: a secret that is cut has them where it is cut.
+    heads: BTreeSet<Vec<u8>>,
+    tails: BTreeSet<Vec<u8>>,
     /// Messages and those of their fields whose values are secrets.
     fields: BTreeSet<(String, String)>,
 }
@@ -55,12 +67,34 @@ impl Secrets {
             return;
         }
         for spelling in spelling::all(secret) {
-            self.windows
-                .extend(spelling.windows(WINDOW).filter_map(|part| <[u8; WINDOW]>::try_from(part).ok()));
-            if (SHORTEST..WINDOW).contains(&spelling.len()) {
-                self.short.insert(spelling);
+            if let Some(plain) = PlainText::of(&spelling) {
+                self.add_spelling(&plain.bytes);
+            }
+            self.add_spelling(&spelling);
+        }
+        let bytes = secret.as_bytes();
+        if bytes.len() >= WINDOW {
+            for n in SHORTEST..WINDOW {
+                self.heads.insert(bytes[..n].to_vec());
+                self.tails.insert(bytes[bytes.len() - n..].to_vec());
             }
         }
+    }
+
+    fn add_spelling(&mut self, spelling: &[u8]) {
+        self.windows.extend(spelling.windows(WINDOW).filter_map(|part| <[u8; WINDOW]>::try_from(part).ok()));
+        if (SHORTEST..WINDOW).contains(&spelling.len()) {
+            self.short.insert(spelling.to_vec());
+        }
+    }
+
+    /// Hides all that `other` hides, too.
+    pub fn extend(&mut self, other: &Self) {
+        self.windows.extend(&other.windows);
+        self.short.extend(other.short.iter().cloned());
+        self.heads.extend(other.heads.iter().cloned());
+        self.tails.extend(other.tails.iter().cloned());
+        self.fields.extend(other.fields.iter().cloned());
     }
 
     /// Hides a text that came up in a run as a secret, or the beginning of a very long one, as long as there is room: a
@@ -78,8 +112,8 @@ impl Secrets {
         self.windows.len() + self.short.len() >= MAX_TOLD
     }
 
-    /// Hides the secrets in the value of a header: not the name of its scheme or its parameters, but what they
-    /// are; the password in the base64 of `Basic` is one of them.
+    /// Hides the value of a header, all of it but the name of a scheme such as `Bearer`; the password in the base64 of
+    /// `Basic` too.
     pub fn add_header(&mut self, value: &str) {
         for part in spelling::of_header(value) {
             self.add(&part);
@@ -99,6 +133,12 @@ impl Secrets {
     /// Returns whether the values of this field are secrets.
     fn has_field(&self, message: &str, field: &str) -> bool {
         self.fields.contains(&(message.to_owned(), field.to_owned()))
+    }
+
+    /// Returns the names of the members of the path or body of a request.
+    #[must_use]
+    pub fn member_names(template: &str) -> Vec<String> {
+        requests::member_names(template)
     }
 
     /// Returns `text` without secrets, and without the values of messages that have marked fields.
@@ -121,6 +161,23 @@ impl Secrets {
         shown
     }
 
+    /// Hides, from now on, the beginning of a secret at the end of a message and the end of one at its beginning: the
+    /// rest may be in the message before or after it.
+    pub fn learn_halves(&mut self, said: &str) {
+        let (first, last) = self.edges(said.as_bytes());
+        let halves = [said.get(..first), said.get(said.len() - last..)];
+        halves.into_iter().flatten().for_each(|half| self.add_told(half));
+    }
+
+    /// Returns the number of bytes at the beginning that are the end of a secret, and at the end that are the
+    /// beginning of one.
+    fn edges(&self, bytes: &[u8]) -> (usize, usize) {
+        let lengths = || (SHORTEST..WINDOW).rev().filter(|&n| n <= bytes.len());
+        let first = lengths().find(|&n| self.tails.contains(&bytes[..n]));
+        let last = lengths().find(|&n| self.heads.contains(&bytes[bytes.len() - n..]));
+        (first.unwrap_or(0), last.unwrap_or(0))
+    }
+
     /// Returns whether `text` contains a secret, or a part of one that is hidden.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
@@ -130,19 +187,34 @@ impl Secrets {
     /// Returns for every byte whether it belongs to a secret.
     fn covered(&self, bytes: &[u8]) -> Vec<bool> {
         let mut covered = vec![false; bytes.len()];
+        self.each_match(bytes, |start, end| covered[start..end].fill(true));
+        if let Some(plain) = PlainText::of(bytes) {
+            self.each_match(&plain.bytes, |start, end| {
+                covered[plain.places[start].0..plain.places[end - 1].1].fill(true);
+            });
+        }
+        // A text that was cut for its length may end in the middle of a secret.
+        for at in (0..bytes.len()).filter(|&at| bytes[at..].starts_with(CUT.as_bytes())) {
+            let (_, last) = self.edges(&bytes[..at]);
+            covered[at - last..at].fill(true);
+        }
+        covered
+    }
+
+    /// Calls `found` with the beginning and the end of every window, and of every short secret, in `bytes`.
+    fn each_match(&self, bytes: &[u8], mut found: impl FnMut(usize, usize)) {
         for (at, part) in bytes.windows(WINDOW).enumerate() {
             if self.windows.contains(part) {
-                covered[at..at + WINDOW].fill(true);
+                found(at, at + WINDOW);
             }
         }
         for length in SHORTEST..WINDOW {
             for (at, part) in bytes.windows(length).enumerate() {
                 if self.short.contains(part) {
-                    covered[at..at + length].fill(true);
+                    found(at, at + length);
                 }
             }
         }
-        covered
     }
 }
 
@@ -203,6 +275,10 @@ mod tests {
         let check = |text: &str, shown: &str| assert_eq!(secrets.hide(text), shown, "{text}");
         check("the token is tok/4f9a?c2e71b+Zq.", "the token is ***.");
         check("it begins tok/4f9a?c and ends 71b+Zq", "it begins *** and ends 71b+Zq");
+        check("it was cut: tok/4f…", "it was cut: ***…");
+        check(r#"{"t":"tok\/4f9a?c2e71b\u002bZq"}"#, r#"{"t":"***"}"#);
+        check("<a href=\"?t=tok&#x2F;4f9a?c2e71b&#43;Zq\">", "<a href=\"?t=***\">");
+        check("wrapped tok/4f9a?\r\nc2e71b+Zq", "wrapped ***");
         check("GET /x?t=tok%2F4f9a%3Fc2e71b%2BZq HTTP", "GET /x?t=*** HTTP");
         check("GET /x?t=tok%2f4f9a%3fc2e71b%2bZq HTTP", "GET /x?t=*** HTTP");
         check("746f6b2f346639613f633265373162", "***");
@@ -237,8 +313,51 @@ mod tests {
             header("Basic dXNlcjpob3JzZWJhdHRlcnk=", "bad password horsebattery of user"),
             "bad password *** of user"
         );
-        assert_eq!(header("session=0123456789; theme=dark", "session=0123456789"), "session=***");
+        assert_eq!(header("session=0123456789; theme=dark", "session=0123456789"), "***");
+        assert_eq!(header("session=0123456789; theme=dark", "id 0123456789"), "id ***");
         assert_eq!(header("a", "banana"), "banana");
+    }
+
+    /// Whatever stands in the value of a header, no eight bytes of it pass, and no parameter.
+    #[test]
+    fn values_of_headers_with_separators_are_hidden_whole() {
+        for value in [
+            "k3y=abcdefgh=ijklmnop",
+            "correct horse battery staple",
+            "a1b2; c3d4; e5f6, g7h8",
+            "one=two;three=four,five six",
+            "Bearer ab cd ef gh",
+        ] {
+            let mut secrets = Secrets::none();
+            secrets.add_header(value);
+            let shown = secrets.hide(&format!("you said {value}."));
+            let secret = value.strip_prefix("Bearer ").unwrap_or(value);
+            assert_eq!(
+                shown,
+                format!("you said {}***.", if secret == value { "" } else { "Bearer " }),
+                "{value}"
+            );
+        }
+        let mut secrets = Secrets::none();
+        secrets.add_header("Basic dXNlcjpwYTs9IHNzd29yZA==");
+        assert_eq!(secrets.hide("user:pa;= ssword and pa;= ssword"), "*** and ***");
+    }
+
+    /// A secret in two messages: three bytes are seen at most.
+    #[test]
+    fn a_secret_that_is_split_between_messages_is_hidden() {
+        for at in 0..=TOKEN.len() {
+            let (first, second) = (format!("say {}", &TOKEN[..at]), format!("{} end", &TOKEN[at..]));
+            let mut secrets = of(TOKEN);
+            [&first, &second].into_iter().for_each(|message| secrets.learn_halves(message));
+            let shown = secrets.hide(&first) + &secrets.hide(&second);
+            let left = shown.replace("say ", "").replace(" end", "").replace(HIDDEN, "");
+            assert!(left.len() <= 3, "{at}: {shown}");
+        }
+        let mut secrets = of(TOKEN);
+        let before = secrets.clone();
+        secrets.learn_halves("token");
+        assert_eq!(secrets, before, "no half of it");
     }
 
     proptest! {

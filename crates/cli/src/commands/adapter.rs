@@ -15,6 +15,7 @@ use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::load;
 use crate::project::{DescribedSystem, Instances, SpeechConfig, SystemSource};
+use crate::redaction;
 use crate::system::{connection, managed, trouble, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
@@ -32,6 +33,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     warn(&source)?;
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
     let described = source.described(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
+    redaction::add(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
             EarlyStop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
@@ -54,7 +56,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     let last_words = secrets.hide(&last_words);
     let passed = checks.iter().all(|check| check.state != CheckState::Failed);
     let told = if args.json {
-        writeln!(io::stdout().lock(), "{}", as_json(&args.sut, passed, &checks, &last_words))
+        writeln!(redaction::stdout(), "{}", as_json(&args.sut, passed, &checks, &last_words))
     } else {
         tell(passed, &checks, &last_words)
     };
@@ -102,7 +104,7 @@ fn word(state: CheckState) -> &'static str {
 }
 
 fn tell(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for check in checks {
         let line = format!("{:<8} {:<width$}  {}", word(check.state), check.name, check.note);

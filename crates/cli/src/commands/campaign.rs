@@ -31,7 +31,7 @@ use super::bench::Laboratory;
 use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::{interrupt, limit, load};
+use crate::{interrupt, limit, load, redaction};
 
 /// The directory for results if neither `--out` nor the plan names one.
 const OUT: &str = "campaign";
@@ -123,7 +123,7 @@ fn printed(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitSta
         ));
     }
     let mut lines = print::commands("ioxide", &recipe.command(), workers, Path::new(out)).into_iter();
-    Ok(lines.try_for_each(|line| writeln!(io::stdout(), "{line}")).map(|()| ExitStatus::Success)?)
+    Ok(lines.try_for_each(|line| writeln!(redaction::stdout(), "{line}")).map(|()| ExitStatus::Success)?)
 }
 
 /// Returns the feedback that `round`, from 1, begins with, and the file that holds it; `None` if nothing is left to do.

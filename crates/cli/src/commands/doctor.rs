@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::DoctorArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::{identity, project};
+use crate::{identity, project, redaction};
 
 /// The condition of something that ioxide uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, EarlyStop> {
         records(&args.report),
     ];
     let is_well = findings.iter().all(|finding| finding.health != DoctorHealth::Bad);
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     if args.json {
         let checks: Vec<Json> = findings.iter().map(finding_json).collect();
         writeln!(out, "{}", json!({ "version": 1, "ok": is_well, "checks": checks }))?;

@@ -42,7 +42,7 @@ use crate::machine::{Messages, NamedMachine};
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{limit, load, machine, seed, unit_command, write};
+use crate::{limit, load, machine, redaction, seed, unit_command, write};
 
 /// The extra states without `--extra`.
 const EXTRA: usize = 2;
@@ -212,14 +212,14 @@ fn put(
     }
     let Some(path) = &args.out else {
         told.lines().iter().for_each(|line| eprintln!("{line}"));
-        let mut out = io::stdout().lock();
+        let mut out = redaction::stdout();
         let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         viewer.written(told, None);
         return Ok(shown);
     };
     write::named(path, |out| out.write_all(text.as_bytes()))?;
     viewer.written(told, Some(path));
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     if args.json {
         return Ok(writeln!(out, "{}", told.json(path)));
     }

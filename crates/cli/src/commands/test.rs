@@ -6,7 +6,7 @@ pub mod parts;
 pub mod rounds;
 pub mod tester_choice;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use ioxide_model::relation::ConformanceRelation;
@@ -29,7 +29,7 @@ use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
-use crate::{html, limit, load, machine, regressions, seed, timing, unit_command};
+use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command};
 
 /// Tests the system and shows the verdict.
 pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
@@ -104,9 +104,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
         result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, was_late);
         secrets.hide_json(&mut result);
-        writeln!(io::stdout(), "{result}")
+        writeln!(redaction::stdout(), "{result}")
     } else {
-        let mut out = io::stdout().lock();
+        let mut out = redaction::stdout();
         chosen
             .show(&mut out, &shown.sts, &outcome.counts)
             .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, was_late))

@@ -1,37 +1,60 @@
 //! The values of a project file that must not be shown.
 //!
-//! The values of headers and variables whose names say so, those that `secrets` names, and the values of fields that
-//! it names as `MESSAGE.FIELD`.
+//! The values of headers, parameters, cookies, members of bodies and variables whose names say so, those that `secrets`
+//! names, what `${NAME}` brings in from the environment, and the values of fields that `secrets` names as
+//! `MESSAGE.FIELD`. A program that is started has the environment of this one, so what is secret there by its name is
+//! hidden too.
 
-use ioxide_runner::codec::http::is_secret;
+use ioxide_runner::adapter::http::HttpSpeech;
+use ioxide_runner::codec::http::{RequestConfig, is_secret};
 use ioxide_runner::secrets::Secrets;
 
-use super::speech::SpeechConfig;
+use super::speech::{SpeechConfig, variables_in};
 use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
 /// The key that names them.
 const KEY: &str = "secrets";
 
-/// The secrets of a system.
-pub(super) fn read(
+/// The length in bytes below which a value from the environment is a secret only by its name: it may be a port.
+const LONG: usize = 8;
+
+/// Words in the names of variables that are secret in the environment of this process: fewer than for headers, since
+/// `XDG_SESSION_TYPE` is no secret.
+const INHERITED: [&str; 9] =
+    ["token", "secret", "password", "passwd", "passphrase", "api_key", "apikey", "access_key", "private_key"];
+
+/// The secrets of a system with these encodings of its connections.
+pub(super) fn read<'s>(
     system: &ProjectTable<'_>,
-    speech: &SpeechConfig,
+    speeches: impl Iterator<Item = &'s SpeechConfig>,
     environment: &[(String, String)],
 ) -> Result<Secrets, EarlyStop> {
     let named = system.words(KEY)?;
-    let headers = headers(speech);
-    let mut secrets = Secrets::none();
     let is_one = |name: &str| is_secret(name) || named.iter().any(|it| it.eq_ignore_ascii_case(name));
-    headers.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add_header(value));
+    let mut secrets = inherited();
+    let mut names: Vec<String> = environment.iter().map(|(name, _)| name.clone()).collect();
     environment.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add(value));
+    for speech in speeches {
+        if let SpeechConfig::Http(speech) = speech {
+            secrets.add_requests(&speech.http, speech.reset.as_ref(), &is_one);
+            names.extend(names_in(speech));
+        }
+    }
+    for (name, value) in system.all_texts().iter().flat_map(|text| variables_in(text)) {
+        if value.len() >= LONG || is_one(&name) {
+            secrets.add_header(&value);
+        }
+        names.push(name);
+    }
     for name in &named {
-        let is_there = headers.iter().chain(environment).any(|(other, _)| other.eq_ignore_ascii_case(name));
         match name.split_once('.') {
-            _ if is_there => (),
+            _ if names.iter().any(|other| other.eq_ignore_ascii_case(name)) => (),
             Some((message, field)) => secrets.add_field(message, field),
             None => {
-                let problem = format!("there is no header or variable `{name}`; a field is MESSAGE.FIELD");
+                let problem = format!(
+                    "there is no header, parameter, cookie or variable `{name}`; a field is MESSAGE.FIELD"
+                );
                 return Err(system.wrong(KEY, &problem));
             }
         }
@@ -39,9 +62,29 @@ pub(super) fn read(
     Ok(secrets)
 }
 
-/// All headers that are sent.
-fn headers(speech: &SpeechConfig) -> Vec<(String, String)> {
-    let SpeechConfig::Http(speech) = speech else { return Vec::new() };
+/// The secrets in the environment of this process, which every program that is started has too.
+pub(super) fn inherited() -> Secrets {
+    let mut secrets = Secrets::none();
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy().to_ascii_lowercase();
+        if INHERITED.iter().any(|word| name.contains(word))
+            && let Some(value) = value.to_str().filter(|value| value.len() >= LONG)
+        {
+            secrets.add(value);
+        }
+    }
+    secrets
+}
+
+/// The names of all that is sent with a name.
+fn names_in(speech: &HttpSpeech) -> Vec<String> {
     let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(&speech.reset);
-    speech.http.headers.iter().chain(requests.flat_map(|request| &request.headers)).cloned().collect()
+    let named = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let of_request = |request: &RequestConfig| {
+        let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();
+        let members = texts.flat_map(|text| Secrets::member_names(text));
+        let own = [named(&request.query), named(&request.headers), named(&request.cookies)].concat();
+        own.into_iter().chain(members).collect::<Vec<_>>()
+    };
+    named(&speech.http.headers).into_iter().chain(requests.flat_map(of_request)).collect()
 }

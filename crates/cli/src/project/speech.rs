@@ -1,5 +1,7 @@
 //! The encoding of messages of a system with a protocol of its own: text, binary or HTTP.
 
+use std::convert::Infallible;
+
 use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
 use ioxide_runner::adapter::text::{MessageFormat, TextSpeech as OwnSpeech};
@@ -40,8 +42,8 @@ pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json
 /// The text of a system.
 pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
     let text = TextConfig {
-        parts: system.texts("parts")?,
-        inputs: system.texts("inputs")?,
+        parts: templates(system.texts("parts")?),
+        inputs: templates(system.texts("inputs")?),
         outputs: system.texts("outputs")?,
         more: system.text("more")?,
         counted: system.tables("counted")?.iter().map(counted).collect::<Result<_, _>>()?,
@@ -178,17 +180,17 @@ fn request(table: &ProjectTable<'_>) -> Result<RequestConfig, EarlyStop> {
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
-        let body = Some(table.needed("body", table.text("body")?)?);
+        let body = Some(template(&table.needed("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
     table.only(&["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"])?;
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
-        path: table.needed("path", table.text("path")?)?,
-        query: table.texts("query")?,
+        path: template(&table.needed("path", table.text("path")?)?),
+        query: templates(table.texts("query")?),
         headers: from_environment(table, table.texts("headers")?)?,
-        cookies: table.texts("cookies")?,
-        body: table.text("body")?,
+        cookies: templates(table.texts("cookies")?),
+        body: table.text("body")?.map(|body| template(&body)),
         chunked: table.truth("chunked")?.unwrap_or(false),
         websocket: table.truth("websocket")?.unwrap_or(false),
         over,
@@ -201,18 +203,73 @@ fn from_environment(
     headers: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>, EarlyStop> {
     let filled = |(name, text): (String, String)| {
-        let Some((before, rest)) = text.split_once("${") else { return Ok((name, text)) };
-        let (variable, after) = rest.split_once('}').unwrap_or((rest, ""));
-        let Ok(value) = std::env::var(variable) else {
-            let problem =
-                format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
-            return Err(table.wrong("headers", &problem));
+        let value = |variable: &str| match std::env::var(variable) {
+            Ok(value) => Ok(Some(escaped(&value))),
+            Err(_) => {
+                let problem =
+                    format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
+                Err(table.wrong("headers", &problem))
+            }
         };
-        // A value is no template.
-        let value = value.replace('{', "{{").replace('}', "}}");
-        Ok((name, format!("{before}{value}{after}")))
+        let text = replaced(&text, value)?;
+        Ok((name, text))
     };
     headers.into_iter().map(filled).collect()
+}
+
+/// Returns a value as a part of a template, of which it is none.
+fn escaped(value: &str) -> String {
+    value.replace('{', "{{").replace('}', "}}")
+}
+
+/// Returns the variable of the environment that `${name}` in a text stands for, if it is set. Names are in capitals, so
+/// that a field after a dollar stays one.
+fn variable(name: &str) -> Option<String> {
+    let is_name = !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    if is_name { std::env::var(name).ok() } else { None }
+}
+
+/// Returns `text` with `${NAME}` replaced by that variable of the environment, if it is set.
+pub(super) fn with_variables(text: &str) -> String {
+    replaced(text, |name| Ok::<_, Infallible>(variable(name))).unwrap_or_else(|never| match never {})
+}
+
+/// Returns a template with `${NAME}` replaced by that variable of the environment, if it is set.
+fn template(text: &str) -> String {
+    let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| escaped(&value)));
+    replaced(text, value).unwrap_or_else(|never| match never {})
+}
+
+/// Returns templates with the variables of the environment in them.
+fn templates(texts: Vec<(String, String)>) -> Vec<(String, String)> {
+    texts.into_iter().map(|(name, text)| (name, template(&text))).collect()
+}
+
+/// Returns the variables of the environment that `${NAME}` in `text` stands for, with their values.
+pub(super) fn variables_in(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let note = |name: &str| {
+        found.extend(std::env::var(name).ok().map(|value| (name.to_owned(), value)));
+        Ok::<_, Infallible>(None)
+    };
+    replaced(text, note).map(drop).unwrap_or_else(|never| match never {});
+    found
+}
+
+/// Returns `text` with every `${NAME}` replaced by what `value` says; `None` leaves it as it is.
+fn replaced<E>(text: &str, mut value: impl FnMut(&str) -> Result<Option<String>, E>) -> Result<String, E> {
+    let (mut made, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, after)) = after.split_once('}') else { break };
+        made.push_str(before);
+        match value(name)? {
+            Some(value) => made.push_str(&value),
+            None => made.push_str(&format!("${{{name}}}")),
+        }
+        rest = after;
+    }
+    Ok(made + rest)
 }
 
 /// Returns the values to take from answers for later requests, by name.

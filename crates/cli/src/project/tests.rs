@@ -468,7 +468,7 @@ fn secrets_are_found_by_name_and_named_ones_must_be_there() {
     let marked = format!("{headers}\nsecrets = [\"x-trace\", \"login.pin\"]");
     assert_eq!(shown(&marked, "0123456789 abcdefghij"), "*** ***");
     assert_eq!(shown("environment = { DB_PASSWORD = \"hunter22\" }", "it is hunter22"), "it is ***");
-    check(&format!("{http}secrets = [\"x-trace\"]"), &["ioxide.toml:5", "no header or variable `x-trace`"]);
+    check(&format!("{http}secrets = [\"x-trace\"]"), &["ioxide.toml:5", "cookie or variable `x-trace`"]);
 }
 
 /// Project files that are broken anywhere give a message, never a panic.

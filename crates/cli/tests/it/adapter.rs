@@ -54,3 +54,64 @@ fn what_is_no_adapter_is_a_usage_error() {
         assert_eq!(check(&[sut]).status.code(), Some(2), "{sut}");
     }
 }
+
+const COLOURS: &str = "model Colours {
+    enum Colour { red, green }
+    input ask
+    output colour(c: Colour)
+    state idle { ask: on ask -> asked }
+    state asked { red: emit colour(c: red) -> idle }
+}
+";
+
+/// An adapter that answers an input by the line it is given.
+const ANSWERS: &str = r#"
+import json, sys
+print(json.dumps({"type": "hello", "protocol": 1, "name": "answers"}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] in ("configure", "reset"):
+        print(json.dumps({"type": "ready"}), flush=True)
+    elif message["type"] == "input":
+        answer = sys.argv[1].replace("ID", str(message["id"]))
+        if '"error"' not in answer:
+            print(json.dumps({"type": "sent", "id": message["id"]}), flush=True)
+        print(answer, flush=True)
+    else:
+        break
+"#;
+
+/// The pages on adapters and verdicts, claim by claim.
+#[test]
+fn what_is_a_failure_and_what_gives_no_verdict() {
+    if !crate::need::has("python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("colours.iox"), COLOURS).expect("a model");
+    std::fs::write(folder.path().join("answers.py"), ANSWERS).expect("an adapter");
+    for (answer, code, says) in [
+        (r#"{"type": "output", "label": "colour", "args": {"c": "red"}}"#, 0, "passed"),
+        (r#"{"type": "output", "label": "colour", "args": {"c": "green"}}"#, 1, "FAIL"),
+        (r#"{"type": "output", "label": "nothing", "args": {}}"#, 1, "unreadable"),
+        (r#"{"type": "output", "label": "colour", "args": {"c": "blue"}}"#, 1, "unreadable"),
+        (r#"{"type": "output", "label": "colour", "args": {"c": 7}}"#, 1, "unreadable"),
+        (r#"{"type": "output", "label": "colour", "args": {}}"#, 1, "unreadable"),
+        (r#"{"type": "output", "label": "colour", "args": {"c": "red", "d": 1}}"#, 1, "unreadable"),
+        (r#"{"type": "error", "kind": "broken", "text": "gone", "id": ID}"#, 1, "FAIL"),
+        (r#"{"type": "error", "kind": "refused", "text": "never", "id": ID}"#, 6, "no verdict"),
+        (r#"{"type": "error", "kind": "unknown", "text": "perhaps", "id": ID}"#, 6, "no verdict"),
+        (r#"{"type": "what"}"#, 6, "no verdict"),
+        ("no message at all", 6, "no verdict"),
+    ] {
+        let sut = format!("stdio:python3 answers.py '{answer}'");
+        let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
+            .args(["test", "colours.iox", "--sut", &sut, "--tester", "random", "--seed", "1"])
+            .args(["--runs", "1", "--steps", "4", "--no-shrink"])
+            .current_dir(folder.path())
+            .output()
+            .expect("the program runs");
+        assert_eq!(output.status.code(), Some(code), "{answer}: {}", text(&output));
+        assert!(text(&output).contains(says), "{answer}: should say `{says}`: {}", text(&output));
+    }
+}

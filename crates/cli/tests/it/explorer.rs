@@ -1,5 +1,6 @@
 //! The explorer without a browser: who is let in, and what is answered.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -15,19 +16,25 @@ fn root() -> PathBuf {
 }
 
 /// An explorer that is running; it ends with the test.
-struct Explorer {
+pub(crate) struct Explorer {
     program: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     /// `/TOKEN`.
-    prefix: String,
+    pub(crate) prefix: String,
 }
 
 impl Explorer {
     fn start(args: &[&str]) -> Self {
+        Self::start_in(&root(), &BTreeMap::new(), args)
+    }
+
+    /// Starts it in `folder`, with these variables in its environment.
+    pub(crate) fn start_in(folder: &Path, variables: &BTreeMap<String, String>, args: &[&str]) -> Self {
         let mut program = Command::new(env!("CARGO_BIN_EXE_ioxide"))
             .arg("explore")
             .args(args)
-            .current_dir(root())
+            .envs(variables)
+            .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -62,11 +69,11 @@ impl Explorer {
         parts(&self.raw(text.as_bytes()))
     }
 
-    fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         self.request("GET", &format!("{}{path}", self.prefix), "", "")
     }
 
-    fn post(&self, path: &str, body: &Json) -> (u16, Json) {
+    pub(crate) fn post(&self, path: &str, body: &Json) -> (u16, Json) {
         let headers = "Content-Type: application/json\r\n";
         let (status, text) =
             self.request("POST", &format!("{}{path}", self.prefix), headers, &body.to_string());

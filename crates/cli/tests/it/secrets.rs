@@ -1,5 +1,7 @@
 //! Secrets that a system says again, in part or in another spelling, are shown nowhere.
 
+mod echo;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -115,12 +115,11 @@ impl HttpAdapter {
     ) -> Result<Self, AdapterError> {
         let HttpSpeech { url, http, reset } = speech;
         let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
+        let mut secrets = Secrets::none();
+        secrets.add_requests(http, reset.as_ref(), &is_secret);
         let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
         let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
         let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
-        let all = http.inputs.iter().flat_map(|(_, request)| &request.headers).chain(&http.headers);
-        let mut secrets = Secrets::none();
-        all.filter(|(name, _)| is_secret(name)).for_each(|(_, text)| secrets.add_header(text));
         Ok(Self {
             socket: TcpConnection::new(&url.address, connection),
             host: url.address.clone(),
@@ -361,7 +360,8 @@ impl HttpAdapter {
     }
 
     fn note(&mut self, line: String) {
-        self.log.push_back(cut(&line, 300));
+        // What is cut in the middle is no secret any more that could be found.
+        self.log.push_back(cut(&self.redacted(&line), 300));
         if self.log.len() > MAX_LOG {
             self.log.pop_front();
         }

@@ -247,6 +247,19 @@ fn pieces_of(text: &str, parts: &NamedTemplates) -> Result<Vec<TemplatePiece>, B
     Ok(pieces)
 }
 
+/// Returns the texts of a template between its holes, as they are sent; a template that cannot be read is one text.
+#[must_use]
+pub fn template_texts(template: &str) -> Vec<String> {
+    let Ok(pieces) = pieces_of(template, &NamedTemplates::default()) else {
+        return vec![template.to_owned()];
+    };
+    let text = |piece: TemplatePiece| match piece {
+        TemplatePiece::Text(text) => Some(text),
+        TemplatePiece::Field(_) | TemplatePiece::Len(_) | TemplatePiece::Count(..) => None,
+    };
+    pieces.into_iter().filter_map(text).collect()
+}
+
 /// Reads the number that is added to a count: nothing, or `+ 2`.
 fn more_of(text: &str) -> Result<usize, BadTemplate> {
     if text.is_empty() {

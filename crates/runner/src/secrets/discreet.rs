@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 use super::{HIDDEN, Secrets};
 use crate::event::{
     Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
-    FindingTold, HistoryTold, InsteadTold, LabelTold, MeasureTold, PatienceTold, Replayed, RunFinished,
-    RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, UnmadeTold, VerdictTold,
-    WhyNot,
+    FindingTold, HistoryTold, InsteadTold, LabelKind, LabelTold, MeasureTold, PatienceTold, Replayed,
+    RunFinished, RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, UnmadeTold,
+    VerdictTold, WhyNot,
 };
 use crate::reporter::Reporter;
 
@@ -49,9 +49,13 @@ impl Reporter for Discreet<'_> {
 /// Hiding in events. Every event and every part of one is taken apart without `..`: whoever adds a text has to
 /// decide here. Names of the model and settings of the user stay, since records are read by them.
 impl Secrets {
-    /// Remembers the values of marked fields, as long as there is room: a system must not fill the memory with them.
+    /// Remembers the values of marked fields, and halves of secrets that a system may say in two messages, as long as
+    /// there is room: a system must not fill the memory with them.
     fn learn(&mut self, event: &EventKind) {
         for label in labels(event) {
+            // A number is no half of a secret.
+            let said = label.args.values().filter_map(Json::as_str).chain(label.raw.as_deref());
+            said.filter(|_| label.kind == LabelKind::Output).for_each(|said| self.learn_halves(said));
             for (field, value) in &label.args {
                 if self.has_field(&label.label, field) {
                     self.add_told(&plain(value));
@@ -113,7 +117,16 @@ impl Secrets {
         match value {
             Json::String(text) => self.hide_in(text),
             Json::Array(values) => values.iter_mut().for_each(|value| self.hide_json(value)),
-            Json::Object(members) => members.values_mut().for_each(|value| self.hide_json(value)),
+            Json::Object(members) => {
+                members.values_mut().for_each(|value| self.hide_json(value));
+                // A map with texts as keys has what the system said on both sides.
+                if members.keys().any(|key| self.is_in(key)) {
+                    *members = std::mem::take(members)
+                        .into_iter()
+                        .map(|(key, value)| (self.hide(&key), value))
+                        .collect();
+                }
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) => (),
         }
     }

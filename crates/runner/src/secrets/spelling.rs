@@ -1,30 +1,38 @@
-//! The spellings of a secret: as it is, percent-encoded, in hexadecimal, in base64 (RFC 4648).
-
-use crate::codec::http::percent;
+//! The spellings of a secret that are no escapes: as it is, in hexadecimal, in base64 (RFC 4648).
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Names of ways to authenticate, which stand before the secret in a header and are none (IANA's registry, and two that
+/// everybody uses).
+const SCHEMES: [&str; 16] = [
+    "apikey",
+    "basic",
+    "bearer",
+    "concealed",
+    "digest",
+    "dpop",
+    "gnap",
+    "hoba",
+    "mutual",
+    "negotiate",
+    "oauth",
+    "privatetoken",
+    "scram-sha-1",
+    "scram-sha-256",
+    "token",
+    "vapid",
+];
 
 /// Every spelling that is looked for.
 pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
     let bytes = secret.as_bytes();
-    let encoded = percent(secret);
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut spellings = vec![secret.to_owned(), lower_escapes(&encoded), encoded, hex.to_uppercase(), hex];
+    let mut spellings = vec![secret.to_owned(), hex.to_uppercase(), hex];
     for base in (0..3).map(|before| inner_base64(bytes, before)) {
         spellings.push(base.replace('+', "-").replace('/', "_"));
         spellings.push(base);
     }
     spellings.into_iter().map(String::into_bytes).collect()
-}
-
-/// Returns the text with its escapes in lower case: `%2F` as `%2f`.
-fn lower_escapes(encoded: &str) -> String {
-    let mut parts = encoded.split('%');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        let (escape, rest) = part.split_at(part.len().min(2));
-        format!("{text}%{}{rest}", escape.to_lowercase())
-    })
 }
 
 /// Returns the base64 digits that `bytes` alone decide when `before` bytes stand before them in a group of three.
@@ -68,24 +76,30 @@ fn unbase64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the secrets in the value of a header: its words and the values of its parameters, without the scheme, and
-/// the password of `Basic`.
+/// Returns the secrets in the value of a header: all of it without the name of a scheme, the values of its parameters,
+/// and what the base64 of `Basic` says.
 pub(super) fn of_header(value: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let words: Vec<&str> = value.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
-    for (at, word) in words.iter().enumerate() {
-        let is_scheme = at == 0 && words.len() > 1 && !word.contains('=');
+    let value = value.trim();
+    let is_scheme = |word: &str| SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme));
+    let (scheme, secret) = match value.split_once(' ').filter(|(word, _)| is_scheme(word)) {
+        Some((scheme, rest)) => (scheme, rest.trim_start()),
+        None if is_scheme(value) => return Vec::new(),
+        None => ("", value),
+    };
+    let mut found = vec![secret.to_owned()];
+    // Where the value has parameters, a system may say the value of one without its name.
+    for word in secret.split([' ', ';', ',']) {
         // `name=value`, but not the padding of base64.
-        let value = word.trim_end_matches('=').split_once('=').map_or(*word, |(_, value)| value);
-        if !is_scheme {
-            parts.push(value.trim_matches('"').to_owned());
-        }
+        let value = word.trim_end_matches('=').split_once('=').map(|(_, value)| value);
+        found.extend(value.map(|value| value.trim_matches('"').to_owned()));
     }
-    if words.first().is_some_and(|word| word.eq_ignore_ascii_case("basic")) {
-        let decoded = words.get(1).and_then(|text| unbase64(text)).and_then(|it| String::from_utf8(it).ok());
-        parts.extend(decoded.and_then(|text| text.split_once(':').map(|(_, password)| password.to_owned())));
+    if scheme.eq_ignore_ascii_case("basic") {
+        let both = unbase64(secret).and_then(|bytes| String::from_utf8(bytes).ok());
+        let password =
+            both.as_deref().and_then(|both| both.split_once(':')).map(|(_, password)| password.to_owned());
+        found.extend(both.into_iter().chain(password));
     }
-    parts
+    found
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{limit, machine};
+use crate::{limit, machine, redaction};
 
 /// Tests the system by counting states.
 pub fn run(
@@ -106,7 +106,7 @@ fn choices_text(
         ReductionVerdict::Fail => ("fail", ExitStatus::Failure),
         ReductionVerdict::Unknown => ("unknown", ExitStatus::Inconclusive),
     };
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     let shown = if args.json {
         writeln!(
             out,

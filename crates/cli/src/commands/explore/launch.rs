@@ -19,7 +19,7 @@ use crate::exit::EarlyStop;
 use crate::interrupt::STOP;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{seed, solver, timing};
+use crate::{redaction, seed, solver, timing};
 
 /// Starts campaigns against one system.
 pub struct SystemLauncher {
@@ -96,7 +96,7 @@ impl Launcher for SystemLauncher {
 
     fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         STOP.store(false, Ordering::Relaxed);
-        self.run(wish, reporter).map_err(|stop| LaunchError(stop.to_line()))
+        self.run(wish, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
     }
 
     fn stop(&self) {

@@ -24,7 +24,7 @@ use crate::mutant_file::PlayedName;
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemOpener, SystemUnderTest};
-use crate::{limit, seed};
+use crate::{limit, redaction, seed};
 
 /// The number of times a case is applied to a live system without `--repeat`.
 const REPEAT: usize = 10;
@@ -134,7 +134,7 @@ impl CountedMachine<'_> {
                 }
                 Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
                     let told =
-                        writeln!(io::stdout().lock(), "fail: before its first input the system says {said}");
+                        writeln!(redaction::stdout(), "fail: before its first input the system says {said}");
                     exit::shown(ExitStatus::Failure, told)
                 }
                 Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
@@ -220,7 +220,7 @@ fn show(
     effort: Option<&LiveEffort>,
 ) -> io::Result<()> {
     let failures: Vec<String> = report.failures.iter().map(|failure| show_io(names, failure)).collect();
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     if args.json {
         let mut result = json!({
             "version": 1, "verdict": word(report), "failures": failures, "tested": report.tested.len(),

@@ -21,6 +21,7 @@ use crate::args::LearnArgs;
 use crate::commands::explore;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
+use crate::redaction;
 
 /// The interval at which Ctrl-C is looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -65,33 +66,39 @@ impl LearningViewer {
 
     /// Shows the guarantee so far.
     pub fn guarantee(&self, words: impl FnOnce() -> String) {
-        self.tell(|board| board.guarantee(words()));
+        self.tell(|board| board.guarantee(redaction::hide(&words())));
     }
 
     /// Shows a hypothesis as a graph.
     pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
-        self.tell(|board| board.draw(drawing()));
+        self.tell(|board| board.draw(without_secrets(drawing())));
     }
 
     /// Shows the counterexample that refuted the hypothesis with this number.
     pub fn counterexample(&self, number: usize, found: impl FnOnce() -> Counterexample) {
-        self.tell(|board| board.counterexample(number, found()));
+        self.tell(|board| {
+            let Counterexample { steps, believed } = found();
+            let hide = |text: String| redaction::hide(&text);
+            let steps = steps.into_iter().map(|(input, said)| (hide(input), hide(said))).collect();
+            board.counterexample(number, Counterexample { steps, believed: hide(believed) });
+        });
     }
 
     /// Shows two runs that contradict each other.
     pub fn disagreement(&self, runs: &str) {
-        self.tell(|board| board.disagreement(runs.to_owned()));
+        self.tell(|board| board.disagreement(redaction::hide(runs)));
     }
 
     /// Shows the first line of a note; runs below it are shown by [`disagreement`](Self::disagreement).
     pub fn note(&self, text: &str) {
         let first = text.lines().next().unwrap_or_default();
-        self.tell(|board| board.note(first.to_owned()));
+        self.tell(|board| board.note(redaction::hide(first)));
     }
 
     /// Shows that the model was written, to `out` or to stdout.
     pub fn written(&self, told: &MachineOrigin, out: Option<&String>) {
-        let end = || LearningEnd { has_model: true, lines: told.lines(), out: out.cloned() };
+        let lines = || told.lines().iter().map(|line| redaction::hide(line)).collect();
+        let end = || LearningEnd { has_model: true, lines: lines(), out: out.cloned() };
         self.tell(|board| board.end(end()));
     }
 
@@ -151,7 +158,7 @@ impl LearningPage {
             Ok(_) if !STOP.load(Ordering::Relaxed) => linger(),
             Ok(_) => (),
             Err(stop) => {
-                let lines = stop.to_line().lines().map(str::to_owned).collect();
+                let lines = stop.to_line().lines().map(redaction::hide).collect();
                 board.end(LearningEnd { has_model: false, lines, out: None });
             }
         }
@@ -163,6 +170,20 @@ impl LearningPage {
         let _ = serving.join();
         outcome
     }
+}
+
+/// Returns a drawing without secrets in its texts.
+fn without_secrets(mut drawing: HypothesisDrawing) -> HypothesisDrawing {
+    for drawn in &mut drawing.moves {
+        for text in [&mut drawn.text, &mut drawn.guard, &mut drawn.updates] {
+            *text = redaction::hide(text);
+        }
+    }
+    for state in &mut drawing.states {
+        state.name = redaction::hide(&state.name);
+        state.variables.iter_mut().for_each(|text| *text = redaction::hide(text));
+    }
+    drawing
 }
 
 fn linger() {

@@ -19,7 +19,7 @@ use crate::args::{DraftFormat, LearnArgs, MergeArgs};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
-use crate::{identity, load, write};
+use crate::{identity, load, redaction, write};
 
 /// The file in which the session keeps its result until the unit is done.
 const LEARNED: &str = "learned.json";
@@ -128,7 +128,7 @@ pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
     let path = Path::new(&to.out).join(name(args));
     fs::create_dir_all(&to.out).map_err(|error| write::cannot(Path::new(&to.out), &error))?;
     write::named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
-    let mut out = io::stdout().lock();
+    let mut out = redaction::stdout();
     let shown = if to.json {
         let mut told = text.result["json"].clone();
         told["out"] = json!(path.display().to_string());

@@ -29,7 +29,7 @@ use crate::args::LearnArgs;
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::EarlyStop;
 use crate::machine::Messages;
-use crate::{date, identity, write};
+use crate::{date, identity, redaction, write};
 
 /// The name of the format.
 const FORMAT: &str = "ioxide-learn-session";
@@ -226,6 +226,15 @@ impl SessionFile {
     /// Adds whole lines in one write, so that a reader between two writes sees whole lines.
     fn add(&mut self, lines: &str) -> Result<(), LiveTestError> {
         let Some(out) = &mut self.out else { return Ok(()) };
+        // A later session would take what stands in place of the secret for the answer.
+        if redaction::is_in(lines) {
+            eprintln!(
+                "note: the session `{}` is not kept from here on: there is a secret in an answer",
+                self.path
+            );
+            self.out = None;
+            return Ok(());
+        }
         let written = out.write_all(lines.as_bytes());
         written.map_err(|error| LiveTestError::Stop(Box::new(write::cannot(&self.path, &error))))
     }

@@ -43,7 +43,7 @@ use crate::session::{self, EventTimes, ShowResults};
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::unit_command::{self, PartEnd, UnitCommand};
-use crate::{html, identity, limit, load, machine, regressions, timing};
+use crate::{html, identity, limit, load, machine, redaction, regressions, timing};
 
 /// The number of shares of a tester that learns from run to run, without `--shares`.
 const SHARES: u64 = 16;
@@ -345,7 +345,7 @@ pub fn merged(args: &TestArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
             result["dated"] = json!(dated);
         }
         secrets.hide_json(&mut result);
-        writeln!(io::stdout(), "{result}")
+        writeln!(redaction::stdout(), "{result}")
     } else {
         eprintln!("record: {}", folder.record().display());
         Ok(())

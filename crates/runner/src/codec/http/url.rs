@@ -54,11 +54,26 @@ pub fn percent(text: &str) -> String {
     encoded
 }
 
-/// Returns whether the value of a header with this name is a secret; judged by words such as `token` in the name.
+/// Returns whether the value of a header, parameter, cookie or variable with this name is a secret; judged by words such
+/// as `token` in the name.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["authorization", "cookie", "token", "api-key", "apikey", "secret", "password", "session"]
-        .iter()
-        .any(|word| name.contains(word))
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    const WORDS: [&str; 14] = [
+        "authorization",
+        "cookie",
+        "token",
+        "api-key",
+        "apikey",
+        "secret",
+        "password",
+        "session",
+        "passwd",
+        "passphrase",
+        "credential",
+        "private-key",
+        "access-key",
+        "x-auth",
+    ];
+    WORDS.iter().any(|word| name.contains(word))
 }
