@@ -9,7 +9,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask tidy
        cargo xtask torture [--minutes N | --hours N]
        cargo xtask hostile
-       cargo xtask differential [--models N] [--seed S]
+       cargo xtask differential [--models N] [--seed S] [--only ROUND,ROUND]
        cargo xtask corpora";
 
 fn main() -> ExitCode {

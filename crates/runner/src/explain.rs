@@ -301,4 +301,23 @@ mod tests {
         assert_eq!(allowed_instead(&model(""), trace), ["!done"]);
         assert_eq!(allowed_instead(&model("when w >= 5s"), trace), ["!done when delay >= 5.0"]);
     }
+
+    /// Defect: quiescence where something had to come was told as "silence for 0 s".
+    #[test]
+    fn no_silence_of_no_length_is_told() {
+        let text = "model M { input go output done clock w
+            state a { on go { reset w } -> b } state b { emit done when w <= 2s -> a } }";
+        let finding = |trace: &str| {
+            let trace = plain_trace(&model(text), trace).unwrap();
+            let judged = with_cx(model(text), |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
+            judged.finding.unwrap().event
+        };
+        assert_eq!(finding("{\"label\": \"go\"}\n{\"quiescence\": true}"), "silence without end");
+        let later = "{\"label\": \"go\"}\n{\"quiescence\": true, \"after\": 1}";
+        assert_eq!(finding(later), "after 1 s silence without end");
+        assert_eq!(finding("{\"label\": \"go\"}\n{\"after\": 1}\n{\"after\": 2}"), "silence for 3 s");
+        // A wait of no time is no label.
+        let trace = plain_trace(&model(text), "{\"label\": \"go\"}\n{\"after\": 0}\n{\"time\": 0}").unwrap();
+        assert_eq!(trace.len(), 1);
+    }
 }

@@ -5,10 +5,11 @@ This file shares nothing with the engine. It knows what a model means (docs/book
 mutation.md): a state is a location and the values of the variables, a message has every value of its fields, and all of
 them are enumerated. It needs Python 3 and its standard library.
 
-    checker.py IOXIDE [--models N] [--seed S]
+    checker.py IOXIDE [--models N] [--seed S] [--only ROUND,ROUND...]
 
-Models have numbers, some of them a list or a clock, and some are systems of two parts that speak to each other. For every model it
-compares
+Models have numbers, some of them a list or a clock, and some are systems of two parts that speak to each other. In some the fields of
+messages are numbers without bounds, so that lists are asked for what they cannot hold; in some an input has two effects, one of which
+has to be heard of before a deadline. For every model it compares
   judge     traces at random: the verdict and the step it falls at, under ioco and uioco;
   conform   another model as the implementation: whether it conforms, and that the witness is one;
   kill      every mutant: killed or equivalent;
@@ -25,9 +26,13 @@ import re
 import subprocess
 import sys
 import tempfile
+from fractions import Fraction
 
 HI = 2  # every range is 0..HI
 VALUES = range(HI + 1)
+# The values of a field without bounds. Variables and constants lie in 0..HI and what guards compute in 0..HI + 1, so these have two
+# values on either side that nothing tells from all others there.
+WINDOW = range(-2, HI + 4)
 INPUTS = {"a": ["n"], "b": []}
 OUTPUTS = {"x": ["m"], "y": []}
 PARTS = {"a": ["n"], "b": []}, {"x": ["n"], "y": []}  # of a part of a system: what is connected has the same fields
@@ -132,15 +137,17 @@ class Switch:
         return tuple(List(after[var]) if var == LIST else after[var] for var in names)
 
 
-def messages(gates):
+def messages(gates, values=VALUES):
     """Every message: its name and the values of its fields."""
     for gate, fields in gates.items():
-        for values in itertools.product(VALUES, repeat=len(fields)):
-            yield gate, values
+        for chosen in itertools.product(values, repeat=len(fields)):
+            yield gate, chosen
 
 
 class Model:
     """Switches by location; the first location is the initial one."""
+
+    values, sort = VALUES, f"0..{HI}"  # of the fields of messages
 
     def __init__(self, locations, initial, switches, gates=(INPUTS, OUTPUTS)):
         self.locations, self.initial, self.switches = locations, initial, switches
@@ -150,7 +157,7 @@ class Model:
         lines = [f"model {name} {{"]
         for word, gates in (("input", self.inputs), ("output", self.outputs)):
             for gate, fields in gates.items():
-                shown = ", ".join(f"{field}: 0..{HI}" for field in fields)
+                shown = ", ".join(f"{field}: {self.sort}" for field in fields)
                 lines.append(f"    {word} {gate}" + (f"({shown})" if fields else ""))
         for var, value in zip(VARS, self.initial):
             lines.append(f"    var {var}: 0..{HI}" + ("" if value is None else f" = {value}"))
@@ -189,7 +196,8 @@ class Model:
         return not any(True for _ in self.takes(state, None, ()))
 
     def is_quiescent(self, state):
-        outputs = (True for gate, fields in messages(self.outputs) for _ in self.takes(state, gate, fields))
+        every = messages(self.outputs, self.values)
+        outputs = (True for gate, fields in every for _ in self.takes(state, gate, fields))
         return self.is_stable(state) and not any(outputs)
 
     def after(self, belief, label, ignoring=False):
@@ -211,6 +219,12 @@ class Model:
         if relation == "ioco":
             return bool(accepting)
         return bool(accepting) and all(state in accepting or not self.is_stable(state) for state in belief)
+
+
+class Free(Model):
+    """A model whose messages carry numbers without bounds."""
+
+    values, sort = WINDOW, "int"
 
 
 class System(Model):
@@ -276,14 +290,14 @@ class TimedSwitch(Switch):
 
 
 class Timed(Model):
-    """A model with a clock, without internal steps. Time comes in halves and is compared with whole numbers, so quarters tell
-    all there is to tell."""
+    """A model with a clock, without internal steps. Guards compare the clock with whole numbers, so between two of them all instants are
+    alike."""
 
     def text(self):
         return super().text().replace("model M {", "model M {\n    clock c")
 
     def start(self):
-        return {(*state, 0.0) for state in super().start()}
+        return {(*state, Fraction(0)) for state in super().start()}
 
     def takes(self, state, gate, fields):
         location, values, now = state
@@ -292,26 +306,34 @@ class Timed(Model):
             if it.source == location and it.gate == gate:
                 after = it.step(values, dict(zip(names, fields)) | {"c": now})
                 if after is not None:
-                    yield (it.target, after, 0.0 if it.resets else now)
+                    yield (it.target, after, Fraction(0) if it.resets else now)
 
-    def speaks(self, state, wait):
-        """Whether an output can come after so long."""
+    def speaks(self, state):
+        """Whether an output can come now."""
+        return any(True for gate, fields in messages(self.outputs) for _ in self.takes(state, gate, fields))
+
+    def may_speak(self, state):
+        """Whether an output can come now or later."""
         location, values, now = state
-        later = (location, values, now + wait)
-        return any(True for gate, fields in messages(self.outputs) for _ in self.takes(later, gate, fields))
+        whole = [Fraction(number) for number in range(6) if number >= now]
+        between = [number + Fraction(1, 2) for number in whole]
+        soon = [(now + min(whole)) / 2] if whole else []
+        return any(self.speaks((location, values, instant)) for instant in [now, *soon, *whole, *between, now + 1000])
 
-    def may_wait(self, state, wait):
-        """Whether silence for so long is allowed: something may still come, or nothing can come at all."""
-        instants = [quarter / 4 for quarter in range(40)] + [1000.0]
-        return any(self.speaks(state, wait + more) for more in instants) or not any(
-            self.speaks(state, more) for more in instants
-        )
+    def is_quiescent(self, state):
+        return not self.may_speak(state)
 
     def after(self, belief, label, ignoring=False):
-        if label[0] != "after":
+        if label == DELTA or label[0] != "after":
             return super().after(belief, label, ignoring)
-        wait = label[1]
-        return {(place, values, now + wait) for place, values, now in belief if self.may_wait((place, values, now), wait)}
+        # Silence for so long is allowed if something may still come, or nothing can come at all.
+        found = set()
+        for state in belief:
+            location, values, now = state
+            later = (location, values, now + Fraction(label[1]))
+            if self.may_speak(later) or self.is_quiescent(state):
+                found.add(later)
+        return found
 
 
 def timed(rng):
@@ -322,6 +344,28 @@ def timed(rng):
     plain = model(rng, internal=False)
     switches = [TimedSwitch(it, window(), rng.random() < 0.5) for it in plain.switches]
     return Timed(plain.locations, plain.initial, switches)
+
+
+def forked(rng):
+    """A timed model in which `b` leads to two places: one has to speak before a deadline, the other need not. Both take `a`, and
+    what follows it differs."""
+    base = timed(rng)
+    locations = [*base.locations, "due", "free"]
+
+    def made(source, name, kind, gate, guard_, target, resets):
+        return TimedSwitch(Switch(source, name, kind, gate, "true", [], target), guard_, resets)
+
+    first = locations[0]
+    switches = [it for it in base.switches if it.gate != "b"] + [
+        made(first, "loud", "on", "b", "", "due", True),
+        made(first, "mute", "on", "b", "", "free", True),
+        made("due", "speak", "emit", rng.choice(["x", "y"]), f"c <= {rng.randint(0, 2)}", rng.choice(locations), rng.random() < 0.5),
+        made("due", "in_due", "on", "a", rng.choice(["", "c >= 1", "n == 1"]), rng.choice(locations), rng.random() < 0.5),
+        made("free", "in_free", "on", "a", rng.choice(["", "c >= 1", "n != 1"]), rng.choice(locations), rng.random() < 0.5),
+    ]
+    if rng.random() < 0.3:
+        switches.append(made("free", "later", "emit", "y", f"c >= {rng.randint(1, 3)}", first, True))
+    return Timed(locations, base.initial, switches)
 
 
 def timed_trace(rng, spec):
@@ -358,7 +402,7 @@ def conforms(imp, spec, relation="ioco"):
     seen, new = {first}, [first]
     while new:
         mine, allowed = new.pop()
-        for label in [*messages(spec.inputs), *messages(spec.outputs), DELTA]:
+        for label in [*messages(spec.inputs, spec.values), *messages(spec.outputs, spec.values), DELTA]:
             if label != DELTA and label[0] in spec.inputs and not spec.specifies(allowed, label, relation):
                 continue
             doing = imp.after(mine, label, ignoring=True)
@@ -416,7 +460,17 @@ def guard(rng, fields, lists=False):
     return f"{atom()} {rng.choice(['&&', '||'])} {atom()}"
 
 
-LIST_ATOMS = ["q.contains({})", "q.length() == {}", "q.is_empty()", "q.sum() > {}", "q.take(1).contains({})", "q == [{}]"]
+LIST_ATOMS = [
+    "q.contains({})",
+    "!q.contains({})",
+    "q.length() == {}",
+    "q.is_empty()",
+    "q.sum() > {}",
+    "q.take(1).contains({})",
+    "q == [{}]",
+    "q != [{}]",
+    "q.without({}) == q",
+]
 LIST_CHANGES = ["[{}]", "q.drop(1)", "q.reverse()", "q.without({})", "q.sorted()", "q.take({})", "[]"]
 
 
@@ -452,13 +506,13 @@ def switch(rng, number, locations, internal, lists=False, gates=(INPUTS, OUTPUTS
     return listed(rng, it, fields) if lists else it
 
 
-def model(rng, internal=True, unknown=False, lists=False, gates=(INPUTS, OUTPUTS)):
+def model(rng, internal=True, unknown=False, lists=False, gates=(INPUTS, OUTPUTS), kind=Model):
     locations = [f"s{n}" for n in range(rng.randint(1, 3))]
     switches = [switch(rng, n + 1, locations, internal, lists, gates) for n in range(rng.randint(3, 8))]
     initial = [None if unknown and rng.random() < 0.4 else rng.choice(VALUES) for _ in VARS]
     if lists:
         initial.append(List(rng.choice([[], [1], [0, 2]])))
-    return Model(locations, initial, switches, gates)
+    return kind(locations, initial, switches, gates)
 
 
 def system(rng):
@@ -468,7 +522,7 @@ def system(rng):
 def trace(rng, spec):
     """A trace that mostly follows the model."""
     belief, labels = spec.closure(spec.start()), []
-    every = [*messages(spec.inputs), *messages(spec.outputs), DELTA]
+    every = [*messages(spec.inputs, spec.values), *messages(spec.outputs, spec.values), DELTA]
     for _ in range(rng.randint(1, 8)):
         possible = [label for label in every if spec.after(belief, label)]
         label = rng.choice(possible if possible and rng.random() < 0.85 else every)
@@ -491,6 +545,8 @@ def wire(spec, label):
 def unwire(spec, line):
     if line.get("quiescence"):
         return DELTA
+    if "after" in line:
+        return "after", Fraction(str(line["after"]))
     return line["label"], tuple(line["args"][field] for field in (spec.inputs | spec.outputs)[line["label"]])
 
 
@@ -502,7 +558,18 @@ class Session:
         self.compared, self.open, self.wrong = 0, 0, 0
 
     def rounds(self):
-        return self.judged, self.conformed, self.killed, self.purposed, self.listed, self.composed, self.clocked
+        return (
+            self.judged,
+            self.conformed,
+            self.killed,
+            self.purposed,
+            self.listed,
+            self.composed,
+            self.clocked,
+            self.freed,
+            self.asked,
+            self.split,
+        )
 
     def write(self, name, text):
         path = os.path.join(self.folder, name)
@@ -534,6 +601,25 @@ class Session:
         self.judges(rng, spec)
         self.conforming(rng, changed(rng, spec, lists=True), spec)
 
+    def freed(self, rng):
+        """Fields without bounds."""
+        spec = model(rng, kind=Free)
+        self.judges(rng, spec)
+        self.conforming(rng, changed(rng, spec), spec)
+        self.kills(rng, spec)
+
+    def asked(self, rng):
+        """Fields without bounds, and a list that is asked for them."""
+        spec = model(rng, lists=True, kind=Free)
+        self.judges(rng, spec)
+        self.conforming(rng, changed(rng, spec, lists=True), spec)
+
+    def split(self, rng):
+        """Silence that tells two effects of one input apart."""
+        spec = forked(rng)
+        self.judges_in_time(rng, spec, 6)
+        self.conforming_in_time(rng, spec)
+
     def composed(self, rng):
         spec = system(rng)
         self.judges(rng, spec)
@@ -542,9 +628,30 @@ class Session:
         self.conforming(rng, System(*other, spec.is_hidden), spec)
 
     def clocked(self, rng):
-        spec = timed(rng)
+        self.judges_in_time(rng, timed(rng), 3)
+
+    def conforming_in_time(self, rng, spec):
+        """A model with one transition less against the whole: a witness is one, and where none is told, traces at random show none."""
+        imp = Timed(spec.locations, spec.initial, list(spec.switches))
+        del imp.switches[rng.randrange(len(imp.switches))]
+        told = self.ask("conform", self.write("imp.iox", imp.text()), self.write("spec.iox", spec.text()), "--max-states", "300")
+        if told["conforms"] == "unknown":
+            self.open += 1
+        elif told["conforms"] is False:
+            self.witnessed([unwire(spec, line) for line in told["trace"]], imp, spec, "ioco")
+        else:
+            for _ in range(8):
+                labels = timed_trace(rng, imp)
+                verdict, at = judge(spec, labels, "ioco")
+                done = imp.start()
+                for label in labels[: at or 0]:
+                    done = imp.after(done, label, ignoring=True)
+                is_shown = verdict == "fail" and bool(done)
+                self.compare("conform in time", False, is_shown, imp, spec, labels)
+
+    def judges_in_time(self, rng, spec, traces):
         path = self.write("clocked.iox", spec.text())
-        for _ in range(3):
+        for _ in range(traces):
             labels = timed_trace(rng, spec)
             lines = "".join(json.dumps(wire(spec, label)) + "\n" for label in labels)
             told = self.ask("judge", path, self.write("times.jsonl", lines), "--relation", "ioco")
@@ -594,7 +701,9 @@ class Session:
         self.compare("the witness is forbidden", ("fail", len(labels)), judge(spec, labels, relation), imp, spec, labels)
 
     def killed(self, rng):
-        spec = model(rng)
+        self.kills(rng, model(rng))
+
+    def kills(self, rng, spec):
         path = self.write("killed.iox", spec.text())
         folder = os.path.join(self.folder, "mutants")
         ops = ",".join(rng.sample(["guard-rel", "guard-neg", "target", "source", "delete", "assign-del"], 2))
@@ -609,7 +718,7 @@ class Session:
             for edit in edits:
                 new = [Switch.read(edit["after"])] if edit["after"] else []
                 switches = [new_ for it in switches for new_ in (new if it.name == edit["switch"] else [it])]
-            mutant = Model(spec.locations, spec.initial, switches)
+            mutant = type(spec)(spec.locations, spec.initial, switches)
             if result["outcome"] == "unknown":
                 self.open += 1
                 continue
@@ -642,7 +751,7 @@ def changed(rng, spec, lists=False):
         switches.append(new)
     else:
         switches[at] = new
-    return Model(spec.locations, spec.initial, switches, (spec.inputs, spec.outputs))
+    return type(spec)(spec.locations, spec.initial, switches, (spec.inputs, spec.outputs))
 
 
 def main():
@@ -650,6 +759,7 @@ def main():
     parser.add_argument("ioxide")
     parser.add_argument("--models", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="the rounds to do, by name, with commas between them")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         session = Session(os.path.abspath(args.ioxide), folder)
@@ -658,6 +768,8 @@ def main():
             for number in range(args.models):
                 rng = random.Random(args.seed * 1_000_003 + number)
                 for part in session.rounds():
+                    if args.only and part.__name__ not in args.only.split(","):
+                        continue
                     before = session.wrong
                     part(rng)
                     if session.wrong > before:

@@ -102,7 +102,8 @@ impl FreeFields {
         if open.is_empty() {
             return Some(Self::default());
         }
-        let analysis = FieldAnalysis { pool, sides: &sides, open: &open };
+        let listed = listed_fields(pool, &sides);
+        let analysis = FieldAnalysis { pool, sides: &sides, open: &open, listed: &listed };
         let names = analysis.names()?;
         let mut free = Self::default();
         for &field in &open {
@@ -277,6 +278,23 @@ fn open_fields(pool: &TermPool, sides: &[FreeSide<'_>; 2]) -> BTreeSet<FieldPosi
     open
 }
 
+/// The fields that some switch lists: their values are no names, since a name stands for any value.
+fn listed_fields(pool: &TermPool, sides: &[FreeSide<'_>; 2]) -> BTreeSet<FieldPosition> {
+    let mut listed = BTreeSet::new();
+    for FreeSide { sts, gates } in sides {
+        for (&gate, &own) in *gates {
+            for switch in sts.switches.iter().filter(|switch| switch.gate == own) {
+                for (at, &field) in sts.gates[own].fields.iter().enumerate() {
+                    if let Some(FieldSource::Listed(_)) = source(pool, sts, switch, field) {
+                        listed.insert((gate, at));
+                    }
+                }
+            }
+        }
+    }
+    listed
+}
+
 /// A comparison of a named value with a constant.
 enum NameUse {
     Equal(Value),
@@ -288,15 +306,23 @@ struct FieldAnalysis<'a> {
     pool: &'a TermPool,
     sides: &'a [FreeSide<'a>; 2],
     open: &'a BTreeSet<FieldPosition>,
+    listed: &'a BTreeSet<FieldPosition>,
 }
 
 impl FieldAnalysis<'_> {
-    /// The open fields of the message of a switch, with their variables.
-    fn open_of(&self, side: usize, switch: &Switch) -> Vec<(FieldPosition, VarId)> {
+    /// The fields of the message of a switch, with their variables.
+    fn fields_of(&self, side: usize, switch: &Switch) -> Vec<(FieldPosition, VarId)> {
         let FreeSide { sts, gates } = self.sides[side];
         let Some((&gate, _)) = gates.iter().find(|(_, own)| **own == switch.gate) else { return Vec::new() };
         let fields = sts.gates[switch.gate].fields.iter().enumerate();
-        fields.map(|(at, &var)| ((gate, at), var)).filter(|(field, _)| self.open.contains(field)).collect()
+        fields.map(|(at, &var)| ((gate, at), var)).collect()
+    }
+
+    /// The open fields of the message of a switch, with their variables.
+    fn open_of(&self, side: usize, switch: &Switch) -> Vec<(FieldPosition, VarId)> {
+        let mut fields = self.fields_of(side, switch);
+        fields.retain(|(field, _)| self.open.contains(field));
+        fields
     }
 
     /// The variables of a holder: a field has one on each side.
@@ -310,14 +336,17 @@ impl FieldAnalysis<'_> {
         }
     }
 
-    /// The holder that `term` is, in a switch of `side`: a variable, or an open field of its message.
+    /// The holder that `term` is, in a switch of `side`: a variable, or a field of its message that is open, or that
+    /// every switch equates with a term.
     fn holder(&self, side: usize, switch: &Switch, term: Term) -> Option<NameHolder> {
         let TermNode::Var(var) = *self.pool.node(term) else { return None };
         if self.sides[side].sts.vars.iter().any(|it| it.var == var) {
             return Some(NameHolder::Var(side, var));
         }
-        let open = self.open_of(side, switch);
-        open.into_iter().find(|(_, it)| *it == var).map(|(field, _)| NameHolder::Field(field))
+        let mut fields = self.fields_of(side, switch).into_iter();
+        let (field, _) = fields.find(|(_, it)| *it == var)?;
+        let is_free = self.open.contains(&field) || !self.listed.contains(&field);
+        is_free.then_some(NameHolder::Field(field))
     }
 
     /// Returns the holders of named values: what open fields are copied to, and what is compared with those for

@@ -157,7 +157,8 @@ impl Machine {
             resets: [true, false],
             to,
         };
-        self.switches.retain(|it| it.from == 0 || it.verb == Verb::A);
+        // Not too much besides: every further choice doubles the places it may be in.
+        self.switches.retain(|it| it.from == 0 && it.verb != Verb::A || it.from == 2 && it.verb == Verb::O);
         self.switches.extend([plain(0, Verb::A, 1), plain(0, Verb::A, 2)]);
         let deadline = rng.random_range(0..=LIMIT);
         let speaks = Switch {
