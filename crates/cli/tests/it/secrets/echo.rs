@@ -283,7 +283,7 @@ const SCRIPT: &str = r#"while read -r line; do
 done
 "#;
 
-/// What must not be seen of a secret: eight bytes of it in a row, plain or in another spelling.
+/// The texts that must not be seen of a secret: eight bytes of it in a row, plain or in another spelling.
 fn leaks(secret: &str) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     let letters: Vec<char> = secret.chars().collect();
