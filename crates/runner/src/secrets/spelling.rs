@@ -1,5 +1,9 @@
 //! The spellings of a secret that are no escapes: as it is, in hexadecimal, in base64 (RFC 4648).
 
+use std::collections::BTreeSet;
+
+use crate::codec::http::percent;
+
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Names of ways to authenticate, which stand before the secret in a header and are none (IANA's registry, and two that
@@ -23,14 +27,22 @@ const SCHEMES: [&str; 16] = [
     "vapid",
 ];
 
-/// Every spelling that is looked for.
+/// Every spelling that is looked for: the secret itself, and the secret as it is sent in a body, in a path or in JSON, each
+/// in hexadecimal and in base64.
 pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
-    let bytes = secret.as_bytes();
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut spellings = vec![secret.to_owned(), hex.to_uppercase(), hex];
-    for base in (0..3).map(|before| inner_base64(bytes, before)) {
-        spellings.push(base.replace('+', "-").replace('/', "_"));
-        spellings.push(base);
+    let in_json = serde_json::to_string(secret).unwrap_or_default();
+    let in_json =
+        in_json.strip_prefix('"').unwrap_or_default().strip_suffix('"').unwrap_or_default().to_owned();
+    let sent: BTreeSet<String> = [secret.to_owned(), percent(secret), in_json].into_iter().collect();
+    let mut spellings = vec![secret.to_owned()];
+    for text in &sent {
+        let bytes = text.as_bytes();
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        spellings.extend([hex.to_uppercase(), hex]);
+        for base in (0..3).map(|before| inner_base64(bytes, before)) {
+            spellings.push(base.replace('+', "-").replace('/', "_"));
+            spellings.push(base);
+        }
     }
     spellings.into_iter().map(String::into_bytes).collect()
 }

@@ -298,14 +298,22 @@ fn leaks(secret: &str) -> Vec<(String, &'static str)> {
         found.push((part.bytes().map(|byte| format!("{byte:02x}")).collect(), "in hexadecimal"));
         found.push((part, "plain"));
     }
-    for before in 0..3 {
-        let padded = [vec![b'x'; before], secret.as_bytes().to_vec()].concat();
-        for digits in [STANDARD, FOR_URLS] {
-            let text = base64(&padded, digits, false);
-            let inner: Vec<u8> = text.bytes().skip(4).take(text.len().saturating_sub(8)).collect();
-            found.extend(
-                inner.windows(10).map(|part| (String::from_utf8_lossy(part).into_owned(), "in base64")),
-            );
+    let upper = |text: &str| percent(text, |byte| b"-._~".contains(&byte), "%20").to_uppercase();
+    // As it is, and as it is sent in a path: escapes in capitals, the rest as it is.
+    let escapes: String = secret
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_string() } else { upper(&c.to_string()) })
+        .collect();
+    for sent in [secret, &escapes] {
+        for before in 0..3 {
+            let padded = [vec![b'x'; before], sent.as_bytes().to_vec()].concat();
+            for digits in [STANDARD, FOR_URLS] {
+                let text = base64(&padded, digits, false);
+                let inner: Vec<u8> = text.bytes().skip(4).take(text.len().saturating_sub(8)).collect();
+                found.extend(
+                    inner.windows(10).map(|part| (String::from_utf8_lossy(part).into_owned(), "in base64")),
+                );
+            }
         }
     }
     found
