@@ -38,6 +38,7 @@ pub enum Judgement {
 /// Judges `suite` for machines with `extra` more states than `spec`: a certificate first, then machines near the
 /// specification, then all machines, the last two in at most `max_steps` steps each.
 pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Judgement {
+    // Cheapest first. The three are independent, so the order changes the time and never the answer.
     if let Some(certificate) = certify(spec, suite, extra) {
         return Judgement::Complete(Some(certificate));
     }
@@ -77,9 +78,10 @@ pub fn check<W: AsRef<[InputId]>>(
     }
     let mut search = CompletenessSearch::new(spec, bound, max_steps);
     for word in suite {
-        search.insert(word.as_ref());
+        search.insert_test(word.as_ref());
     }
-    match search.run(0) {
+    match search.run_tests(0) {
+        // A search that was cut short closes its branches too, so the steps tell whether "closed" is a proof.
         CompleteOutcome::Closed if search.steps > max_steps => CompletenessAnswer::Unknown(search.steps),
         CompleteOutcome::Closed => CompletenessAnswer::Complete,
         CompleteOutcome::Found(machine) => CompletenessAnswer::Incomplete(machine),
@@ -129,17 +131,17 @@ impl<'s> CompletenessSearch<'s> {
         }
     }
 
-    fn insert(&mut self, word: &[InputId]) {
+    fn insert_test(&mut self, word: &[InputId]) {
         let mut at = 0;
         for &input in word {
             at = match self.kids[at].iter().find(|&&(x, _)| x == input) {
                 Some(&(_, kid)) => kid,
-                None => self.push(at, input),
+                None => self.push_step(at, input),
             };
         }
     }
 
-    fn push(&mut self, from: usize, input: InputId) -> usize {
+    fn push_step(&mut self, from: usize, input: InputId) -> usize {
         let state = self.spec_state[from];
         self.tree.push(SuiteStep { from, input, output: self.spec.output(state, input) });
         self.spec_state.push(self.spec.next(state, input));
@@ -151,7 +153,7 @@ impl<'s> CompletenessSearch<'s> {
     }
 
     /// Runs the tests from step `first` on, branching at open transitions.
-    fn run(&mut self, first: usize) -> CompleteOutcome {
+    fn run_tests(&mut self, first: usize) -> CompleteOutcome {
         for i in first..self.tree.len() {
             self.steps += 1;
             if self.steps > self.max_steps {
@@ -159,22 +161,28 @@ impl<'s> CompletenessSearch<'s> {
             }
             let SuiteStep { from, input, output } = self.tree[i];
             let slot = self.place[from] * self.spec.n_inputs() + input.index();
+            // The machine under construction answers here, contradicts the test, so that no completion of it passes, or is
+            // still open and every target has to be tried.
             match self.table[slot] {
                 Some((next, given)) if given == output => self.place[i + 1] = next,
                 Some(_) => return CompleteOutcome::Closed,
-                None => return self.branch(i, slot, output),
+                None => return self.try_every_target(i, slot, output),
             }
         }
+        // Every test has passed. What is open now no test can see.
         self.wrong_machine().map_or(CompleteOutcome::Closed, CompleteOutcome::Found)
     }
 
-    fn branch(&mut self, i: usize, slot: usize, output: OutputId) -> CompleteOutcome {
+    fn try_every_target(&mut self, i: usize, slot: usize, output: OutputId) -> CompleteOutcome {
+        // The output is not a choice: any other than the expected one fails the test. Of the states not used yet only the
+        // first is tried, since they are interchangeable: without that the search would look at every renaming.
         let used = self.used;
+        debug_assert!(self.table[slot].is_none() && used <= self.bound);
         for next in 0..(used + 1).min(self.bound) {
             self.table[slot] = Some((next, output));
             self.used = used.max(next + 1);
             self.place[i + 1] = next;
-            let outcome = self.run(i + 1);
+            let outcome = self.run_tests(i + 1);
             if let CompleteOutcome::Found(_) = outcome {
                 return outcome;
             }
@@ -188,6 +196,7 @@ impl<'s> CompletenessSearch<'s> {
     /// it is equivalent to the specification.
     fn wrong_machine(&self) -> Option<Mealy> {
         let n_outputs = self.spec.names().outputs.len();
+        // An open transition may do anything, so it does what is certainly wrong: a new output.
         let fill =
             |entry: &Option<(usize, OutputId)>| Some(entry.map_or((0, n_outputs), |(q, y)| (q, y.index())));
         let table: Vec<_> = self.table.iter().map(fill).collect();
@@ -272,7 +281,7 @@ mod tests {
     /// two access words lead to equivalent states.
     fn is_near(system: &Mealy, access: &[Word], extra: usize) -> bool {
         let reach = |word: &Word| word.iter().fold(system.initial(), |q, &x| system.edge(q, x).unwrap().next);
-        let classes = crate::partition::of_mealy(system);
+        let classes = crate::partition::equivalence_classes(system);
         let ends: Vec<_> = access.iter().map(reach).collect();
         let alike = |i: usize| ends[..i].iter().any(|&q| classes[q.index()] == classes[ends[i].index()]);
         if (0..ends.len()).any(alike) {

@@ -52,7 +52,7 @@ pub fn counting_suite(
     limit: usize,
 ) -> Result<Vec<Word>, SuiteTooLarge> {
     let apart = ApartTable::new(machine);
-    let mut growth = Growth {
+    let mut growth = CountingGrower {
         machine,
         bound,
         limit,
@@ -61,8 +61,8 @@ pub fn counting_suite(
         apart,
         tree: WordTree::new(machine),
     };
-    let access = growth.cover()?;
-    growth.separate_access(&access)?;
+    let access = growth.add_state_cover()?;
+    growth.separate_access_nodes(&access)?;
     for &node in &access {
         let mut visits = vec![0; growth.cliques.len()];
         growth.traverse(&access, node, &mut Vec::new(), &mut visits)?;
@@ -70,7 +70,7 @@ pub fn counting_suite(
     Ok(growth.tree.words())
 }
 
-struct Growth<'m> {
+struct CountingGrower<'m> {
     machine: &'m Mealy,
     bound: usize,
     limit: usize,
@@ -81,9 +81,9 @@ struct Growth<'m> {
     tree: WordTree<'m>,
 }
 
-impl Growth<'_> {
+impl CountingGrower<'_> {
     /// A node of the tree for every state, by breadth-first search.
-    fn cover(&mut self) -> Result<Vec<usize>, SuiteTooLarge> {
+    fn add_state_cover(&mut self) -> Result<Vec<usize>, SuiteTooLarge> {
         let mut access = vec![None; self.machine.n_states()];
         access[self.machine.initial().index()] = Some(0);
         let mut order = vec![0];
@@ -94,7 +94,7 @@ impl Growth<'_> {
             for input in self.machine.inputs() {
                 let Some(edge) = self.machine.edge(state, input) else { continue };
                 if access[edge.next.index()].is_none() {
-                    let kid = self.add(node, input)?;
+                    let kid = self.add_input(node, input)?;
                     access[edge.next.index()] = Some(kid);
                     order.push(kid);
                 }
@@ -103,7 +103,7 @@ impl Growth<'_> {
         Ok(order)
     }
 
-    fn separate_access(&mut self, access: &[usize]) -> Result<(), SuiteTooLarge> {
+    fn separate_access_nodes(&mut self, access: &[usize]) -> Result<(), SuiteTooLarge> {
         for (i, &a) in access.iter().enumerate() {
             for &b in &access[..i] {
                 self.separate(a, b)?;
@@ -126,14 +126,16 @@ impl Growth<'_> {
             if self.machine.edge(state, input).is_none() {
                 continue;
             }
-            let kid = self.add(node, input)?;
+            let kid = self.add_input(node, input)?;
             let entered = self.tree.state(kid);
             self.separate_from(access, kid, entered)?;
             self.separate_from(&way.clone(), kid, entered)?;
+            // Visits are counted along the current path only: entered here, and taken back below when the path is left.
             let met: Vec<usize> =
                 (0..visits.len()).filter(|&clique| self.cliques[clique].contains(&entered)).collect();
             met.iter().for_each(|&clique| visits[clique] += 1);
-            if !self.is_enough(visits) {
+            // Some set `R` was met `bound - |R| + 1` times: by the pigeonhole argument above the path has come back to itself.
+            if !self.is_visited_enough(visits) {
                 way.push(kid);
                 self.traverse(access, kid, way, visits)?;
                 way.pop();
@@ -143,8 +145,9 @@ impl Growth<'_> {
         Ok(())
     }
 
-    fn is_enough(&self, visits: &[usize]) -> bool {
+    fn is_visited_enough(&self, visits: &[usize]) -> bool {
         let enough = |(clique, &visits): (&Vec<StateId>, &usize)| {
+            // At least one visit, even if the set alone has more states than the bound.
             visits >= (self.bound + 1).saturating_sub(clique.len()).max(1)
         };
         self.cliques.iter().zip(visits).any(enough)
@@ -153,38 +156,39 @@ impl Growth<'_> {
     /// Tells `node` apart from those of `others` whose difference matters.
     fn separate_from(&mut self, others: &[usize], node: usize, state: StateId) -> Result<(), SuiteTooLarge> {
         for &other in others {
-            if self.matters(self.tree.state(other), state) {
+            if self.does_difference_matter(self.tree.state(other), state) {
                 self.separate(other, node)?;
             }
         }
         Ok(())
     }
 
-    fn matters(&self, a: StateId, b: StateId) -> bool {
+    fn does_difference_matter(&self, a: StateId, b: StateId) -> bool {
         self.classes.as_ref().is_none_or(|classes| classes[a.index()] != classes[b.index()])
     }
 
     /// Adds a word behind both nodes that tells their states apart, if the tree has none and there is one.
     fn separate(&mut self, a: usize, b: usize) -> Result<(), SuiteTooLarge> {
         let (p, q) = (self.tree.state(a), self.tree.state(b));
+        // Two access words or visits that are not apart cannot be told apart by any test; the counting never relies on them.
         if !self.apart.are(p, q) || self.tree.separates(a, b) {
             return Ok(());
         }
         let cheapest = self.apart.word(self.machine, p, q, |word| self.tree.cost(a, b, word));
         let word = cheapest.unwrap_or_default();
-        self.grow(a, &word)?;
-        self.grow(b, &word)
+        self.add_word(a, &word)?;
+        self.add_word(b, &word)
     }
 
-    fn grow(&mut self, node: usize, word: &[InputId]) -> Result<(), SuiteTooLarge> {
+    fn add_word(&mut self, node: usize, word: &[InputId]) -> Result<(), SuiteTooLarge> {
         let mut at = node;
         for &input in word {
-            at = self.add(at, input)?;
+            at = self.add_input(at, input)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, node: usize, input: InputId) -> Result<usize, SuiteTooLarge> {
+    fn add_input(&mut self, node: usize, input: InputId) -> Result<usize, SuiteTooLarge> {
         if self.tree.symbols() > self.limit {
             Err(SuiteTooLarge { limit: self.limit })
         } else {

@@ -17,7 +17,7 @@ mod refine;
 mod splitting;
 
 pub use adaptive::{AdaptiveTree, WordPreference, adaptive_trees, harmonised_identifiers};
-pub use characterise::{characterising_set, identifying_words, singling_word, state_identifiers};
+pub use characterise::{characterising_set, greedy_separating_word, identifying_words, state_identifiers};
 pub use pairs::SeparatingWords;
 pub(crate) use passage::WordPassage;
 pub use splitting::SplittingTree;
@@ -30,10 +30,10 @@ use crate::word::Word;
 
 /// The steps of a search for cheaper words: some for each word of the suite, so that the search takes
 /// a part of the time that the suite takes; for a short suite enough to look at every pair of states
-/// a few times, if that is not too many for each word.
+/// a few times, if that is not too many for each word. Picked by feel: they trade time for shorter suites.
 const STEPS_PER_WORD: f64 = 2.0;
 const STEPS_PER_PAIR: f64 = 5.0;
-const MOST_STEPS_PER_WORD: f64 = 9.0;
+const MAX_STEPS_PER_WORD: f64 = 9.0;
 const MIN_EFFORT: f64 = 1_200.0;
 const MAX_EFFORT: f64 = 1_000_000.0;
 
@@ -66,7 +66,7 @@ impl WordCosts {
             }
             counts = next;
         }
-        let effort = effort(spec.n_states() as f64, counts.iter().sum());
+        let effort = search_budget(spec.n_states() as f64, counts.iter().sum());
         let uses = counts.into_iter().map(|count: f64| count.max(1.0)).collect();
         Self { access: (cover.mean_depth() + extra + 2) as f64, uses, inner, effort }
     }
@@ -92,7 +92,7 @@ impl WordCosts {
 
 /// Returns the number of steps that a search for the identifiers of `states` states may take in a suite of `words`
 /// words.
-fn effort(states: f64, words: f64) -> usize {
-    let few_times = (STEPS_PER_PAIR * states * states).min(MOST_STEPS_PER_WORD * words);
+fn search_budget(states: f64, words: f64) -> usize {
+    let few_times = (STEPS_PER_PAIR * states * states).min(MAX_STEPS_PER_WORD * words);
     few_times.max(STEPS_PER_WORD * words).clamp(MIN_EFFORT, MAX_EFFORT) as usize
 }

@@ -205,7 +205,7 @@ impl Mealy {
         let mut machine = Self::without_edges(names, initial);
         for (from, input, output, next) in rows {
             let edge = MealyEdge { output, next };
-            let slot = machine.slot(from, input);
+            let slot = machine.edge_index(from, input);
             if machine.table[slot].is_some_and(|old| old != edge) {
                 return Err(MachineRefusal::NotDeterministic {
                     state: machine.names.states[from].clone(),
@@ -289,7 +289,7 @@ impl Mealy {
     /// The answer of `state` to `input`, if it has one.
     #[must_use]
     pub fn edge(&self, state: StateId, input: InputId) -> Option<MealyEdge> {
-        self.table[self.slot(state, input)]
+        self.table[self.edge_index(state, input)]
     }
 
     /// The outputs for `word` from reset, up to the first input without an answer.
@@ -321,7 +321,7 @@ impl Mealy {
                 }
             }
         }
-        self.renumbered(&order, |state| number[state.index()])
+        self.renumber_states(&order, |state| number[state.index()])
     }
 
     /// The machine in which missing answers are filled as `completion` says.
@@ -339,7 +339,7 @@ impl Mealy {
         };
         for state in machine.states() {
             for input in machine.inputs() {
-                let slot = machine.slot(state, input);
+                let slot = machine.edge_index(state, input);
                 let missing = MealyEdge { output, next: target.unwrap_or(state) };
                 machine.table[slot].get_or_insert(missing);
             }
@@ -354,18 +354,18 @@ impl Mealy {
     #[must_use]
     pub fn minimised(&self) -> Self {
         let machine = self.connected();
-        let classes = partition::of_mealy(&machine);
+        let classes = partition::equivalence_classes(&machine);
         let n_classes = classes.iter().max().map_or(0, |&max| max + 1);
         let mut order = vec![None; n_classes];
         for state in machine.states() {
             order[classes[state.index()]].get_or_insert(state);
         }
         let order: Vec<StateId> = order.into_iter().flatten().collect();
-        machine.renumbered(&order, |state| Some(StateId::new(classes[state.index()])))
+        machine.renumber_states(&order, |state| Some(StateId::new(classes[state.index()])))
     }
 
     /// The machine whose state `i` is `order[i]`, with targets mapped by `number`.
-    fn renumbered(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
+    fn renumber_states(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
         let mut names = self.names.clone();
         names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
         let initial = number(self.initial).unwrap_or(self.initial);
@@ -374,7 +374,7 @@ impl Mealy {
             for input in self.inputs() {
                 let edge = self.edge(state, input);
                 let mapped = edge.and_then(|edge| Some(MealyEdge { next: number(edge.next)?, ..edge }));
-                let slot = machine.slot(StateId::new(i), input);
+                let slot = machine.edge_index(StateId::new(i), input);
                 machine.table[slot] = mapped;
             }
         }
@@ -386,7 +386,7 @@ impl Mealy {
         self.names.push_state(wanted)
     }
 
-    fn slot(&self, state: StateId, input: InputId) -> usize {
+    fn edge_index(&self, state: StateId, input: InputId) -> usize {
         state.index() * self.names.inputs.len() + input.index()
     }
 }
@@ -423,7 +423,7 @@ impl SuiteModel {
                 second: states[second].clone(),
             });
         }
-        Ok(Self::of_checked(machine))
+        Ok(Self::from_checked(machine))
     }
 
     /// The complete minimal machine made from `machine` by dropping unreachable
@@ -432,7 +432,7 @@ impl SuiteModel {
         Self::check(&machine.minimised())
     }
 
-    fn of_checked(machine: &Mealy) -> Self {
+    fn from_checked(machine: &Mealy) -> Self {
         let edges = || machine.table.iter().flatten();
         Self {
             names: machine.names.clone(),
@@ -500,7 +500,7 @@ impl SuiteModel {
     /// Returns the number of symbols of `word` after which `a` and `b` answer differently, the differing one
     /// included; `None` if `word` does not separate them.
     #[must_use]
-    pub fn separated_at(&self, a: StateId, b: StateId, word: &[InputId]) -> Option<usize> {
+    pub fn separation_length(&self, a: StateId, b: StateId, word: &[InputId]) -> Option<usize> {
         let (mut a, mut b) = (a, b);
         for (i, &input) in word.iter().enumerate() {
             if self.output(a, input) != self.output(b, input) {

@@ -117,7 +117,7 @@ impl Nfsm {
                 }
             }
         }
-        self.renumbered(&order, |state| number[state.index()])
+        self.renumber_states(&order, |state| number[state.index()])
     }
 
     /// The machine in which missing answers are filled as `completion` says.
@@ -186,7 +186,7 @@ impl Nfsm {
             .collect()
     }
 
-    fn renumbered(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
+    fn renumber_states(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
         let mut names = self.names.clone();
         names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
         let mut transitions = Vec::new();
@@ -320,7 +320,7 @@ impl Observable {
                 order.push(state);
             }
         }
-        Self(view.0.renumbered(&order, |state| Some(StateId::new(classes[state.index()]))))
+        Self(view.0.renumber_states(&order, |state| Some(StateId::new(classes[state.index()]))))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::mealy::{Mealy, MealyEdge, StateId};
 
 /// The class of each state of `machine`, a missing answer being an answer of its own.
 #[must_use]
-pub fn of_mealy(machine: &Mealy) -> Vec<usize> {
+pub fn equivalence_classes(machine: &Mealy) -> Vec<usize> {
     let signature = |state: usize| -> Vec<Option<usize>> {
         let state = StateId::new(state);
         machine.inputs().map(|input| machine.edge(state, input).map(|edge| edge.output.index())).collect()
@@ -33,7 +33,7 @@ pub fn of_mealy(machine: &Mealy) -> Vec<usize> {
 #[must_use]
 pub fn equivalent_pair(machine: &Mealy) -> Option<(StateId, StateId)> {
     let mut first = FxHashMap::default();
-    for (state, class) in of_mealy(machine).into_iter().enumerate() {
+    for (state, class) in equivalence_classes(machine).into_iter().enumerate() {
         if let Some(other) = first.insert(class, state) {
             return Some((StateId::new(other), StateId::new(state)));
         }
@@ -65,11 +65,19 @@ pub fn refined(
     let mut waiting = vec![true; work.len()];
     while let Some((block, letter)) = work.pop() {
         waiting[block * n_letters + letter] = false;
-        let splitter: Vec<u32> =
-            blocks.members(block).iter().flat_map(|&state| inverse.of(letter, state)).copied().collect();
+        // The predecessors of the block: within any other block, states in this list answer `letter` into the block and
+        // the rest does not, so they cannot be equivalent.
+        let splitter: Vec<u32> = blocks
+            .members(block)
+            .iter()
+            .flat_map(|&state| inverse.predecessors(letter, state))
+            .copied()
+            .collect();
         for (old, new) in blocks.split(&splitter) {
             waiting.resize(blocks.len() * n_letters, false);
             for letter in 0..n_letters {
+                // Hopcroft's rule: if the old block is still waiting both halves must be done; if not, splitting by the
+                // smaller half is enough, because what the other half would split is split by the two together.
                 let smaller = if blocks.size(old) < blocks.size(new) { old } else { new };
                 let target = if waiting[old * n_letters + letter] { new } else { smaller };
                 waiting[target * n_letters + letter] = true;
@@ -111,7 +119,7 @@ impl Inverse {
         Self { n_states, start, states }
     }
 
-    fn of(&self, letter: usize, state: u32) -> &[u32] {
+    fn predecessors(&self, letter: usize, state: u32) -> &[u32] {
         let slot = letter * self.n_states + state as usize;
         &self.states[self.start[slot] as usize..self.start[slot + 1] as usize]
     }
@@ -158,6 +166,7 @@ impl PartitionBlocks {
     /// Moves the members in `states` out of the blocks they share with others;
     /// yields each block split and the new block with its moved members.
     fn split(&mut self, states: &[u32]) -> Vec<(usize, usize)> {
+        // Members that are hit move to the front of their block, so that a split is a cut of its range.
         let mut touched = Vec::new();
         for &state in states {
             let block = self.of[state as usize];

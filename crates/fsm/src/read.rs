@@ -74,10 +74,10 @@ pub fn read(form: MachineFormat, text: &str) -> Result<MachineListing, ReadError
 /// If it is not of the form: what is wrong, at least one thing, in the order of the text.
 pub fn read_placed(form: MachineFormat, text: &str) -> Result<MachineText, Vec<ReadError>> {
     match form {
-        MachineFormat::Dot => return dot::placed(text),
-        MachineFormat::Kiss2 => kiss::placed(text),
-        MachineFormat::Table => table::named(text),
-        MachineFormat::Numbers => table::numbered(text),
+        MachineFormat::Dot => return dot::read_dot_with_places(text),
+        MachineFormat::Kiss2 => kiss::read_kiss2_with_places(text),
+        MachineFormat::Table => table::read_table_with_places(text),
+        MachineFormat::Numbers => table::read_numbers_with_places(text),
     }
     .map_err(|error| vec![error])
 }
@@ -90,7 +90,7 @@ struct ColumnLine<'t> {
 }
 
 /// The lines of `text` that are not empty.
-fn lines(text: &str) -> impl Iterator<Item = ColumnLine<'_>> {
+fn non_empty_lines(text: &str) -> impl Iterator<Item = ColumnLine<'_>> {
     text.split('\n').filter_map(|line| {
         let content = line.split('#').next().unwrap_or("").trim();
         let fields: Vec<&str> = content.split_whitespace().collect();

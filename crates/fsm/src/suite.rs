@@ -11,7 +11,7 @@
 //! its paths.
 
 mod arena;
-mod fold;
+mod convergence;
 mod grow;
 mod h;
 mod hsi;
@@ -127,7 +127,7 @@ impl WordSuite<'_> {
     pub fn measure(mut self) -> SuiteSize {
         let mut size = SuiteSize::default();
         while let Some(word) = self.advance() {
-            size.count(word);
+            size.add_test(word);
         }
         size
     }
@@ -136,7 +136,7 @@ impl WordSuite<'_> {
     fn cost_below(mut self, limit: usize) -> Option<usize> {
         let mut size = SuiteSize::default();
         while let Some(word) = self.advance() {
-            size.count(word);
+            size.add_test(word);
             if size.cost() >= limit {
                 return None;
             }
@@ -163,7 +163,7 @@ pub struct SuiteSize {
 }
 
 impl SuiteSize {
-    fn count(&mut self, word: &[InputId]) {
+    fn add_test(&mut self, word: &[InputId]) {
         self.tests += 1;
         self.symbols += word.len();
     }

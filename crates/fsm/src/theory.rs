@@ -22,9 +22,10 @@ use crate::nfsm::Observable;
 use crate::reduce::{RDistinguish, deterministic_cover};
 use crate::word::Word;
 
-/// States in all uncertainties that are kept in the search for a preset distinguishing word.
-const MAX_KEPT: usize = 2_000_000;
-/// Sets looked at in the search for a largest set of states.
+/// States in all uncertainties that are kept in the search for a preset distinguishing word; it bounds the memory, and was
+/// chosen by feel.
+const MAX_KEPT_STATES: usize = 2_000_000;
+/// Sets looked at in the search for a largest set of states; it bounds the time, and was chosen by feel.
 const MAX_SETS: usize = 200_000;
 
 /// The answer to a search for something that may not exist.
@@ -66,31 +67,32 @@ impl DeterministicTheory {
             cover: spec.states().map(|state| (state, cover.access(state))).collect(),
             characterising: characterising_set(spec, &splitting, &weights),
             identifiers: harmonised_identifiers(spec, &splitting, &weights),
-            preset: preset(spec),
-            is_adaptively_distinguishable: has_adaptive(spec),
+            preset: find_preset_word(spec),
+            is_adaptively_distinguishable: has_adaptive_word(spec),
             fewest_symbols: spec.n_states() * spec.n_inputs(),
         }
     }
 }
 
-/// The blocks of current states of all states that answered alike so far; [`after`] drops blocks of one state.
+/// The blocks of current states of all states that answered alike so far; [`uncertainty_after`] drops blocks of one state.
 type Uncertainty = BTreeSet<BTreeSet<StateId>>;
 
 /// A shortest word that no two states answer alike.
-fn preset(spec: &SuiteModel) -> KnownExistence<Word> {
+fn find_preset_word(spec: &SuiteModel) -> KnownExistence<Word> {
     let start: Uncertainty = [spec.states().collect()].into();
     let mut seen: FxHashSet<Uncertainty> = [start.clone()].into_iter().collect();
     let mut open: VecDeque<(Uncertainty, Word)> = [(start, Word::new())].into();
     let mut kept = 0;
     while let Some((here, word)) = open.pop_front() {
+        // Breadth first over uncertainties, so the first word that leaves no block of two is a shortest one.
         if here.iter().all(|block| block.len() < 2) {
             return KnownExistence::Found(word);
         }
-        if kept > MAX_KEPT {
+        if kept > MAX_KEPT_STATES {
             return KnownExistence::Unknown;
         }
         for input in spec.inputs() {
-            let Some(next) = after(spec, &here, input) else { continue };
+            let Some(next) = uncertainty_after(spec, &here, input) else { continue };
             if seen.insert(next.clone()) {
                 kept += next.iter().map(BTreeSet::len).sum::<usize>() + word.len();
                 let mut longer = word.clone();
@@ -103,7 +105,7 @@ fn preset(spec: &SuiteModel) -> KnownExistence<Word> {
 }
 
 /// The uncertainty after `input`; `None` if states that answered alike meet, and can never be told apart any more.
-fn after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
+fn uncertainty_after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
     let mut next = Uncertainty::new();
     for block in here.iter().filter(|block| block.len() > 1) {
         let mut by_output: BTreeMap<_, BTreeSet<StateId>> = BTreeMap::new();
@@ -119,14 +121,14 @@ fn after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncert
 }
 
 /// Returns whether an adaptive distinguishing word exists.
-fn has_adaptive(spec: &SuiteModel) -> bool {
+fn has_adaptive_word(spec: &SuiteModel) -> bool {
     let mut blocks: Vec<Vec<StateId>> = vec![spec.states().collect()];
     let mut block_of: Vec<usize> = vec![0; spec.n_states()];
     let mut at = 0;
     // A block that no input splits is looked at again once another one was split: its successors may be apart then.
     let mut settled = 0;
     while settled < blocks.len() && blocks.len() < spec.n_states() {
-        match split(spec, &block_of, &blocks[at]) {
+        match split_block(spec, &block_of, &blocks[at]) {
             None => settled += 1,
             Some(mut parts) => {
                 settled = 0;
@@ -143,12 +145,13 @@ fn has_adaptive(spec: &SuiteModel) -> bool {
 }
 
 /// The parts of a block by an input that lets no two of its states meet, if there is one that makes several.
-fn split(spec: &SuiteModel, block_of: &[usize], block: &[StateId]) -> Option<Vec<Vec<StateId>>> {
+fn split_block(spec: &SuiteModel, block_of: &[usize], block: &[StateId]) -> Option<Vec<Vec<StateId>>> {
     if block.len() < 2 {
         return None;
     }
     spec.inputs().find_map(|input| {
         let ends: BTreeSet<_> = block.iter().map(|&s| (spec.output(s, input), spec.next(s, input))).collect();
+        // Two states that answer alike and meet are lost; [LeeYannakakis94] calls such an input not valid for the block.
         if ends.len() < block.len() {
             return None;
         }
@@ -187,7 +190,7 @@ impl ChoiceTheory {
             pairs.iter().filter_map(|&(a, b)| Some((a, b, apart.level(a, b)?))).collect::<Vec<_>>();
         let reached: Vec<StateId> = cover.iter().map(|(state, _)| *state).collect();
         let mut search = LargestSet { apart: &apart, best: Vec::new(), left: MAX_SETS };
-        search.grow(&mut Vec::new(), &reached);
+        search.grow_set(&mut Vec::new(), &reached);
         let (lower_bound, is_largest) = (search.best, search.left > 0);
         Self { cover, distinguishable, pairs: pairs.len(), lower_bound, is_largest }
     }
@@ -201,7 +204,8 @@ struct LargestSet<'a, 'm> {
 }
 
 impl LargestSet<'_, '_> {
-    fn grow(&mut self, chosen: &mut Vec<StateId>, open: &[StateId]) {
+    fn grow_set(&mut self, chosen: &mut Vec<StateId>, open: &[StateId]) {
+        // Even with all that is open this set would not be larger than the best.
         if self.left == 0 || chosen.len() + open.len() <= self.best.len() {
             return;
         }
@@ -214,7 +218,7 @@ impl LargestSet<'_, '_> {
             let fits = |&other: &StateId| self.apart.level(state, other).is_some();
             let rest: Vec<StateId> = open[at + 1..].iter().copied().filter(fits).collect();
             chosen.push(state);
-            self.grow(chosen, &rest);
+            self.grow_set(chosen, &rest);
             chosen.pop();
         }
     }
@@ -258,7 +262,7 @@ mod tests {
         }
         depth > 0
             && spec.inputs().any(|input| {
-                after(spec, &[block.clone()].into(), input)
+                uncertainty_after(spec, &[block.clone()].into(), input)
                     .is_some_and(|next| next.iter().all(|block| adaptively(spec, block, depth - 1)))
             })
     }

@@ -15,7 +15,7 @@ pub type IoWord = Vec<(InputId, OutputId)>;
 
 /// Shorter words first, words of one length by their symbols.
 #[must_use]
-pub fn shortlex<T: Ord>(a: &[T], b: &[T]) -> Ordering {
+pub fn compare_shortlex<T: Ord>(a: &[T], b: &[T]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 
@@ -29,7 +29,7 @@ pub fn words_of(n_inputs: usize, len: usize) -> impl Iterator<Item = Word> {
     let mut next = (n_inputs > 0 || len == 0).then(|| vec![0; len]);
     std::iter::from_fn(move || {
         let word = next.take()?;
-        next = successor(&word, n_inputs);
+        next = next_word(&word, n_inputs);
         Some(word.into_iter().map(InputId::from).collect())
     })
 }
@@ -63,7 +63,7 @@ pub fn show_io(names: &MachineNames, trace: &[(InputId, OutputId)]) -> String {
     trace.iter().map(step).collect::<Vec<_>>().join(" ")
 }
 
-fn successor(word: &[u32], n_inputs: usize) -> Option<Vec<u32>> {
+fn next_word(word: &[u32], n_inputs: usize) -> Option<Vec<u32>> {
     let mut next = word.to_vec();
     for digit in next.iter_mut().rev() {
         *digit += 1;
@@ -83,7 +83,7 @@ mod tests {
     fn words_come_in_shortlex_order() {
         let words: Vec<Word> = words_up_to(2, 3).collect();
         assert_eq!(words.len(), 1 + 2 + 4 + 8);
-        assert!(words.is_sorted_by(|a, b| shortlex(a, b).is_lt()));
+        assert!(words.is_sorted_by(|a, b| compare_shortlex(a, b).is_lt()));
         assert_eq!(words_up_to(0, 3).count(), 1);
     }
 

@@ -13,7 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::fold::LearnerFold;
 use crate::tree::ObservationTree;
 
-/// The cost of another run besides the symbols of its word, in symbols.
+/// The cost of another run besides the symbols of its word, in symbols. A reset takes longer than an input in most
+/// systems; chosen by feel.
 const RUN_COST: f64 = 6.0;
 
 /// A state that is still possible: its weight, and the state it would be in now.
@@ -65,7 +66,7 @@ impl Decisions {
     pub fn input(&mut self, at: DecisionPlace) -> Option<InputId> {
         let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
         if decision.plan.is_empty() {
-            let word = self.choose(at)?;
+            let word = self.choose_word(at)?;
             self.arena[at.0].plan = word;
         }
         Some(self.arena[at.0].plan[0])
@@ -74,13 +75,13 @@ impl Decisions {
     /// Returns the place after `output` to the input of `at`; `None` if no state was expected to give that output.
     pub fn after(&mut self, at: DecisionPlace, output: OutputId) -> Option<DecisionPlace> {
         if self.arena[at.0].after.is_none() {
-            self.expand(at);
+            self.expand_place(at);
         }
         let after = self.arena[at.0].after.as_ref()?;
         after.iter().find(|(expected, _)| *expected == output).map(|&(_, next)| DecisionPlace(next))
     }
 
-    fn expand(&mut self, at: DecisionPlace) {
+    fn expand_place(&mut self, at: DecisionPlace) {
         let decision = &self.arena[at.0];
         let (input, rest) = (decision.plan[0], decision.plan[1..].to_vec());
         let mut groups: Vec<(OutputId, Vec<StateToken>)> = Vec::new();
@@ -104,12 +105,12 @@ impl Decisions {
     }
 
     /// Returns the word with most bits of information per expected symbol; `None` if no word separates the states.
-    fn choose(&mut self, at: DecisionPlace) -> Option<Word> {
+    fn choose_word(&mut self, at: DecisionPlace) -> Option<Word> {
         let tokens = &self.arena[at.0].tokens;
         let mut best: Option<(f64, Word)> = None;
         let singles = (0..self.machine.n_inputs).map(|input| vec![InputId::new(input)]);
-        for word in singles.chain(self.pairs.words(&self.machine, tokens)) {
-            let value = self.groups.value(&self.machine, tokens, &word);
+        for word in singles.chain(self.pairs.separating_words(&self.machine, tokens)) {
+            let value = self.groups.information_per_symbol(&self.machine, tokens, &word);
             if value > best.as_ref().map_or(0.0, |(best, _)| *best) {
                 best = Some((value, word));
             }
@@ -142,6 +143,7 @@ impl BelievedMachine {
             reached[to.index()] += 1.0;
         }
         let n_outputs = table.iter().flatten().map(|(output, _)| output.index() + 1).max().unwrap_or(0);
+        // States that many moves lead to are likelier targets of the next one; the root keeps rare states in the game.
         let weights = reached.into_iter().map(f64::sqrt).collect();
         Self { n_states: fold.n_states(), n_inputs: tree.n_inputs(), n_outputs, table, weights }
     }
@@ -168,12 +170,17 @@ struct TokenGroups {
 impl TokenGroups {
     /// Returns the bits of information that `word` gives about `tokens` per symbol it is expected to cost; 0 if it
     /// separates nothing.
-    fn value(&mut self, machine: &BelievedMachine, tokens: &[StateToken], word: &[InputId]) -> f64 {
+    fn information_per_symbol(
+        &mut self,
+        machine: &BelievedMachine,
+        tokens: &[StateToken],
+        word: &[InputId],
+    ) -> f64 {
         self.now.clear();
         self.now.extend(tokens.iter().map(|token| (0, token.now, token.weight)));
         let mut n_groups = 1;
         for &input in word {
-            n_groups = self.step(machine, input, n_groups);
+            n_groups = self.advance_tokens(machine, input, n_groups);
         }
         if n_groups < 2 {
             return 0.0;
@@ -183,16 +190,19 @@ impl TokenGroups {
         let mut bits = 0.0;
         for group in self.now.chunk_by(|a, b| a.0 == b.0) {
             let share = group.iter().map(|(_, _, weight)| weight).sum::<f64>() / total;
+            // Shannon's entropy of the answer: the expected number of halvings of what is possible.
             bits -= share * share.log2();
         }
         let places = self.now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
+        // The share that is not alone in its place: states that met there cannot be told apart in this run, and need another.
         let lost = 1.0 - alone / total;
         bits / (word.len() as f64 + RUN_COST * lost)
     }
 
     /// Moves all tokens on by `input` and drops those whose answer is not known; returns the number of groups.
-    fn step(&mut self, machine: &BelievedMachine, input: InputId, n_groups: u32) -> u32 {
+    fn advance_tokens(&mut self, machine: &BelievedMachine, input: InputId, n_groups: u32) -> u32 {
+        // Entries of earlier steps are told by their clock, so the table needs no clearing.
         self.clock += 1;
         let size = n_groups as usize * machine.n_outputs;
         if self.places.len() < size {
@@ -232,8 +242,10 @@ impl PairWords {
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
         loop {
-            let found: Vec<(StateId, StateId, InputId)> =
-                open.iter().filter_map(|&(a, b)| Some((a, b, pairs.separating(machine, a, b)?))).collect();
+            let found: Vec<(StateId, StateId, InputId)> = open
+                .iter()
+                .filter_map(|&(a, b)| Some((a, b, pairs.separating_input(machine, a, b)?)))
+                .collect();
             if found.is_empty() {
                 break;
             }
@@ -243,8 +255,10 @@ impl PairWords {
             }
             open.retain(|&(a, b)| pairs.first[a.index() * n_states + b.index()].is_none());
         }
+        // Left over are pairs whose difference lies behind moves that are not believed yet. The basis nodes are apart, so the
+        // tree has a word for them.
         for (a, b) in open {
-            if let Some(word) = tree.witness(fold.basis[a], fold.basis[b]) {
+            if let Some(word) = tree.separating_word(fold.basis[a], fold.basis[b]) {
                 pairs.known.insert((a, b), word);
             }
         }
@@ -252,7 +266,7 @@ impl PairWords {
     }
 
     /// An input that tells `a` and `b` apart, or leads to two states that are told apart.
-    fn separating(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<InputId> {
+    fn separating_input(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
         for input in machine.inputs() {
             let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else {
@@ -268,7 +282,7 @@ impl PairWords {
         way
     }
 
-    fn word(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<Word> {
+    fn separating_word(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<Word> {
         let (mut x, mut y) = (a, b);
         let mut word = Word::new();
         while let Some(input) = self.first[x.index() * self.n_states + y.index()] {
@@ -282,15 +296,16 @@ impl PairWords {
     }
 
     /// Words that tell neighbours among `tokens` apart.
-    fn words(&self, machine: &BelievedMachine, tokens: &[StateToken]) -> Vec<Word> {
+    fn separating_words(&self, machine: &BelievedMachine, tokens: &[StateToken]) -> Vec<Word> {
         let mut states: Vec<StateId> = tokens.iter().map(|token| token.now).collect();
         states.sort_unstable();
         states.dedup();
         let mut seen = FxHashSet::default();
         let mut words = Vec::new();
+        // Not all pairs: neighbours, and the first with all, are as many words as states and reach every state.
         let neighbours = states.windows(2).map(|two| (two[0], two[1]));
         let firsts = states.iter().skip(2).map(|&state| (states[0], state));
-        for word in neighbours.chain(firsts).filter_map(|(a, b)| self.word(machine, a, b)) {
+        for word in neighbours.chain(firsts).filter_map(|(a, b)| self.separating_word(machine, a, b)) {
             if word.len() > 1 && seen.insert(word.clone()) {
                 words.push(word);
             }

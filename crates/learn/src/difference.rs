@@ -74,11 +74,11 @@ pub fn difference(old: &Mealy, new: &Mealy) -> MachineDifference {
                     new: after.map(|edge| edge.output),
                 });
             } else if let (Some(before), Some(after)) = (before, after) {
-                pairs.meet((before.next, after.next), longer);
+                pairs.add_pair((before.next, after.next), longer);
             }
         }
     }
-    let matched = pairs.matched();
+    let matched = pairs.match_states();
     result.removed = old.states().filter(|state| !matched.iter().any(|pair| pair.0 == *state)).collect();
     result.added = new.states().filter(|state| !matched.iter().any(|pair| pair.1 == *state)).collect();
     result
@@ -96,11 +96,11 @@ struct StatePairs {
 impl StatePairs {
     fn new(start: StatePair) -> Self {
         let mut pairs = Self { seen: FxHashSet::default(), order: Vec::new(), queue: VecDeque::new() };
-        pairs.meet(start, Word::new());
+        pairs.add_pair(start, Word::new());
         pairs
     }
 
-    fn meet(&mut self, pair: StatePair, word: Word) {
+    fn add_pair(&mut self, pair: StatePair, word: Word) {
         if self.seen.insert(pair) {
             self.order.push(pair);
             self.queue.push_back((pair, word));
@@ -108,7 +108,7 @@ impl StatePairs {
     }
 
     /// One counterpart for every state: the first it meets that has none yet.
-    fn matched(&self) -> Vec<StatePair> {
+    fn match_states(&self) -> Vec<StatePair> {
         let mut matched: Vec<StatePair> = Vec::new();
         for &pair in &self.order {
             if !matched.iter().any(|known| known.0 == pair.0 || known.1 == pair.1) {

@@ -102,6 +102,8 @@ impl LearnerFold {
         token: LearnTreeNode,
         input: InputId,
     ) -> Option<(OutputId, LearnTreeNode)> {
+        // *Invariant.* A token is a basis node wherever the state is believed known, so predictions go on beyond what was
+        // asked below the node itself; elsewhere the tree alone answers.
         let (kid, to) = match self.state_of(token) {
             Some(state) => {
                 let entry = self.at((state, input));
@@ -133,7 +135,8 @@ impl LearnerFold {
     }
 
     /// A shortest word below `node` whose answer is not what is predicted for `state`.
-    pub fn conflict(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> Option<Word> {
+    pub fn find_conflict(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> Option<Word> {
+        // As `has_conflict`, but breadth first: the word is asked of the system, so it should be a shortest one.
         let mut queue = vec![(node, self.basis[state])];
         let mut at = 0;
         while at < queue.len() {

@@ -24,11 +24,13 @@ use crate::fold::LearnerFold;
 use crate::observer::{LearnError, SystemObserver};
 use crate::tree::ObservationTree;
 
-/// Decisions are made anew after this share of the moves was identified.
-const REFRESH: usize = 10;
+/// The number of times decisions are made anew while all moves are asked once: after every tenth of them. They get better
+/// with what is known, and making them takes time; chosen by feel.
+const DECISIONS_PER_PASS: usize = 10;
 
-/// The number of moves that a self-loop is worth when the likeliest target is chosen.
-const STAYS: usize = 3;
+/// The number of moves that a self-loop is worth when the likeliest target is chosen: in real systems most inputs change
+/// nothing in most states. Chosen by feel; a wrong guess costs questions, never the answer.
+const SELF_LOOP_BONUS: usize = 3;
 
 /// A move: a basis state and an input.
 type BasisMove = (StateId, InputId);
@@ -50,7 +52,7 @@ pub struct Learner {
     /// Moves asked since decisions were made; `None` if they have to be made.
     asked: Option<usize>,
     /// For each state the number of moves that are believed to lead to it.
-    popular: Vec<usize>,
+    n_believed: Vec<usize>,
     /// The last word that contradicted a belief.
     surprise: Option<LearnerSurprise>,
 }
@@ -60,7 +62,7 @@ impl Learner {
     #[must_use]
     pub fn new(tree: &ObservationTree) -> Self {
         let (fold, decisions) = (LearnerFold::new(tree), Decisions::default());
-        Self { fold, decisions, asked: None, popular: vec![0], surprise: None }
+        Self { fold, decisions, asked: None, n_believed: vec![0], surprise: None }
     }
 
     /// Returns the last word that was not answered as believed; `None` if every word was.
@@ -85,7 +87,7 @@ impl Learner {
     ) -> Result<Mealy, LearnError<L::Error>> {
         loop {
             self.complete(observer)?;
-            match self.inconsistency(&observer.tree) {
+            match self.find_inconsistency(&observer.tree) {
                 Some(word) => self.refute(observer, &word)?,
                 None => return Ok(self.machine(&observer.tree)),
             }
@@ -104,18 +106,19 @@ impl Learner {
         let mut at = 0;
         while let Some(step) = self.fold.step_number(at) {
             let entry = self.fold.at(step);
+            // Rules of Algorithm 1 in this order: extend (ask the move), identify (believe a state), promote (new state).
             if entry.to.is_some() {
                 at += 1;
                 continue;
             }
             if entry.node.is_none() {
-                self.explore(observer, step)?;
+                self.explore_move(observer, step)?;
             }
-            let suspects = self.suspects(&observer.tree, step);
-            match self.likeliest(step, &suspects) {
-                Some(state) => self.believe(step, Some(state)),
+            let suspects = self.suspected_targets(&observer.tree, step);
+            match self.likeliest_target(step, &suspects) {
+                Some(state) => self.set_target(step, Some(state)),
                 None => {
-                    self.resolve(observer, step)?;
+                    self.resolve_move(observer, step)?;
                     // An earlier move may be open again.
                     at = 0;
                 }
@@ -124,33 +127,37 @@ impl Learner {
         Ok(())
     }
 
-    fn believe(&mut self, step: BasisMove, to: Option<StateId>) {
+    fn set_target(&mut self, step: BasisMove, to: Option<StateId>) {
         let before = std::mem::replace(&mut self.fold.at_mut(step).to, to);
         if let Some(before) = before {
-            self.popular[before.index()] -= 1;
+            self.n_believed[before.index()] -= 1;
         }
         if let Some(to) = to {
-            self.popular[to.index()] += 1;
+            self.n_believed[to.index()] += 1;
         }
     }
 
     /// The suspect that most moves lead to.
-    fn likeliest(&self, (from, _): BasisMove, suspects: &[StateId]) -> Option<StateId> {
-        let likely = |state: StateId| self.popular[state.index()] + if state == from { STAYS } else { 0 };
+    fn likeliest_target(&self, (from, _): BasisMove, suspects: &[StateId]) -> Option<StateId> {
+        let likely =
+            |state: StateId| self.n_believed[state.index()] + if state == from { SELF_LOOP_BONUS } else { 0 };
         suspects.iter().copied().max_by_key(|&state| likely(state))
     }
 
     /// The states that the move may lead to by all that is known and predicted.
-    fn suspects(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
+    fn suspected_targets(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
         let Some(node) = self.fold.at(step).node else { return Vec::new() };
-        let mut suspects = self.possible(tree, step);
+        let mut suspects = self.possible_targets(tree, step);
+        // "Predicted" is weaker than "apart": the answers below the node are compared with those that the machine as believed
+        // gives from `state`, so beliefs that are wrong elsewhere can rule out the right state. `resolve_move` sorts that out.
         suspects.retain(|&state| !self.fold.conflicts(tree, node, state));
         suspects
     }
 
     /// The states that the move may lead to by all that is known: those its node is not apart from.
-    fn possible(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
+    fn possible_targets(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
         let Some(node) = self.fold.at(step).node else { return Vec::new() };
+        // The tree only grows, so nodes once apart stay apart, and the table saves asking again.
         let mut apart = std::mem::take(&mut self.fold.at_mut(step).apart);
         apart.resize(self.fold.n_states(), false);
         let mut possible = Vec::new();
@@ -166,12 +173,12 @@ impl Learner {
     }
 
     /// Asks a move that was never asked, with a word behind it that tells states apart.
-    fn explore<L: LiveMachine>(
+    fn explore_move<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
         step: BasisMove,
     ) -> Result<(), LearnError<L::Error>> {
-        if self.asked.is_none_or(|asked| asked * REFRESH >= self.fold.n_moves()) {
+        if self.asked.is_none_or(|asked| asked * DECISIONS_PER_PASS >= self.fold.n_moves()) {
             self.decisions.renew(&self.fold, &observer.tree);
             self.asked = Some(0);
         }
@@ -181,6 +188,7 @@ impl Learner {
         run.steps(&access)?;
         run.step(step.1)?;
         self.fold.at_mut(step).node = Some(run.at());
+        // Where L# asks a separate word for every pair of states, one adaptive word follows the move at once, in the same run.
         let mut at = Some(self.decisions.begin());
         while let Some(question) = at {
             let Some(input) = self.decisions.input(question) else { break };
@@ -191,7 +199,7 @@ impl Learner {
     }
 
     /// The move is predicted to lead to no state of the basis: it leads to a new one, or some prediction is wrong.
-    fn resolve<L: LiveMachine>(
+    fn resolve_move<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
         step: BasisMove,
@@ -199,13 +207,16 @@ impl Learner {
         let entry = self.fold.at(step);
         let Some(node) = entry.node else { return Ok(()) };
         let Some(other) = entry.apart.iter().position(|&apart| !apart).map(StateId::new) else {
+            debug_assert!(self.fold.state_of(node).is_none(), "a basis node is not apart from itself");
             let new = self.fold.push_state(&observer.tree, node);
-            self.popular.push(0);
-            self.believe(step, Some(new));
+            self.n_believed.push(0);
+            self.set_target(step, Some(new));
             self.asked = None;
             return Ok(());
         };
-        let Some(rest) = self.fold.conflict(&observer.tree, node, other) else { return Ok(()) };
+        // Not apart from `other`, yet predicted otherwise: ask the word at `other` itself. Either the two are apart now, or a
+        // prediction about `other` was wrong, and its word is a counterexample.
+        let Some(rest) = self.fold.find_conflict(&observer.tree, node, other) else { return Ok(()) };
         let mut word = observer.tree.word(self.fold.basis[other]);
         word.extend(&rest);
         observer.ask(&word)?;
@@ -217,7 +228,8 @@ impl Learner {
     }
 
     /// A shortest word of the tree that the machine answers differently.
-    fn inconsistency(&self, tree: &ObservationTree) -> Option<Word> {
+    fn find_inconsistency(&self, tree: &ObservationTree) -> Option<Word> {
+        // Breadth first over the tree and the machine side by side, so that the word found is a shortest one.
         let mut queue = vec![(tree.root(), StateId::new(0))];
         let mut at = 0;
         while at < queue.len() {
@@ -236,7 +248,7 @@ impl Learner {
     }
 
     /// The first answer on `word` that is not as believed.
-    fn surprised(&self, tree: &ObservationTree, word: &[InputId]) -> Option<LearnerSurprise> {
+    fn find_surprise(&self, tree: &ObservationTree, word: &[InputId]) -> Option<LearnerSurprise> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for &input in word {
             let entry = self.fold.at((state, input));
@@ -252,7 +264,7 @@ impl Learner {
 
     /// Returns the number of inputs of `word` before the first that is not answered as believed or leads to no
     /// believed state; `None` if there is none, or if the tree or the beliefs end before it.
-    fn believed_part(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
+    fn count_believed_inputs(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for (i, &input) in word.iter().enumerate() {
             let entry = self.fold.at((state, input));
@@ -299,24 +311,27 @@ impl Learner {
         observer: &mut SystemObserver<L>,
         word: &[InputId],
     ) -> Result<(), LearnError<L::Error>> {
-        let Some(length) = self.believed_part(&observer.tree, word) else { return Ok(()) };
-        self.surprise = self.surprised(&observer.tree, word).or(self.surprise.take());
+        let Some(length) = self.count_believed_inputs(&observer.tree, word) else { return Ok(()) };
+        self.surprise = self.find_surprise(&observer.tree, word).or(self.surprise.take());
         let mut word = word[..length].to_vec();
         loop {
-            let (border, step) = self.border(&word);
+            let (border, step) = self.leave_basis_at(&word);
+            // The word leaves the basis by its last input: the node behind that move is apart from the state it was taken
+            // for, which is what was looked for. Otherwise go on in the middle of the part outside the basis, as
+            // [RivestSchapire93]: a logarithm of questions instead of one for each input.
             if border >= word.len() {
-                self.believe(step, None);
+                self.set_target(step, None);
                 return Ok(());
             }
             let half = border.midpoint(word.len());
-            let Some(shorter) = self.halve(observer, &word, half)? else { return Ok(()) };
+            let Some(shorter) = self.halve_counterexample(observer, &word, half)? else { return Ok(()) };
             word = shorter;
         }
     }
 
     /// Returns a word that, as `word` does, leads to a node which is apart from the state it is believed to be, and
     /// is nearer to the basis; `None` if beliefs or the tree end on the way.
-    fn halve<L: LiveMachine>(
+    fn halve_counterexample<L: LiveMachine>(
         &self,
         observer: &mut SystemObserver<L>,
         word: &[InputId],
@@ -333,7 +348,12 @@ impl Learner {
         else {
             return Ok(None);
         };
-        let Some(witness) = observer.tree.witness(self.fold.basis[state], node) else { return Ok(None) };
+        let Some(witness) = observer.tree.separating_word(self.fold.basis[state], node) else {
+            return Ok(None);
+        };
+        // Replace the first half by the access word of the state it is believed to lead to. If the witness is still answered
+        // as by `node`, the fault is in the second half, and the shorter word shows it; else the two are apart already
+        // after the first half.
         let mut shorter = observer.tree.word(self.fold.basis[middle]);
         shorter.extend(&word[half..]);
         let length = shorter.len();
@@ -348,7 +368,7 @@ impl Learner {
 
     /// Returns the number of inputs after which `word` leaves the basis, and the move by which it does; its length
     /// and last move if it stays within.
-    fn border(&self, word: &[InputId]) -> (usize, BasisMove) {
+    fn leave_basis_at(&self, word: &[InputId]) -> (usize, BasisMove) {
         let mut last = (StateId::new(0), InputId::new(0));
         let mut state = last.0;
         for (i, &input) in word.iter().enumerate() {

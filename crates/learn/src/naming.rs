@@ -24,7 +24,7 @@ pub fn arrows(machine: &Mealy) -> Vec<NamedMove> {
 /// state.
 #[must_use]
 pub fn state_names(n_states: usize, arrows: &[NamedMove], output_names: &[String]) -> Vec<String> {
-    let entered: Vec<Option<OutputId>> = (0..n_states).map(|state| entered_with(arrows, state)).collect();
+    let entered: Vec<Option<OutputId>> = (0..n_states).map(|state| entering_output(arrows, state)).collect();
     let name = |state: usize| {
         if state == 0 {
             return "start".to_owned();
@@ -44,7 +44,7 @@ pub fn state_names(n_states: usize, arrows: &[NamedMove], output_names: &[String
 }
 
 /// The one output with which `state` is entered from others.
-fn entered_with(arrows: &[NamedMove], state: usize) -> Option<OutputId> {
+fn entering_output(arrows: &[NamedMove], state: usize) -> Option<OutputId> {
     let mut outputs =
         arrows.iter().filter(|(from, _, to)| *to == state && *from != state).map(|(_, output, _)| *output);
     let first = outputs.next()?;

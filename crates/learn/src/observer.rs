@@ -47,7 +47,7 @@ pub struct Disagreement {
 
 impl Disagreement {
     /// The disagreement between `output` and the answer of `node` in `tree`.
-    fn at(tree: &ObservationTree, node: LearnTreeNode, output: OutputId) -> Self {
+    fn from_contradiction(tree: &ObservationTree, node: LearnTreeNode, output: OutputId) -> Self {
         let before = tree.trace(node);
         let mut now = before.clone();
         if let Some(last) = now.last_mut() {
@@ -119,7 +119,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         let runs = self.live.ask_all(&unknown).map_err(LearnError::System)?;
         for run in runs {
             self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: run.len() as u64 });
-            self.remember(&run).map_err(LearnError::Disagrees)?;
+            self.remember_run(&run).map_err(LearnError::Disagrees)?;
         }
         Ok(())
     }
@@ -141,14 +141,17 @@ impl<L: LiveMachine> SystemObserver<L> {
     }
 
     /// Adds a run of a copy of the system to the memory, up to an answer that closes the conversation.
-    fn remember(&mut self, run: &[(InputId, OutputId)]) -> Result<(), Box<Disagreement>> {
+    fn remember_run(&mut self, run: &[(InputId, OutputId)]) -> Result<(), Box<Disagreement>> {
+        // Behind an answer that closes the conversation every input is answered alike; a copy that was asked more knows nothing.
         let over = run.iter().position(|(_, output)| self.closed.contains(output));
         let run = &run[..over.map_or(run.len(), |at| at + 1)];
+        // Into the memory, not into the tree: the tree grows in the order of the questions, so that a learner with copies
+        // learns the same machine as one without. But a contradiction to the tree is noticed at once.
         let mut node = self.tree.root();
         for &(input, output) in run {
             match self.tree.child(node, input) {
                 Some(kid) if self.tree.output(kid) == output => node = kid,
-                Some(kid) => return Err(Box::new(Disagreement::at(&self.tree, kid, output))),
+                Some(kid) => return Err(Box::new(Disagreement::from_contradiction(&self.tree, kid, output))),
                 None => break,
             }
         }
@@ -157,7 +160,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         let noted = memory.note(run);
         noted.map(drop).map_err(|node| {
             let at = memory.depth(node) - 1;
-            Box::new(Disagreement::at(memory, node, run[at].1))
+            Box::new(Disagreement::from_contradiction(memory, node, run[at].1))
         })
     }
 
@@ -170,13 +173,13 @@ impl<L: LiveMachine> SystemObserver<L> {
     }
 
     /// Returns the answer to `input` after `node` in the memory.
-    fn recall(&self, node: LearnTreeNode, input: InputId) -> Option<OutputId> {
+    fn recall_answer(&self, node: LearnTreeNode, input: InputId) -> Option<OutputId> {
         let memory = self.memory.as_ref()?;
         let there = memory.after(memory.root(), &self.tree.word(node))?;
         memory.child(there, input).map(|kid| memory.output(kid))
     }
 
-    fn noted(
+    fn record_answer(
         &mut self,
         node: LearnTreeNode,
         input: InputId,
@@ -184,7 +187,7 @@ impl<L: LiveMachine> SystemObserver<L> {
     ) -> Result<LearnTreeNode, Box<Disagreement>> {
         match self.tree.child(node, input) {
             Some(kid) if self.tree.output(kid) == output => Ok(kid),
-            Some(kid) => Err(Box::new(Disagreement::at(&self.tree, kid, output))),
+            Some(kid) => Err(Box::new(Disagreement::from_contradiction(&self.tree, kid, output))),
             None => Ok(self.tree.grow(node, input, output, self.closed.contains(&output))),
         }
     }
@@ -235,15 +238,16 @@ impl<L: LiveMachine> ObservedRun<'_, L> {
     /// If the system cannot be asked, or contradicts itself.
     pub fn step(&mut self, input: InputId) -> Result<OutputId, LearnError<L::Error>> {
         let known = self.observer.tree.child(self.at, input);
-        let recalled = if known.is_none() { self.observer.recall(self.at, input) } else { None };
+        let recalled = if known.is_none() { self.observer.recall_answer(self.at, input) } else { None };
         self.at = match (known, recalled) {
             (Some(kid), _) => kid,
             (None, Some(output)) => {
-                self.observer.noted(self.at, input, output).map_err(LearnError::Disagrees)?
+                self.observer.record_answer(self.at, input, output).map_err(LearnError::Disagrees)?
             }
+            // Only here the system is needed: it is brought along the inputs that were answered without it.
             (None, None) => {
                 self.catch_up()?;
-                let kid = self.give(self.at, input)?;
+                let kid = self.give_input(self.at, input)?;
                 self.reached = Some(kid);
                 kid
             }
@@ -272,14 +276,19 @@ impl<L: LiveMachine> ObservedRun<'_, L> {
         let way: Word =
             self.observer.tree.trace_between(node, self.at).into_iter().map(|(input, _)| input).collect();
         for input in way {
-            node = self.give(node, input)?;
+            // Known answers are compared again on the way, so that a system that is not deterministic is noticed.
+            node = self.give_input(node, input)?;
         }
         Ok(())
     }
 
-    fn give(&mut self, node: LearnTreeNode, input: InputId) -> Result<LearnTreeNode, LearnError<L::Error>> {
+    fn give_input(
+        &mut self,
+        node: LearnTreeNode,
+        input: InputId,
+    ) -> Result<LearnTreeNode, LearnError<L::Error>> {
         self.observer.effort.symbols += 1;
         let output = self.observer.live.step(input).map_err(LearnError::System)?;
-        self.observer.noted(node, input, output).map_err(LearnError::Disagrees)
+        self.observer.record_answer(node, input, output).map_err(LearnError::Disagrees)
     }
 }

@@ -30,13 +30,14 @@ use self::pool::TestPool;
 use crate::learner::{Learner, SettlingStep};
 use crate::observer::{LearnError, SystemObserver};
 
-/// Tests that each copy of the system is given at a time.
-const AHEAD: usize = 8;
+/// Tests that each copy of the system is given at a time: enough to keep copies busy, few enough to lose little when one
+/// of them changes the hypothesis. Chosen by feel.
+const TESTS_PER_COPY: usize = 8;
 
-/// Tests that are drawn at a time.
-const DRAWN_TOGETHER: usize = 64;
+/// Tests that are drawn at a time; novelty is measured when they are drawn. Chosen by feel.
+const TESTS_PER_DRAW: usize = 64;
 
-/// Words after every state above which a suite is not made.
+/// Words of `P · Σ^(extra+1)` above which a suite is not made, since nobody would wait for it. Chosen by feel.
 const MAX_WORDS: usize = 4_000_000;
 
 /// The parameters of testing a hypothesis.
@@ -164,7 +165,7 @@ pub fn revisit<L: LiveMachine>(
         let word: Vec<InputId> = word.iter().map_while(|input| inputs[input.index()]).collect();
         words.push(word);
     }
-    let batch = AHEAD * observer.live.width();
+    let batch = TESTS_PER_COPY * observer.live.width();
     for next in words.chunks(batch) {
         observer.ahead(next.iter().map(Vec::as_slice))?;
         for word in next {
@@ -196,10 +197,12 @@ pub fn learn<L: LiveMachine>(
         is_stopped: false,
     };
     loop {
-        let (machine, guarantee) = match search.round() {
+        let (machine, guarantee) = match search.run_round() {
             Ok(Some(found)) => found,
             Ok(None) => continue,
-            Err(LearnError::System(error)) => (search.cut(error)?, LearnedGuarantee::Consistent),
+            Err(LearnError::System(error)) => {
+                (search.machine_after_failure(error)?, LearnedGuarantee::Consistent)
+            }
             Err(error) => return Err(error),
         };
         let OracleSearch { hypotheses, is_stopped, .. } = search;
@@ -231,62 +234,69 @@ enum TestRound {
 }
 
 impl<L: LiveMachine> OracleSearch<'_, L> {
-    fn tell(&mut self, stage: LearningStage) {
+    fn notify_watch(&mut self, stage: LearningStage) {
         self.is_stopped |= (self.watch)(stage, &self.learner, self.observer).is_break();
     }
 
-    fn told_hypothesis(&mut self) {
+    fn notify_hypothesis(&mut self) {
         self.hypotheses += 1;
-        self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
+        self.notify_watch(LearningStage::Hypothesis { states: self.learner.n_states() });
     }
 
     /// Makes a machine and tests it; returns it with its guarantee if no test spoke against it or the watch broke
     /// off, else `None`.
-    fn round(&mut self) -> Result<Option<(Mealy, LearnedGuarantee)>, LearnError<L::Error>> {
+    fn run_round(&mut self) -> Result<Option<(Mealy, LearnedGuarantee)>, LearnError<L::Error>> {
         let machine = self.learner.hypothesis(self.observer)?;
+        // Kept for the case that the connection breaks during the tests: until something speaks against it, it is the best.
         self.last = Some(machine.clone());
-        self.told_hypothesis();
-        let guarantee =
-            if self.is_stopped { Some(LearnedGuarantee::Consistent) } else { self.examine(&machine)? };
+        self.notify_hypothesis();
+        let guarantee = if self.is_stopped {
+            Some(LearnedGuarantee::Consistent)
+        } else {
+            self.test_hypothesis(&machine)?
+        };
         Ok(guarantee.map(|guarantee| (machine, guarantee)))
     }
 
     /// Returns the last machine after the connection broke, if the watch breaks off now or has before; else the
     /// error.
-    fn cut(&mut self, error: L::Error) -> Result<Mealy, LearnError<L::Error>> {
-        self.tell(LearningStage::Hypothesis { states: self.learner.n_states() });
+    fn machine_after_failure(&mut self, error: L::Error) -> Result<Mealy, LearnError<L::Error>> {
+        self.notify_watch(LearningStage::Hypothesis { states: self.learner.n_states() });
         self.last.take().filter(|_| self.is_stopped).ok_or(LearnError::System(error))
     }
 
     /// Tests `machine` and returns its guarantee; `None` if the hypothesis has changed.
-    fn examine(&mut self, machine: &Mealy) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
+    fn test_hypothesis(&mut self, machine: &Mealy) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
         let states = machine.n_states();
         let mut guarantee = LearnedGuarantee::Consistent;
-        let Some(most) = self.examination.extra else { return self.walked(states, guarantee) };
-        match self.settle()? {
-            TestRound::Passed => self.promise(&mut guarantee, states, 0),
+        let Some(most) = self.examination.extra else { return self.guarantee_after_walks(states, guarantee) };
+        match self.settle_moves()? {
+            TestRound::Passed => self.raise_guarantee(&mut guarantee, states, 0),
             TestRound::Changed => return Ok(None),
             TestRound::Stopped => return Ok(Some(guarantee)),
         }
+        // From none up: a suite for fewer states is smaller by a factor of the inputs, and finds most of what is wrong.
         for extra in 0..=most {
             let Some(mut tests) = self.suite(machine, extra) else { break };
-            match self.apply(&mut tests, states, extra)? {
-                TestRound::Passed if extra > 0 => self.promise(&mut guarantee, states, extra),
+            match self.apply_tests(&mut tests, states, extra)? {
+                TestRound::Passed if extra > 0 => self.raise_guarantee(&mut guarantee, states, extra),
+                // Settling has promised that much already.
                 TestRound::Passed => (),
                 TestRound::Changed => return Ok(None),
                 TestRound::Stopped => return Ok(Some(guarantee)),
             }
         }
-        self.walked(states, guarantee)
+        self.guarantee_after_walks(states, guarantee)
     }
 
-    fn promise(&mut self, guarantee: &mut LearnedGuarantee, states: usize, extra: usize) {
+    fn raise_guarantee(&mut self, guarantee: &mut LearnedGuarantee, states: usize, extra: usize) {
+        debug_assert_eq!(states, self.learner.n_states(), "a promise is about the hypothesis as it is now");
         *guarantee = LearnedGuarantee::Complete { states, extra };
-        self.tell(LearningStage::Passed { states, extra });
+        self.notify_watch(LearningStage::Passed { states, extra });
     }
 
     /// Asks about moves until none is in doubt.
-    fn settle(&mut self) -> Result<TestRound, LearnError<L::Error>> {
+    fn settle_moves(&mut self) -> Result<TestRound, LearnError<L::Error>> {
         let (mut at, mut asked, mut has_changed) = (0, 0_usize, false);
         loop {
             match self.learner.settle(self.observer, &mut at)? {
@@ -296,12 +306,12 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
                 SettlingStep::Changed => {
                     has_changed = true;
                     self.last = None;
-                    self.told_hypothesis();
+                    self.notify_hypothesis();
                 }
             }
             if asked.is_multiple_of(64) {
                 let (states, of) = (self.learner.n_states(), self.learner.n_moves());
-                self.tell(LearningStage::Settling { states, done: at, of });
+                self.notify_watch(LearningStage::Settling { states, done: at, of });
             }
             if self.is_stopped {
                 return Ok(if has_changed { TestRound::Changed } else { TestRound::Stopped });
@@ -310,12 +320,12 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     }
 
     /// Makes the walks and returns `guarantee`; `None` if the hypothesis has changed.
-    fn walked(
+    fn guarantee_after_walks(
         &mut self,
         states: usize,
         guarantee: LearnedGuarantee,
     ) -> Result<Option<LearnedGuarantee>, LearnError<L::Error>> {
-        match self.walk(states)? {
+        match self.walk_randomly(states)? {
             TestRound::Changed => Ok(None),
             TestRound::Passed | TestRound::Stopped => Ok(Some(guarantee)),
         }
@@ -323,6 +333,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
 
     /// Returns the suite for `extra` more states; `None` if it would be too large or the watch broke off.
     fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
+        // Estimated before it is made: a suite that nobody would wait for would also fill the memory.
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
             return None;
@@ -336,7 +347,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
             tests.push(word);
             let of = tests.len();
             if of.is_multiple_of(4096) {
-                self.tell(LearningStage::Testing { states, extra, done: 0, of });
+                self.notify_watch(LearningStage::Testing { states, extra, done: 0, of });
             }
             if self.is_stopped {
                 return None;
@@ -346,27 +357,30 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     }
 
     /// Applies all tests, until there is a new state or the watch breaks off.
-    fn apply(
+    fn apply_tests(
         &mut self,
         tests: &mut TestPool,
         states: usize,
         extra: usize,
     ) -> Result<TestRound, LearnError<L::Error>> {
         let (of, mut done, mut has_changed) = (tests.len(), 0, false);
-        let batch = AHEAD * self.observer.live.width();
+        let batch = TESTS_PER_COPY * self.observer.live.width();
         loop {
-            let drawn = tests.draw(DRAWN_TOGETHER, &self.observer.tree, &mut self.rng);
+            let drawn = tests.draw(TESTS_PER_DRAW, &self.observer.tree, &mut self.rng);
             if drawn.is_empty() {
                 return Ok(if has_changed { TestRound::Changed } else { TestRound::Passed });
             }
-            self.tell(LearningStage::Testing { states, extra, done, of });
+            self.notify_watch(LearningStage::Testing { states, extra, done, of });
             for next in drawn.chunks(batch) {
-                self.observer.ahead(next.iter().map(|&test| tests.word(test)))?;
+                self.observer.ahead(next.iter().map(|&test| tests.test_word(test)))?;
                 for &test in next {
-                    while self.failed(tests.word(test))? {
+                    // Again until it is answered as believed: one word can contradict several beliefs in turn.
+                    while self.is_refuted_by(tests.test_word(test))? {
                         has_changed = true;
                     }
                     done += 1;
+                    // The suite was made for fewer states, so passing the rest of it would promise nothing. As long as
+                    // only targets of moves have changed, the rest is worth applying: its words are as good as others.
                     if self.learner.n_states() > states {
                         return Ok(TestRound::Changed);
                     }
@@ -379,27 +393,28 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     }
 
     /// Returns whether `word` was not answered as believed; beliefs have changed then.
-    fn failed(&mut self, word: &[InputId]) -> Result<bool, LearnError<L::Error>> {
+    fn is_refuted_by(&mut self, word: &[InputId]) -> Result<bool, LearnError<L::Error>> {
         let Some(length) = self.learner.test(self.observer, word)? else { return Ok(false) };
         self.last = None;
+        // Not a new hypothesis at once: beliefs are mended and completed, and the tests of the suite go on.
         self.learner.refute(self.observer, &word[..length])?;
         self.learner.complete(self.observer)?;
-        self.told_hypothesis();
+        self.notify_hypothesis();
         Ok(true)
     }
 
-    fn walk(&mut self, states: usize) -> Result<TestRound, LearnError<L::Error>> {
+    fn walk_randomly(&mut self, states: usize) -> Result<TestRound, LearnError<L::Error>> {
         let of = self.examination.walks;
         for done in 0..of {
             let n_inputs = self.observer.tree.n_inputs();
             let word: Vec<InputId> = (0..self.examination.walk_length)
                 .map(|_| InputId::new(self.rng.random_range(0..n_inputs)))
                 .collect();
-            if self.failed(&word)? {
+            if self.is_refuted_by(&word)? {
                 return Ok(TestRound::Changed);
             }
             if done % 64 == 0 {
-                self.tell(LearningStage::Walking { states, done, of });
+                self.notify_watch(LearningStage::Walking { states, done, of });
             }
             if self.is_stopped {
                 return Ok(TestRound::Stopped);

@@ -58,13 +58,15 @@ struct RunFolding {
 pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Disagreement>> {
     let mut folding = RunFolding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
     for run in runs {
-        folding.add(run)?;
+        folding.add_run(run)?;
     }
+    // The red-blue framework: red states are final, blue nodes are their children outside. Each round merges a blue node into
+    // a red state, or makes it red.
     let mut red = vec![0];
-    while let Some((from, input)) = folding.blue(&red) {
+    while let Some((from, input)) = folding.next_blue_node(&red) {
         let slot = from * n_inputs + input;
         let Some(arc) = folding.arcs[slot] else { break };
-        match folding.best(&red, slot, arc) {
+        match folding.best_red_state(&red, slot, arc) {
             Some(state) => {
                 folding.try_merge(slot, arc, state);
                 folding.changes.clear();
@@ -72,11 +74,11 @@ pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Dis
             None => red.push(arc.to),
         }
     }
-    Ok(folding.machine(&red))
+    Ok(folding.build_machine(&red))
 }
 
 impl RunFolding {
-    fn add(&mut self, run: &IoWord) -> Result<(), Box<Disagreement>> {
+    fn add_run(&mut self, run: &IoWord) -> Result<(), Box<Disagreement>> {
         let mut at = 0;
         for (i, &(input, output)) in run.iter().enumerate() {
             let slot = at * self.n_inputs + input.index();
@@ -103,7 +105,7 @@ impl RunFolding {
     }
 
     /// The blue node that most runs go through, by the move that leads to it.
-    fn blue(&self, red: &[usize]) -> Option<(usize, usize)> {
+    fn next_blue_node(&self, red: &[usize]) -> Option<(usize, usize)> {
         let moves = red.iter().flat_map(|&from| (0..self.n_inputs).map(move |input| (from, input)));
         let blue =
             moves.filter_map(|(from, input)| Some((from, input, self.arcs[from * self.n_inputs + input]?)));
@@ -114,11 +116,12 @@ impl RunFolding {
     }
 
     /// Returns the red state that most answers agree with; `None` if every red state contradicts one.
-    fn best(&mut self, red: &[usize], slot: usize, arc: MergeArc) -> Option<usize> {
+    fn best_red_state(&mut self, red: &[usize], slot: usize, arc: MergeArc) -> Option<usize> {
         let mut best: Option<(u64, usize)> = None;
         for &state in red {
+            // Try and take back, with a log of changes: copying the tree for every candidate would be quadratic.
             let evidence = self.try_merge(slot, arc, state);
-            self.undo();
+            self.undo_merge();
             if let Some(evidence) = evidence.filter(|&found| best.is_none_or(|(most, _)| found > most)) {
                 best = Some((evidence, state));
             }
@@ -129,7 +132,7 @@ impl RunFolding {
     /// Leads the move to `state` and folds the subtree behind it; returns the number of answers that agreed, `None`
     /// at the first that did not.
     fn try_merge(&mut self, slot: usize, arc: MergeArc, state: usize) -> Option<u64> {
-        self.set(slot, Some(MergeArc { to: state, ..arc }));
+        self.set_arc(slot, Some(MergeArc { to: state, ..arc }));
         let mut open = vec![(state, arc.to)];
         let mut evidence = 0;
         while let Some((into, from)) = open.pop() {
@@ -137,10 +140,11 @@ impl RunFolding {
                 let (slot, other) = (into * self.n_inputs + input, from * self.n_inputs + input);
                 match (self.arcs[slot], self.arcs[other]) {
                     (_, None) => (),
-                    (None, moved) => self.set(slot, moved),
+                    // The red side has no answer there: it takes over the whole subtree.
+                    (None, moved) => self.set_arc(slot, moved),
                     (Some(mine), Some(theirs)) if mine.output == theirs.output => {
                         evidence += 1;
-                        self.set(slot, Some(MergeArc { seen: mine.seen + theirs.seen, ..mine }));
+                        self.set_arc(slot, Some(MergeArc { seen: mine.seen + theirs.seen, ..mine }));
                         open.push((mine.to, theirs.to));
                     }
                     (Some(_), Some(_)) => return None,
@@ -150,18 +154,19 @@ impl RunFolding {
         Some(evidence)
     }
 
-    fn set(&mut self, slot: usize, arc: Option<MergeArc>) {
+    fn set_arc(&mut self, slot: usize, arc: Option<MergeArc>) {
         self.changes.push((slot, self.arcs[slot]));
         self.arcs[slot] = arc;
     }
 
-    fn undo(&mut self) {
+    fn undo_merge(&mut self) {
         while let Some((slot, before)) = self.changes.pop() {
             self.arcs[slot] = before;
         }
     }
 
-    fn machine(&self, red: &[usize]) -> MergedMachine {
+    fn build_machine(&self, red: &[usize]) -> MergedMachine {
+        debug_assert!(self.changes.is_empty(), "no merge is under way");
         let number = |state: usize| red.iter().position(|&known| known == state).unwrap_or(0);
         let mut table = Vec::new();
         let mut support = Vec::new();

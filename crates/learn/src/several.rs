@@ -20,8 +20,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::observer::LearningEffort;
 
-/// Runs for one question, in multiples of the repetitions: a rare way to a state is not waited for longer.
-const PATIENCE: u32 = 8;
+/// Runs for one question, in multiples of the repetitions: a rare way to a state is not waited for longer. Chosen by
+/// feel.
+const MAX_ATTEMPTS_FACTOR: u32 = 8;
 
 /// The parameters of drafting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,12 +108,12 @@ pub fn draft<L: LiveMachine>(
         effort: LearningEffort::default(),
     };
     for run in earlier {
-        table.note(run);
+        table.record_run(run);
     }
     loop {
-        let mut draft = table.close()?;
+        let mut draft = table.build_machine()?;
         draft.is_stopped = watch(draft.n_states, table.effort).is_break();
-        if draft.is_stopped || !table.walk(&mut draft, watch)? {
+        if draft.is_stopped || !table.walk_until_surprise(&mut draft, watch)? {
             return Ok((draft, table.effort));
         }
     }
@@ -134,7 +135,7 @@ struct AnswerTable<'t, L> {
 type WordAnswers = Vec<BTreeSet<Vec<OutputId>>>;
 
 impl<L: LiveMachine> AnswerTable<'_, L> {
-    fn note(&mut self, run: &[(InputId, OutputId)]) {
+    fn record_run(&mut self, run: &[(InputId, OutputId)]) {
         let mut at = 0;
         for &step in run {
             let fresh = self.nodes.len();
@@ -147,11 +148,11 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
         }
     }
 
-    fn node(&self, trace: &[(InputId, OutputId)]) -> Option<usize> {
+    fn find_node(&self, trace: &[(InputId, OutputId)]) -> Option<usize> {
         trace.iter().try_fold(0, |at, step| self.nodes[at].kids.get(step).map(|&(kid, _)| kid))
     }
 
-    fn run(&mut self, inputs: impl Iterator<Item = InputId>) -> Result<IoWord, L::Error> {
+    fn run_word(&mut self, inputs: impl Iterator<Item = InputId>) -> Result<IoWord, L::Error> {
         self.live.reset()?;
         self.effort.resets += 1;
         let mut run = IoWord::new();
@@ -160,7 +161,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
             self.effort.symbols += 1;
             run.push((input, output));
         }
-        self.note(&run);
+        self.record_run(&run);
         Ok(run)
     }
 
@@ -169,46 +170,50 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
         let Some((&first, rest)) = word.split_first() else { return true };
         let ways = || self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first);
         let seen: u64 = ways().map(|(_, (_, seen))| seen).sum();
+        // Behind every answer seen, not only the last one: the rest of the word may be answered differently there.
         seen >= u64::from(self.drafting.repetitions) && ways().all(|(_, (kid, _))| self.is_known(*kid, rest))
     }
 
-    fn answers(&self, node: usize, word: &[InputId]) -> BTreeSet<Vec<OutputId>> {
+    fn answers_to(&self, node: usize, word: &[InputId]) -> BTreeSet<Vec<OutputId>> {
         let Some((&first, rest)) = word.split_first() else { return BTreeSet::from([Vec::new()]) };
         let mut all = BTreeSet::new();
         for (&(_, output), &(kid, _)) in
             self.nodes[node].kids.iter().filter(|((input, _), _)| *input == first)
         {
-            all.extend(self.answers(kid, rest).into_iter().map(|rest| [&[output][..], &rest].concat()));
+            all.extend(self.answers_to(kid, rest).into_iter().map(|rest| [&[output][..], &rest].concat()));
         }
         all
     }
 
     /// The answers to all words behind `trace`, asked until they are known or patience is over.
-    fn signs(&mut self, trace: &[(InputId, OutputId)]) -> Result<WordAnswers, L::Error> {
+    fn ask_signature(&mut self, trace: &[(InputId, OutputId)]) -> Result<WordAnswers, L::Error> {
         let mut signs = WordAnswers::new();
         for at in 0..self.words.len() {
             let word = self.words[at].clone();
-            let mut left = self.drafting.repetitions.saturating_mul(PATIENCE);
-            while left > 0 && !self.node(trace).is_some_and(|node| self.is_known(node, &word)) {
+            // The run may take another way than `trace`; after so many attempts it is not waited for any longer.
+            let mut left = self.drafting.repetitions.saturating_mul(MAX_ATTEMPTS_FACTOR);
+            while left > 0 && !self.find_node(trace).is_some_and(|node| self.is_known(node, &word)) {
                 left -= 1;
-                self.run(trace.iter().map(|&(input, _)| input).chain(word.iter().copied()))?;
+                self.run_word(trace.iter().map(|&(input, _)| input).chain(word.iter().copied()))?;
             }
-            signs.push(self.node(trace).map_or_else(BTreeSet::new, |node| self.answers(node, &word)));
+            signs.push(self.find_node(trace).map_or_else(BTreeSet::new, |node| self.answers_to(node, &word)));
         }
         Ok(signs)
     }
 
     /// The machine: one state for every set of answers, found from the first one on.
-    fn close(&mut self) -> Result<SeveralDraft, L::Error> {
-        let mut states: Vec<(IoWord, WordAnswers)> = vec![(IoWord::new(), self.signs(&[])?)];
+    fn build_machine(&mut self) -> Result<SeveralDraft, L::Error> {
+        let mut states: Vec<(IoWord, WordAnswers)> = vec![(IoWord::new(), self.ask_signature(&[])?)];
         let mut ways = Vec::new();
         let mut from = 0;
         while from < states.len() {
             let trace = states[from].0.clone();
-            let Some(node) = self.node(&trace) else { break };
+            let Some(node) = self.find_node(&trace) else { break };
             for ((input, output), (_, seen)) in self.nodes[node].kids.clone() {
                 let longer = [&trace[..], &[(input, output)]].concat();
-                let signs = self.signs(&longer)?;
+                let signs = self.ask_signature(&longer)?;
+                // States are told by the *sets* of answers: a set that was seen too seldom looks like another state, which is
+                // why this is a draft and promises nothing.
                 let known = states.iter().position(|(_, known)| *known == signs);
                 let to = known.unwrap_or(states.len());
                 if known.is_none() {
@@ -222,7 +227,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
     }
 
     /// Walks until there is a run that the draft does not have; returns whether there was one.
-    fn walk(
+    fn walk_until_surprise(
         &mut self,
         draft: &mut SeveralDraft,
         watch: &mut dyn FnMut(usize, LearningEffort) -> ControlFlow<()>,
@@ -231,13 +236,13 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
             let length = self.drafting.walk_length;
             let word: Word =
                 (0..length).map(|_| InputId::new(self.rng.random_range(0..self.n_inputs))).collect();
-            let run = self.run(word.into_iter())?;
+            let run = self.run_word(word.into_iter())?;
             let mut state = 0;
             for (at, &(input, output)) in run.iter().enumerate() {
                 match draft.after(state, input, output) {
                     Some(next) => state = next,
                     None => {
-                        self.learn_from(&run[..=at]);
+                        self.add_word_from(&run[..=at]);
                         return Ok(true);
                     }
                 }
@@ -251,8 +256,10 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
     }
 
     /// The shortest ending of `run` that is no word yet becomes one.
-    fn learn_from(&mut self, run: &[(InputId, OutputId)]) {
+    fn add_word_from(&mut self, run: &[(InputId, OutputId)]) {
         let inputs: Word = run.iter().map(|&(input, _)| input).collect();
+        // The run shows two states that were taken for one; a suffix of its inputs tells them apart, the shortest is tried
+        // first. Words only get more, so this ends.
         let mut endings = (0..inputs.len()).rev().map(|from| inputs[from..].to_vec());
         if let Some(ending) = endings.find(|ending| !self.words.contains(ending)) {
             self.words.push(ending);

@@ -240,7 +240,7 @@ impl ObservationTree {
 
     /// A shortest word that was asked after both nodes and answered differently.
     #[must_use]
-    pub fn witness(&self, first: LearnTreeNode, second: LearnTreeNode) -> Option<Word> {
+    pub fn separating_word(&self, first: LearnTreeNode, second: LearnTreeNode) -> Option<Word> {
         let mut queue = vec![(first, second, InputId::new(0), 0)];
         let mut at = 0;
         while at < queue.len() {
@@ -249,7 +249,7 @@ impl ObservationTree {
             for (input, kid) in self.branches(walked) {
                 let Some(twin) = self.child(other, input) else { continue };
                 if self.output(kid) != self.output(twin) {
-                    return Some(path(&queue, at, input));
+                    return Some(path_of_search(&queue, at, input));
                 }
                 queue.push((kid, twin, input, at));
             }
@@ -277,7 +277,11 @@ impl ObservationTree {
 }
 
 /// The inputs that led to entry `at` of a breadth-first search, and one more.
-fn path(queue: &[(LearnTreeNode, LearnTreeNode, InputId, usize)], at: usize, last: InputId) -> Word {
+fn path_of_search(
+    queue: &[(LearnTreeNode, LearnTreeNode, InputId, usize)],
+    at: usize,
+    last: InputId,
+) -> Word {
     let mut word = vec![last];
     let mut at = at;
     while at != 0 {
@@ -308,10 +312,10 @@ mod tests {
         assert!(!tree.are_apart(a, b));
         let (aa, ba) = (tree.grow(a, input(0), output(1), false), tree.grow(b, input(0), output(1), false));
         tree.grow(aa, input(1), output(0), false);
-        assert_eq!(tree.witness(a, b), None);
+        assert_eq!(tree.separating_word(a, b), None);
         tree.grow(ba, input(1), output(1), false);
         assert!(tree.are_apart(a, b));
-        assert_eq!(tree.witness(a, b), Some(vec![input(0), input(1)]));
+        assert_eq!(tree.separating_word(a, b), Some(vec![input(0), input(1)]));
     }
 
     #[test]

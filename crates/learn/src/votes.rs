@@ -8,11 +8,11 @@
 #[must_use]
 pub fn confidence(k: u32, n: u32) -> f64 {
     // The coin is fair: P[X < k] = P[X > n - k].
-    if k > n / 2 { 1.0 - upper_tail(k, n) } else { upper_tail(n - k + 1, n) }
+    if k > n / 2 { 1.0 - upper_tail_probability(k, n) } else { upper_tail_probability(n - k + 1, n) }
 }
 
 /// Returns `P[X >= k]` of `n` fair coins for `k > n / 2`, where `P[X = i]` falls with `i`.
-fn upper_tail(k: u32, n: u32) -> f64 {
+fn upper_tail_probability(k: u32, n: u32) -> f64 {
     if k > n {
         return 0.0;
     }

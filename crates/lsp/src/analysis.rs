@@ -41,14 +41,14 @@ impl TextAnalysis {
 
     /// Returns the characters of a lexeme.
     #[must_use]
-    pub fn piece(&self, lexeme: &TextLexeme) -> &str {
+    pub fn lexeme_text(&self, lexeme: &TextLexeme) -> &str {
         self.text.as_str().get(lexeme.start as usize..lexeme.end as usize).unwrap_or("")
     }
 
     /// Returns the lexemes, without comments, that begin before `offset`, and the word being typed there up to
     /// `offset`, which is not among them; the word is empty if there is none.
     #[must_use]
-    pub fn before(&self, offset: usize) -> (Vec<TextLexeme>, String) {
+    pub fn lexemes_before(&self, offset: usize) -> (Vec<TextLexeme>, String) {
         let code = |lexeme: &&TextLexeme| !matches!(lexeme.kind, LexemeKind::Comment | LexemeKind::Doc);
         let starts = |lexeme: &&TextLexeme| (lexeme.start as usize) < offset;
         let mut pieces: Vec<TextLexeme> =
@@ -59,7 +59,7 @@ impl TextAnalysis {
         });
         let typed = typed.map(|last| {
             let end = offset - last.start as usize;
-            self.piece(last).get(..end).unwrap_or("").to_owned()
+            self.lexeme_text(last).get(..end).unwrap_or("").to_owned()
         });
         if typed.is_some() {
             pieces.pop();
@@ -104,7 +104,7 @@ impl TextLibrary for NoLibrary {
 
 /// Returns `path` relative to the folder of `file`; an absolute path stays as it is.
 #[must_use]
-pub fn beside(file: &str, path: &str) -> String {
+pub fn resolve_path(file: &str, path: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
         _ => path.to_owned(),
@@ -113,7 +113,7 @@ pub fn beside(file: &str, path: &str) -> String {
 
 /// Returns `path` without `.` and without the folders that `..` leaves again.
 #[must_use]
-pub fn normal(path: &str) -> String {
+pub fn normalise_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {
         match part {
@@ -151,7 +151,7 @@ pub fn check_up(
 impl TextCheckup {
     /// Returns the findings about the text itself, and those about texts it uses.
     #[must_use]
-    pub fn split(&self) -> (Vec<&Diagnostic>, Vec<&Diagnostic>) {
+    pub fn split_by_file(&self) -> (Vec<&Diagnostic>, Vec<&Diagnostic>) {
         self.loaded.diagnostics.iter().partition(|finding| finding.span.file == self.file)
     }
 }

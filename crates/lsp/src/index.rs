@@ -173,7 +173,7 @@ impl SourceIndex {
     /// The index of `tree`, which was read from `text`.
     #[must_use]
     pub fn new(text: &str, tree: &SyntaxFile) -> Self {
-        build::index(text, tree)
+        build::build_index(text, tree)
     }
 
     /// Returns a definition.
@@ -183,18 +183,18 @@ impl SourceIndex {
     }
 
     /// Returns every definition with its number.
-    pub fn all(&self) -> impl Iterator<Item = (DefinitionId, &Definition)> {
+    pub fn definitions(&self) -> impl Iterator<Item = (DefinitionId, &Definition)> {
         self.definitions.iter().enumerate().map(|(at, definition)| (DefinitionId(at), definition))
     }
 
     /// Returns the place and the meaning of the name at `offset`.
     #[must_use]
-    pub fn at(&self, offset: usize) -> Option<(Bytes, NameMeaning)> {
+    pub fn name_at(&self, offset: usize) -> Option<(Bytes, NameMeaning)> {
         let found = self.occurrences.iter().find(|occurrence| occurrence.at.touches(offset));
         if let Some(occurrence) = found {
             return Some((occurrence.at, occurrence.meaning.clone()));
         }
-        let own = self.all().find(|(_, definition)| definition.is_named_at(offset));
+        let own = self.definitions().find(|(_, definition)| definition.is_named_at(offset));
         own.map(|(id, definition)| (definition.at, NameMeaning::Here(id)))
     }
 
@@ -208,28 +208,28 @@ impl SourceIndex {
     }
 
     /// Returns the definitions of some kinds that are called `name`.
-    pub fn named<'a>(
+    pub fn definitions_named<'a>(
         &'a self,
         name: &'a str,
         kinds: &'a [DefinitionKind],
     ) -> impl Iterator<Item = (DefinitionId, &'a Definition)> {
-        self.all().filter(move |(_, found)| found.name == name && kinds.contains(&found.kind))
+        self.definitions().filter(move |(_, found)| found.name == name && kinds.contains(&found.kind))
     }
 
     /// Returns the definition that `path` refers to in this text.
     #[must_use]
-    pub fn follow(&self, path: &ForeignPath) -> Option<DefinitionId> {
+    pub fn follow_path(&self, path: &ForeignPath) -> Option<DefinitionId> {
         use DefinitionKind::{Constant, Field, Input, Model, Observed, Output, System};
         let messages = [Input, Observed, Output];
         match path {
             ForeignPath::Model => {
-                self.all().find(|(_, found)| matches!(found.kind, Model | System)).map(|(id, _)| id)
+                self.definitions().find(|(_, found)| matches!(found.kind, Model | System)).map(|(id, _)| id)
             }
-            ForeignPath::Message(name) => self.named(name, &messages).next().map(|(id, _)| id),
-            ForeignPath::Constant(name) => self.named(name, &[Constant]).next().map(|(id, _)| id),
+            ForeignPath::Message(name) => self.definitions_named(name, &messages).next().map(|(id, _)| id),
+            ForeignPath::Constant(name) => self.definitions_named(name, &[Constant]).next().map(|(id, _)| id),
             ForeignPath::Field(message, field) => {
-                let (id, _) = self.named(message, &messages).next()?;
-                let of = self.named(field, &[Field]).find(|(_, found)| found.owner == Some(id));
+                let (id, _) = self.definitions_named(message, &messages).next()?;
+                let of = self.definitions_named(field, &[Field]).find(|(_, found)| found.owner == Some(id));
                 of.map(|(id, _)| id)
             }
         }
@@ -255,12 +255,14 @@ impl SourceIndex {
 
     /// Returns the type behind type names; cyclic names are not followed to an end.
     #[must_use]
-    pub fn resolved(&self, ty: &ValueType) -> ValueType {
+    pub fn resolve_type(&self, ty: &ValueType) -> ValueType {
         let mut ty = ty.clone();
         // A circle of names is an error that somebody else reports.
         for _ in 0..32 {
             let ValueType::Named(name) = &ty else { return ty };
-            let Some((_, named)) = self.named(name, &[DefinitionKind::TypeName]).next() else { return ty };
+            let Some((_, named)) = self.definitions_named(name, &[DefinitionKind::TypeName]).next() else {
+                return ty;
+            };
             let Some(behind) = named.ty.clone() else { return ty };
             ty = behind;
         }
@@ -270,8 +272,8 @@ impl SourceIndex {
     /// Returns the fields of a record type; empty for other types.
     #[must_use]
     pub fn fields_of(&self, ty: &ValueType) -> Vec<DefinitionId> {
-        let ValueType::Named(name) = self.resolved(ty) else { return Vec::new() };
-        let record = self.named(&name, &[DefinitionKind::Record]).next();
+        let ValueType::Named(name) = self.resolve_type(ty) else { return Vec::new() };
+        let record = self.definitions_named(&name, &[DefinitionKind::Record]).next();
         record.map(|(_, record)| record.parts.clone()).unwrap_or_default()
     }
 }

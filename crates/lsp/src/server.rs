@@ -1,7 +1,7 @@
 //! The protocol: documents are opened and changed, requests are answered, findings are published.
 //!
 //! One thread answers requests; none waits for a check of a text that changes faster than it is read, since findings
-//! are sought only when no message has arrived for `CALM`. Deep checks have threads of their own.
+//! are sought only when no message has arrived for `TYPING_PAUSE`. Deep checks have threads of their own.
 
 mod deep;
 mod document;
@@ -24,14 +24,15 @@ use serde_json::json;
 
 use self::deep::DeepCheck;
 use self::document::OpenDocument;
-use self::uri::{path_of, uri_of};
-use crate::analysis::{TextAnalysis, TextCheckup, TextLibrary, check_up, normal};
+use self::uri::{file_uri, uri_path};
+use crate::analysis::{TextAnalysis, TextCheckup, TextLibrary, check_up, normalise_path};
 use crate::answers::diagnostic::FindingsView;
 use crate::answers::lens::LastCampaign;
 use crate::text::DocumentText;
 
-/// The time without messages after which findings are sought.
-const CALM: Duration = Duration::from_millis(30);
+/// The time without messages after which findings are sought. Less than the pause between two keys, so that a burst of
+/// changes is checked once; chosen by feel.
+const TYPING_PAUSE: Duration = Duration::from_millis(30);
 
 /// The environment of the server: files, records and time.
 pub trait ServerSurroundings: Send + Sync {
@@ -84,18 +85,18 @@ impl From<ProtocolError> for ServerError {
 ///
 /// # Errors
 /// If the editor violates the protocol or closes the connection.
-pub fn serve(connection: &Connection, around: Arc<dyn ServerSurroundings>) -> Result<(), ServerError> {
+pub fn serve(connection: &Connection, host: Arc<dyn ServerSurroundings>) -> Result<(), ServerError> {
     let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
     let (id, params) = connection.initialize_start()?;
     connection.initialize_finish(id, greeting)?;
     let params: InitializeParams = serde_json::from_value(params).map_err(ServerError::Greeting)?;
-    LspServer::new(connection, around, &params).run()
+    LspServer::new(connection, host, &params).run_loop()
 }
 
 /// A server with its open documents.
 pub(crate) struct LspServer<'c> {
     connection: &'c Connection,
-    around: Arc<dyn ServerSurroundings>,
+    host: Arc<dyn ServerSurroundings>,
     documents: BTreeMap<String, OpenDocument>,
     /// The folders of the workspace.
     roots: Vec<String>,
@@ -104,23 +105,19 @@ pub(crate) struct LspServer<'c> {
 }
 
 impl<'c> LspServer<'c> {
-    fn new(
-        connection: &'c Connection,
-        around: Arc<dyn ServerSurroundings>,
-        params: &InitializeParams,
-    ) -> Self {
+    fn new(connection: &'c Connection, host: Arc<dyn ServerSurroundings>, params: &InitializeParams) -> Self {
         let folders = params.workspace_folders.iter().flatten();
-        let roots = folders.map(|folder| path_of(&folder.uri)).collect();
+        let roots = folders.map(|folder| uri_path(&folder.uri)).collect();
         let wanted =
             params.initialization_options.as_ref().and_then(|options| options.get("deep")?.as_bool());
-        Self { connection, around, documents: BTreeMap::new(), roots, deep: wanted.unwrap_or(true) }
+        Self { connection, host, documents: BTreeMap::new(), roots, deep: wanted.unwrap_or(true) }
     }
 
-    fn run(mut self) -> Result<(), ServerError> {
+    fn run_loop(mut self) -> Result<(), ServerError> {
         loop {
             let has_news = self.documents.values().any(|document| document.findings.is_none());
             let message = if has_news {
-                match self.connection.receiver.recv_timeout(CALM) {
+                match self.connection.receiver.recv_timeout(TYPING_PAUSE) {
                     Ok(message) => message,
                     Err(error) if error.is_timeout() => {
                         self.check_one()?;
@@ -136,9 +133,9 @@ impl<'c> LspServer<'c> {
                     if self.connection.handle_shutdown(&request)? {
                         return Ok(());
                     }
-                    self.request(request)?;
+                    self.handle_request(request)?;
                 }
-                Message::Notification(notification) => self.notification(notification),
+                Message::Notification(notification) => self.handle_notification(notification),
                 Message::Response(_) => {}
             }
         }
@@ -149,9 +146,9 @@ impl<'c> LspServer<'c> {
     }
 
     /// Answers a request; a panic in an answer becomes an error response and ends nothing.
-    fn request(&mut self, request: Request) -> Result<(), ServerError> {
+    fn handle_request(&mut self, request: Request) -> Result<(), ServerError> {
         let id = request.id.clone();
-        let answered = catch_unwind(AssertUnwindSafe(|| self.answer(request)));
+        let answered = catch_unwind(AssertUnwindSafe(|| self.answer_request(request)));
         let response = answered.unwrap_or_else(|_| {
             let message = "this is a bug in ioxide; please report it with the text of the document";
             Response::new_err(id, ErrorCode::InternalError as i32, message.to_owned())
@@ -159,50 +156,50 @@ impl<'c> LspServer<'c> {
         self.send(Message::Response(response))
     }
 
-    fn notification(&mut self, notification: Notification) {
+    fn handle_notification(&mut self, notification: Notification) {
         match notification.method.as_str() {
             "textDocument/didOpen" => {
                 if let Ok(params) = serde_json::from_value(notification.params) {
-                    self.opened(params);
+                    self.open_document(params);
                 }
             }
             "textDocument/didChange" => {
                 if let Ok(params) = serde_json::from_value(notification.params) {
-                    self.changed(params);
+                    self.change_document(params);
                 }
             }
             "textDocument/didClose" => {
                 if let Ok(params) = serde_json::from_value(notification.params) {
-                    self.closed(&params);
+                    self.close_document(&params);
                 }
             }
             "textDocument/didSave" => {
                 if let Ok(params) = serde_json::from_value::<DidSaveTextDocumentParams>(notification.params) {
-                    self.saved(&params.text_document.uri);
+                    self.recheck_after_save(&params.text_document.uri);
                 }
             }
             _ => {}
         }
     }
 
-    fn opened(&mut self, params: DidOpenTextDocumentParams) {
+    fn open_document(&mut self, params: DidOpenTextDocumentParams) {
         let uri = params.text_document.uri;
-        let path = named(&uri, &params.text_document.language_id);
+        let path = document_path(&uri, &params.text_document.language_id);
         let document =
             OpenDocument::new(uri.clone(), path, params.text_document.version, params.text_document.text);
         self.documents.insert(uri.as_str().to_owned(), document);
     }
 
-    fn changed(&mut self, params: DidChangeTextDocumentParams) {
+    fn change_document(&mut self, params: DidChangeTextDocumentParams) {
         let Some(document) = self.documents.get_mut(params.text_document.uri.as_str()) else { return };
         let mut text: DocumentText = document.text().clone();
         for change in params.content_changes {
-            text = text.replaced(change.range, &change.text);
+            text = text.replace_range(change.range, &change.text);
         }
         document.change(params.text_document.version, text);
     }
 
-    fn closed(&mut self, params: &DidCloseTextDocumentParams) {
+    fn close_document(&mut self, params: &DidCloseTextDocumentParams) {
         let uri = params.text_document.uri.clone();
         self.documents.remove(uri.as_str());
         let params = PublishDiagnosticsParams { uri, diagnostics: Vec::new(), version: None };
@@ -210,7 +207,7 @@ impl<'c> LspServer<'c> {
     }
 
     /// Has open systems that use other files checked again, since one of these may have been saved.
-    fn saved(&mut self, uri: &Uri) {
+    fn recheck_after_save(&mut self, uri: &Uri) {
         let others = self.documents.values_mut().filter(|document| document.uri != *uri);
         for document in others.filter(|document| !document.analysis().index.files.is_empty()) {
             (document.findings, document.model, document.deep) = (None, None, None);
@@ -221,23 +218,24 @@ impl<'c> LspServer<'c> {
     fn check_one(&mut self) -> Result<(), ServerError> {
         let waiting = self.documents.iter().find(|(_, document)| document.findings.is_none());
         let Some(key) = waiting.map(|(key, _)| key.clone()) else { return Ok(()) };
-        let checkup = self.checkup(&key);
+        let checkup = self.check_document(&key);
         let Some(document) = self.documents.get_mut(&key) else { return Ok(()) };
         let Some(checkup) = checkup else {
             document.findings = Some(Vec::new());
             return Ok(());
         };
         let (uri, version) = (document.uri.clone(), document.version);
-        document.findings = Some(checkup.split().0.into_iter().cloned().collect());
+        document.findings = Some(checkup.split_by_file().0.into_iter().cloned().collect());
         document.model = Some(checkup.loaded.model.clone().map(Arc::new));
-        let uses = uses(document.analysis());
-        let first = published(&checkup, &uses, &uri, version, &[]);
+        let uses = used_files(document.analysis());
+        let first = diagnostics_message(&checkup, &uses, &uri, version, &[]);
         self.send(publish_message(&first))?;
         if self.deep && checkup.loaded.model.is_some() {
             let sender = self.connection.sender.clone();
-            let check = DeepCheck::begin(checkup, &self.around, move |checkup, found| {
+            let check = DeepCheck::start(checkup, &self.host, move |checkup, found| {
                 // Somebody who has gone away is told nothing.
-                let _ = sender.send(publish_message(&published(checkup, &uses, &uri, version, found)));
+                let _ =
+                    sender.send(publish_message(&diagnostics_message(checkup, &uses, &uri, version, found)));
             });
             if let Some(document) = self.documents.get_mut(&key) {
                 document.deep = Some(check);
@@ -247,46 +245,46 @@ impl<'c> LspServer<'c> {
     }
 
     /// Checks a document; returns `None` if the check panicked.
-    fn checkup(&self, key: &str) -> Option<TextCheckup> {
+    fn check_document(&self, key: &str) -> Option<TextCheckup> {
         let document = self.documents.get(key)?;
-        let mut read = |path: &str| self.read(path);
+        let mut read = |path: &str| self.read_text(path);
         let look = || check_up(&document.path, document.text().as_str(), &mut read);
         catch_unwind(AssertUnwindSafe(look)).ok()
     }
 
     /// Returns the text of an open document, or of a file.
-    fn read(&self, path: &str) -> std::io::Result<String> {
-        let path = &normal(path);
+    fn read_text(&self, path: &str) -> std::io::Result<String> {
+        let path = &normalise_path(path);
         let open = self.documents.values().find(|document| document.path == *path);
-        open.map_or_else(|| self.around.read(path), |document| Ok(document.text().as_str().to_owned()))
+        open.map_or_else(|| self.host.read(path), |document| Ok(document.text().as_str().to_owned()))
     }
 }
 
 impl TextLibrary for LspServer<'_> {
     fn analysis(&self, path: &str) -> Option<Arc<TextAnalysis>> {
-        let path = &normal(path);
+        let path = &normalise_path(path);
         if let Some(document) = self.documents.values().find(|document| document.path == *path) {
             return Some(Arc::clone(document.analysis()));
         }
-        let text = self.around.read(path).ok()?;
+        let text = self.host.read(path).ok()?;
         Some(Arc::new(TextAnalysis::new(path, DocumentText::new(text))))
     }
 }
 
 /// Returns the path of a document; one that was never saved gets the extension of its language.
-fn named(uri: &Uri, language: &str) -> String {
-    let path = path_of(uri);
+fn document_path(uri: &Uri, language: &str) -> String {
+    let path = uri_path(uri);
     let has_extension = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
     if language == "ioxide" && !has_extension { format!("{path}.iox") } else { path }
 }
 
 /// Returns the paths of the files that a text uses, each with the place where it is named.
-fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
+fn used_files(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
     let items = analysis.tree.system.iter().flat_map(|system| &system.items);
     let used = items.filter_map(|item| match &item.kind {
         ioxide_lang::ast::SystemItemKind::Use(used) => {
             let at = used.path_span.range();
-            let path = crate::analysis::beside(&analysis.path, &used.path);
+            let path = crate::analysis::resolve_path(&analysis.path, &used.path);
             Some((path, analysis.text.range(at.start, at.end)))
         }
         _ => None,
@@ -295,7 +293,7 @@ fn uses(analysis: &TextAnalysis) -> Vec<(String, lsp_types::Range)> {
 }
 
 /// Returns the findings of a check and of a deep check for publication.
-fn published(
+fn diagnostics_message(
     checkup: &TextCheckup,
     uses: &[(String, lsp_types::Range)],
     uri: &Uri,
@@ -303,17 +301,17 @@ fn published(
     deep: &[Diagnostic],
 ) -> PublishDiagnosticsParams {
     let address = |path: &str| {
-        if path == checkup.sources.file(checkup.file).name { Some(uri.clone()) } else { uri_of(path) }
+        if path == checkup.sources.file(checkup.file).name { Some(uri.clone()) } else { file_uri(path) }
     };
     let mut view = FindingsView::new(&checkup.sources, &address);
     let all = checkup.loaded.diagnostics.iter().chain(deep);
     let diagnostics = all.map(|finding| {
         if finding.span.file == checkup.file {
-            return view.shown(finding);
+            return view.to_protocol(finding);
         }
         let file = &checkup.sources.file(finding.span.file).name;
         let used = uses.iter().find(|(path, _)| path == file);
-        view.shown_at(finding, used.map(|(_, range)| *range).unwrap_or_default())
+        view.to_protocol_at(finding, used.map(|(_, range)| *range).unwrap_or_default())
     });
     PublishDiagnosticsParams { uri: uri.clone(), diagnostics: diagnostics.collect(), version: Some(version) }
 }

@@ -27,10 +27,10 @@ impl DocumentText {
     /// The place of byte `offset`, or of the character it lies in.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
-        let offset = self.boundary(offset);
+        let offset = self.char_boundary(offset);
         let line = self.lines.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = &self.text[self.lines[line]..offset];
-        Position::new(number(line), number(before.encode_utf16().count()))
+        Position::new(to_protocol_number(line), to_protocol_number(before.encode_utf16().count()))
     }
 
     /// The byte at `position`; one beyond its line is the end of the line, one beyond the text its end.
@@ -43,7 +43,7 @@ impl DocumentText {
             if units >= position.character {
                 return start + at;
             }
-            units += number(character.len_utf16());
+            units += to_protocol_number(character.len_utf16());
         }
         start + line.len()
     }
@@ -56,13 +56,13 @@ impl DocumentText {
 
     /// Returns the range of the whole text.
     #[must_use]
-    pub fn whole(&self) -> Range {
+    pub fn full_range(&self) -> Range {
         self.range(0, self.text.len())
     }
 
     /// Returns the text with `range` replaced by `with`; without a range, the whole text.
     #[must_use]
-    pub fn replaced(&self, range: Option<Range>, with: &str) -> Self {
+    pub fn replace_range(&self, range: Option<Range>, with: &str) -> Self {
         let Some(range) = range else { return Self::new(with.to_owned()) };
         let start = self.offset(range.start);
         let end = self.offset(range.end).max(start);
@@ -70,7 +70,7 @@ impl DocumentText {
     }
 
     /// The character boundary at or before `offset`.
-    fn boundary(&self, offset: usize) -> usize {
+    fn char_boundary(&self, offset: usize) -> usize {
         let offset = offset.min(self.text.len());
         (0..=offset).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(0)
     }
@@ -78,7 +78,7 @@ impl DocumentText {
 
 /// Returns a number as the protocol writes it.
 #[must_use]
-pub fn number(n: usize) -> u32 {
+pub fn to_protocol_number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
@@ -108,7 +108,7 @@ mod tests {
     fn edits_are_those_of_the_editor() {
         let text = DocumentText::new("one\ntwo\n".into());
         let range = Range::new(Position::new(1, 0), Position::new(1, 3));
-        assert_eq!(text.replaced(Some(range), "2").as_str(), "one\n2\n");
-        assert_eq!(text.replaced(None, "all").as_str(), "all");
+        assert_eq!(text.replace_range(Some(range), "2").as_str(), "one\n2\n");
+        assert_eq!(text.replace_range(None, "all").as_str(), "all");
     }
 }

@@ -1,11 +1,11 @@
 //! A description: its references, its operations, its server.
 
 use crate::BadDescription;
-use crate::node::{SpecNode, step};
+use crate::node::{SpecNode, pointer_step};
 
 /// The HTTP methods of operations.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-/// The number of references followed in a row.
+/// The number of references followed in a row. More is a circle; chosen by feel.
 const MAX_HOPS: usize = 50;
 
 /// An OpenAPI description of version 3.0 or 3.1.
@@ -40,7 +40,7 @@ type FoundParameters<'t> = (Vec<(&'t SpecNode, String)>, Vec<String>);
 impl<'t> OpenApiDocument<'t> {
     /// Returns the description whose tree is `root`; fails for other versions.
     pub(crate) fn new(root: &'t SpecNode) -> Result<Self, BadDescription> {
-        let version = root.get("openapi").map(SpecNode::json).unwrap_or_default();
+        let version = root.get("openapi").map(SpecNode::to_json).unwrap_or_default();
         let version = version.trim_matches('"');
         if version.starts_with("3.0") || version.starts_with("3.1") {
             return Ok(Self { root });
@@ -54,12 +54,16 @@ impl<'t> OpenApiDocument<'t> {
 
     /// Returns the node that `node` refers to, and its place; the node itself if it is no reference. `None` if the
     /// reference leads to another file, nowhere, or in a circle.
-    pub(crate) fn resolved(&self, node: &'t SpecNode, place: &str) -> Option<(&'t SpecNode, String)> {
+    pub(crate) fn resolve_reference(
+        &self,
+        node: &'t SpecNode,
+        place: &str,
+    ) -> Option<(&'t SpecNode, String)> {
         let (mut node, mut place) = (node, place.to_owned());
         for _ in 0..MAX_HOPS {
             let Some(reference) = node.text_at("$ref") else { return Some((node, place)) };
             place = reference.strip_prefix('#')?.to_owned();
-            node = self.root.at(&place)?;
+            node = self.root.at_pointer(&place)?;
         }
         None
     }
@@ -68,23 +72,23 @@ impl<'t> OpenApiDocument<'t> {
     pub(crate) fn operations(&self) -> FoundOperations<'t> {
         let mut found = FoundOperations::default();
         for (path, item) in self.root.get("paths").map(SpecNode::members).unwrap_or_default() {
-            let place = format!("/paths{}", step(path));
-            match self.resolved(item, &place) {
-                Some((item, place)) => found.operations.extend(self.operations_of(path, item, &place)),
+            let place = format!("/paths{}", pointer_step(path));
+            match self.resolve_reference(item, &place) {
+                Some((item, place)) => found.operations.extend(self.path_operations(path, item, &place)),
                 None => found.lost.push(place),
             }
         }
         found
     }
 
-    fn operations_of(&self, path: &'t str, item: &'t SpecNode, place: &str) -> Vec<Operation<'t>> {
-        let (common, lost_of_path) = self.parameters(item, place);
+    fn path_operations(&self, path: &'t str, item: &'t SpecNode, place: &str) -> Vec<Operation<'t>> {
+        let (common, lost_of_path) = self.collect_parameters(item, place);
         let key = |node: &SpecNode| {
             (node.text_at("name").map(str::to_owned), node.text_at("in").map(str::to_owned))
         };
         let operation = |(method, node): &'t (String, SpecNode)| {
             let place = format!("{place}/{method}");
-            let (mut parameters, mut lost) = self.parameters(node, &place);
+            let (mut parameters, mut lost) = self.collect_parameters(node, &place);
             let own: Vec<_> = parameters.iter().map(|(node, _)| key(node)).collect();
             parameters.extend(common.iter().filter(|(node, _)| !own.contains(&key(node))).cloned());
             lost.extend(lost_of_path.iter().cloned());
@@ -100,12 +104,12 @@ impl<'t> OpenApiDocument<'t> {
         !ways.is_empty() && ways.iter().all(|way| !way.members().is_empty())
     }
 
-    fn parameters(&self, of: &'t SpecNode, place: &str) -> FoundParameters<'t> {
+    fn collect_parameters(&self, of: &'t SpecNode, place: &str) -> FoundParameters<'t> {
         let (mut found, mut lost) = (Vec::new(), Vec::new());
         let all = of.get("parameters").map(SpecNode::items).unwrap_or_default();
         for (at, node) in all.iter().enumerate() {
             let place = format!("{place}/parameters/{at}");
-            match self.resolved(node, &place) {
+            match self.resolve_reference(node, &place) {
                 Some(parameter) => found.push(parameter),
                 None => lost.push(place),
             }
@@ -114,7 +118,7 @@ impl<'t> OpenApiDocument<'t> {
     }
 
     /// Returns the address of the first server that has one, its variables replaced by their defaults.
-    pub(crate) fn server(&self) -> Option<String> {
+    pub(crate) fn server_address(&self) -> Option<String> {
         let servers = self.root.get("servers").map(SpecNode::items).unwrap_or_default();
         let server = servers.iter().find(|server| server.text_at("url").is_some())?;
         let mut url = server.text_at("url")?.to_owned();

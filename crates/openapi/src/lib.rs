@@ -84,43 +84,44 @@ pub enum BadDescription {
     Model(String),
 }
 
-/// The number of schemas that may be replaced by any JSON because models have no such types.
-const MAX_LOOSE: usize = 100;
+/// The number of schemas that may be replaced by any JSON because models have no such types. Each costs a translation
+/// of the whole; chosen by feel.
+const MAX_ANY_JSON_PLACES: usize = 100;
 
 /// Translates the description `text` into a model and a project file.
 ///
 /// # Errors
 /// If `text` is no OpenAPI description, or has no operation that can be tested.
 pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, BadDescription> {
-    let tree = yaml::read(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
+    let tree = yaml::read_tree(text).map_err(|bad| BadDescription::Unreadable(bad.to_string()))?;
     let document = OpenApiDocument::new(&tree)?;
     let mut loose = BTreeSet::new();
     loop {
-        let mut translator = Translator::new(&document, &options.allow).loose(loose.clone());
-        translator.operations();
-        if translator.counts().0 == 0 {
+        let mut translator = Translator::new(&document, &options.allow).with_any_json_at(loose.clone());
+        translator.translate_operations();
+        if translator.count_messages().0 == 0 {
             return Err(BadDescription::Empty);
         }
-        let draft = translator.model();
-        let project = project::write(&document, &translator, options);
-        let problem = match laid_out(&draft) {
+        let draft = translator.write_model();
+        let project = project::write_project(&document, &translator, options);
+        let problem = match format_model(&draft) {
             Ok(model) => {
-                let counts = translator.counts();
+                let counts = translator.count_messages();
                 return Ok(Translation { model, project, counts, notes: translator.into_notes() });
             }
             Err(problem) => problem,
         };
         // Types that no model has become any JSON; each time there is one less.
         let known = loose.len();
-        loose.extend(translator.places_in(&problem.to_string()));
-        if loose.len() == known || loose.len() > MAX_LOOSE {
+        loose.extend(translator.places_of_types_in(&problem.to_string()));
+        if loose.len() == known || loose.len() > MAX_ANY_JSON_PLACES {
             return Err(problem);
         }
     }
 }
 
 /// Returns `draft` in canonical layout; fails if it has errors.
-fn laid_out(draft: &str) -> Result<String, BadDescription> {
+fn format_model(draft: &str) -> Result<String, BadDescription> {
     let bad = |text: String| BadDescription::Model(text);
     let mut sources = Sources::new();
     let file = sources.add("api.iox", draft);
@@ -132,7 +133,8 @@ fn laid_out(draft: &str) -> Result<String, BadDescription> {
         Some(_) => Ok(text),
         None => {
             let errors = loaded.diagnostics.iter().filter(|found| found.is_error());
-            let all: Vec<&str> = errors.map(|error| error.message.as_str()).take(MAX_LOOSE).collect();
+            let all: Vec<&str> =
+                errors.map(|error| error.message.as_str()).take(MAX_ANY_JSON_PLACES).collect();
             Err(bad(all.join("; ")))
         }
     }

@@ -12,7 +12,7 @@ pub(crate) struct TakenNames(BTreeSet<String>);
 
 impl TakenNames {
     /// `name`, or the first of `name_2`, `name_3`, … that is not taken.
-    pub(crate) fn fresh(&mut self, name: &str) -> String {
+    pub(crate) fn fresh_name(&mut self, name: &str) -> String {
         let mut found = name.to_owned();
         let mut at = 2;
         while !self.0.insert(found.clone()) {
@@ -24,7 +24,7 @@ impl TakenNames {
 }
 
 /// The words of a text: runs of letters and digits, and `camelCase` in two.
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut is_inside, mut was_lower) = (false, false);
     for letter in text.chars() {
@@ -42,8 +42,8 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// `listAllPets` and `list all-pets` become `list_all_pets`.
-pub(crate) fn snake(text: &str) -> String {
-    let joined = words(text).join("_").to_ascii_lowercase();
+pub(crate) fn snake_case(text: &str) -> String {
+    let joined = split_words(text).join("_").to_ascii_lowercase();
     let is_bad = joined.is_empty() || joined.starts_with(|c: char| c.is_ascii_digit());
     match joined {
         joined if is_bad => format!("x{joined}"),
@@ -53,21 +53,21 @@ pub(crate) fn snake(text: &str) -> String {
 }
 
 /// `pet-store` becomes `PetStore`.
-pub(crate) fn pascal(text: &str) -> String {
+pub(crate) fn pascal_case(text: &str) -> String {
     let capital = |word: String| {
         let (first, rest) = word.split_at(1);
         first.to_ascii_uppercase() + rest
     };
-    let joined: String = words(text).into_iter().map(capital).collect();
+    let joined: String = split_words(text).into_iter().map(capital).collect();
     if joined.starts_with(|c: char| c.is_ascii_alphabetic()) { joined } else { format!("X{joined}") }
 }
 
 /// Returns the text itself if it is a name in models, else a similar name.
-pub(crate) fn field(text: &str) -> String {
+pub(crate) fn field_name(text: &str) -> String {
     let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
         && !RESERVED.contains(&text);
-    if is_name { text.to_owned() } else { snake(text) }
+    if is_name { text.to_owned() } else { snake_case(text) }
 }
 
 #[cfg(test)]
@@ -76,18 +76,24 @@ mod tests {
 
     #[test]
     fn names_are_names_of_a_model() {
-        assert_eq!(snake("listAllPets"), "list_all_pets");
-        assert_eq!(snake("read_item_items__item_id__get"), "read_item_items_item_id_get");
-        assert_eq!((snake("404"), snake("in"), snake("ü")), ("x404".into(), "in_".into(), "x".into()));
+        assert_eq!(snake_case("listAllPets"), "list_all_pets");
+        assert_eq!(snake_case("read_item_items__item_id__get"), "read_item_items_item_id_get");
         assert_eq!(
-            (pascal("pet-store v2"), pascal("HTTPValidationError")),
+            (snake_case("404"), snake_case("in"), snake_case("ü")),
+            ("x404".into(), "in_".into(), "x".into())
+        );
+        assert_eq!(
+            (pascal_case("pet-store v2"), pascal_case("HTTPValidationError")),
             ("PetStoreV2".into(), "HTTPValidationError".into())
         );
         assert_eq!(
-            (field("photoUrls"), field("x-rate"), field("match")),
+            (field_name("photoUrls"), field_name("x-rate"), field_name("match")),
             ("photoUrls".into(), "x_rate".into(), "match_".into())
         );
         let mut taken = TakenNames::default();
-        assert_eq!([taken.fresh("a"), taken.fresh("a"), taken.fresh("a")], ["a", "a_2", "a_3"]);
+        assert_eq!(
+            [taken.fresh_name("a"), taken.fresh_name("a"), taken.fresh_name("a")],
+            ["a", "a_2", "a_3"]
+        );
     }
 }

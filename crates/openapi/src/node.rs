@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The number of digits of a number that models may have.
+/// The number of digits of a number that models may have. It keeps an exponent such as `1e999999999` from being
+/// written out; chosen by feel.
 const MAX_DIGITS: usize = 500;
 
 /// A node of a description.
@@ -26,7 +27,7 @@ impl SpecNode {
     }
 
     /// Returns the node at this JSON pointer (RFC 6901).
-    pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
+    pub(crate) fn at_pointer(&self, pointer: &str) -> Option<&Self> {
         pointer.split('/').skip(1).try_fold(self, |node, step| {
             let key = step.replace("~1", "/").replace("~0", "~");
             match node {
@@ -44,12 +45,12 @@ impl SpecNode {
         if let Self::List(items) = self { items } else { &[] }
     }
 
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// Returns a number as it is written.
-    pub(crate) fn number(&self) -> Option<&str> {
+    pub(crate) fn as_number_text(&self) -> Option<&str> {
         if let Self::Number(text) = self { Some(text) } else { None }
     }
 
@@ -59,11 +60,11 @@ impl SpecNode {
 
     /// Returns the text at `key`.
     pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
-        self.get(key).and_then(Self::text)
+        self.get(key).and_then(Self::as_text)
     }
 
     /// Returns whether the value at `key` is `true`.
-    pub(crate) fn says(&self, key: &str) -> bool {
+    pub(crate) fn is_true_at(&self, key: &str) -> bool {
         self.get(key).is_some_and(Self::is_true)
     }
 
@@ -74,20 +75,22 @@ impl SpecNode {
 
     /// Returns the number at `key` without an exponent, as models write numbers; `None` if it is too long for them.
     pub(crate) fn decimal_at(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(Self::number).and_then(plain_decimal)
+        self.get(key).and_then(Self::as_number_text).and_then(plain_decimal)
     }
 
     /// Returns the tree as JSON.
-    pub(crate) fn json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         match self {
             Self::Null => "null".into(),
             Self::Bool(value) => value.to_string(),
             Self::Number(text) => text.clone(),
             Self::Text(text) => quoted(text),
-            Self::List(items) => format!("[{}]", items.iter().map(Self::json).collect::<Vec<_>>().join(",")),
+            Self::List(items) => {
+                format!("[{}]", items.iter().map(Self::to_json).collect::<Vec<_>>().join(","))
+            }
             Self::Map(members) => {
-                let member = |(key, value): &(String, Self)| format!("{}:{}", quoted(key), value.json());
+                let member = |(key, value): &(String, Self)| format!("{}:{}", quoted(key), value.to_json());
                 format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
             }
         }
@@ -121,7 +124,7 @@ fn plain_decimal(text: &str) -> Option<String> {
 }
 
 /// Returns `key` as a step of a JSON pointer.
-pub(crate) fn step(key: &str) -> String {
+pub(crate) fn pointer_step(key: &str) -> String {
     format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 

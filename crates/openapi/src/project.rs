@@ -9,11 +9,12 @@ use crate::translate::{DocumentedResponse, JsonWords, RequestOperation, Translat
 /// A pattern for the content types of JSON.
 const JSON_TYPE: &str = "(?i)application/([a-z0-9.+-]+\\\\+)?json.*";
 
-/// The time a service may take to start, in milliseconds.
-const READY_MS: u32 = 60_000;
+/// The time a service may take to start, in milliseconds. A minute, for services that start slowly on a busy machine;
+/// chosen by feel.
+const READY_TIMEOUT_MS: u32 = 60_000;
 
 /// Returns the text of the project file.
-pub(crate) fn write(
+pub(crate) fn write_project(
     document: &OpenApiDocument<'_>,
     translator: &Translator<'_>,
     options: &ServiceOptions,
@@ -22,29 +23,29 @@ pub(crate) fn write(
         "# Made by `ioxide init --openapi` from {}.\n[sut.api]\nkind = \"http\"\n",
         options.source.replace('\n', " ")
     );
-    text.push_str(&format!("url = {}\n", quoted(&url(document, options))));
+    text.push_str(&format!("url = {}\n", toml_string(&service_url(document, options))));
     if let Some(start) = &options.start {
-        text.push_str(&format!("start = {}\nready_ms = {READY_MS}\n", quoted(start)));
+        text.push_str(&format!("start = {}\nready_ms = {READY_TIMEOUT_MS}\n", toml_string(start)));
     }
     text.push_str("# The model allows any answer in any state, so nothing has to be reset. Once it has states, say how the\n# service comes back to its first one: \"restart\", reset_command = \"...\" or { method = \"DELETE\", path = \"/all\" }.\nreset = \"none\"\n");
-    text.push_str(&security(document));
-    text.push_str(&json_words(&translator.form));
+    text.push_str(&security_comments(document));
+    text.push_str(&json_keys(&translator.form));
     text.push_str("\n[sut.api.inputs]\n");
-    translator.asked.iter().for_each(|asked| text.push_str(&request(asked)));
+    translator.asked.iter().for_each(|asked| text.push_str(&request_text(asked)));
     text.push_str("\n[sut.api.outputs]\n");
     for asked in &translator.asked {
-        asked.answers.iter().for_each(|answer| text.push_str(&response(asked, answer)));
+        asked.answers.iter().for_each(|answer| text.push_str(&response_text(asked, answer)));
     }
     text
 }
 
 /// Returns the address of the service: the one given, or a port of this machine if the service is started with
 /// `{port}`, or the one in the description.
-fn url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
+fn service_url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     if let Some(url) = &options.url {
         return url.clone();
     }
-    let server = document.server().unwrap_or_default();
+    let server = document.server_address().unwrap_or_default();
     let is_whole = server.starts_with("http://") || server.starts_with("https://");
     let base = if is_whole {
         server.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default()
@@ -55,24 +56,27 @@ fn url(document: &OpenApiDocument<'_>, options: &ServiceOptions) -> String {
     match (is_whole, &options.start) {
         (_, Some(start)) if start.contains("{port}") => format!("http://127.0.0.1:{{port}}{base}"),
         (true, _) => server,
-        (false, _) => format!("{}{base}", origin(&options.source).unwrap_or("http://127.0.0.1:8000".into())),
+        (false, _) => {
+            format!("{}{base}", source_origin(&options.source).unwrap_or("http://127.0.0.1:8000".into()))
+        }
     }
 }
 
 /// Returns scheme and host of the address that the description was read from; `None` if it is no address.
-fn origin(source: &str) -> Option<String> {
+fn source_origin(source: &str) -> Option<String> {
     let is_address = source.starts_with("http://") || source.starts_with("https://");
     is_address.then(|| source.splitn(4, '/').take(3).collect::<Vec<_>>().join("/"))
 }
 
 /// Returns comments with the headers for credentials that the description requires, to be filled in.
-fn security(document: &OpenApiDocument<'_>) -> String {
-    let schemes = document.root.at("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
+fn security_comments(document: &OpenApiDocument<'_>) -> String {
+    let schemes =
+        document.root.at_pointer("/components/securitySchemes").map(SpecNode::members).unwrap_or_default();
     let mut text = String::new();
     for (_, scheme) in schemes {
         let header = match (scheme.text_at("type"), scheme.text_at("in"), scheme.text_at("scheme")) {
             (Some("apiKey"), Some("header"), _) => {
-                format!("{} = \"${{API_KEY}}\"", quoted(scheme.text_at("name").unwrap_or("X-Api-Key")))
+                format!("{} = \"${{API_KEY}}\"", toml_string(scheme.text_at("name").unwrap_or("X-Api-Key")))
             }
             (Some("http"), _, Some("basic")) => "Authorization = \"Basic ${API_LOGIN}\"".to_owned(),
             (Some("http" | "oauth2" | "openIdConnect"), _, _) => {
@@ -85,7 +89,7 @@ fn security(document: &OpenApiDocument<'_>) -> String {
     text
 }
 
-fn json_words(words: &JsonWords) -> String {
+fn json_keys(words: &JsonWords) -> String {
     let mut text = "\n[sut.api.json]\nopen = true   # members that the schemas do not have are let through, except in:\n".to_owned();
     let lists = [
         ("closed", &words.closed),
@@ -95,7 +99,7 @@ fn json_words(words: &JsonWords) -> String {
         ("null", &words.null),
     ];
     for (key, names) in lists.iter().filter(|(key, names)| *key == "closed" || !names.is_empty()) {
-        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| toml_string(name)).collect();
         text.push_str(&format!("{key} = [{}]\n", names.join(", ")));
     }
     for (key, pairs) in [("names", &words.names), ("cases", &words.cases)] {
@@ -104,19 +108,23 @@ fn json_words(words: &JsonWords) -> String {
         }
         text.push_str(&format!("\n[sut.api.json.{key}]\n"));
         for (name, written) in pairs {
-            text.push_str(&format!("{} = {}\n", quoted(name), quoted(written)));
+            text.push_str(&format!("{} = {}\n", toml_string(name), toml_string(written)));
         }
     }
     text
 }
 
-fn request(asked: &RequestOperation) -> String {
-    let mut parts =
-        vec![format!("method = {}", quoted(&asked.method)), format!("path = {}", quoted(&asked.path))];
+fn request_text(asked: &RequestOperation) -> String {
+    let mut parts = vec![
+        format!("method = {}", toml_string(&asked.method)),
+        format!("path = {}", toml_string(&asked.path)),
+    ];
     let pairs_at = |at: FieldLocation| -> Vec<String> {
         let of = asked.fields.iter().filter(|field| field.place == at);
-        of.map(|field| format!("{} = {}", quoted(&field.wire), quoted(&format!("{{{}}}", field.name))))
-            .collect()
+        of.map(|field| {
+            format!("{} = {}", toml_string(&field.wire), toml_string(&format!("{{{}}}", field.name)))
+        })
+        .collect()
     };
     let table = |at: FieldLocation, key: &str| {
         let pairs = pairs_at(at);
@@ -124,7 +132,7 @@ fn request(asked: &RequestOperation) -> String {
     };
     parts.extend(table(FieldLocation::Query, "query"));
     let fixed = [
-        asked.content.as_ref().map(|kind| format!("content-type = {}", quoted(kind))),
+        asked.content.as_ref().map(|kind| format!("content-type = {}", toml_string(kind))),
         asked.accepts_json.then(|| "accept = \"application/json\"".to_owned()),
     ];
     let headers = fixed.into_iter().flatten().chain(pairs_at(FieldLocation::Header)).collect::<Vec<_>>();
@@ -133,14 +141,14 @@ fn request(asked: &RequestOperation) -> String {
     }
     parts.extend(table(FieldLocation::Cookie, "cookies"));
     if let Some(body) = asked.fields.iter().find(|field| field.place == FieldLocation::Body) {
-        parts.push(format!("body = {}", quoted(&format!("{{{}}}", body.name))));
+        parts.push(format!("body = {}", toml_string(&format!("{{{}}}", body.name))));
     }
     format!("{} = {{ {} }}\n", asked.name, parts.join(", "))
 }
 
-fn response(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
-    let mut parts = vec![format!("to = {}", quoted(&asked.name))];
-    parts.extend(statuses(asked, answer));
+fn response_text(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
+    let mut parts = vec![format!("to = {}", toml_string(&asked.name))];
+    parts.extend(response_statuses(asked, answer));
     match &answer.kind {
         BodyKind::Json => {
             parts.push(format!("headers = {{ content-type = \"{JSON_TYPE}\" }}"));
@@ -149,12 +157,15 @@ fn response(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
         BodyKind::JsonAs(kind) => {
             parts.push(format!(
                 "headers = {{ content-type = {} }}",
-                quoted(&one_of(std::slice::from_ref(kind)))
+                toml_string(&content_type_pattern(std::slice::from_ref(kind)))
             ));
             parts.push("fields = { body = \"\" }".into());
         }
         BodyKind::Kinds(kinds) => {
-            parts.push(format!("headers = {{ content-type = {} }}", quoted(&one_of(kinds))));
+            parts.push(format!(
+                "headers = {{ content-type = {} }}",
+                toml_string(&content_type_pattern(kinds))
+            ));
         }
         BodyKind::Text => parts.push("body = \"(?s)(?P<body>.*)\"".into()),
         BodyKind::Unchecked => (),
@@ -163,22 +174,22 @@ fn response(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
 }
 
 /// Returns the statuses of a response; a wide one such as `4xx` or `default` excepts those documented on their own.
-fn statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
+fn response_statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
     let own = answer.status.to_ascii_lowercase();
     let is_wide = |status: &str| status.ends_with('x');
     let others = asked.answers.iter().map(|other| other.status.to_ascii_lowercase());
     let mut apart: Vec<String> = match own.as_str() {
-        "default" => others.filter(|other| other != "default").map(|other| quoted(&other)).collect(),
+        "default" => others.filter(|other| other != "default").map(|other| toml_string(&other)).collect(),
         wide if is_wide(wide) => {
             let within = others.filter(|other| !is_wide(other) && other.starts_with(&wide[..1]));
-            within.map(|other| quoted(&other)).collect()
+            within.map(|other| toml_string(&other)).collect()
         }
         _ => Vec::new(),
     };
     apart.dedup();
     let status = match own.as_str() {
         "default" => None,
-        wide if is_wide(wide) => Some(format!("status = {}", quoted(wide))),
+        wide if is_wide(wide) => Some(format!("status = {}", toml_string(wide))),
         status => Some(format!("status = {status}")),
     };
     let except = (!apart.is_empty()).then(|| format!("except = [{}]", apart.join(", ")));
@@ -186,7 +197,7 @@ fn statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String
 }
 
 /// Returns a pattern for these content types, in which `*` stands for anything.
-fn one_of(kinds: &[String]) -> String {
+fn content_type_pattern(kinds: &[String]) -> String {
     let pattern = |kind: &String| {
         let plain = kind.split(';').next().unwrap_or_default().trim();
         let letter = |c: char| match c {
@@ -200,7 +211,7 @@ fn one_of(kinds: &[String]) -> String {
 }
 
 /// Returns `text` as a basic string of TOML.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     let mut shown = String::from("\"");
     for letter in text.chars() {
         match letter {

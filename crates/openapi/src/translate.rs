@@ -82,7 +82,7 @@ impl<'t> Translator<'t> {
     pub(crate) fn new(document: &'t OpenApiDocument<'t>, allow: &[String]) -> Self {
         let mut types = TakenNames::default();
         for name in [ANY, "Owed", "Api"] {
-            types.fresh(name);
+            types.fresh_name(name);
         }
         Self {
             document,
@@ -109,17 +109,17 @@ impl<'t> Translator<'t> {
     }
 
     /// Returns the translator with any JSON allowed at these places.
-    pub(crate) fn loose(self, loose: BTreeSet<String>) -> Self {
+    pub(crate) fn with_any_json_at(self, loose: BTreeSet<String>) -> Self {
         Self { loose, ..self }
     }
 
     /// Returns the places of the types that `message` names between backticks.
-    pub(crate) fn places_in(&self, message: &str) -> BTreeSet<String> {
+    pub(crate) fn places_of_types_in(&self, message: &str) -> BTreeSet<String> {
         message.split('`').filter_map(|name| self.places.get(name).cloned()).collect()
     }
 
     /// Returns the numbers of operations and of responses.
-    pub(crate) fn counts(&self) -> (usize, usize) {
+    pub(crate) fn count_messages(&self) -> (usize, usize) {
         (self.asked.len(), self.asked.iter().map(|asked| asked.answers.len()).sum())
     }
 
@@ -128,12 +128,12 @@ impl<'t> Translator<'t> {
         self.notes.into_iter().filter(|note| seen.insert(note.clone())).collect()
     }
 
-    fn note(&mut self, place: &str, text: &str) {
+    fn add_note(&mut self, place: &str, text: &str) {
         self.notes.push(Note { place: format!("#{place}"), text: text.to_owned() });
     }
 
     /// Keeps a merged schema for the rest of the program, as long as the others live.
-    fn keep(&self, schema: SpecNode) -> &'t SpecNode {
+    fn keep_schema(&self, schema: SpecNode) -> &'t SpecNode {
         // A description is read once in the life of the program.
         Box::leak(Box::new(schema))
     }
@@ -144,17 +144,17 @@ impl<'t> Translator<'t> {
     }
 
     /// Returns the text of the model.
-    pub(crate) fn model(&mut self) -> String {
+    pub(crate) fn write_model(&mut self) -> String {
         let info = self.document.root.get("info");
         let title = info.and_then(|info| info.text_at("title")).unwrap_or("Api");
         let version = info.and_then(|info| info.text_at("version")).unwrap_or_default();
-        let mut text = doc(&format!("{title} {version}, from its OpenAPI description."));
-        text.push_str(&format!("model {} {{\n", name::pascal(title)));
+        let mut text = doc_comment(&format!("{title} {version}, from its OpenAPI description."));
+        text.push_str(&format!("model {} {{\n", name::pascal_case(title)));
         let messages = self.messages_text();
         let state = self.state_text();
-        let functions = self.checks.functions();
+        let functions = self.checks.function_declarations();
         for name in std::mem::take(&mut self.checks.cut) {
-            self.note(
+            self.add_note(
                 "/components/schemas",
                 &format!(
                     "`{name}` and another schema hold each other; within the other its values are not checked"
@@ -173,7 +173,7 @@ impl<'t> Translator<'t> {
 }
 
 /// Returns the first line of `text` as a doc comment, with an ellipsis if there are more.
-pub(super) fn doc(text: &str) -> String {
+pub(super) fn doc_comment(text: &str) -> String {
     let is_end = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
     let mut lines = text.split(is_end).map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();

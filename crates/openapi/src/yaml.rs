@@ -11,9 +11,10 @@ use yaml_rust2::scanner::{Marker, TScalarStyle};
 
 use crate::node::SpecNode;
 
-/// The greatest number of nodes of a tree.
+/// The greatest number of nodes of a tree. Aliases can describe exponentially many; it bounds the memory. Chosen by
+/// feel.
 const MAX_NODES: usize = 2_000_000;
-/// The greatest depth of nesting in the text; aliases may lead deeper.
+/// The greatest depth of nesting in the text; aliases may lead deeper. Recursion follows it; chosen by feel.
 const MAX_DEPTH: usize = 200;
 
 /// The reason why a text is no tree.
@@ -32,7 +33,7 @@ pub(crate) enum BadTree {
 }
 
 /// Reads a tree from JSON, if `text` begins with a brace, or from YAML.
-pub(crate) fn read(text: &str) -> Result<SpecNode, BadTree> {
+pub(crate) fn read_tree(text: &str) -> Result<SpecNode, BadTree> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| BadTree::Json(error.to_string()));
@@ -73,28 +74,29 @@ struct YamlBuilder {
 impl YamlBuilder {
     fn on_event(&mut self, event: Event, mark: Marker) {
         match event {
-            Event::SequenceStart(anchor, _) => self.begin(SpecNode::List(Vec::new()), anchor, mark),
-            Event::MappingStart(anchor, _) => self.begin(SpecNode::Map(Vec::new()), anchor, mark),
+            Event::SequenceStart(anchor, _) => self.begin_node(SpecNode::List(Vec::new()), anchor, mark),
+            Event::MappingStart(anchor, _) => self.begin_node(SpecNode::Map(Vec::new()), anchor, mark),
             Event::SequenceEnd | Event::MappingEnd => {
                 if let Some(UnfinishedNode { node, anchor, .. }) = self.open.pop() {
-                    self.add(node, anchor, mark);
+                    self.add_node(node, anchor, mark);
                 }
             }
             Event::Scalar(text, style, anchor, _) => {
-                let node = if style == TScalarStyle::Plain { plain(text) } else { SpecNode::Text(text) };
-                self.add(node, anchor, mark);
+                let node =
+                    if style == TScalarStyle::Plain { plain_scalar(text) } else { SpecNode::Text(text) };
+                self.add_node(node, anchor, mark);
             }
             Event::Alias(anchor) => {
                 if let Some((node, size)) = self.anchors.get(&anchor).cloned() {
                     self.size += size;
-                    self.add(node, 0, mark);
+                    self.add_node(node, 0, mark);
                 }
             }
             _ => (),
         }
     }
 
-    fn begin(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
+    fn begin_node(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
         if self.open.len() >= MAX_DEPTH {
             self.problem = Some(BadTree::TooLarge(mark.line()));
         }
@@ -102,14 +104,14 @@ impl YamlBuilder {
     }
 
     /// Adds a complete node to the innermost open one.
-    fn add(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
+    fn add_node(&mut self, node: SpecNode, anchor: usize, mark: Marker) {
         self.size += 1;
         if self.size > MAX_NODES {
             self.problem = Some(BadTree::TooLarge(mark.line()));
             return;
         }
         if anchor > 0 {
-            self.anchors.insert(anchor, (node.clone(), size_of(&node)));
+            self.anchors.insert(anchor, (node.clone(), count_nodes(&node)));
         }
         let Some(top) = self.open.last_mut() else {
             self.root.get_or_insert(node);
@@ -117,7 +119,7 @@ impl YamlBuilder {
         };
         match (&mut top.node, top.key.take(), node) {
             (SpecNode::List(items), _, node) => items.push(node),
-            (SpecNode::Map(members), Some(key), node) => put(members, key, node),
+            (SpecNode::Map(members), Some(key), node) => insert_member(members, key, node),
             (SpecNode::Map(_), None, SpecNode::Text(key) | SpecNode::Number(key)) => top.key = Some(key),
             (SpecNode::Map(_), None, SpecNode::Bool(key)) => top.key = Some(key.to_string()),
             (SpecNode::Map(_), None, SpecNode::Null) => top.key = Some("null".into()),
@@ -127,7 +129,7 @@ impl YamlBuilder {
 }
 
 /// Adds a member; `<<` adds the members of another map that are not there yet.
-fn put(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecNode) {
+fn insert_member(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecNode) {
     match node {
         SpecNode::Map(more) if key == "<<" => {
             for (key, value) in more {
@@ -143,12 +145,17 @@ fn put(members: &mut Vec<(String, SpecNode)>, key: String, node: SpecNode) {
     }
 }
 
-fn size_of(node: &SpecNode) -> usize {
-    1 + node.items().iter().chain(node.members().iter().map(|(_, value)| value)).map(size_of).sum::<usize>()
+fn count_nodes(node: &SpecNode) -> usize {
+    1 + node
+        .items()
+        .iter()
+        .chain(node.members().iter().map(|(_, value)| value))
+        .map(count_nodes)
+        .sum::<usize>()
 }
 
 /// Returns the value of a text without quotes: null, a Boolean, a number, or else a text.
-fn plain(text: String) -> SpecNode {
+fn plain_scalar(text: String) -> SpecNode {
     match text.as_str() {
         "" | "~" | "null" | "Null" | "NULL" => SpecNode::Null,
         "true" | "True" | "TRUE" => SpecNode::Bool(true),
@@ -172,35 +179,35 @@ mod tests {
         let yaml = "a: 1\nb: [x, '1', null, true, 1.5e3]\nc:\n  - d: |\n      two\n      lines\n  - {}\n'404': 'yes'\n";
         let json =
             r#"{"a": 1, "b": ["x", "1", null, true, 1.5e3], "c": [{"d": "two\nlines\n"}, {}], "404": "yes"}"#;
-        let (yaml, json) = (read(yaml).unwrap(), read(json).unwrap());
+        let (yaml, json) = (read_tree(yaml).unwrap(), read_tree(json).unwrap());
         // Readers of JSON may write a number otherwise.
         assert_eq!(
-            yaml.json().replace("1.5e3", "1500"),
-            json.json().replace("1.5e+3", "1500").replace("1.5e3", "1500")
+            yaml.to_json().replace("1.5e3", "1500"),
+            json.to_json().replace("1.5e+3", "1500").replace("1.5e3", "1500")
         );
-        assert_eq!(yaml.at("/c/0/d").and_then(SpecNode::text), Some("two\nlines\n"));
-        assert_eq!(yaml.at("/b/0").and_then(SpecNode::text), Some("x"));
+        assert_eq!(yaml.at_pointer("/c/0/d").and_then(SpecNode::as_text), Some("two\nlines\n"));
+        assert_eq!(yaml.at_pointer("/b/0").and_then(SpecNode::as_text), Some("x"));
     }
 
     #[test]
     fn aliases_are_expanded_but_not_for_ever() {
-        let tree = read("a: &x {n: 1}\nb: *x\nc:\n  <<: *x\n  m: 2\n").unwrap();
-        assert_eq!(tree.json(), r#"{"a":{"n":1},"b":{"n":1},"c":{"n":1,"m":2}}"#);
+        let tree = read_tree("a: &x {n: 1}\nb: *x\nc:\n  <<: *x\n  m: 2\n").unwrap();
+        assert_eq!(tree.to_json(), r#"{"a":{"n":1},"b":{"n":1},"c":{"n":1,"m":2}}"#);
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for n in 1..12 {
             let alias = format!("*a{}, ", n - 1).repeat(10);
             bomb.push_str(&format!("a{n}: &a{n} [{}]\n", alias.trim_end_matches(", ")));
         }
-        assert!(matches!(read(&bomb), Err(BadTree::TooLarge(_))));
-        assert!(read(&format!("{}x", "[".repeat(10_000))).is_err());
+        assert!(matches!(read_tree(&bomb), Err(BadTree::TooLarge(_))));
+        assert!(read_tree(&format!("{}x", "[".repeat(10_000))).is_err());
         let blocks: String = (0..5_000).map(|n| format!("{}a:\n", " ".repeat(n))).collect();
-        assert!(matches!(read(&blocks), Err(BadTree::TooLarge(_))), "it is not read to its depths");
+        assert!(matches!(read_tree(&blocks), Err(BadTree::TooLarge(_))), "it is not read to its depths");
     }
 
     #[test]
     fn what_is_no_tree_is_told() {
         for text in ["", "a: [", "{\"a\": }", "? [a]\n: b\n"] {
-            assert!(read(text).is_err(), "{text}");
+            assert!(read_tree(text).is_err(), "{text}");
         }
     }
 }

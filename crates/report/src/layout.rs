@@ -32,9 +32,9 @@ use self::part::{Axes, ConnectedPart, ItemBody, ItemId, LayoutLink, LinkId};
 use self::route::{AxisPoint, RouteStroke, Routed};
 use crate::graph::{EdgeId, GraphNodeId};
 
-/// The gap between connected parts of the graph.
+/// The gap between connected parts of the graph, in pixels; chosen by eye.
 const PART_GAP: f64 = 36.0;
-/// The greatest side of a box; larger ones are cut to it.
+/// The greatest side of a box, in pixels; larger ones are cut to it, so that sums of coordinates stay exact enough.
 const MAX_SIDE: f64 = 100_000.0;
 
 /// A graph to lay out, with the sizes of its boxes.
@@ -81,6 +81,7 @@ pub fn layout(boxes: &Boxes, direction: LayerDirection) -> GraphLayout {
         labels: IndexVec::filled(None, boxes.edges.len()),
         routes: IndexVec::filled(EdgeRoute::default(), boxes.edges.len()),
     };
+    // Parts that are not connected are laid out on their own: in one drawing they would be woven into each other's layers.
     let components = components(boxes);
     let item_of = item_numbers(boxes, &components);
     let mut draw =
@@ -131,6 +132,8 @@ fn part_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
     let mut part_of: IndexVec<GraphNodeId, Option<usize>> = IndexVec::filled(None, n_nodes);
     let mut n_parts = 0;
     let roots = boxes.roots.iter().copied().filter(|&root| exists(root));
+    // Roots first, so that the part with the initial state gets the first place. A stack by hand: no recursion follows the
+    // input.
     for start in roots.chain(boxes.nodes.ids()) {
         if part_of[start].is_some() {
             continue;
@@ -173,6 +176,7 @@ struct LayoutTask<'b> {
 
 /// Draws one part with its corner at the origin, and returns its size.
 fn draw_part(task: LayoutTask<'_>, drawing: &mut GraphLayout) -> BoxSize {
+    // The phases in the order of the papers; each only reads what the ones before have fixed.
     let ranking = rank::ranking(&task.part);
     let mut layered = layered(&task.part, &ranking);
     order::order(&mut layered);
@@ -210,6 +214,7 @@ impl<'b> LayoutTask<'b> {
     fn add_edge(&mut self, id: EdgeId, item_of: &IndexVec<GraphNodeId, ItemId>) {
         let edge = &self.boxes.edges[id];
         let (from, to) = (item_of[edge.from], item_of[edge.to]);
+        // The layers know no loops; they are drawn beside their node, in room that its body reserves.
         if from == to {
             return self.loops[from].push(id);
         }
@@ -299,6 +304,7 @@ fn sane(size: BoxSize) -> BoxSize {
 fn packed(sizes: &[BoxSize]) -> (Vec<Point>, BoxSize) {
     let area: f64 = sizes.iter().map(|size| (size.width + PART_GAP) * (size.height + PART_GAP)).sum();
     let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
+    // First fit in rows, in the order of the parts: the part with the initial state stays first.
     let row_width = widest.max((area * 1.5).sqrt());
     let mut corners = Vec::with_capacity(sizes.len());
     let mut whole = BoxSize::default();

@@ -66,10 +66,11 @@ pub trait Backend: Send {
     fn renew(&mut self);
 }
 
-/// The number of questions that may run into their time limit before later ones get less time.
-const GENEROUS: u32 = 8;
+/// The number of questions that may run into their time limit before later ones get less time. Chosen by feel, as is
+/// the divisor: a command whose solver is stuck should end in minutes instead of hours.
+const FULL_TIME_TIMEOUTS: u32 = 8;
 /// The divisor of the time limit for questions after that.
-const FRACTION: u32 = 32;
+const SHORT_TIME_DIVISOR: u32 = 32;
 
 /// A [`Backend`] as a [`Solver`].
 #[derive(Debug)]
@@ -120,38 +121,41 @@ impl<B: Backend> IncrementalSolver<B> {
     }
 
     fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> SolverDecision {
-        let granted = self.granted();
-        let decision = match self.sync(pool, facts) {
+        let granted = self.next_limits();
+        let decision = match self.sync_facts(pool, facts) {
             Ok(()) => self.backend.check(granted),
             Err(why) => SolverDecision::Unknown(why),
         };
         // One that the end of the command cut short says nothing about the others.
-        let had_all = granted.wall >= self.share();
+        let had_all = granted.wall >= self.time_per_question();
         self.timeouts += u32::from(had_all && decision == SolverDecision::Unknown(UnknownReason::Time));
+        // Whatever went wrong, levels may be half asserted: start afresh. "Incomplete" is an ordinary answer of a healthy
+        // solver, and its stack is worth keeping.
         if let SolverDecision::Unknown(why) = &decision
             && *why != UnknownReason::Incomplete
         {
-            self.renew();
+            self.restart_backend();
         }
         decision
     }
 
     /// Returns the limits of the next question.
-    fn granted(&self) -> SolverLimits {
-        SolverLimits { wall: self.halt.at_most(self.share()), ..self.limits }
+    fn next_limits(&self) -> SolverLimits {
+        SolverLimits { wall: self.halt.at_most(self.time_per_question()), ..self.limits }
     }
 
     /// Returns the time granted to one question, before the limit of the whole command is applied.
-    fn share(&self) -> Duration {
-        self.limits.wall / if self.timeouts < GENEROUS { 1 } else { FRACTION }
+    fn time_per_question(&self) -> Duration {
+        self.limits.wall / if self.timeouts < FULL_TIME_TIMEOUTS { 1 } else { SHORT_TIME_DIVISOR }
     }
 
     /// Brings the stack of the back-end to `facts`.
-    fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> Result<(), UnknownReason> {
+    fn sync_facts(&mut self, pool: &TermPool, facts: &[Term]) -> Result<(), UnknownReason> {
         if !self.open {
             self.backend.push()?;
             self.open = true;
         }
+        // One level per fact, so that a question pays only for what differs from the one before.
         let shared = self.asserted.iter().zip(facts).take_while(|(level, fact)| level.fact == **fact).count();
         self.pop_to(shared)?;
         facts[shared..].iter().try_for_each(|&fact| self.push_fact(pool, fact))
@@ -173,6 +177,7 @@ impl<B: Backend> IncrementalSolver<B> {
     fn push_fact(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
         self.backend.push()?;
         let mut declared = pool.free_vars(fact);
+        // A variable lives on the level of the first fact that mentions it, and is gone when that level is popped.
         declared.retain(|&var| self.declared.insert(var));
         for &var in &declared {
             self.backend.declare(pool, var)?;
@@ -183,18 +188,18 @@ impl<B: Backend> IncrementalSolver<B> {
     }
 
     /// Restarts a back-end that failed half-way, and forgets the facts it was given.
-    fn renew(&mut self) {
+    fn restart_backend(&mut self) {
         self.backend.renew();
         self.asserted.clear();
         self.declared.clear();
         self.open = false;
     }
 
-    fn read(&mut self, pool: &TermPool, facts: &[Term]) -> SolverAnswer {
+    fn read_values(&mut self, pool: &TermPool, facts: &[Term]) -> SolverAnswer {
         match self.backend.values(pool, &pool.free_vars_of(facts)) {
             Ok(valuation) => SolverAnswer::Sat(valuation),
             Err(why) => {
-                self.renew();
+                self.restart_backend();
                 SolverAnswer::Unknown(why)
             }
         }
@@ -204,7 +209,7 @@ impl<B: Backend> IncrementalSolver<B> {
 impl<B: Backend> Solver for IncrementalSolver<B> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let answer = match self.ask(pool, facts) {
-            SolverDecision::Sat => self.read(pool, facts),
+            SolverDecision::Sat => self.read_values(pool, facts),
             SolverDecision::Unsat => SolverAnswer::Unsat,
             SolverDecision::Unknown(why) => SolverAnswer::Unknown(why),
         };
@@ -213,7 +218,7 @@ impl<B: Backend> Solver for IncrementalSolver<B> {
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
         let decision = self.ask(pool, facts);
-        self.answers.note_decision(decision)
+        self.answers.count_decision(decision)
     }
 
     fn tally(&self, tally: &mut SolverTally) {

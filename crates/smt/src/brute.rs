@@ -44,7 +44,7 @@ impl Default for BruteSolver {
 
 impl Solver for BruteSolver {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let answer = BruteSearch::new(pool, facts).run(self.max_steps);
+        let answer = BruteSearch::new(pool, facts).enumerate_assignments(self.max_steps);
         self.answers.note(answer)
     }
 
@@ -68,8 +68,10 @@ impl<'p> BruteSearch<'p> {
     fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
         let vars = pool.free_vars_of(facts);
         let mut exhaustive = true;
-        let domains =
-            vars.iter().map(|&var| domain(pool, pool.var_info(var).sort, &mut exhaustive)).collect();
+        let domains = vars
+            .iter()
+            .map(|&var| enumerate_values(pool, pool.var_info(var).sort, &mut exhaustive))
+            .collect();
         let mut due = vec![Vec::new(); vars.len() + 1];
         for &fact in facts {
             let last = pool.free_vars(fact).last().copied();
@@ -80,12 +82,12 @@ impl<'p> BruteSearch<'p> {
     }
 
     /// Enumerates the domains in lexicographic order, skipping all below an assignment that a fact refutes.
-    fn run(mut self, max_steps: u64) -> SolverAnswer {
+    fn enumerate_assignments(mut self, max_steps: u64) -> SolverAnswer {
         let mut valuation = Valuation::new();
         let mut next = vec![0; self.vars.len()];
         let mut depth = 0;
-        if !self.due_hold(0, &valuation) {
-            return self.refuted();
+        if !self.do_due_facts_hold(0, &valuation) {
+            return self.answer_when_exhausted();
         }
         for _ in 0..max_steps {
             if depth == self.vars.len() {
@@ -93,7 +95,7 @@ impl<'p> BruteSearch<'p> {
             }
             let Some(value) = self.domains[depth].get(next[depth]) else {
                 if depth == 0 {
-                    return self.refuted();
+                    return self.answer_when_exhausted();
                 }
                 next[depth] = 0;
                 depth -= 1;
@@ -101,7 +103,7 @@ impl<'p> BruteSearch<'p> {
             };
             next[depth] += 1;
             valuation.set(self.vars[depth], value.clone());
-            if self.due_hold(depth + 1, &valuation) {
+            if self.do_due_facts_hold(depth + 1, &valuation) {
                 depth += 1;
             }
         }
@@ -110,7 +112,7 @@ impl<'p> BruteSearch<'p> {
 
     /// Returns whether the facts due at `depth` hold. A fact without a value counts as false and rules out
     /// [`SolverAnswer::Unsat`].
-    fn due_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
+    fn do_due_facts_hold(&mut self, depth: usize, valuation: &Valuation) -> bool {
         self.due[depth].iter().all(|&fact| match self.pool.holds(fact, valuation) {
             Ok(holds) => holds,
             Err(
@@ -122,13 +124,13 @@ impl<'p> BruteSearch<'p> {
         })
     }
 
-    fn refuted(&self) -> SolverAnswer {
+    fn answer_when_exhausted(&self) -> SolverAnswer {
         if self.exhaustive { SolverAnswer::Unsat } else { SolverAnswer::Unknown(UnknownReason::Incomplete) }
     }
 }
 
 /// Returns all values of `sort`, or a few plain ones with `exhaustive` cleared.
-fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
+fn enumerate_values(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
     if let Some(all) = pool.finite_domain(sort) {
         return all;
     }
@@ -140,7 +142,7 @@ fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
             .flat_map(|n| [lo.saturating_add(n).min(hi), hi.saturating_sub(n).max(lo)])
             .map(Value::int)
             .collect(),
-        Sort::Real => (0..=8).flat_map(|n| [n, -n]).filter_map(half).collect(),
+        Sort::Real => (0..=8).flat_map(|n| [n, -n]).filter_map(half_value).collect(),
         Sort::Str => ["", "a", "b", "ab"].map(Value::str).into(),
         Sort::Collection(_) => vec![pool.default_value(sort)],
         Sort::Data(data) => {
@@ -159,7 +161,7 @@ fn domain(pool: &TermPool, sort: Sort, exhaustive: &mut bool) -> Vec<Value> {
     }
 }
 
-fn half(n: i64) -> Option<Value> {
+fn half_value(n: i64) -> Option<Value> {
     Rational::new(Int::from(n), Int::from(2)).map(Value::Real)
 }
 

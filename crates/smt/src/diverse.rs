@@ -38,14 +38,15 @@ pub enum DiversePolicy {
     Patterns,
 }
 
-/// The number of steps that a walk tries before the solver is asked again.
-const TRIES: usize = 40;
+/// The number of steps that a walk tries before the solver is asked again. These numbers were chosen by feel: they decide
+/// how different the valuations are and how often the solver is asked, never whether a valuation is right.
+const MAX_WALK_STEPS: usize = 40;
 /// The number of steps between two valuations, so that they are not close to each other.
-const STRIDE: usize = 4;
+const MIN_WALK_STEPS: usize = 4;
 /// The number of valuations after which a walk restarts elsewhere, since it mixes slowly along equations.
-const RESTART: usize = 16;
+const VALUATIONS_PER_WALK: usize = 16;
 /// The number of half-spaces that cut a random region out.
-const BUNDLE: usize = 6;
+const HALF_SPACES: usize = 6;
 /// The distances from their other bound, or from zero, within which unbounded numbers are looked for.
 const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];
 
@@ -98,20 +99,20 @@ impl DiverseValuations {
             DiversePolicy::Boundary => self.next_boundary(pool, solver),
             DiversePolicy::Patterns => self.next_pattern(pool, solver),
         }?;
-        self.given.insert(self.key(&found));
+        self.given.insert(self.wanted_values(&found));
         Some(found)
     }
 
-    fn key(&self, valuation: &Valuation) -> Vec<Value> {
+    fn wanted_values(&self, valuation: &Valuation) -> Vec<Value> {
         self.vars.iter().filter_map(|&var| valuation.get(var).cloned()).collect()
     }
 
     fn is_new(&self, valuation: &Valuation) -> bool {
-        !self.given.contains(&self.key(valuation))
+        !self.given.contains(&self.wanted_values(valuation))
     }
 
     /// Asks for a valuation of the facts and `more`; variables that none of them mentions get plain values.
-    fn ask(&self, pool: &mut TermPool, solver: &mut dyn Solver, more: &[Term]) -> Option<Valuation> {
+    fn ask_solver(&self, pool: &mut TermPool, solver: &mut dyn Solver, more: &[Term]) -> Option<Valuation> {
         let facts = [&self.facts[..], more].concat();
         let SolverAnswer::Sat(mut valuation) = solver.check(pool, &facts) else { return None };
         for &var in &self.vars {
@@ -124,39 +125,39 @@ impl DiverseValuations {
 
     fn next_random(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         if self.at.is_none() {
-            self.at = self.ask_bundle(pool, solver).or_else(|| self.ask(pool, solver, &[]));
+            self.at = self.ask_random_region(pool, solver).or_else(|| self.ask_solver(pool, solver, &[]));
             let start = self.at.clone()?;
-            self.other = self.ask_bundle(pool, solver).filter(|other| *other != start);
+            self.other = self.ask_random_region(pool, solver).filter(|other| *other != start);
             if self.is_new(&start) {
                 return Some(start);
             }
         }
-        if !self.given.len().is_multiple_of(RESTART)
-            && let Some(found) = self.walk(pool)
+        if !self.given.len().is_multiple_of(VALUATIONS_PER_WALK)
+            && let Some(found) = self.walk_to_new(pool)
         {
             return Some(found);
         }
         // Somewhere else, or at least somewhere new.
-        let elsewhere = self.ask_bundle(pool, solver).filter(|found| self.is_new(found));
+        let elsewhere = self.ask_random_region(pool, solver).filter(|found| self.is_new(found));
         let found = match elsewhere {
             Some(found) => found,
-            None => self.walk(pool).or_else(|| self.ask_different(pool, solver))?,
+            None => self.walk_to_new(pool).or_else(|| self.ask_different(pool, solver))?,
         };
         self.other = self.at.replace(found.clone());
         Some(found)
     }
 
-    /// Walks up to [`TRIES`] steps, at least [`STRIDE`] if it can, to a valuation that is new on the wanted variables.
-    fn walk(&mut self, pool: &TermPool) -> Option<Valuation> {
+    /// Walks up to [`MAX_WALK_STEPS`] steps, at least [`MIN_WALK_STEPS`] if it can, to a valuation that is new on the wanted variables.
+    fn walk_to_new(&mut self, pool: &TermPool) -> Option<Valuation> {
         let mut n_steps = 0;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_WALK_STEPS {
             let at = self.at.as_ref()?;
             let places = (at, self.other.as_ref());
-            let Some(next) = walk::step(pool, &self.facts, &self.vars, places, &mut self.rng) else {
+            let Some(next) = walk::random_step(pool, &self.facts, &self.vars, places, &mut self.rng) else {
                 continue;
             };
             n_steps += 1;
-            let done = n_steps >= STRIDE && self.is_new(&next);
+            let done = n_steps >= MIN_WALK_STEPS && self.is_new(&next);
             self.at = Some(next.clone());
             if done {
                 return Some(next);
@@ -166,10 +167,10 @@ impl DiverseValuations {
     }
 
     /// A valuation in a random region: half-spaces through random points, dropped until one fits.
-    fn ask_bundle(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
-        let mut bundle: Vec<Term> = (0..BUNDLE).filter_map(|_| self.half_space(pool)).collect();
+    fn ask_random_region(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
+        let mut bundle: Vec<Term> = (0..HALF_SPACES).filter_map(|_| self.random_half_space(pool)).collect();
         while !bundle.is_empty() {
-            if let Some(found) = self.ask(pool, solver, &bundle) {
+            if let Some(found) = self.ask_solver(pool, solver, &bundle) {
                 return Some(found);
             }
             bundle.pop();
@@ -178,7 +179,7 @@ impl DiverseValuations {
     }
 
     /// A random variable above or below a random value within its bounds.
-    fn half_space(&mut self, pool: &mut TermPool) -> Option<Term> {
+    fn random_half_space(&mut self, pool: &mut TermPool) -> Option<Term> {
         let numeric = |var: &VarId| pool.var_info(*var).sort.is_numeric();
         let numbers: Vec<VarId> = self.vars.iter().copied().filter(numeric).collect();
         if numbers.is_empty() {
@@ -212,7 +213,7 @@ impl DiverseValuations {
                 .collect();
             facts.push(pool.or(differs));
         }
-        self.ask(pool, solver, &facts)
+        self.ask_solver(pool, solver, &facts)
     }
 
     fn next_boundary(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
@@ -224,7 +225,7 @@ impl DiverseValuations {
         while let Some(DiversePlan::Goals(goals)) = &mut self.plan
             && let Some(goal) = goals.pop()
         {
-            if let Some(found) = self.ask(pool, solver, &[goal]).filter(|found| self.is_new(found)) {
+            if let Some(found) = self.ask_solver(pool, solver, &[goal]).filter(|found| self.is_new(found)) {
                 return Some(found);
             }
         }
@@ -233,9 +234,9 @@ impl DiverseValuations {
 
     fn next_pattern(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         while let Some(DiversePlan::Patterns(patterns)) = &mut self.plan
-            && let Some(facts) = patterns.next(pool)
+            && let Some(facts) = patterns.next_partition(pool)
         {
-            if let Some(found) = self.ask(pool, solver, &facts).filter(|found| self.is_new(found)) {
+            if let Some(found) = self.ask_solver(pool, solver, &facts).filter(|found| self.is_new(found)) {
                 return Some(found);
             }
         }

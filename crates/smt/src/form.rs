@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::small_fraction::SmallFraction;
 
-/// The depth beyond which a fact is opaque.
+/// The depth beyond which a fact is opaque. Recursion follows it; chosen by feel, as is the next.
 const MAX_DEPTH: u32 = 24;
 /// The number of parts beyond which a fact is opaque.
 const MAX_PARTS: u32 = 512;
@@ -32,10 +32,10 @@ pub(crate) enum LinearForm {
 
 impl LinearForm {
     /// Adds the slots of its atoms. Recursion is as deep as forms are, which is bounded.
-    fn slots(&self, slots: &mut Vec<usize>) {
+    fn collect_slots(&self, slots: &mut Vec<usize>) {
         match self {
             Self::Atom(atom) => slots.extend(atom.terms.iter().map(|term| term.0)),
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.slots(slots)),
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.collect_slots(slots)),
             Self::Opaque(..) => (),
         }
     }
@@ -100,15 +100,15 @@ pub(crate) struct LinearForms {
 
 impl LinearForms {
     /// Returns the linear form of `term`, which is read only once.
-    pub(crate) fn fact(&mut self, pool: &TermPool, term: Term) -> Arc<LinearFact> {
+    pub(crate) fn linear_fact(&mut self, pool: &TermPool, term: Term) -> Arc<LinearFact> {
         if let Some(fact) = self.facts.get(&term) {
             return Arc::clone(fact);
         }
         self.budget = MAX_PARTS;
-        let form = self.read(pool, term, true, MAX_DEPTH).unwrap_or(LinearForm::Opaque(term, true));
+        let form = self.read_fact(pool, term, true, MAX_DEPTH).unwrap_or(LinearForm::Opaque(term, true));
         let mut slots: Vec<usize> =
             pool.free_vars(term).iter().map(|&var| self.var_slot(pool, var)).collect();
-        form.slots(&mut slots);
+        form.collect_slots(&mut slots);
         slots.sort_unstable();
         slots.dedup();
         let fact = Arc::new(LinearFact { term, form, slots });
@@ -149,46 +149,49 @@ impl LinearForms {
     }
 
     /// Reads `fact`, or its negation if not `positive`; `None` if it is too deep or too wide.
-    fn read(&mut self, pool: &TermPool, fact: Term, positive: bool, depth: u32) -> Option<LinearForm> {
+    fn read_fact(&mut self, pool: &TermPool, fact: Term, positive: bool, depth: u32) -> Option<LinearForm> {
         let depth = depth.checked_sub(1)?;
+        // "Both or neither" doubles the parts at every level; the budget makes such a fact opaque instead.
         self.budget = self.budget.checked_sub(1)?;
         Some(match pool.node(fact) {
-            TermNode::Value(value) => constant(value.as_bool()? == positive),
+            TermNode::Value(value) => constant_form(value.as_bool()? == positive),
             TermNode::Var(var) => {
                 let slot = self.var_slot(pool, *var);
-                LinearForm::Atom(truth(slot, positive))
+                LinearForm::Atom(truth_atom(slot, positive))
             }
-            TermNode::Not(a) => self.read(pool, *a, !positive, depth)?,
-            TermNode::And(list) => self.junction(pool, list, positive, positive, depth)?,
-            TermNode::Or(list) => self.junction(pool, list, !positive, positive, depth)?,
+            // Negation is pushed down as the fact is read, so forms need no "not": "and" and "or" change places.
+            TermNode::Not(a) => self.read_fact(pool, *a, !positive, depth)?,
+            TermNode::And(list) => self.read_junction(pool, list, positive, positive, depth)?,
+            TermNode::Or(list) => self.read_junction(pool, list, !positive, positive, depth)?,
+            // `a == b` is "both or neither"; negated, "one of the two".
             TermNode::Eq(a, b) if pool.sort(*a) == Sort::Bool => {
                 let both = |this: &mut Self, left, right| {
                     Some(LinearForm::All(vec![
-                        this.read(pool, *a, left, depth)?,
-                        this.read(pool, *b, right, depth)?,
+                        this.read_fact(pool, *a, left, depth)?,
+                        this.read_fact(pool, *b, right, depth)?,
                     ]))
                 };
                 LinearForm::Any(vec![both(self, true, positive)?, both(self, false, !positive)?])
             }
             TermNode::Eq(a, b) if pool.sort(*a).is_numeric() => {
                 let relation = if positive { SumRelation::Eq } else { SumRelation::Ne };
-                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
+                self.read_relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
             TermNode::Lt(a, b) => {
                 let (a, b, relation) =
                     if positive { (a, b, SumRelation::Lt) } else { (b, a, SumRelation::Le) };
-                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
+                self.read_relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
             TermNode::Le(a, b) => {
                 let (a, b, relation) =
                     if positive { (a, b, SumRelation::Le) } else { (b, a, SumRelation::Lt) };
-                self.relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
+                self.read_relation(pool, *a, *b, relation).unwrap_or(LinearForm::Opaque(fact, positive))
             }
             TermNode::Ite(cond, a, b) => {
                 let arm = |this: &mut Self, test, branch| {
                     Some(LinearForm::All(vec![
-                        this.read(pool, *cond, test, depth)?,
-                        this.read(pool, branch, positive, depth)?,
+                        this.read_fact(pool, *cond, test, depth)?,
+                        this.read_fact(pool, branch, positive, depth)?,
                     ]))
                 };
                 LinearForm::Any(vec![arm(self, true, *a)?, arm(self, false, *b)?])
@@ -197,7 +200,7 @@ impl LinearForms {
         })
     }
 
-    fn junction(
+    fn read_junction(
         &mut self,
         pool: &TermPool,
         list: &[Term],
@@ -205,25 +208,33 @@ impl LinearForms {
         positive: bool,
         depth: u32,
     ) -> Option<LinearForm> {
-        let parts = list.iter().map(|&part| self.read(pool, part, positive, depth)).collect::<Option<_>>()?;
+        let parts =
+            list.iter().map(|&part| self.read_fact(pool, part, positive, depth)).collect::<Option<_>>()?;
         Some(if all { LinearForm::All(parts) } else { LinearForm::Any(parts) })
     }
 
     /// Returns the relation of `a - b` to zero; `None` if a number does not fit.
-    fn relation(&mut self, pool: &TermPool, a: Term, b: Term, relation: SumRelation) -> Option<LinearForm> {
+    fn read_relation(
+        &mut self,
+        pool: &TermPool,
+        a: Term,
+        b: Term,
+        relation: SumRelation,
+    ) -> Option<LinearForm> {
         let mut atom = LinearAtom { terms: Vec::new(), constant: SmallFraction::ZERO, relation };
-        self.sum(pool, a, SmallFraction::ONE, &mut atom)?;
-        self.sum(pool, b, SmallFraction::ONE.neg(), &mut atom)?;
-        atom.collect()?;
+        self.add_sum(pool, a, SmallFraction::ONE, &mut atom)?;
+        self.add_sum(pool, b, SmallFraction::ONE.neg(), &mut atom)?;
+        atom.merge_terms()?;
+        // Rounding is right only if every number of the sum is whole.
         let whole = atom.terms.iter().all(|&(slot, _)| self.slots[slot].whole);
-        Some(match atom.tightened(whole)? {
+        Some(match atom.tighten(whole)? {
             TightenedSum::Atom(atom) => LinearForm::Atom(atom),
-            TightenedSum::Constant(holds) => constant(holds),
+            TightenedSum::Constant(holds) => constant_form(holds),
         })
     }
 
     /// Adds `factor · term`. Terms that [`TermPool`] built are sums of monomials of atoms.
-    fn sum(
+    fn add_sum(
         &mut self,
         pool: &TermPool,
         term: Term,
@@ -232,10 +243,10 @@ impl LinearForms {
     ) -> Option<()> {
         let parts =
             if let TermNode::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
-        parts.iter().try_for_each(|&part| self.monomial(pool, part, factor, atom))
+        parts.iter().try_for_each(|&part| self.add_monomial(pool, part, factor, atom))
     }
 
-    fn monomial(
+    fn add_monomial(
         &mut self,
         pool: &TermPool,
         term: Term,
@@ -243,12 +254,12 @@ impl LinearForms {
         atom: &mut LinearAtom,
     ) -> Option<()> {
         if let Some(value) = pool.as_value(term) {
-            atom.constant = atom.constant.add(number(value)?.mul(factor)?)?;
+            atom.constant = atom.constant.add(number_of_value(value)?.mul(factor)?)?;
             return Some(());
         }
         let (factor, inner) = match pool.node(term) {
             TermNode::Mul(list) if list.len() == 2 && pool.as_value(list[0]).is_some() => {
-                (factor.mul(number(pool.as_value(list[0])?)?)?, list[1])
+                (factor.mul(number_of_value(pool.as_value(list[0])?)?)?, list[1])
             }
             _ => (factor, term),
         };
@@ -267,7 +278,7 @@ enum TightenedSum {
 
 impl LinearAtom {
     /// Adds up the coefficients of each slot and sorts by slot.
-    fn collect(&mut self) -> Option<()> {
+    fn merge_terms(&mut self) -> Option<()> {
         self.terms.sort_by_key(|term| term.0);
         let mut terms: Vec<(usize, SmallFraction)> = Vec::with_capacity(self.terms.len());
         for &(slot, factor) in &self.terms {
@@ -282,13 +293,14 @@ impl LinearAtom {
     }
 
     /// Returns the sharpest form over whole numbers: coefficients without common divisor, no `<`.
-    fn tightened(mut self, whole: bool) -> Option<TightenedSum> {
+    fn tighten(mut self, whole: bool) -> Option<TightenedSum> {
         if self.terms.is_empty() {
             return Some(TightenedSum::Constant(self.relation.holds(self.constant)));
         }
         if !whole {
             return Some(TightenedSum::Atom(self));
         }
+        // After scaling the terms add up to any whole number at most, so the constant can be rounded: `2x <= 5` is `x <= 2`.
         self.scale_to_whole()?;
         if self.relation == SumRelation::Lt {
             self.relation = SumRelation::Le;
@@ -312,7 +324,7 @@ impl LinearAtom {
     fn scale_to_whole(&mut self) -> Option<()> {
         let mut scale = SmallFraction::ZERO;
         for &(_, factor) in &self.terms {
-            scale = common(scale, factor)?;
+            scale = common_divisor(scale, factor)?;
         }
         for term in &mut self.terms {
             term.1 = term.1.div(scale)?;
@@ -323,7 +335,8 @@ impl LinearAtom {
 }
 
 /// Returns the greatest fraction of which both are multiples; above zero.
-fn common(a: SmallFraction, b: SmallFraction) -> Option<SmallFraction> {
+fn common_divisor(a: SmallFraction, b: SmallFraction) -> Option<SmallFraction> {
+    // Euclid's algorithm, which works for fractions as for whole numbers.
     let (mut a, mut b) = (a, b);
     while !b.is_zero() {
         let quotient = a.div(b)?.floor();
@@ -345,28 +358,28 @@ impl SumRelation {
 }
 
 /// Returns the form that is always true, or always false.
-fn constant(holds: bool) -> LinearForm {
+fn constant_form(holds: bool) -> LinearForm {
     if holds { LinearForm::All(Vec::new()) } else { LinearForm::Any(Vec::new()) }
 }
 
 /// Returns the atom that the truth value of `slot` is `positive`.
-fn truth(slot: usize, positive: bool) -> LinearAtom {
+fn truth_atom(slot: usize, positive: bool) -> LinearAtom {
     let constant = if positive { SmallFraction::ONE.neg() } else { SmallFraction::ZERO };
     LinearAtom { terms: vec![(slot, SmallFraction::ONE)], constant, relation: SumRelation::Eq }
 }
 
 /// Returns `value` as a number, with 0 and 1 for truth values; `None` if it is another value or too big.
-pub(crate) fn number(value: &Value) -> Option<SmallFraction> {
+pub(crate) fn number_of_value(value: &Value) -> Option<SmallFraction> {
     match value {
         Value::Bool(b) => Some(if *b { SmallFraction::ONE } else { SmallFraction::ZERO }),
-        Value::Int(n) => SmallFraction::int(n.to_i64()?),
+        Value::Int(n) => SmallFraction::from_int(n.to_i64()?),
         Value::Real(n) => SmallFraction::from_rational(n),
         Value::Str(_) | Value::Data(_) | Value::Collection(_) => None,
     }
 }
 
 /// Returns the value of `sort` that `n` stands for.
-pub(crate) fn value(n: SmallFraction, sort: Sort) -> Option<Value> {
+pub(crate) fn value_of_number(n: SmallFraction, sort: Sort) -> Option<Value> {
     match sort {
         Sort::Bool => Some(Value::Bool(!n.is_zero())),
         Sort::Int | Sort::Range { .. } => n.to_i64().map(Value::int),

@@ -12,7 +12,7 @@ use ioxide_model::term::TermPool;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 use thiserror::Error;
 
-use self::doubles::{classes_of, have_doubles};
+use self::doubles::{have_enough_alike, pattern_classes};
 
 /// The greatest character of an SMT-LIB string.
 pub(crate) const MAX_CHAR: char = '\u{2FFFF}';
@@ -51,18 +51,18 @@ pub enum UnsolvablePattern {
 /// Reads `pattern` with the flags a [`Pattern`] has, for questions that may have any patterns of `pool`.
 ///
 /// [`Pattern`]: ioxide_model::term::Pattern
-pub(crate) fn read(pool: &TermPool, pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
+pub(crate) fn read_pattern(pool: &TermPool, pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
     let hir = parse(pattern)?;
     let unsupported = |what| UnsolvablePattern::Unsupported { pattern: pattern.to_owned(), what };
     let others = pool.patterns().filter(|other| *other.text != *pattern);
     // Patterns that cannot be read with themselves alone are in no question.
-    let others = others.filter_map(|other| parse(&other.text).ok()).map(|other| classes_of(&other));
-    let others = others.filter(|classes| have_doubles(classes.iter()));
-    let (own, others): (Vec<_>, Vec<_>) = (classes_of(&hir), others.collect());
-    if !have_doubles(own.iter()) || !have_doubles(own.iter().chain(others.iter().flatten())) {
+    let others = others.filter_map(|other| parse(&other.text).ok()).map(|other| pattern_classes(&other));
+    let others = others.filter(|classes| have_enough_alike(classes.iter()));
+    let (own, others): (Vec<_>, Vec<_>) = (pattern_classes(&hir), others.collect());
+    if !have_enough_alike(own.iter()) || !have_enough_alike(own.iter().chain(others.iter().flatten())) {
         return Err(unsupported("characters above U+2FFFF"));
     }
-    convert(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
+    convert_hir(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
 }
 
 fn parse(pattern: &str) -> Result<Hir, UnsolvablePattern> {
@@ -72,7 +72,7 @@ fn parse(pattern: &str) -> Result<Hir, UnsolvablePattern> {
 
 /// Removes anchors at the ends, which are redundant for a whole string.
 fn strip_anchors(hir: &Hir) -> Option<Hir> {
-    let inner = open_groups(hir);
+    let inner = skip_groups(hir);
     let HirKind::Concat(parts) = inner.kind() else { return None };
     let is_look = |part: &Hir, look| *part.kind() == HirKind::Look(look);
     let start = parts.iter().take_while(|part| is_look(part, Look::Start)).count();
@@ -81,7 +81,7 @@ fn strip_anchors(hir: &Hir) -> Option<Hir> {
     Some(Hir::concat(middle.to_vec()))
 }
 
-fn open_groups(hir: &Hir) -> &Hir {
+fn skip_groups(hir: &Hir) -> &Hir {
     let mut inner = hir;
     while let HirKind::Capture(group) = inner.kind() {
         inner = &group.sub;
@@ -90,27 +90,27 @@ fn open_groups(hir: &Hir) -> &Hir {
 }
 
 /// Converts a syntax tree; recursion is bounded because the parser refuses deep patterns.
-fn convert(hir: &Hir) -> Result<RegexTree, &'static str> {
-    let all = |list: &[Hir]| list.iter().map(convert).collect::<Result<Vec<_>, _>>();
+fn convert_hir(hir: &Hir) -> Result<RegexTree, &'static str> {
+    let all = |list: &[Hir]| list.iter().map(convert_hir).collect::<Result<Vec<_>, _>>();
     Ok(match hir.kind() {
         HirKind::Empty => RegexTree::Text(String::new()),
         HirKind::Literal(literal) => RegexTree::Text(
             std::str::from_utf8(&literal.0).map_err(|_| "bytes that are not text")?.to_owned(),
         ),
-        HirKind::Class(class) => RegexTree::Chars(ranges(class)?),
+        HirKind::Class(class) => RegexTree::Chars(class_ranges(class)?),
         HirKind::Look(_) => return Err("an anchor or a word boundary"),
         HirKind::Repetition(repetition) => RegexTree::Repeat {
-            inner: Box::new(convert(&repetition.sub)?),
+            inner: Box::new(convert_hir(&repetition.sub)?),
             min: repetition.min,
             max: repetition.max,
         },
-        HirKind::Capture(group) => convert(&group.sub)?,
+        HirKind::Capture(group) => convert_hir(&group.sub)?,
         HirKind::Concat(list) => RegexTree::Concat(all(list)?),
         HirKind::Alternation(list) => RegexTree::Union(all(list)?),
     })
 }
 
-fn ranges(class: &Class) -> Result<Vec<(char, char)>, &'static str> {
+fn class_ranges(class: &Class) -> Result<Vec<(char, char)>, &'static str> {
     match class {
         Class::Unicode(class) => Ok(class
             .ranges()
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn alone(pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
-        read(&TermPool::new(), pattern)
+        read_pattern(&TermPool::new(), pattern)
     }
 
     #[test]
@@ -174,10 +174,10 @@ mod tests {
             pool.pattern(pattern).expect("a pattern");
         }
         assert!(alone(few).is_ok() && alone(many).is_ok());
-        assert!(refused(read(&pool, few)) && refused(read(&pool, many)));
+        assert!(refused(read_pattern(&pool, few)) && refused(read_pattern(&pool, many)));
         // One that is never asked about does not speak against others.
         let mut pool = TermPool::new();
         pool.pattern(r"[\x{30000}-\x{10FFFF}]").expect("a pattern");
-        assert!(read(&pool, "[a-z]*").is_ok() && read(&pool, r"\w").is_ok());
+        assert!(read_pattern(&pool, "[a-z]*").is_ok() && read_pattern(&pool, r"\w").is_ok());
     }
 }

@@ -20,29 +20,29 @@ impl SmallFraction {
     pub(crate) const ZERO: Self = Self { numer: 0, denom: 1 };
     pub(crate) const ONE: Self = Self { numer: 1, denom: 1 };
 
-    pub(crate) fn int(n: i64) -> Option<Self> {
-        Self::fit(i128::from(n), 1)
+    pub(crate) fn from_int(n: i64) -> Option<Self> {
+        Self::new_if_fits(i128::from(n), 1)
     }
 
     pub(crate) fn from_rational(n: &Rational) -> Option<Self> {
-        Self::fit(n.numer().to_i64()?.into(), n.denom().to_i64()?.into())
+        Self::new_if_fits(n.numer().to_i64()?.into(), n.denom().to_i64()?.into())
     }
 
     /// `numer / denom`, already in lowest terms.
-    fn fit(numer: i128, denom: i128) -> Option<Self> {
+    fn new_if_fits(numer: i128, denom: i128) -> Option<Self> {
         if numer.abs() > MAX || denom > MAX {
             return None;
         }
         Some(Self { numer: i64::try_from(numer).ok()?, denom: i64::try_from(denom).ok()? })
     }
 
-    fn reduced(numer: i128, denom: i128) -> Option<Self> {
+    fn reduce(numer: i128, denom: i128) -> Option<Self> {
         if denom == 1 {
-            return Self::fit(numer, 1);
+            return Self::new_if_fits(numer, 1);
         }
         let divisor = gcd(numer.unsigned_abs(), denom.unsigned_abs());
         let divisor = i128::try_from(divisor).ok()? * denom.signum();
-        Self::fit(numer / divisor, denom / divisor)
+        Self::new_if_fits(numer / divisor, denom / divisor)
     }
 
     pub(crate) fn is_zero(self) -> bool {
@@ -73,10 +73,10 @@ impl SmallFraction {
     pub(crate) fn add(self, other: Self) -> Option<Self> {
         let (a, b) = (i128::from(self.numer), i128::from(other.numer));
         if self.denom == 1 && other.denom == 1 {
-            return Self::fit(a + b, 1);
+            return Self::new_if_fits(a + b, 1);
         }
         let (c, d) = (i128::from(self.denom), i128::from(other.denom));
-        Self::reduced(a * d + b * c, c * d)
+        Self::reduce(a * d + b * c, c * d)
     }
 
     pub(crate) fn sub(self, other: Self) -> Option<Self> {
@@ -85,7 +85,7 @@ impl SmallFraction {
 
     pub(crate) fn mul(self, other: Self) -> Option<Self> {
         let numer = i128::from(self.numer) * i128::from(other.numer);
-        Self::reduced(numer, i128::from(self.denom) * i128::from(other.denom))
+        Self::reduce(numer, i128::from(self.denom) * i128::from(other.denom))
     }
 
     /// Returns the quotient; `None` if it does not fit or `other` is zero.
@@ -94,7 +94,7 @@ impl SmallFraction {
             return None;
         }
         let numer = i128::from(self.numer) * i128::from(other.denom);
-        Self::reduced(numer, i128::from(self.denom) * i128::from(other.numer))
+        Self::reduce(numer, i128::from(self.denom) * i128::from(other.numer))
     }
 
     /// The greatest whole number not above the value.
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn overflow_is_none() {
-        let big = SmallFraction::int(1 << 61).expect("fits");
+        let big = SmallFraction::from_int(1 << 61).expect("fits");
         assert_eq!(big.mul(big), None);
         assert_eq!(big.add(big).and_then(|it| it.add(big)), None);
-        assert_eq!(SmallFraction::int(i64::MIN), None);
+        assert_eq!(SmallFraction::from_int(i64::MIN), None);
         assert_eq!(big.div(SmallFraction::ZERO), None);
     }
 }

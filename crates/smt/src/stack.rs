@@ -96,13 +96,13 @@ impl SolverStack {
 
     /// Discards all layers if the questions now come from another pool: answers are cached by term, and the terms of
     /// another pool mean something else.
-    fn turn_to(&mut self, pool: &TermPool) {
+    fn discard_if_other_pool(&mut self, pool: &TermPool) {
         if self.pool == Some(pool.id()) {
             return;
         }
         if self.pool.is_some() {
             self.solver.tally(&mut self.before);
-            (self.backend, self.solver) = assemble(&self.config, &self.halt);
+            (self.backend, self.solver) = assemble_layers(&self.config, &self.halt);
         }
         self.pool = Some(pool.id());
     }
@@ -113,11 +113,11 @@ impl SolverStack {
 #[must_use]
 pub fn stack(config: &SolverConfig) -> SolverStack {
     let halt = HaltCell::new(config.halt.clone());
-    let (backend, solver) = assemble(config, &halt);
+    let (backend, solver) = assemble_layers(config, &halt);
     SolverStack { config: config.clone(), halt, solver, backend, pool: None, before: SolverTally::default() }
 }
 
-fn assemble(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
+fn assemble_layers(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn Solver>) {
     let halt = Halt::new(halt.clone());
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         BackendChoice::Auto | BackendChoice::Z3 => match z3::solver(config.limits) {
@@ -140,7 +140,7 @@ impl Solver for SolverStack {
         if let Some(halted) = self.halt.get().halted() {
             return SolverAnswer::Unknown(halted.into());
         }
-        self.turn_to(pool);
+        self.discard_if_other_pool(pool);
         self.solver.check(pool, facts)
     }
 
@@ -148,7 +148,7 @@ impl Solver for SolverStack {
         if let Some(halted) = self.halt.get().halted() {
             return SolverDecision::Unknown(halted.into());
         }
-        self.turn_to(pool);
+        self.discard_if_other_pool(pool);
         self.solver.decide(pool, facts)
     }
 

@@ -53,7 +53,7 @@ impl AnswerCounts {
     }
 
     /// Counts `decision` and returns it.
-    pub fn note_decision(&mut self, decision: SolverDecision) -> SolverDecision {
+    pub fn count_decision(&mut self, decision: SolverDecision) -> SolverDecision {
         match decision {
             SolverDecision::Sat => self.sat += 1,
             SolverDecision::Unsat => self.unsat += 1,

@@ -31,7 +31,7 @@ use self::watchdog::Watchdog;
 use crate::backend::{Backend, IncrementalSolver, Stopper};
 use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 
-/// The number of terms beyond which a context is replaced by a fresh one, so that memory stays bounded.
+/// The number of terms beyond which a context is replaced by a fresh one, so that memory stays bounded. Chosen by feel.
 const MAX_TERMS: usize = 1_000_000;
 
 /// A Z3 context with its solvers.
@@ -90,7 +90,7 @@ impl Z3 {
     }
 
     /// Returns the context with its solvers, the levels they must know, and the watchdog.
-    fn engine(&mut self) -> Result<(&mut Z3Engine, &[AssertionLevel], &mut Watchdog), UnknownReason> {
+    fn ensure_engine(&mut self) -> Result<(&mut Z3Engine, &[AssertionLevel], &mut Watchdog), UnknownReason> {
         let engine = self.engine.get_or_insert_with(|| {
             let engine = Z3Engine::new(&self.library);
             self.watchdog.watch(engine.as_ref().ok().map(|engine| engine.context.interrupter()));
@@ -106,7 +106,7 @@ impl Z3 {
         self.library.version()
     }
 
-    fn serial(&mut self) -> u64 {
+    fn next_serial(&mut self) -> u64 {
         self.next_serial += 1;
         self.next_serial
     }
@@ -115,8 +115,8 @@ impl Z3 {
         self.levels.iter().all(|level| level.linear)
     }
 
-    fn add(&mut self, formula: context::Z3Ast, linear: bool) -> Result<(), UnknownReason> {
-        let serial = self.serial();
+    fn add_formula(&mut self, formula: context::Z3Ast, linear: bool) -> Result<(), UnknownReason> {
+        let serial = self.next_serial();
         let level = self.levels.last_mut().ok_or_else(|| UnknownReason::Error("no level is open".into()))?;
         level.formulas.push(formula);
         level.serial = serial;
@@ -126,9 +126,9 @@ impl Z3 {
 
     fn try_check(&mut self, limits: SolverLimits) -> Result<SolverDecision, UnknownReason> {
         let linear = self.is_linear();
-        let (engine, levels, watchdog) = self.engine()?;
+        let (engine, levels, watchdog) = self.ensure_engine()?;
         let lane = if linear { &mut engine.linear } else { &mut engine.general };
-        lane.sync(&engine.context, levels)?;
+        lane.sync_levels(&engine.context, levels)?;
         lane.limit_steps(&engine.context, limits.steps)?;
         let guard = watchdog.arm(limits.wall);
         let decision = engine.context.check(lane.solver);
@@ -143,8 +143,8 @@ impl Z3 {
 impl Z3Engine {
     fn new(library: &Z3Library) -> Result<Self, UnknownReason> {
         let mut context = Z3Context::new(library)?;
-        let linear = Z3Lane { solver: context.solver_for("QF_LIA")?, synced: Vec::new(), steps: None };
-        let general = Z3Lane { solver: context.solver()?, synced: Vec::new(), steps: None };
+        let linear = Z3Lane { solver: context.new_solver_for("QF_LIA")?, synced: Vec::new(), steps: None };
+        let general = Z3Lane { solver: context.new_solver()?, synced: Vec::new(), steps: None };
         Ok(Self { memo: TranslationMemo::default(), linear, general, context })
     }
 }
@@ -160,7 +160,7 @@ impl Z3Lane {
     }
 
     /// Pops the levels that are not wanted and pushes those that are missing.
-    fn sync(&mut self, context: &Z3Context, levels: &[AssertionLevel]) -> Result<(), UnknownReason> {
+    fn sync_levels(&mut self, context: &Z3Context, levels: &[AssertionLevel]) -> Result<(), UnknownReason> {
         let shared =
             self.synced.iter().zip(levels).take_while(|(seen, level)| **seen == level.serial).count();
         context.pop(self.solver, self.synced.len() - shared)?;
@@ -182,7 +182,7 @@ impl Backend for Z3 {
     }
 
     fn push(&mut self) -> Result<(), UnknownReason> {
-        let serial = self.serial();
+        let serial = self.next_serial();
         self.levels.push(AssertionLevel { serial, formulas: Vec::new(), linear: true });
         Ok(())
     }
@@ -194,18 +194,18 @@ impl Backend for Z3 {
 
     fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
         let sort = pool.var_info(var).sort;
-        let (engine, ..) = self.engine()?;
-        let Some(fact) = engine.memo.domain(&engine.context, var, sort)? else { return Ok(()) };
-        self.add(fact, true)
+        let (engine, ..) = self.ensure_engine()?;
+        let Some(fact) = engine.memo.domain_constraint(&engine.context, var, sort)? else { return Ok(()) };
+        self.add_formula(fact, true)
     }
 
     fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
-        let (engine, ..) = self.engine()?;
+        let (engine, ..) = self.ensure_engine()?;
         if engine.memo.len() > MAX_TERMS {
             return Err(UnknownReason::Memory);
         }
         let (formula, linear) = engine.memo.translate(&engine.context, pool, fact)?;
-        self.add(formula, linear)
+        self.add_formula(formula, linear)
     }
 
     fn check(&mut self, limits: SolverLimits) -> SolverDecision {
@@ -214,13 +214,13 @@ impl Backend for Z3 {
 
     fn values(&mut self, pool: &TermPool, vars: &[VarId]) -> Result<Valuation, UnknownReason> {
         let linear = self.is_linear();
-        let (engine, ..) = self.engine()?;
+        let (engine, ..) = self.ensure_engine()?;
         let lane = if linear { &engine.linear } else { &engine.general };
         let model = engine.context.model(lane.solver)?;
         let mut valuation = Valuation::new();
         for &var in vars {
             let sort: Sort = pool.var_info(var).sort;
-            let constant = engine.memo.constant(&engine.context, var, sort)?;
+            let constant = engine.memo.variable_constant(&engine.context, var, sort)?;
             valuation.set(var, model.value(constant, sort)?);
         }
         Ok(valuation)

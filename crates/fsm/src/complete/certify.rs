@@ -19,8 +19,9 @@ use crate::counting::tree::WordTree;
 use crate::mealy::{InputId, Mealy, SuiteModel};
 use crate::word::Word;
 
-/// Access words tried for one state.
-const CANDIDATES: usize = 24;
+/// Access words tried for one state. This limit and the two below were chosen by feel: they bound the time, and a
+/// certificate that is missed because of them is not a wrong answer.
+const MAX_CANDIDATES: usize = 24;
 /// Choices of access words looked at.
 const MAX_CHOICES: usize = 20_000;
 /// Words behind access words looked at.
@@ -49,13 +50,14 @@ pub fn certify(spec: &SuiteModel, suite: &[Word], extra: usize) -> Option<Certif
         return None;
     }
     let mut proof = SuiteProof { machine: &machine, tree: &tree, extra, choices: 0 };
-    let candidates = proof.candidates();
+    let candidates = proof.access_candidates();
     let mut chosen = Vec::new();
-    if !proof.choose(&candidates, &mut chosen) {
+    if !proof.choose_access_words(&candidates, &mut chosen) {
         return None;
     }
+    debug_assert_eq!(chosen.len(), spec.n_states(), "one access word for every state");
     let access: Vec<Word> = chosen.iter().map(|basis| basis.access.clone()).collect();
-    let is_k_a_complete = proof.has_beginnings(&access) && proof.tells_all_apart(&chosen);
+    let is_k_a_complete = proof.is_prefix_closed(&access) && proof.separates_all_behind(&chosen);
     Some(Certificate { access, is_k_a_complete })
 }
 
@@ -78,19 +80,20 @@ struct SuiteProof<'t> {
 impl SuiteProof<'_> {
     /// Returns for every state the candidate access words, shortest first: those that the tree extends by all words
     /// of up to `extra + 1` symbols, settled along each.
-    fn candidates(&self) -> Vec<Vec<CertifiedBasis>> {
+    fn access_candidates(&self) -> Vec<Vec<CertifiedBasis>> {
         let mut found: Vec<Vec<CertifiedBasis>> = vec![Vec::new(); self.machine.n_states()];
+        // Breadth first, so that the shortest access words come first and the limit drops the longest.
         let mut level = vec![(0, Word::new())];
         while !level.is_empty() {
             let mut next = Vec::new();
             for (node, access) in level {
-                let room = &mut found[self.tree.state(node).index()];
-                if room.len() < CANDIDATES
-                    && let Some(behind) = self.behind(node)
+                let candidates = &mut found[self.tree.state(node).index()];
+                if candidates.len() < MAX_CANDIDATES
+                    && let Some(behind) = self.nodes_behind(node)
                 {
-                    room.push(CertifiedBasis { access: access.clone(), node, behind });
+                    candidates.push(CertifiedBasis { access: access.clone(), node, behind });
                 }
-                for &(input, kid) in self.tree.kids(node) {
+                for &(input, kid) in self.tree.children(node) {
                     next.push((kid, [access.as_slice(), &[input]].concat()));
                 }
             }
@@ -104,25 +107,26 @@ impl SuiteProof<'_> {
 
     /// Returns the nodes at most `extra + 1` symbols behind `node`; `None` if a word is missing or two nodes along
     /// one are not settled.
-    fn behind(&self, node: usize) -> Option<Vec<usize>> {
+    fn nodes_behind(&self, node: usize) -> Option<Vec<usize>> {
         let mut found = Vec::new();
-        self.descend(node, &mut Vec::new(), &mut found).then_some(found)
+        self.collect_nodes_behind(node, &mut Vec::new(), &mut found).then_some(found)
     }
 
-    fn descend(&self, node: usize, way: &mut Vec<usize>, found: &mut Vec<usize>) -> bool {
-        if way.len() > self.extra {
+    fn collect_nodes_behind(&self, node: usize, path: &mut Vec<usize>, found: &mut Vec<usize>) -> bool {
+        if path.len() > self.extra {
             return true;
         }
         let all: Vec<InputId> = self.machine.inputs().collect();
         all.into_iter().all(|input| {
-            let Some(kid) = self.tree.kid(node, input) else { return false };
-            if !way.iter().all(|&before| self.are_settled(before, kid)) {
+            let Some(kid) = self.tree.child(node, input) else { return false };
+            // The third kind of pair of the H-condition: a word and its own beginning behind the same access word.
+            if !path.iter().all(|&before| self.are_settled(before, kid)) {
                 return false;
             }
             found.push(kid);
-            way.push(kid);
-            let goes_on = self.descend(kid, way, found);
-            way.pop();
+            path.push(kid);
+            let goes_on = self.collect_nodes_behind(kid, path, found);
+            path.pop();
             goes_on
         })
     }
@@ -134,16 +138,22 @@ impl SuiteProof<'_> {
 
     /// Chooses an access word for every state from `chosen.len()` on such that all fit together; returns whether it
     /// could.
-    fn choose(&mut self, candidates: &[Vec<CertifiedBasis>], chosen: &mut Vec<CertifiedBasis>) -> bool {
+    fn choose_access_words(
+        &mut self,
+        candidates: &[Vec<CertifiedBasis>],
+        chosen: &mut Vec<CertifiedBasis>,
+    ) -> bool {
+        // Backtracking, one state after the other: compatibility is pairwise, so a choice that fits all earlier ones stays
+        // right whatever comes later.
         let Some(options) = candidates.get(chosen.len()) else { return true };
         for basis in options {
             self.choices += 1;
             if self.choices > MAX_CHOICES {
                 return false;
             }
-            if chosen.iter().all(|other| self.fit(other, basis)) && self.fits_itself(basis) {
+            if chosen.iter().all(|other| self.are_compatible(other, basis)) && self.is_settled_behind(basis) {
                 chosen.push(basis.clone());
-                if self.choose(candidates, chosen) {
+                if self.choose_access_words(candidates, chosen) {
                     return true;
                 }
                 chosen.pop();
@@ -152,24 +162,27 @@ impl SuiteProof<'_> {
         false
     }
 
-    fn fits_itself(&self, basis: &CertifiedBasis) -> bool {
+    fn is_settled_behind(&self, basis: &CertifiedBasis) -> bool {
+        // The second kind of pair, an access word and a longer word, for the same access word.
         basis.behind.iter().all(|&node| self.are_settled(basis.node, node))
     }
 
-    fn fit(&self, a: &CertifiedBasis, b: &CertifiedBasis) -> bool {
+    fn are_compatible(&self, a: &CertifiedBasis, b: &CertifiedBasis) -> bool {
+        // The first kind of pair, both access words, then the second for two different access words.
         self.are_settled(a.node, b.node)
             && b.behind.iter().all(|&node| self.are_settled(a.node, node))
             && a.behind.iter().all(|&node| self.are_settled(b.node, node))
     }
 
     /// Returns whether the access words are prefix-closed.
-    fn has_beginnings(&self, access: &[Word]) -> bool {
+    fn is_prefix_closed(&self, access: &[Word]) -> bool {
         let holds = |word: &[InputId]| access.iter().any(|other| other == word);
         access.iter().all(|word| word.is_empty() || holds(&word[..word.len() - 1]))
     }
 
     /// Returns whether the tree separates every two words behind access words that lead to different states.
-    fn tells_all_apart(&self, chosen: &[CertifiedBasis]) -> bool {
+    fn separates_all_behind(&self, chosen: &[CertifiedBasis]) -> bool {
+        // k-A-completeness asks for every two words behind access words, not only for those along one path.
         let all: Vec<usize> = chosen.iter().flat_map(|basis| basis.behind.iter().copied()).collect();
         all.iter().enumerate().all(|(i, &a)| all[..i].iter().all(|&b| self.are_settled(a, b)))
     }

@@ -15,7 +15,7 @@ use crate::word::Word;
 #[must_use]
 pub fn nearest(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Option<Mealy> {
     let mut search = NearMachines { spec, suite, steps: 0, max_steps };
-    search.single().or_else(|| (extra > 0).then(|| search.doubled()).flatten())
+    search.find_with_one_change().or_else(|| (extra > 0).then(|| search.find_with_copied_state()).flatten())
 }
 
 type NearTable = Vec<Option<(usize, usize)>>;
@@ -29,24 +29,25 @@ struct NearMachines<'s> {
 
 impl NearMachines<'_> {
     /// Returns a passing machine that differs from the specification in one transition.
-    fn single(&mut self) -> Option<Mealy> {
-        let table = self.table();
+    fn find_with_one_change(&mut self) -> Option<Mealy> {
+        let table = self.spec_table();
         let n = self.spec.n_states();
-        (0..table.len()).find_map(|slot| self.changed(&table, n, slot))
+        (0..table.len()).find_map(|slot| self.find_changed_at(&table, n, slot))
     }
 
     /// Returns a passing machine with one more state: a transition is redirected into a copy of its target, and one
     /// transition of the copy is changed.
-    fn doubled(&mut self) -> Option<Mealy> {
+    fn find_with_copied_state(&mut self) -> Option<Mealy> {
         let (n, k) = (self.spec.n_states(), self.spec.n_inputs());
-        let table = self.table();
+        let table = self.spec_table();
         for slot in 0..n * k {
             let Some((target, output)) = table[slot] else { continue };
             let mut copy = table.clone();
             copy.extend_from_within(target * k..(target + 1) * k);
+            // Reached by one transition only, and right but for one change: the copy is as hard to notice as can be.
             copy[slot] = Some((n, output));
             for input in 0..k {
-                if let Some(machine) = self.changed(&copy, n + 1, n * k + input) {
+                if let Some(machine) = self.find_changed_at(&copy, n + 1, n * k + input) {
                     return Some(machine);
                 }
             }
@@ -55,21 +56,28 @@ impl NearMachines<'_> {
     }
 
     /// The first wrong machine that passes, with another answer or target at `slot`.
-    fn changed(&mut self, table: &NearTable, states: usize, slot: usize) -> Option<Mealy> {
+    fn find_changed_at(&mut self, table: &NearTable, states: usize, slot: usize) -> Option<Mealy> {
         let (target, output) = table[slot]?;
         let outputs = self.spec.names().outputs.len();
         let targets = (0..states).filter(|&other| other != target).map(|other| (other, output));
+        // One new output stands for every wrong output: tests that catch it catch any other.
         std::iter::once((target, outputs)).chain(targets).find_map(|entry| {
             let mut changed = table.clone();
             changed[slot] = Some(entry);
-            self.passing(states, outputs + 1, &changed)
+            self.keep_if_wrong_and_passing(states, outputs + 1, &changed)
         })
     }
 
-    fn passing(&mut self, states: usize, outputs: usize, table: &NearTable) -> Option<Mealy> {
+    fn keep_if_wrong_and_passing(
+        &mut self,
+        states: usize,
+        outputs: usize,
+        table: &NearTable,
+    ) -> Option<Mealy> {
         if self.steps > self.max_steps || !self.suite.iter().all(|word| self.passes(table, word)) {
             return None;
         }
+        // Passing is not enough: a redirected transition may lead to an equivalent machine.
         let machine = Mealy::from_table(states, self.spec.n_inputs(), outputs, table)?;
         product::difference(&self.spec.to_mealy(), &machine).map(|_| machine)
     }
@@ -89,11 +97,11 @@ impl NearMachines<'_> {
     }
 
     /// The specification as a table that begins with its initial state.
-    fn table(&self) -> NearTable {
+    fn spec_table(&self) -> NearTable {
         let n = self.spec.n_states();
         let first = self.spec.initial().index();
         // States 0 and `first` change places.
-        let moved = |state: usize| {
+        let swap = |state: usize| {
             if state == 0 {
                 first
             } else if state == first {
@@ -104,8 +112,8 @@ impl NearMachines<'_> {
         };
         let entry = |slot: usize| {
             let k = self.spec.n_inputs();
-            let (state, input) = (StateId::new(moved(slot / k)), InputId::new(slot % k));
-            Some((moved(self.spec.next(state, input).index()), self.spec.output(state, input).index()))
+            let (state, input) = (StateId::new(swap(slot / k)), InputId::new(slot % k));
+            Some((swap(self.spec.next(state, input).index()), self.spec.output(state, input).index()))
         };
         (0..n * self.spec.n_inputs()).map(entry).collect()
     }

@@ -19,9 +19,11 @@ impl ApartTable {
     pub fn new(machine: &Mealy) -> Self {
         let n = machine.n_states();
         let mut apart = Self { n, level: vec![None; n * n] };
+        // Level by level, so that a pair gets the length of a shortest word. Levels have no gaps: a word of `k + 1` symbols
+        // begins with an input into a pair of level `k`, so the first empty level is the end.
         let mut length = 1;
         loop {
-            let fresh = apart.at_level(machine, length);
+            let fresh = apart.pairs_separated_by_length(machine, length);
             if fresh.is_empty() {
                 return apart;
             }
@@ -34,12 +36,16 @@ impl ApartTable {
     }
 
     /// The pairs that a word of `length` symbols tells apart, and no shorter one.
-    fn at_level(&self, machine: &Mealy, length: u32) -> Vec<(usize, usize)> {
+    fn pairs_separated_by_length(&self, machine: &Mealy, length: u32) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for a in machine.states() {
             for b in machine.states().take(a.index()) {
                 let is_open = self.level[a.index() * self.n + b.index()].is_none();
-                if is_open && machine.inputs().any(|x| self.after(machine, a, b, x) == Some(length - 1)) {
+                if is_open
+                    && machine
+                        .inputs()
+                        .any(|x| self.separating_length_after(machine, a, b, x) == Some(length - 1))
+                {
                     found.push((a.index(), b.index()));
                 }
             }
@@ -49,8 +55,15 @@ impl ApartTable {
 
     /// Returns the number of symbols that a separating word needs after `input`: 0 if the outputs for `input` differ,
     /// `None` if a state does not answer it or the successors are not known to be apart.
-    fn after(&self, machine: &Mealy, a: StateId, b: StateId, input: InputId) -> Option<u32> {
+    fn separating_length_after(
+        &self,
+        machine: &Mealy,
+        a: StateId,
+        b: StateId,
+        input: InputId,
+    ) -> Option<u32> {
         let (x, y) = (machine.edge(a, input)?, machine.edge(b, input)?);
+        // An input that one of the two does not answer separates nothing: the system may do there what it likes.
         if x.output == y.output { self.level[x.next.index() * self.n + y.next.index()] } else { Some(0) }
     }
 
@@ -73,10 +86,13 @@ impl ApartTable {
         let mut word = Word::new();
         let mut length = self.level[a.index() * self.n + b.index()]?;
         while length > 0 {
-            let fits = |&x: &InputId| self.after(machine, a, b, x).is_some_and(|rest| rest < length);
+            let fits = |&x: &InputId| {
+                self.separating_length_after(machine, a, b, x).is_some_and(|rest| rest < length)
+            };
             let price = |x: &InputId| cost(&[word.as_slice(), &[*x]].concat());
+            // Any input that leads closer will do; take the one that the tree has most of already.
             let input = machine.inputs().filter(fits).min_by_key(price)?;
-            length = self.after(machine, a, b, input)?;
+            length = self.separating_length_after(machine, a, b, input)?;
             word.push(input);
             (a, b) = (machine.edge(a, input)?.next, machine.edge(b, input)?.next);
         }
@@ -91,6 +107,7 @@ impl ApartTable {
         let mut order = states.clone();
         order.sort_by_key(|state| (std::cmp::Reverse(degree(state)), *state));
         let mut found: Vec<Vec<StateId>> = Vec::new();
+        // A largest clique is hard to find; one greedy clique through every state is enough for counting to come to an end.
         for &first in &states {
             let mut clique = vec![first];
             for &state in &order {

@@ -33,18 +33,18 @@ impl<'m> WordTree<'m> {
     }
 
     /// The node after `input` from `node`, if the tree has it.
-    pub fn kid(&self, node: usize, input: InputId) -> Option<usize> {
+    pub fn child(&self, node: usize, input: InputId) -> Option<usize> {
         self.nodes[node].kids.iter().find(|&&(x, _)| x == input).map(|&(_, kid)| kid)
     }
 
     /// The inputs that the tree holds after `node`, with the nodes they lead to.
-    pub fn kids(&self, node: usize) -> &[(InputId, usize)] {
+    pub fn children(&self, node: usize) -> &[(InputId, usize)] {
         &self.nodes[node].kids
     }
 
     /// The node after `input` from `node`, made if need be; the same node if the machine has no answer.
     pub fn add(&mut self, node: usize, input: InputId) -> usize {
-        if let Some(kid) = self.kid(node, input) {
+        if let Some(kid) = self.child(node, input) {
             return kid;
         }
         let Some(edge) = self.machine.edge(self.nodes[node].state, input) else { return node };
@@ -57,11 +57,11 @@ impl<'m> WordTree<'m> {
     /// Returns whether some word that the tree holds behind both nodes is answered differently.
     pub fn separates(&self, a: usize, b: usize) -> bool {
         let (p, q) = (&self.nodes[a], &self.nodes[b]);
-        p.state != q.state && p.kids.iter().any(|&(input, next)| self.separates_with(a, b, input, next))
+        p.state != q.state && p.kids.iter().any(|&(input, next)| self.separates_by(a, b, input, next))
     }
 
-    fn separates_with(&self, a: usize, b: usize, input: InputId, next: usize) -> bool {
-        let Some(other) = self.kid(b, input) else { return false };
+    fn separates_by(&self, a: usize, b: usize, input: InputId, next: usize) -> bool {
+        let Some(other) = self.child(b, input) else { return false };
         let answer = |node: usize| self.machine.edge(self.nodes[node].state, input).map(|edge| edge.output);
         answer(a) != answer(b) || self.separates(next, other)
     }
@@ -69,14 +69,16 @@ impl<'m> WordTree<'m> {
     /// Returns the number of symbols that `word` adds behind both nodes, plus three for each node where it starts a
     /// new test.
     pub fn cost(&self, a: usize, b: usize, word: &[InputId]) -> usize {
-        self.missing(a, word) + self.missing(b, word)
+        self.count_missing_symbols(a, word) + self.count_missing_symbols(b, word)
     }
 
-    fn missing(&self, node: usize, word: &[InputId]) -> usize {
+    fn count_missing_symbols(&self, node: usize, word: &[InputId]) -> usize {
         let mut at = node;
         for (done, &input) in word.iter().enumerate() {
-            match self.kid(at, input) {
+            match self.child(at, input) {
                 Some(kid) => at = kid,
+                // At a leaf the word continues a test; elsewhere it branches off and needs a reset, priced at three symbols
+                // by feel.
                 None if self.nodes[at].kids.is_empty() => return word.len() - done,
                 None => return word.len() - done + 3,
             }

@@ -13,7 +13,7 @@
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use crate::distinguish::improve::improved_identifiers;
+use crate::distinguish::improve::improve_identifiers;
 use crate::distinguish::refine::{GroupRefiner, StateGroups};
 use crate::distinguish::{SplittingTree, WordCosts};
 use crate::mealy::{InputId, StateId, SuiteModel};
@@ -45,16 +45,16 @@ pub enum WordPreference {
 pub fn adaptive_trees(
     spec: &SuiteModel,
     splitting: &SplittingTree,
-    taste: WordPreference,
+    preference: WordPreference,
 ) -> Vec<AdaptiveTree> {
     let mut trees = Vec::new();
     let mut open: Vec<Vec<StateId>> = vec![spec.states().collect()];
-    let mut grower = AdaptiveTreeGrower::new(spec, splitting, taste);
+    let mut grower = AdaptiveTreeGrower::new(spec, splitting, preference);
     while let Some(states) = open.pop() {
         if states.len() < 2 {
             continue;
         }
-        let tree = grower.tree(&states);
+        let tree = grower.grow_tree(&states);
         open.extend(tree.together.iter().cloned());
         trees.push(tree);
     }
@@ -69,16 +69,17 @@ pub fn harmonised_identifiers(
     splitting: &SplittingTree,
     weights: &WordCosts,
 ) -> IndexVec<StateId, Vec<Word>> {
+    // No preference is best for all machines, and trying all of them costs little next to the suite itself.
     let mut best = nested_identifiers(spec, splitting);
     let mut cost = weights.cost_of_all(&best);
-    for taste in [WordPreference::KeepApart, WordPreference::SplitMost, WordPreference::Given] {
-        let family = path_identifiers(spec, splitting, taste);
+    for preference in [WordPreference::KeepApart, WordPreference::SplitMost, WordPreference::Given] {
+        let family = path_identifiers(spec, splitting, preference);
         let its_cost = weights.cost_of_all(&family);
         if its_cost < cost {
             (best, cost) = (family, its_cost);
         }
     }
-    improved_identifiers(spec, weights, best, weights.effort)
+    improve_identifiers(spec, weights, best, weights.effort)
 }
 
 /// The words of all blocks of the splitting tree a state is in.
@@ -94,10 +95,10 @@ pub(super) fn nested_identifiers(
 fn path_identifiers(
     spec: &SuiteModel,
     splitting: &SplittingTree,
-    taste: WordPreference,
+    preference: WordPreference,
 ) -> IndexVec<StateId, Vec<Word>> {
     let mut identifiers: IndexVec<StateId, Vec<Word>> = IndexVec::filled(Vec::new(), spec.n_states());
-    for tree in adaptive_trees(spec, splitting, taste) {
+    for tree in adaptive_trees(spec, splitting, preference) {
         for (state, path) in tree.paths {
             identifiers[state].push(path);
         }
@@ -129,7 +130,7 @@ impl WordCandidate<'_> {
 struct AdaptiveTreeGrower<'a> {
     spec: &'a SuiteModel,
     splitting: &'a SplittingTree,
-    taste: WordPreference,
+    preference: WordPreference,
     refiner: GroupRefiner<'a>,
     /// The groups of the candidate under consideration, and of a whole node.
     groups: StateGroups,
@@ -146,15 +147,16 @@ struct AdaptiveTreeGrower<'a> {
     stamp: u32,
 }
 
-/// The limit on the entries of the table of groups and current states; pairs beyond it are counted by sorting.
-const MOST_ENTRIES: usize = 1 << 16;
+/// The limit on the entries of the table of groups and current states; pairs beyond it are counted by
+/// sorting. 64 Ki entries of 4 bytes stay in the cache of a core; chosen by feel.
+const MAX_TABLE_ENTRIES: usize = 1 << 16;
 
 impl<'a> AdaptiveTreeGrower<'a> {
-    fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, taste: WordPreference) -> Self {
+    fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, preference: WordPreference) -> Self {
         Self {
             spec,
             splitting,
-            taste,
+            preference,
             refiner: GroupRefiner::new(spec),
             groups: StateGroups::default(),
             weights: Vec::new(),
@@ -167,11 +169,13 @@ impl<'a> AdaptiveTreeGrower<'a> {
         }
     }
 
-    fn tree(&mut self, states: &[StateId]) -> AdaptiveTree {
+    fn grow_tree(&mut self, states: &[StateId]) -> AdaptiveTree {
         let mut tree = AdaptiveTree { paths: Vec::new(), together: Vec::new() };
         let start: NodeTokens = states.iter().map(|&state| (state, state)).collect();
         let mut open = vec![(Word::new(), start)];
         while let Some((path, tokens)) = open.pop() {
+            // All tokens in one state: either one token, and its state is told from all others of the tree, or several that
+            // have met, and another tree has to separate those.
             let Some(best) = self.best_split(&tokens) else {
                 if tokens.len() > 1 {
                     tree.together.push(tokens.iter().map(|&(start, _)| start).collect());
@@ -179,9 +183,11 @@ impl<'a> AdaptiveTreeGrower<'a> {
                 tree.paths.extend(tokens.into_iter().map(|(start, _)| (start, path.clone())));
                 continue;
             };
+            debug_assert!(best.len() > 0, "an empty word splits nothing");
             let mut longer = path;
             longer.extend(best.inputs());
-            for part in self.parts(&tokens, best) {
+            // Children of a node share the word so far: that is what makes the paths harmonised.
+            for part in self.split_tokens(&tokens, best) {
                 open.push((longer.clone(), part));
             }
         }
@@ -191,6 +197,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
     /// Returns the word that the preference ranks highest; `None` if all tokens are in one state.
     fn best_split(&mut self, tokens: &NodeTokens) -> Option<WordCandidate<'a>> {
         let mut here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
+        // Tokens that have met are one place with a weight; what a word does to them it does to all of them.
         here.sort_unstable();
         self.weights.clear();
         self.weights.extend(here.chunk_by(|a, b| a == b).map(|same| same.len() as u32));
@@ -198,14 +205,14 @@ impl<'a> AdaptiveTreeGrower<'a> {
         if here.len() < 2 {
             return None;
         }
-        if self.taste == WordPreference::Given {
+        if self.preference == WordPreference::Given {
             return Some(WordCandidate { first: None, rest: self.splitting.word_for(&here) });
         }
         let mut best: Option<(f64, f64, WordCandidate<'a>)> = None;
         let mut candidates = std::mem::take(&mut self.candidates);
         self.list_candidates(&here, &mut candidates);
         for &candidate in &candidates {
-            let Some((first, second)) = self.value(&here, candidate) else { continue };
+            let Some((first, second)) = self.rank_candidate(&here, candidate) else { continue };
             if best.as_ref().is_none_or(|best| (first, second) > (best.0, best.1)) {
                 best = Some((first, second, candidate));
             }
@@ -216,7 +223,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
 
     /// Returns the rank of `candidate` for the states `here`, greater being better, compared in order; `None` if all
     /// of them answer alike.
-    fn value(&mut self, here: &[StateId], candidate: WordCandidate<'a>) -> Option<(f64, f64)> {
+    fn rank_candidate(&mut self, here: &[StateId], candidate: WordCandidate<'a>) -> Option<(f64, f64)> {
         self.groups.restart_together(here);
         self.refiner.apply(&mut self.groups, candidate.inputs());
         if self.groups.count < 2 {
@@ -224,22 +231,26 @@ impl<'a> AdaptiveTreeGrower<'a> {
         }
         let length = candidate.len() as f64;
         let parts = self.groups.count as f64 / length;
-        let lost = here.len() - self.distinct();
-        Some(match self.taste {
-            WordPreference::SplitMost => (-((self.together() + lost) as f64) * length.sqrt(), parts),
+        // Places lost: states that answered alike and met, which no later word can separate.
+        let lost = here.len() - self.count_distinct_places();
+        Some(match self.preference {
+            WordPreference::SplitMost => {
+                (-((self.sum_of_squared_group_sizes() + lost) as f64) * length.sqrt(), parts)
+            }
             WordPreference::KeepApart | WordPreference::Given => (-(lost as f64), parts),
         })
     }
 
     /// Returns the number of different pairs of a group and a current state.
-    fn distinct(&mut self) -> usize {
+    fn count_distinct_places(&mut self) -> usize {
         let entries = self.groups.count * self.spec.n_states();
-        if entries > MOST_ENTRIES {
-            return self.distinct_by_sorting();
+        if entries > MAX_TABLE_ENTRIES {
+            return self.count_distinct_by_sorting();
         }
         if self.met.len() < entries {
             self.met.resize(entries, 0);
         }
+        // An entry counts only with the stamp of this count, so the table is never cleared.
         self.stamp += 1;
         let mut distinct = 0;
         for (&group, at) in self.groups.of.iter().zip(&self.groups.at) {
@@ -250,7 +261,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
         distinct
     }
 
-    fn distinct_by_sorting(&mut self) -> usize {
+    fn count_distinct_by_sorting(&mut self) -> usize {
         self.pairs.clear();
         let place = |(&group, at): (&u32, &StateId)| (group, at.index() as u32);
         self.pairs.extend(self.groups.of.iter().zip(&self.groups.at).map(place));
@@ -260,7 +271,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
     }
 
     /// Returns the sum over all groups of the square of the number of tokens.
-    fn together(&mut self) -> usize {
+    fn sum_of_squared_group_sizes(&mut self) -> usize {
         self.sizes.clear();
         self.sizes.resize(self.groups.count, 0);
         for (&group, &weight) in self.groups.of.iter().zip(&self.weights) {
@@ -290,7 +301,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
 
     /// Returns the children of a node under `candidate`: the tokens grouped by their answer, each moved to its next
     /// state.
-    fn parts(&mut self, tokens: &NodeTokens, candidate: WordCandidate<'_>) -> Vec<NodeTokens> {
+    fn split_tokens(&mut self, tokens: &NodeTokens, candidate: WordCandidate<'_>) -> Vec<NodeTokens> {
         let here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         self.groups.restart_together(&here);
         self.refiner.apply(&mut self.groups, candidate.inputs());

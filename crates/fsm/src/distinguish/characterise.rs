@@ -10,14 +10,18 @@ use std::borrow::Cow;
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use crate::distinguish::passage::{PairFate, WordPassage};
+use crate::distinguish::passage::{PairOutcome, WordPassage};
 use crate::distinguish::refine::{GroupRefiner, StateGroups};
 use crate::distinguish::{SplittingTree, WordCosts};
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
-/// Above this many states only the words of a splitting tree are tried.
+/// Above this many states only the words of a splitting tree are tried: the search for others takes time that grows with
+/// the square of the states. Chosen by feel.
 const MANY_STATES: usize = 400;
+
+/// Pairs of each class whose word of the splitting tree is tried. Chosen by feel.
+const MAX_PAIRS_PER_CLASS: usize = 40;
 
 /// A set of words that separates every two states of `spec`.
 #[must_use]
@@ -28,28 +32,40 @@ pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, weights:
     let mut classes = vec![0; start.len()];
     let mut words: Vec<Word> = Vec::new();
     let mut here = start.clone();
-    while count(&classes) < start.len() {
-        let appended = if words.is_empty() { None } else { blocks.best(&classes, &here, 0.0) };
-        let most = together(&classes, count(&classes), &mut blocks.sizes) as f64 / (weights.access + 1.0);
+    while count_classes(&classes) < start.len() {
+        // Append to the last word, or start another? Appending saves an access word, but the states may have met by then.
+        let appended = if words.is_empty() { None } else { blocks.find_best(&classes, &here, 0.0) };
+        // No new word can be worth more than separating every open pair by one symbol: skip the search if that is less.
+        let most = count_unseparated_pairs(&classes, count_classes(&classes), &mut blocks.sizes) as f64
+            / (weights.access + 1.0);
         let fresh = match &appended {
             Some(appended) if appended.value >= most => None,
-            _ => blocks.best(&classes, &start, weights.access),
+            _ => blocks.find_best(&classes, &start, weights.access),
         };
         match (appended, fresh) {
             (Some(appended), fresh) if fresh.as_ref().is_none_or(|fresh| appended.value >= fresh.value) => {
                 classes = appended.classes;
-                here = moved(spec, &here, &appended.word);
+                here = states_after(spec, &here, &appended.word);
                 words.last_mut().expect("a word was started").extend(appended.word);
             }
             (_, Some(fresh)) => {
                 classes = fresh.classes;
-                here = moved(spec, &start, &fresh.word);
+                here = states_after(spec, &start, &fresh.word);
                 words.push(fresh.word);
             }
             _ => break,
         }
     }
-    without_redundant(spec, words)
+    let words = without_redundant(spec, words);
+    debug_assert!(
+        spec.n_states() > 30
+            || spec.states().all(|a| {
+                let differs = |b| words.iter().any(|word| spec.separation_length(a, b, word).is_some());
+                spec.states().all(|b| a == b || differs(b))
+            }),
+        "every two states are separated"
+    );
+    words
 }
 
 /// For each state prefixes of `words` that separate it from all others.
@@ -59,7 +75,7 @@ pub fn state_identifiers(
     words: &[Word],
     weights: &WordCosts,
 ) -> IndexVec<StateId, Vec<Word>> {
-    spec.states().map(|state| identifier(spec, state, words, weights)).collect()
+    spec.states().map(|state| state_identifier(spec, state, words, weights)).collect()
 }
 
 /// Words that separate `state` from many others each, best first, from which an on-the-fly method chooses besides its
@@ -71,12 +87,13 @@ pub fn identifying_words(spec: &SuiteModel, splitting: &SplittingTree, state: St
     }
     let mut words = Vec::new();
     let mut way = WordPassage::default();
+    // Each word takes care of what the ones before left together; states that no word of the tree reaches end the list.
     let mut open: Vec<StateId> = spec.states().filter(|&other| other != state).collect();
     while !open.is_empty() {
-        let word = singling_word(spec, splitting, state, &open);
+        let word = greedy_separating_word(spec, splitting, state, &open);
         let before = open.len();
         way.follow(spec, state, &word);
-        open.retain(|&other| way.end(spec, other) == 0);
+        open.retain(|&other| way.separation_length(spec, other) == 0);
         if open.len() == before {
             break;
         }
@@ -87,7 +104,7 @@ pub fn identifying_words(spec: &SuiteModel, splitting: &SplittingTree, state: St
 
 /// A word grown greedily to separate `state` from as many of `others` as it can.
 #[must_use]
-pub fn singling_word(
+pub fn greedy_separating_word(
     spec: &SuiteModel,
     splitting: &SplittingTree,
     state: StateId,
@@ -105,17 +122,18 @@ pub fn singling_word(
             let (mut gone, mut met) = (0, 0);
             way.follow(spec, at, block);
             for &other in &open {
-                match way.meeting(spec, other) {
-                    PairFate::Separated(_) => gone += 1,
-                    PairFate::Met => met += 1,
-                    PairFate::Open => (),
+                match way.compare_with(spec, other) {
+                    PairOutcome::Separated(_) => gone += 1,
+                    PairOutcome::Met => met += 1,
+                    PairOutcome::Open => (),
                 }
             }
+            // A state that meets the one followed can never be separated behind this block, so it counts against it twice.
             (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, gone)
         };
-        let Some(block) = best_block(splitting.words_of(at), candidate) else { return word };
+        let Some(block) = most_valuable_block(splitting.words_of(at), candidate) else { return word };
         way.follow(spec, at, block);
-        open.retain(|&other| way.end(spec, other) == 0);
+        open.retain(|&other| way.separation_length(spec, other) == 0);
         open.iter_mut().for_each(|other| *other = spec.after(*other, block));
         at = spec.after(at, block);
         word.extend_from_slice(block);
@@ -123,7 +141,7 @@ pub fn singling_word(
 }
 
 /// The last of the blocks of the greatest value that separate anything.
-fn best_block<'b>(
+fn most_valuable_block<'b>(
     blocks: Vec<&'b [InputId]>,
     mut value: impl FnMut(&'b [InputId]) -> (f64, f64, i32),
 ) -> Option<&'b [InputId]> {
@@ -151,14 +169,14 @@ struct BlockSearch<'a> {
 impl BlockSearch<'_> {
     /// The block of symbols that, applied in `here`, separates most pairs of
     /// equal class per cost.
-    fn best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<BlockChoice> {
-        let n_classes = count(classes);
-        let pairs = together(classes, n_classes, &mut self.sizes);
+    fn find_best(&mut self, classes: &[u32], here: &[StateId], overhead: f64) -> Option<BlockChoice> {
+        let n_classes = count_classes(classes);
+        let pairs = count_unseparated_pairs(classes, n_classes, &mut self.sizes);
         let mut best: Option<BlockChoice> = None;
-        for word in candidates(self.spec, self.splitting, classes, here) {
+        for word in candidate_blocks(self.spec, self.splitting, classes, here) {
             self.groups.restart(classes, here, n_classes);
             self.refiner.apply(&mut self.groups, word.iter().copied());
-            let gain = pairs - together(&self.groups.of, self.groups.count, &mut self.sizes);
+            let gain = pairs - count_unseparated_pairs(&self.groups.of, self.groups.count, &mut self.sizes);
             let value = gain as f64 / (word.len() as f64 + overhead);
             if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
                 best = Some(BlockChoice { word: word.to_vec(), classes: self.groups.of.clone(), value });
@@ -169,13 +187,13 @@ impl BlockSearch<'_> {
 }
 
 /// Words of the splitting tree for states of one class, and each input.
-fn candidates<'a>(
+fn candidate_blocks<'a>(
     spec: &SuiteModel,
     splitting: &'a SplittingTree,
     classes: &[u32],
     here: &[StateId],
 ) -> Vec<Cow<'a, [InputId]>> {
-    let mut groups: Vec<Vec<StateId>> = vec![Vec::new(); count(classes)];
+    let mut groups: Vec<Vec<StateId>> = vec![Vec::new(); count_classes(classes)];
     for (&class, &state) in classes.iter().zip(here) {
         groups[class as usize].push(state);
     }
@@ -185,7 +203,7 @@ fn candidates<'a>(
         if spec.n_states() > MANY_STATES {
             continue;
         }
-        let others = group.iter().skip(1).take(40);
+        let others = group.iter().skip(1).take(MAX_PAIRS_PER_CLASS);
         words.extend(others.map(|&other| Cow::Borrowed(splitting.word(group[0], other))));
     }
     words.retain(|word| !word.is_empty());
@@ -195,7 +213,7 @@ fn candidates<'a>(
 }
 
 /// Returns the number of pairs of states in the same class; `sizes` is scratch.
-fn together(classes: &[u32], n_classes: usize, sizes: &mut Vec<usize>) -> usize {
+fn count_unseparated_pairs(classes: &[u32], n_classes: usize, sizes: &mut Vec<usize>) -> usize {
     sizes.clear();
     sizes.resize(n_classes, 0);
     for &class in classes {
@@ -204,17 +222,18 @@ fn together(classes: &[u32], n_classes: usize, sizes: &mut Vec<usize>) -> usize 
     sizes.iter().map(|size| size * size.saturating_sub(1) / 2).sum()
 }
 
-fn count(classes: &[u32]) -> usize {
+fn count_classes(classes: &[u32]) -> usize {
     classes.iter().max().map_or(0, |&max| max as usize + 1)
 }
 
-fn moved(spec: &SuiteModel, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
+fn states_after(spec: &SuiteModel, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
     here.iter().map(|&state| spec.after(state, word)).collect()
 }
 
 /// `words` without those the others can do without, longest tried first.
 fn without_redundant(spec: &SuiteModel, words: Vec<Word>) -> Vec<Word> {
     let mut words = without_prefixes(words);
+    // Longest first: dropping a long word saves most, and what it separated is mostly separated by others.
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let start: Vec<StateId> = spec.states().collect();
     let (mut refiner, mut groups) = (GroupRefiner::new(spec), StateGroups::default());
@@ -239,12 +258,14 @@ fn without_redundant(spec: &SuiteModel, words: Vec<Word>) -> Vec<Word> {
 }
 
 /// The cheaper of two greedy covers: by separated states alone and by those per cost.
-fn identifier(spec: &SuiteModel, state: StateId, words: &[Word], weights: &WordCosts) -> Vec<Word> {
+fn state_identifier(spec: &SuiteModel, state: StateId, words: &[Word], weights: &WordCosts) -> Vec<Word> {
     let mut way = WordPassage::default();
     let mut ends = Vec::with_capacity(words.len() * spec.n_states());
     for word in words {
         way.follow(spec, state, word);
-        ends.extend(spec.states().map(|other| if other == state { 0 } else { way.end(spec, other) }));
+        ends.extend(
+            spec.states().map(|other| if other == state { 0 } else { way.separation_length(spec, other) }),
+        );
     }
     cheapest_cover(spec.n_states(), state, words, &ends, weights)
 }
@@ -260,6 +281,7 @@ pub(super) fn cheapest_cover(
 ) -> Vec<Word> {
     let table = SeparationEnds { n, state, words, ends };
     let by_count = table.greedy_cover(|gain, _| gain as f64);
+    // Two words cost at least two access words and a symbol each: a single shorter word cannot be beaten.
     let two_words_cost_more = |word: &Word| word.len() as f64 <= weights.access + 2.0;
     if matches!(&by_count[..], [only] if two_words_cost_more(only)) {
         return by_count;

@@ -36,6 +36,7 @@ struct TrieNode {
     next_sibling: u32,
 }
 
+/// The id of no node, in the place of an option, which would double the size of a link.
 const NO_NODE: u32 = u32::MAX;
 
 impl Identifiers {
@@ -50,7 +51,7 @@ impl Identifiers {
     }
 
     /// Sets of these words.
-    pub(super) fn of(words: &IndexVec<StateId, Vec<Word>>) -> Self {
+    pub(super) fn from_words(words: &IndexVec<StateId, Vec<Word>>) -> Self {
         let mut identifiers = Self::with_states(words.len());
         for (state, words) in words.iter_enumerated() {
             words.iter().for_each(|word| identifiers.add(state, word));
@@ -58,25 +59,31 @@ impl Identifiers {
         identifiers
     }
 
-    /// Returns a mark of the current identifiers for [`Self::go_back`].
+    /// Returns a mark of the current identifiers for [`Self::restore`].
     pub(super) fn mark(&self) -> IdentifierMark {
         IdentifierMark { nodes: self.nodes.len(), changes: self.changes.len() }
     }
 
     /// Restores the identifiers to `mark`.
-    pub(super) fn go_back(&mut self, mark: IdentifierMark) {
+    pub(super) fn restore(&mut self, mark: IdentifierMark) {
+        // Nodes are only pushed and first children only replaced, so undoing the replacements backwards and dropping the new
+        // nodes gives back exactly what was, without a copy of the tries.
+        debug_assert!(
+            mark.nodes <= self.nodes.len() && mark.changes <= self.changes.len(),
+            "marks are used in order"
+        );
         for (node, first_kid) in self.changes.drain(mark.changes..).rev() {
             self.nodes[node as usize].first_kid = first_kid;
         }
         self.nodes.truncate(mark.nodes);
     }
 
-    fn set_first_kid(&mut self, node: u32, kid: u32) {
+    fn set_first_child(&mut self, node: u32, kid: u32) {
         let before = std::mem::replace(&mut self.nodes[node as usize].first_kid, kid);
         self.changes.push((node, before));
     }
 
-    fn kids(&self, node: u32) -> impl Iterator<Item = (InputId, u32)> {
+    fn children(&self, node: u32) -> impl Iterator<Item = (InputId, u32)> {
         let mut at = self.nodes[node as usize].first_kid;
         std::iter::from_fn(move || {
             let found = (at != NO_NODE).then_some(at)?;
@@ -85,8 +92,8 @@ impl Identifiers {
         })
     }
 
-    fn kid(&self, node: u32, input: InputId) -> Option<u32> {
-        self.kids(node).find(|&(x, _)| x == input).map(|(_, kid)| kid)
+    fn child(&self, node: u32, input: InputId) -> Option<u32> {
+        self.children(node).find(|&(x, _)| x == input).map(|(_, kid)| kid)
     }
 
     fn is_leaf(&self, node: u32) -> bool {
@@ -95,48 +102,50 @@ impl Identifiers {
 
     /// Adds a word to the set of `state`.
     pub(super) fn add(&mut self, state: StateId, word: &[InputId]) {
-        let mut at = root_of(state);
+        let mut at = root_node(state);
         for &input in word {
-            at = self.kid(at, input).unwrap_or_else(|| self.add_kid(at, input));
+            at = self.child(at, input).unwrap_or_else(|| self.add_child(at, input));
         }
     }
 
-    fn add_kid(&mut self, node: u32, input: InputId) -> u32 {
+    fn add_child(&mut self, node: u32, input: InputId) -> u32 {
         let fresh = u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes");
+        // In front of its siblings: their links stay as they are, so that one entry of the log undoes the change.
         let next_sibling = self.nodes[node as usize].first_kid;
         self.nodes.push(TrieNode { input, first_kid: NO_NODE, next_sibling });
-        self.set_first_kid(node, fresh);
+        self.set_first_child(node, fresh);
         fresh
     }
 
     /// Empties the set of `state`.
     pub(super) fn clear(&mut self, state: StateId) {
-        self.set_first_kid(root_of(state), NO_NODE);
+        self.set_first_child(root_node(state), NO_NODE);
     }
 
     /// Returns whether `word` is a prefix of a word of `state`.
     pub(super) fn contains(&self, state: StateId, word: &[InputId]) -> bool {
-        word.iter().try_fold(root_of(state), |node, &input| self.kid(node, input)).is_some()
+        word.iter().try_fold(root_node(state), |node, &input| self.child(node, input)).is_some()
     }
 
     /// Returns the cost of the words of `state`, weighted by its uses.
     pub(super) fn cost(&self, state: StateId, weights: &WordCosts) -> f64 {
-        weights.uses[state] * self.cost_below(root_of(state), 0, weights.access)
+        weights.uses[state] * self.cost_below(root_node(state), 0, weights.access)
     }
 
     fn cost_below(&self, node: u32, depth: usize, access: f64) -> f64 {
+        // Only leaves are words of a suite: inner nodes are prefixes, and cost nothing of their own.
         if self.is_leaf(node) {
             return if depth > 0 { depth as f64 + access } else { 0.0 };
         }
-        self.kids(node).map(|(_, kid)| self.cost_below(kid, depth + 1, access)).sum()
+        self.children(node).map(|(_, kid)| self.cost_below(kid, depth + 1, access)).sum()
     }
 
     /// The words of `state`, without prefixes.
     pub(super) fn words(&self, state: StateId) -> Vec<Word> {
         let mut words = Vec::new();
-        let mut open = vec![(Word::new(), root_of(state))];
+        let mut open = vec![(Word::new(), root_node(state))];
         while let Some((word, node)) = open.pop() {
-            open.extend(self.kids(node).map(|(input, kid)| ([word.as_slice(), &[input]].concat(), kid)));
+            open.extend(self.children(node).map(|(input, kid)| ([word.as_slice(), &[input]].concat(), kid)));
             if self.is_leaf(node) && !word.is_empty() {
                 words.push(word);
             }
@@ -150,7 +159,7 @@ impl Identifiers {
     }
 }
 
-fn root_of(state: StateId) -> u32 {
+fn root_node(state: StateId) -> u32 {
     state.index() as u32
 }
 
@@ -174,7 +183,7 @@ struct PairWord {
 }
 
 impl PairWord {
-    fn total(&self) -> f64 {
+    fn total_growth(&self) -> f64 {
         self.growth[0] + self.growth[1]
     }
 }
@@ -211,14 +220,16 @@ impl<'a> PairGrower<'a> {
     pub(super) fn separate(&mut self, a: StateId, b: StateId) -> [f64; 2] {
         self.best.growth = [f64::INFINITY; 2];
         self.word.clear();
-        self.explore(
+        self.explore_words(
             [a, b],
             [a, b],
-            [IdentifierPlace::Inside(root_of(a)), IdentifierPlace::Inside(root_of(b))],
+            [IdentifierPlace::Inside(root_node(a)), IdentifierPlace::Inside(root_node(b))],
         );
+        // No growth means that a common prefix separates the states already.
         let PairWord { growth, ref mut word, now } = self.best;
+        debug_assert!(growth[0].is_finite(), "a branch at both roots is always possible");
         if growth != [0.0; 2] {
-            self.shortest.extend(self.spec, now, word);
+            self.shortest.append_word(self.spec, now, word);
             self.identifiers.add(a, word);
             self.identifiers.add(b, word);
         }
@@ -226,21 +237,28 @@ impl<'a> PairGrower<'a> {
     }
 
     /// Looks at the words that leave the identifiers here or go on in one of them.
-    fn explore(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
+    fn explore_words(&mut self, states: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
+        // States that have met answer alike for ever: no continuation separates them.
         if now[0] == now[1] {
             return;
         }
+        // Branch and bound: whatever follows is at least as long as a shortest word from here.
         let length = self.word.len() + self.shortest.distance(now[0], now[1]);
-        if self.at_least(of, places, length) >= self.best.total() {
+        if self.growth_lower_bound(states, places, length) >= self.best.total_growth() {
             return;
         }
         self.steps += 1;
-        self.consider(of, now, places);
+        self.keep_if_cheaper(states, now, places);
         if let IdentifierPlace::Inside(node) = places[0] {
             let mut at = self.identifiers.nodes[node as usize].first_kid;
             while at != NO_NODE {
                 let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
-                self.step(of, now, [IdentifierPlace::Inside(at), self.moved(places[1], input)], input);
+                self.explore_input(
+                    states,
+                    now,
+                    [IdentifierPlace::Inside(at), self.advance_place(places[1], input)],
+                    input,
+                );
                 at = next_sibling;
             }
         }
@@ -248,29 +266,37 @@ impl<'a> PairGrower<'a> {
             let mut at = self.identifiers.nodes[node as usize].first_kid;
             while at != NO_NODE {
                 let TrieNode { input, next_sibling, .. } = self.identifiers.nodes[at as usize];
-                let other = self.moved(places[0], input);
+                // Inputs that both tries have were taken above.
+                let other = self.advance_place(places[0], input);
                 if !matches!(other, IdentifierPlace::Inside(_)) {
-                    self.step(of, now, [other, IdentifierPlace::Inside(at)], input);
+                    self.explore_input(states, now, [other, IdentifierPlace::Inside(at)], input);
                 }
                 at = next_sibling;
             }
         }
     }
 
-    fn step(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2], input: InputId) {
+    fn explore_input(
+        &mut self,
+        states: [StateId; 2],
+        now: [StateId; 2],
+        places: [IdentifierPlace; 2],
+        input: InputId,
+    ) {
         let [a, b] = now;
         self.word.push(input);
         if self.spec.output(a, input) == self.spec.output(b, input) {
-            self.explore(of, [self.spec.next(a, input), self.spec.next(b, input)], places);
+            self.explore_words(states, [self.spec.next(a, input), self.spec.next(b, input)], places);
         } else {
-            self.consider(of, [a, a], places);
+            // Separated: nothing has to follow, which equal states stand for, their distance being 0.
+            self.keep_if_cheaper(states, [a, a], places);
         }
         self.word.pop();
     }
 
-    fn moved(&self, place: IdentifierPlace, input: InputId) -> IdentifierPlace {
+    fn advance_place(&self, place: IdentifierPlace, input: InputId) -> IdentifierPlace {
         let IdentifierPlace::Inside(node) = place else { return place };
-        match self.identifiers.kid(node, input) {
+        match self.identifiers.child(node, input) {
             Some(kid) => IdentifierPlace::Inside(kid),
             None if self.identifiers.is_leaf(node) && !self.word.is_empty() => {
                 IdentifierPlace::Beyond(self.word.len())
@@ -280,22 +306,25 @@ impl<'a> PairGrower<'a> {
     }
 
     /// Returns a lower bound on the cost added by any word of at least `length` symbols that goes on from here.
-    fn at_least(&self, of: [StateId; 2], places: [IdentifierPlace; 2], length: usize) -> f64 {
+    fn growth_lower_bound(&self, states: [StateId; 2], places: [IdentifierPlace; 2], length: usize) -> f64 {
         let reached = self.word.len();
         let growth = |place| match place {
+            // Inside, some word that is there already may do; at a leaf only the symbols behind it are new.
             IdentifierPlace::Inside(node) if !self.identifiers.is_leaf(node) => 0.0,
             IdentifierPlace::Inside(_) if reached > 0 => (length - reached) as f64,
             IdentifierPlace::Beyond(end) => (length - end) as f64,
             IdentifierPlace::Inside(_) | IdentifierPlace::Branched => length as f64 + self.weights.access,
         };
-        growth(places[0]) * self.weights.uses[of[0]] + growth(places[1]) * self.weights.uses[of[1]]
+        growth(places[0]) * self.weights.uses[states[0]] + growth(places[1]) * self.weights.uses[states[1]]
     }
 
     /// Keeps the word, with a shortest one from `now`, if it costs less than the best so far.
-    fn consider(&mut self, of: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
+    fn keep_if_cheaper(&mut self, states: [StateId; 2], now: [StateId; 2], places: [IdentifierPlace; 2]) {
         let reached = self.word.len();
         let length = reached + self.shortest.distance(now[0], now[1]);
         let growth = |place| match place {
+            // Ending inside costs nothing; going on at a leaf, or beyond one, costs the new symbols; any other way out
+            // of the trie is a new word with an access word of its own.
             IdentifierPlace::Inside(_) if reached == length => 0.0,
             IdentifierPlace::Inside(node) if self.identifiers.is_leaf(node) && reached > 0 => {
                 (length - reached) as f64
@@ -304,8 +333,8 @@ impl<'a> PairGrower<'a> {
             IdentifierPlace::Inside(_) | IdentifierPlace::Branched => length as f64 + self.weights.access,
         };
         let uses = &self.weights.uses;
-        let growth = [growth(places[0]) * uses[of[0]], growth(places[1]) * uses[of[1]]];
-        if growth[0] + growth[1] < self.best.total() {
+        let growth = [growth(places[0]) * uses[states[0]], growth(places[1]) * uses[states[1]]];
+        if growth[0] + growth[1] < self.best.total_growth() {
             self.best.growth = growth;
             self.best.now = now;
             self.best.word.clone_from(&self.word);

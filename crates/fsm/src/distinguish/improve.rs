@@ -20,33 +20,36 @@ use crate::mealy::{StateId, SuiteModel};
 use crate::word::Word;
 
 /// The number of orders in which identifiers are grown in a round, and the number of rounds.
-const ORDERS_AT_A_TIME: u64 = 3;
+///
+/// These and the ratios below were picked by feel: they decide how long the search takes and how cheap the identifiers
+/// get, never whether they are harmonised.
+const ORDERS_PER_ROUND: u64 = 3;
 const MAX_ROUNDS: u64 = 4;
 
 /// The factor by which identifiers just grown may be dearer than the best and still be improved; the cheapest of a
 /// round always are.
-const WORTH_IMPROVING: f64 = 2.0;
+const MAX_RATIO_TO_IMPROVE: f64 = 2.0;
 
 /// The factor by which identifiers may be dearer than the best after each was grown anew, before they are given up.
-const PROMISING: f64 = 1.06;
+const MAX_RATIO_TO_GO_ON: f64 = 1.06;
 
 /// The factor by which an identifier grown anew may be dearer than before and still be trimmed.
-const HOPE: f64 = 1.4;
+const MAX_RATIO_TO_TRIM: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
-pub(super) fn improved_identifiers(
+pub(super) fn improve_identifiers(
     spec: &SuiteModel,
     weights: &WordCosts,
     given: IndexVec<StateId, Vec<Word>>,
     effort: usize,
 ) -> IndexVec<StateId, Vec<Word>> {
-    if effort < least_effort(spec) {
+    if effort < minimum_effort(spec) {
         return given;
     }
     let shortest = SeparatingWords::new(spec);
     let mut search = ImproveSearch::new(PairGrower::new(spec, &shortest, weights), effort, given);
     for round in 0..MAX_ROUNDS {
-        if !search.round(round) {
+        if !search.run_round(round) {
             break;
         }
     }
@@ -54,10 +57,10 @@ pub(super) fn improved_identifiers(
 }
 
 /// The steps that a search takes at least: a word for every pair in some orders, and the tables.
-fn least_effort(spec: &SuiteModel) -> usize {
+fn minimum_effort(spec: &SuiteModel) -> usize {
     let n = spec.n_states();
     let pairs = n.saturating_mul(n);
-    pairs.saturating_mul(ORDERS_AT_A_TIME as usize).saturating_add(pairs.saturating_mul(spec.n_inputs()) / 8)
+    pairs.saturating_mul(ORDERS_PER_ROUND as usize).saturating_add(pairs.saturating_mul(spec.n_inputs()) / 8)
 }
 
 struct ImproveSearch<'a> {
@@ -91,59 +94,63 @@ impl<'a> ImproveSearch<'a> {
             grower.weights.uses[state] * (grower.weights.access + hardest as f64)
         };
         let floors = grower.spec.states().map(floor).collect();
-        let best_cost = grower.weights.cost_of_all(&given) + loose_ends(&grower, &Identifiers::of(&given));
+        let best_cost =
+            grower.weights.cost_of_all(&given) + inner_words_cost(&grower, &Identifiers::from_words(&given));
         let (best, costs, grown) = (given, IndexVec::new(), Vec::new());
         Self { grower, best, best_cost, costs, by_distance, floors, grown, effort }
     }
 
     /// Grows identifiers in some orders and improves those that are cheap; returns whether there is effort left.
-    fn round(&mut self, round: u64) -> bool {
+    fn run_round(&mut self, round: u64) -> bool {
+        // Growing is cheap, improving is not: grow in all orders of the round first, then improve the cheapest.
         let mut starts = Vec::new();
-        for number in round * ORDERS_AT_A_TIME..(round + 1) * ORDERS_AT_A_TIME {
+        for number in round * ORDERS_PER_ROUND..(round + 1) * ORDERS_PER_ROUND {
             self.grow_in_order(number);
-            starts.push((self.total(), std::mem::take(&mut self.grower.identifiers)));
+            starts.push((self.total_cost(), std::mem::take(&mut self.grower.identifiers)));
             if self.grower.steps > self.effort {
                 break;
             }
         }
         starts.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (i, (grown, identifiers)) in starts.into_iter().enumerate() {
-            if i > 0 && grown > WORTH_IMPROVING * self.best_cost {
+            if i > 0 && grown > MAX_RATIO_TO_IMPROVE * self.best_cost {
                 break;
             }
             self.grower.identifiers = identifiers;
-            if !self.improve() {
+            if !self.improve_current() {
                 return false;
             }
         }
+        // The identifiers given, or the best by now, are improved once; later rounds would start from the same ones.
         if round > 0 {
             return true;
         }
-        self.grower.identifiers = Identifiers::of(&self.best);
-        self.improve()
+        self.grower.identifiers = Identifiers::from_words(&self.best);
+        self.improve_current()
     }
 
     /// Grows identifiers pair by pair in an order of this number.
     fn grow_in_order(&mut self, number: u64) {
         self.grower.identifiers = Identifiers::new(self.grower.spec);
-        for (a, b) in self.pairs(number) {
+        for (a, b) in self.pairs_in_order(number) {
             self.grower.separate(a, b);
         }
-        self.reckon();
+        self.recompute_costs();
     }
 
     /// Recomputes the cost of the identifier of each state.
-    fn reckon(&mut self) {
+    fn recompute_costs(&mut self) {
         let cost = |state| self.grower.identifiers.cost(state, self.grower.weights);
         self.costs = self.grower.spec.states().map(cost).collect();
     }
 
     /// All pairs of states: those that need long words first, of these the ones that are seldom reached, then in
     /// mixed orders.
-    fn pairs(&self, number: u64) -> Vec<(StateId, StateId)> {
+    fn pairs_in_order(&self, number: u64) -> Vec<(StateId, StateId)> {
         let (spec, uses) = (self.grower.spec, &self.grower.weights.uses);
         let below = |a: StateId| spec.states().take(a.index()).map(move |b| (a, b));
         let mut pairs: Vec<(StateId, StateId)> = spec.states().flat_map(below).collect();
+        // Hard pairs first: they force the long words, and easy pairs then find a prefix of one that separates them.
         if number == 0 {
             let key = |&(a, b): &(StateId, StateId)| (self.grower.shortest.distance(a, b), uses[a] + uses[b]);
             pairs.sort_by(|one, other| {
@@ -151,21 +158,23 @@ impl<'a> ImproveSearch<'a> {
                 other.0.cmp(&one.0).then(one.1.total_cmp(&other.1))
             });
         } else {
+            // 20 bits for each state below the seed; larger machines have no effort left for a search.
             let seed = (4 * number + 5) << 40;
-            pairs.sort_by_cached_key(|&(a, b)| mixed(seed | (a.index() as u64) << 20 | b.index() as u64));
+            pairs.sort_by_cached_key(|&(a, b)| scramble(seed | (a.index() as u64) << 20 | b.index() as u64));
         }
         pairs
     }
 
-    fn total(&self) -> f64 {
+    fn total_cost(&self) -> f64 {
         self.costs.iter().sum()
     }
 
     /// Improves the identifiers and keeps them if they become the best; returns whether there is effort left.
-    fn improve(&mut self) -> bool {
-        self.reckon();
-        let left = self.regrow_all();
-        let cost = self.total() + loose_ends(&self.grower, &self.grower.identifiers);
+    fn improve_current(&mut self) -> bool {
+        self.recompute_costs();
+        let left = self.rebuild_all();
+        // The tries stay harmonised through every rebuild, so whatever they are now may be kept.
+        let cost = self.total_cost() + inner_words_cost(&self.grower, &self.grower.identifiers);
         if cost < self.best_cost {
             self.best_cost = cost;
             self.best = self.grower.identifiers.all_words(self.grower.spec);
@@ -175,7 +184,7 @@ impl<'a> ImproveSearch<'a> {
 
     /// Grows identifiers anew until that no longer helps, or will not lead below the best; returns whether there is
     /// effort left.
-    fn regrow_all(&mut self) -> bool {
+    fn rebuild_all(&mut self) -> bool {
         let mut states: Vec<StateId> = self.grower.spec.states().collect();
         states.sort_by(|&a, &b| self.costs[b].total_cmp(&self.costs[a]));
         let mut since_better = 0;
@@ -185,9 +194,10 @@ impl<'a> ImproveSearch<'a> {
                 return false;
             }
             if i % states.len() == 0 {
-                let now = self.total();
+                let now = self.total_cost();
+                // After a pass over all states: would another gain as large as the last one still not reach the best?
                 let hopeless =
-                    i > 0 && 2.0 * now - before > self.best_cost && now > PROMISING * self.best_cost;
+                    i > 0 && 2.0 * now - before > self.best_cost && now > MAX_RATIO_TO_GO_ON * self.best_cost;
                 if hopeless {
                     break;
                 }
@@ -196,25 +206,33 @@ impl<'a> ImproveSearch<'a> {
             if since_better >= states.len() {
                 break;
             }
+            // Passes alternate, because an order that did not help a state once will not help it in the next pass either.
             let hardest_first = (i / states.len()).is_multiple_of(2);
-            since_better =
-                if self.regrow(states[i % states.len()], hardest_first) { 0 } else { since_better + 1 };
+            since_better = if self.rebuild_if_cheaper(states[i % states.len()], hardest_first) {
+                0
+            } else {
+                since_better + 1
+            };
         }
         true
     }
 
     /// Grows the identifier of `state` anew and goes back unless that is cheaper; returns whether it is.
-    fn regrow(&mut self, state: StateId, hardest_first: bool) -> bool {
+    fn rebuild_if_cheaper(&mut self, state: StateId, hardest_first: bool) -> bool {
+        debug_assert!(
+            self.costs[state] > self.floors[state] - 1e-6 || self.grower.spec.n_states() < 2,
+            "a floor is a lower bound"
+        );
         if self.costs[state] - self.floors[state] < 1e-6 {
             return false;
         }
         let mark = self.grower.identifiers.mark();
-        let Some((own, others)) = self.grow_anew(state, hardest_first) else {
-            self.grower.identifiers.go_back(mark);
+        let Some((own, others)) = self.rebuild_identifier(state, hardest_first) else {
+            self.grower.identifiers.restore(mark);
             return false;
         };
         if self.costs[state] - own - others < 1e-6 {
-            self.grower.identifiers.go_back(mark);
+            self.grower.identifiers.restore(mark);
             return false;
         }
         self.costs[state] = own;
@@ -227,10 +245,11 @@ impl<'a> ImproveSearch<'a> {
 
     /// Empties the set of `state` and separates it from all others; returns its new cost and the cost added to the
     /// others, `None` if that cannot be cheaper.
-    fn grow_anew(&mut self, state: StateId, hardest_first: bool) -> Option<(f64, f64)> {
+    fn rebuild_identifier(&mut self, state: StateId, hardest_first: bool) -> Option<(f64, f64)> {
         let grower = &mut self.grower;
         let before = self.costs[state];
         let room = before - self.floors[state];
+        // Clearing breaks harmony only between `state` and the others, and every such pair is separated again below.
         grower.identifiers.clear(state);
         self.grown.clear();
         let mut others = 0.0;
@@ -246,8 +265,9 @@ impl<'a> ImproveSearch<'a> {
                 }
             }
         }
-        if grower.identifiers.cost(state, grower.weights) + others < HOPE * before {
-            trim(grower, state);
+        // Trimming is the expensive part; an identifier far too dear is left to be given up by the caller.
+        if grower.identifiers.cost(state, grower.weights) + others < MAX_RATIO_TO_TRIM * before {
+            trim_identifier(grower, state);
         }
         Some((grower.identifiers.cost(state, grower.weights), others))
     }
@@ -255,7 +275,7 @@ impl<'a> ImproveSearch<'a> {
 
 /// Returns the cost of identifiers after inner words of the suite, which any input may follow: a word counts unless,
 /// without its first input, it begins a word of the next state, whose identifier is applied there in any case.
-fn loose_ends(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
+fn inner_words_cost(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
     let PairGrower { spec, weights, .. } = grower;
     let loose = |state: StateId| {
         let words = identifiers.words(state);
@@ -267,18 +287,20 @@ fn loose_ends(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
 }
 
 /// Drops and cuts words that other words of `state` make unnecessary.
-fn trim(grower: &mut PairGrower<'_>, state: StateId) {
+fn trim_identifier(grower: &mut PairGrower<'_>, state: StateId) {
     let (spec, identifiers) = (grower.spec, &grower.identifiers);
     let words = identifiers.words(state);
     if words.len() < 2 {
         return;
     }
+    // A prefix may only be relied on if the other identifier has it too: that is what harmonised means [LPB94].
     let end = |word: &Word, other| {
-        let end = if other == state { None } else { spec.separated_at(state, other, word) };
+        let end = if other == state { None } else { spec.separation_length(state, other, word) };
         end.filter(|&end| identifiers.contains(other, &word[..end])).unwrap_or(0)
     };
     let ends: Vec<usize> =
         words.iter().flat_map(|word| spec.states().map(move |other| end(word, other))).collect();
+    // Filling the table is work as well, about an eighth of a step of exploration per entry (estimated, not measured).
     grower.steps += ends.len() / 8;
     let cover = cheapest_cover(spec.n_states(), state, &words, &ends, grower.weights);
     grower.identifiers.clear(state);
@@ -286,7 +308,8 @@ fn trim(grower: &mut PairGrower<'_>, state: StateId) {
 }
 
 /// Returns a pseudo-random number determined by `number`.
-fn mixed(number: u64) -> u64 {
+fn scramble(number: u64) -> u64 {
+    // The finaliser of SplitMix64: the order must look random and be the same in every run and on every machine.
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -316,7 +339,7 @@ mod tests {
             let mine = prefixes(a);
             spec.states().filter(|&b| b != a).all(|b| {
                 let theirs = prefixes(b);
-                let separates = |word: &&[_]| spec.separated_at(a, b, word).is_some();
+                let separates = |word: &&[_]| spec.separation_length(a, b, word).is_some();
                 mine.iter().any(|word| theirs.contains(word) && separates(word))
             })
         })
@@ -351,7 +374,7 @@ mod tests {
             let cost_of_given = whole_cost(&spec, &weights, &given);
             let mut cost = cost_of_given;
             for effort in [0, 400, 450, 500, 600, 1_000, 3_000, 100_000] {
-                let found = improved_identifiers(&spec, &weights, given.clone(), effort);
+                let found = improve_identifiers(&spec, &weights, given.clone(), effort);
                 assert!(harmonised(&spec, &found), "{states} states, {effort} steps");
                 cost = whole_cost(&spec, &weights, &found);
                 assert!(cost <= cost_of_given + 1e-6, "dearer than those given, after {effort} steps");
@@ -378,9 +401,9 @@ mod tests {
             assert!((search.best_cost - whole_cost(&spec, &weights, &given)).abs() < 1e-6);
             for order in 0..4 {
                 search.grow_in_order(order);
-                search.improve();
+                search.improve_current();
                 let words = search.grower.identifiers.all_words(&spec);
-                assert!((search.total() - weights.cost_of_all(&words)).abs() < 1e-6);
+                assert!((search.total_cost() - weights.cost_of_all(&words)).abs() < 1e-6);
                 assert!((search.best_cost - whole_cost(&spec, &weights, &search.best)).abs() < 1e-6);
             }
         }

@@ -9,6 +9,7 @@ use ioxide_model::index::Idx;
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
+/// The entry of a pair that no word separates yet.
 const OPEN: u32 = u32::MAX;
 
 /// For every two states of a minimal machine the first input of a shortest
@@ -26,17 +27,18 @@ impl SeparatingWords {
     pub fn new(spec: &SuiteModel) -> Self {
         let n = spec.n_states();
         let mut words = Self { n, first: vec![OPEN; n * n], length: vec![0; n * n] };
-        let mut level = words.separated_at_once(spec);
+        let mut level = words.record_one_input_pairs(spec);
         let inverse = Predecessors::new(spec);
         let mut length = 1;
         while !level.is_empty() {
             length += 1;
             let mut next = Vec::new();
+            // Backwards: whoever leads into a pair of this level is separated by one symbol more, unless by fewer already.
             for &(c, d) in &level {
                 for x in 0..spec.n_inputs() {
-                    for &a in inverse.of(x, c) {
-                        for &b in inverse.of(x, d) {
-                            if words.set(a, b, x, length) {
+                    for &a in inverse.predecessors(x, c) {
+                        for &b in inverse.predecessors(x, d) {
+                            if words.record_pair(a, b, x, length) {
                                 next.push((a, b));
                             }
                         }
@@ -48,13 +50,13 @@ impl SeparatingWords {
         words
     }
 
-    fn separated_at_once(&mut self, spec: &SuiteModel) -> Vec<(u32, u32)> {
+    fn record_one_input_pairs(&mut self, spec: &SuiteModel) -> Vec<(u32, u32)> {
         let mut level = Vec::new();
         for a in spec.states() {
             for b in spec.states().take(a.index()) {
                 let split = spec.inputs().find(|&x| spec.output(a, x) != spec.output(b, x));
                 if let Some(x) = split {
-                    self.set(a.index() as u32, b.index() as u32, x.index(), 1);
+                    self.record_pair(a.index() as u32, b.index() as u32, x.index(), 1);
                     level.push((a.index() as u32, b.index() as u32));
                 }
             }
@@ -63,7 +65,7 @@ impl SeparatingWords {
     }
 
     /// Notes `input` for the pair unless it has one; returns whether it was new.
-    fn set(&mut self, a: u32, b: u32, input: usize, length: u16) -> bool {
+    fn record_pair(&mut self, a: u32, b: u32, input: usize, length: u16) -> bool {
         let (a, b) = (a as usize, b as usize);
         if self.first[a * self.n + b] != OPEN {
             return false;
@@ -85,14 +87,21 @@ impl SeparatingWords {
     #[must_use]
     pub fn word(&self, spec: &SuiteModel, a: StateId, b: StateId) -> Word {
         let mut word = Word::new();
-        self.extend(spec, [a, b], &mut word);
+        self.append_word(spec, [a, b], &mut word);
         word
     }
 
     /// Appends to `word` a shortest one that separates a pair.
-    pub(crate) fn extend(&self, spec: &SuiteModel, pair: [StateId; 2], word: &mut Word) {
+    pub(crate) fn append_word(&self, spec: &SuiteModel, pair: [StateId; 2], word: &mut Word) {
         let [mut a, mut b] = pair;
+        // Each step leads to a pair whose word is one symbol shorter, so this ends; a pair without a word does not occur in
+        // a minimal machine.
         while a != b {
+            debug_assert_ne!(
+                self.first[a.index() * self.n + b.index()],
+                OPEN,
+                "a minimal machine separates all pairs"
+            );
             let input = InputId::from(self.first[a.index() * self.n + b.index()]);
             word.push(input);
             if spec.output(a, input) != spec.output(b, input) {
@@ -131,7 +140,7 @@ impl Predecessors {
         Self { n, start, states }
     }
 
-    fn of(&self, input: usize, state: u32) -> &[u32] {
+    fn predecessors(&self, input: usize, state: u32) -> &[u32] {
         let slot = input * self.n + state as usize;
         &self.states[self.start[slot] as usize..self.start[slot + 1] as usize]
     }

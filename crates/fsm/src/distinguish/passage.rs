@@ -4,7 +4,7 @@ use crate::mealy::{InputId, OutputId, StateId, SuiteModel};
 
 /// The outcome of applying a word to two different states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PairFate {
+pub(crate) enum PairOutcome {
     /// The states answer differently, first at the symbol of this number, counted from 1.
     Separated(usize),
     /// The states meet in one state, having answered alike.
@@ -33,26 +33,27 @@ impl WordPassage {
 
     /// Compares `other`, which must not be the state followed, with it along the word.
     #[inline]
-    pub(crate) fn meeting(&self, spec: &SuiteModel, other: StateId) -> PairFate {
+    pub(crate) fn compare_with(&self, spec: &SuiteModel, other: StateId) -> PairOutcome {
+        // Two states that met stay together: looking further would be in vain.
         let mut at = other;
         for (i, &(input, output, here)) in self.steps.iter().enumerate() {
             if spec.output(at, input) != output {
-                return PairFate::Separated(i + 1);
+                return PairOutcome::Separated(i + 1);
             }
             at = spec.next(at, input);
             if at == here {
-                return PairFate::Met;
+                return PairOutcome::Met;
             }
         }
-        PairFate::Open
+        PairOutcome::Open
     }
 
     /// Returns the number of symbols after which `other` answers differently, 0 if it does not.
     #[inline]
-    pub(crate) fn end(&self, spec: &SuiteModel, other: StateId) -> usize {
-        match self.meeting(spec, other) {
-            PairFate::Separated(end) => end,
-            PairFate::Met | PairFate::Open => 0,
+    pub(crate) fn separation_length(&self, spec: &SuiteModel, other: StateId) -> usize {
+        match self.compare_with(spec, other) {
+            PairOutcome::Separated(end) => end,
+            PairOutcome::Met | PairOutcome::Open => 0,
         }
     }
 }

@@ -56,6 +56,7 @@ impl<'s> GroupRefiner<'s> {
     /// Splits `groups` by their answers to `word` and moves them on.
     pub(crate) fn apply(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
         for input in word {
+            // Once every state has a group of its own nothing can be split any more, only moved.
             if groups.count < groups.of.len() {
                 self.split(groups, input);
             }

@@ -42,7 +42,9 @@ impl SplittingTree {
             SplittingBlock { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
         let mut tree = Self { blocks: vec![root], leaf: vec![0; spec.n_states()] };
         let mut refiner = GroupRefiner::new(spec);
-        let mut open = vec![0];
+        // Level by level. A block that cannot be split yet waits until another one was: the word it needs may be the word
+        // of that block. In a minimal machine some block can always be split.
+        let mut open = vec![ROOT];
         while !open.is_empty() {
             let mut later = Vec::new();
             let mut progress = false;
@@ -62,6 +64,10 @@ impl SplittingTree {
             }
             open = later;
         }
+        debug_assert!(
+            tree.leaf.iter().all(|&leaf| tree.blocks[leaf].states.len() == 1),
+            "a minimal machine is split to the end"
+        );
         tree
     }
 
@@ -71,25 +77,25 @@ impl SplittingTree {
         if a == b {
             return &[];
         }
-        let block = self.common(self.leaf[a.index()], self.leaf[b.index()]);
+        let block = self.common_ancestor(self.leaf[a.index()], self.leaf[b.index()]);
         &self.blocks[block].word
     }
 
     /// A word that splits `states`, empty if they are one state.
     #[must_use]
     pub fn word_for(&self, states: &[StateId]) -> &[InputId] {
-        self.common_of(states.iter().copied()).map_or(&[], |block| &self.blocks[block].word)
+        self.lowest_common_block(states.iter().copied()).map_or(&[], |block| &self.blocks[block].word)
     }
 
     /// The lowest block that holds all of `states`.
-    fn common_of(&self, states: impl Iterator<Item = StateId>) -> Option<usize> {
+    fn lowest_common_block(&self, states: impl Iterator<Item = StateId>) -> Option<usize> {
         let mut leaves = states.map(|state| self.leaf[state.index()]);
         let mut block = leaves.next()?;
         for leaf in leaves {
             if block == ROOT {
                 break;
             }
-            block = self.common(block, leaf);
+            block = self.common_ancestor(block, leaf);
         }
         Some(block)
     }
@@ -107,8 +113,9 @@ impl SplittingTree {
         words
     }
 
-    fn common(&self, mut a: usize, mut b: usize) -> usize {
+    fn common_ancestor(&self, mut a: usize, mut b: usize) -> usize {
         while a != b {
+            // Always climb from the deeper one, so that the two meet at their lowest common ancestor.
             if self.blocks[a].depth < self.blocks[b].depth {
                 std::mem::swap(&mut a, &mut b);
             }
@@ -127,11 +134,12 @@ impl SplittingTree {
             return None;
         }
         let differs = |x: &InputId| states.iter().any(|&s| spec.output(s, *x) != spec.output(states[0], *x));
+        // Type (a) of Lee and Yannakakis: one input splits the block. Else type (b): an input into a block that has a word.
         if let Some(x) = spec.inputs().find(differs) {
             return Some(vec![x]);
         }
         let through = |x: InputId| {
-            let common = self.common_of(states.iter().map(|&s| spec.next(s, x)))?;
+            let common = self.lowest_common_block(states.iter().map(|&s| spec.next(s, x)))?;
             let word = &self.blocks[common].word;
             (!word.is_empty()).then(|| [&[x], word.as_slice()].concat())
         };

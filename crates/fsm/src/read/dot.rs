@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use self::lex::{DotToken, tokens};
+use self::lex::{DotToken, tokenize};
 use super::{MachineText, TextPlace};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{MachineListing, TransitionRow};
@@ -32,14 +32,18 @@ pub fn dot(text: &str) -> Result<MachineListing, ReadError> {
 }
 
 /// As [`dot`], with the places, or with every label that is wrong.
-pub(super) fn placed(text: &str) -> Result<MachineText, Vec<ReadError>> {
-    let tokens = tokens(text);
+pub(super) fn read_dot_with_places(text: &str) -> Result<MachineText, Vec<ReadError>> {
+    let tokens = tokenize(text);
     let (graph, labels) = (DotGraph::default(), vec![None]);
     let mut reader = DotReader { text, tokens: &tokens, at: 0, graph, labels };
-    let end = reader.graph();
+    let end = reader.parse_graph();
     let mut wrong = std::mem::take(&mut reader.graph.wrong);
     wrong.extend(end.err());
-    if wrong.is_empty() { reader.graph.reading(text).map_err(|error| vec![error]) } else { Err(wrong) }
+    if wrong.is_empty() {
+        reader.graph.into_machine_text(text).map_err(|error| vec![error])
+    } else {
+        Err(wrong)
+    }
 }
 
 /// The parts of a DOT graph read so far.
@@ -57,14 +61,14 @@ struct DotGraph {
 }
 
 impl DotGraph {
-    fn state(&mut self, name: &str, place: &TextPlace) {
+    fn add_state(&mut self, name: &str, place: &TextPlace) {
         if !self.known.contains_key(name) {
             self.known.insert(name.to_owned(), self.states.len());
             self.states.push((name.to_owned(), place.clone()));
         }
     }
 
-    fn reading(self, text: &str) -> Result<MachineText, ReadError> {
+    fn into_machine_text(self, text: &str) -> Result<MachineText, ReadError> {
         let Some((first, _)) = self.states.first() else {
             return Err(ReadError::new(text, 0..0, "the graph has no state")
                 .kind(ReadErrorKind::Empty)
@@ -105,11 +109,11 @@ struct DotReader<'t> {
 }
 
 impl DotReader<'_> {
-    fn token(&self) -> &DotToken {
+    fn current_token(&self) -> &DotToken {
         &self.tokens[self.at].0
     }
 
-    fn place(&self) -> TextPlace {
+    fn current_place(&self) -> TextPlace {
         self.tokens[self.at].1.clone()
     }
 
@@ -117,46 +121,46 @@ impl DotReader<'_> {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn take(&mut self, token: &DotToken) -> bool {
-        let found = self.token() == token;
+    fn take_if(&mut self, token: &DotToken) -> bool {
+        let found = self.current_token() == token;
         if found {
             self.bump();
         }
         found
     }
 
-    fn at_word(&self, word: &str) -> bool {
-        matches!(self.token(), DotToken::Bare(text) if text.eq_ignore_ascii_case(word))
+    fn is_at_word(&self, word: &str) -> bool {
+        matches!(self.current_token(), DotToken::Bare(text) if text.eq_ignore_ascii_case(word))
     }
 
     /// `strict digraph name { statements }` and nothing after it.
-    fn graph(&mut self) -> Result<(), ReadError> {
-        if self.at_word("strict") {
+    fn parse_graph(&mut self) -> Result<(), ReadError> {
+        if self.is_at_word("strict") {
             self.bump();
         }
-        if !self.at_word("digraph") {
-            return Err(self.unexpected("`digraph`").hint(DIGRAPH));
+        if !self.is_at_word("digraph") {
+            return Err(self.unexpected_token("`digraph`").hint(DIGRAPH));
         }
         self.bump();
-        if let DotToken::Bare(name) | DotToken::Quoted(name) = self.token() {
+        if let DotToken::Bare(name) | DotToken::Quoted(name) = self.current_token() {
             self.graph.name = Some(name.clone()).filter(|name| !name.is_empty());
             self.bump();
         }
-        if !self.take(&DotToken::Mark('{')) {
-            return Err(self.unexpected("`{`").hint(DIGRAPH));
+        if !self.take_if(&DotToken::Mark('{')) {
+            return Err(self.unexpected_token("`{`").hint(DIGRAPH));
         }
         while !self.labels.is_empty() {
-            self.statement()?;
+            self.parse_statement()?;
         }
-        match self.token() {
+        match self.current_token() {
             DotToken::End => Ok(()),
-            _ => Err(self.unexpected("the end of the text").hint("a file holds one graph")),
+            _ => Err(self.unexpected_token("the end of the text").hint("a file holds one graph")),
         }
     }
 
     /// A node, an edge, an attribute, or a brace of a subgraph.
-    fn statement(&mut self) -> Result<(), ReadError> {
-        match self.token() {
+    fn parse_statement(&mut self) -> Result<(), ReadError> {
+        match self.current_token() {
             DotToken::Mark(';' | ',') => self.bump(),
             DotToken::Mark('{') => {
                 self.labels.push(self.labels.last().cloned().flatten());
@@ -168,62 +172,64 @@ impl DotReader<'_> {
             }
             DotToken::Bare(word) if word.eq_ignore_ascii_case("subgraph") => {
                 self.bump();
-                if matches!(self.token(), DotToken::Bare(_) | DotToken::Quoted(_)) {
+                if matches!(self.current_token(), DotToken::Bare(_) | DotToken::Quoted(_)) {
                     self.bump();
                 }
             }
-            DotToken::Bare(word) if is_default(word) && self.tokens[self.at + 1].0 == DotToken::Mark('[') => {
+            DotToken::Bare(word)
+                if sets_defaults(word) && self.tokens[self.at + 1].0 == DotToken::Mark('[') =>
+            {
                 let is_edge = word.eq_ignore_ascii_case("edge");
                 self.bump();
-                let given = self.attributes()?.label;
+                let given = self.parse_attributes()?.label;
                 if let Some(label) = self.labels.last_mut().filter(|_| is_edge && given.is_some()) {
                     *label = given;
                 }
             }
-            _ => self.named()?,
+            _ => self.parse_named_statement()?,
         }
         Ok(())
     }
 
     /// A statement that starts with a name.
-    fn named(&mut self) -> Result<(), ReadError> {
-        let start = self.place();
-        let first = self.id("a node, an edge or `}`")?;
-        if self.take(&DotToken::Mark('=')) {
-            return self.id("a value").map(|_| ());
+    fn parse_named_statement(&mut self) -> Result<(), ReadError> {
+        let start = self.current_place();
+        let first = self.parse_id("a node, an edge or `}`")?;
+        if self.take_if(&DotToken::Mark('=')) {
+            return self.parse_id("a value").map(|_| ());
         }
-        self.port()?;
+        self.skip_port()?;
         let mut nodes = vec![(first, start.clone())];
-        while self.take(&DotToken::Arrow) {
-            let place = self.place();
-            nodes.push((self.id("a node")?, place));
-            self.port()?;
+        while self.take_if(&DotToken::Arrow) {
+            let place = self.current_place();
+            nodes.push((self.parse_id("a node")?, place));
+            self.skip_port()?;
         }
-        if self.token() == &DotToken::Line {
-            return Err(self.unexpected("`->`").hint("transitions have a direction: write `s0 -> s1`"));
+        if self.current_token() == &DotToken::Line {
+            return Err(self.unexpected_token("`->`").hint("transitions have a direction: write `s0 -> s1`"));
         }
-        let attributes = self.attributes()?;
+        let attributes = self.parse_attributes()?;
         match &nodes[..] {
-            [(node, place)] => self.node(node, place, &attributes),
+            [(node, place)] => self.add_node(node, place, &attributes),
             _ => {
                 let end = self.tokens[self.at - 1].1.end;
-                return self.edges(&nodes, &attributes, &(start.start..end));
+                return self.add_edges(&nodes, &attributes, &(start.start..end));
             }
         }
         Ok(())
     }
 
-    fn node(&mut self, name: &str, place: &TextPlace, attributes: &Attributes) {
-        if is_start(name) {
+    fn add_node(&mut self, name: &str, place: &TextPlace, attributes: &Attributes) {
+        if is_start_marker(name) {
             return;
         }
-        self.graph.state(name, place);
+        self.graph.add_state(name, place);
         if attributes.is_red {
             self.graph.red.get_or_insert_with(|| name.to_owned());
         }
     }
 
-    fn edges(
+    fn add_edges(
         &mut self,
         nodes: &[NamedNode],
         attributes: &Attributes,
@@ -231,13 +237,13 @@ impl DotReader<'_> {
     ) -> Result<(), ReadError> {
         for pair in nodes.windows(2) {
             let [from, to] = pair else { continue };
-            if is_start(&from.0) {
-                self.start(to)?;
+            if is_start_marker(&from.0) {
+                self.set_initial(to)?;
                 continue;
             }
-            self.graph.state(&from.0, &from.1);
-            self.graph.state(&to.0, &to.1);
-            match self.label(attributes, place) {
+            self.graph.add_state(&from.0, &from.1);
+            self.graph.add_state(&to.0, &to.1);
+            match self.edge_label(attributes, place) {
                 Ok((input, output)) => {
                     let row = TransitionRow { from: from.0.clone(), input, output, to: to.0.clone() };
                     self.graph.rows.push((row, place.clone()));
@@ -248,7 +254,7 @@ impl DotReader<'_> {
         Ok(())
     }
 
-    fn start(&mut self, to: &NamedNode) -> Result<(), ReadError> {
+    fn set_initial(&mut self, to: &NamedNode) -> Result<(), ReadError> {
         match &self.graph.start {
             Some((known, _)) if *known != to.0 => {
                 let message = format!("a second initial state, `{}`; the first is `{known}`", to.0);
@@ -264,7 +270,7 @@ impl DotReader<'_> {
     }
 
     /// Input and output of an edge.
-    fn label(&self, attributes: &Attributes, edge: &TextPlace) -> Result<(String, String), ReadError> {
+    fn edge_label(&self, attributes: &Attributes, edge: &TextPlace) -> Result<(String, String), ReadError> {
         let default = self.labels.last().and_then(Option::as_ref);
         let wrong = |place: &TextPlace, message: String| {
             Err(ReadError::new(self.text, place.clone(), message)
@@ -281,25 +287,25 @@ impl DotReader<'_> {
     }
 
     /// `node:port`, ignored.
-    fn port(&mut self) -> Result<(), ReadError> {
-        while self.take(&DotToken::Mark(':')) {
-            self.id("a port")?;
+    fn skip_port(&mut self) -> Result<(), ReadError> {
+        while self.take_if(&DotToken::Mark(':')) {
+            self.parse_id("a port")?;
         }
         Ok(())
     }
 
     /// The `[key=value …]` lists that follow, if any.
-    fn attributes(&mut self) -> Result<Attributes, ReadError> {
+    fn parse_attributes(&mut self) -> Result<Attributes, ReadError> {
         let mut attributes = Attributes::default();
-        while self.take(&DotToken::Mark('[')) {
-            while !self.take(&DotToken::Mark(']')) {
-                if self.take(&DotToken::Mark(',')) || self.take(&DotToken::Mark(';')) {
+        while self.take_if(&DotToken::Mark('[')) {
+            while !self.take_if(&DotToken::Mark(']')) {
+                if self.take_if(&DotToken::Mark(',')) || self.take_if(&DotToken::Mark(';')) {
                     continue;
                 }
-                let key = self.id("`]` or an attribute")?;
-                if self.take(&DotToken::Mark('=')) {
-                    let place = self.place();
-                    let value = self.id("a value")?;
+                let key = self.parse_id("`]` or an attribute")?;
+                if self.take_if(&DotToken::Mark('=')) {
+                    let place = self.current_place();
+                    let value = self.parse_id("a value")?;
                     match key.as_str() {
                         "label" => attributes.label = Some((value, place)),
                         "color" => attributes.is_red = value == "red",
@@ -311,17 +317,17 @@ impl DotReader<'_> {
         Ok(attributes)
     }
 
-    fn id(&mut self, expected: &str) -> Result<String, ReadError> {
-        let (DotToken::Bare(text) | DotToken::Quoted(text)) = self.token() else {
-            return Err(self.unexpected(expected));
+    fn parse_id(&mut self, expected: &str) -> Result<String, ReadError> {
+        let (DotToken::Bare(text) | DotToken::Quoted(text)) = self.current_token() else {
+            return Err(self.unexpected_token(expected));
         };
         let text = text.clone();
         self.bump();
         Ok(text)
     }
 
-    fn unexpected(&self, expected: &str) -> ReadError {
-        let found = match self.token() {
+    fn unexpected_token(&self, expected: &str) -> ReadError {
+        let found = match self.current_token() {
             DotToken::Bare(text) | DotToken::Quoted(text) => {
                 format!("`{}`", text.chars().take(24).collect::<String>())
             }
@@ -331,17 +337,17 @@ impl DotReader<'_> {
             DotToken::Open(what) => format!("a {what} that does not end"),
             DotToken::End => "the end of the text".into(),
         };
-        ReadError::new(self.text, self.place(), format!("expected {expected}, found {found}"))
+        ReadError::new(self.text, self.current_place(), format!("expected {expected}, found {found}"))
     }
 }
 
 /// Returns whether `word` is a keyword whose attribute list sets defaults.
-fn is_default(word: &str) -> bool {
+fn sets_defaults(word: &str) -> bool {
     ["node", "edge", "graph"].iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
 }
 
 /// Returns whether a node only marks the initial state.
-fn is_start(node: &str) -> bool {
+fn is_start_marker(node: &str) -> bool {
     node.starts_with("__start")
 }
 

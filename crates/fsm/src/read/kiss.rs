@@ -4,7 +4,7 @@
 //! for each input it covers. A next state `*` or `-` leaves the answer open.
 //! Without `.r` the state of the first row is initial.
 
-use super::{ColumnLine, MachineText, TextPlace, lines, place_of};
+use super::{ColumnLine, MachineText, TextPlace, non_empty_lines, place_of};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{MachineListing, TransitionRow};
 
@@ -17,14 +17,14 @@ const MAX_ROWS: usize = 1 << 22;
 
 /// Reads a KISS2 machine.
 pub fn kiss2(text: &str) -> Result<MachineListing, ReadError> {
-    Ok(placed(text)?.listing)
+    Ok(read_kiss2_with_places(text)?.listing)
 }
 
 /// As [`kiss2`], with the places.
-pub(super) fn placed(text: &str) -> Result<MachineText, ReadError> {
+pub(super) fn read_kiss2_with_places(text: &str) -> Result<MachineText, ReadError> {
     let mut reading = MachineText::default();
     let mut reset = None;
-    for ColumnLine { fields, place } in lines(text) {
+    for ColumnLine { fields, place } in non_empty_lines(text) {
         match fields[..] {
             [".e" | ".end", ..] => break,
             [".r", state] => reset = Some((place_of(text, state), state.to_owned())),
@@ -81,7 +81,7 @@ fn push_rows(
     for choice in 0..1_usize << open {
         let row = TransitionRow {
             from: from.into(),
-            input: expand(input, choice),
+            input: fill_open_bits(input, choice),
             output: output.into(),
             to: to.into(),
         };
@@ -92,7 +92,7 @@ fn push_rows(
 }
 
 /// `input` with its open bits taken from `choice`, first open bit lowest.
-fn expand(input: &str, mut choice: usize) -> String {
+fn fill_open_bits(input: &str, mut choice: usize) -> String {
     let mut bit = |bit| {
         if bit != '-' {
             return bit;

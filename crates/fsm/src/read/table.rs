@@ -1,17 +1,17 @@
 //! Tables: one transition per line, `state input output next`; `#` starts a comment.
 
-use super::{ColumnLine, MachineText, TextPlace, lines, place_of};
+use super::{ColumnLine, MachineText, TextPlace, non_empty_lines, place_of};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{MachineListing, TransitionRow};
 
 /// Reads a table of names; the state of the first row is initial.
 pub fn table(text: &str) -> Result<MachineListing, ReadError> {
-    Ok(named(text)?.listing)
+    Ok(read_table_with_places(text)?.listing)
 }
 
 /// As [`table`], with the places.
-pub(super) fn named(text: &str) -> Result<MachineText, ReadError> {
-    let mut reading = rows(text)?;
+pub(super) fn read_table_with_places(text: &str) -> Result<MachineText, ReadError> {
+    let mut reading = read_rows(text)?;
     let Some(first) = reading.listing.rows.first() else {
         return Err(ReadError::new(text, 0..0, "no transition found")
             .kind(ReadErrorKind::Empty)
@@ -23,19 +23,19 @@ pub(super) fn named(text: &str) -> Result<MachineText, ReadError> {
 
 /// Reads a table of numbers; state 0 is initial.
 pub fn numbers(text: &str) -> Result<MachineListing, ReadError> {
-    Ok(numbered(text)?.listing)
+    Ok(read_numbers_with_places(text)?.listing)
 }
 
 /// As [`numbers`], with the places.
-pub(super) fn numbered(text: &str) -> Result<MachineText, ReadError> {
-    for ColumnLine { fields, .. } in lines(text) {
+pub(super) fn read_numbers_with_places(text: &str) -> Result<MachineText, ReadError> {
+    for ColumnLine { fields, .. } in non_empty_lines(text) {
         if let Some(field) = fields.iter().find(|field| field.parse::<u32>().is_err()) {
             let message = format!("`{field}` is not a number");
             return Err(ReadError::new(text, place_of(text, field), message)
                 .hint("this form names everything by number"));
         }
     }
-    let mut reading = rows(text)?;
+    let mut reading = read_rows(text)?;
     if !reading.listing.rows.iter().any(|row| row.from == "0") {
         return Err(ReadError::new(text, 0..0, "state 0, the initial state, has no transition")
             .kind(ReadErrorKind::Empty));
@@ -64,9 +64,9 @@ fn sort_symbols(reading: &mut MachineText) {
     (listing.rows, reading.rows) = rows.into_iter().unzip();
 }
 
-fn rows(text: &str) -> Result<MachineText, ReadError> {
+fn read_rows(text: &str) -> Result<MachineText, ReadError> {
     let mut reading = MachineText::default();
-    for ColumnLine { fields, place } in lines(text) {
+    for ColumnLine { fields, place } in non_empty_lines(text) {
         let [from, input, output, to] = fields[..] else {
             let message = format!("expected 4 columns, found {}", fields.len());
             return Err(ReadError::new(text, place, message).hint("a row is `state input output next-state`"));

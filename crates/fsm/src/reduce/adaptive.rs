@@ -31,13 +31,15 @@ pub fn state_counting<S: AdaptiveSystem>(
     for word in &plan.cover {
         current.push(TestedWord { word: word.clone(), nodes: Vec::new() });
     }
+    // Algorithm 5.1: test all words of one length beyond the cover, drop those whose bound says that they need not go on,
+    // extend the rest by every input.
     while !current.is_empty() {
-        counting.test(&mut current)?;
+        counting.apply_tests(&mut current)?;
         counting.report.iterations += 1;
-        if counting.is_over() {
+        if counting.should_stop() {
             break;
         }
-        current = counting.extended(current);
+        current = counting.extend_open_words(current);
     }
     Ok(counting.finish())
 }
@@ -87,22 +89,23 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
 
     /// Applies each word, or each trace, followed by the characterising set,
     /// up to the first test with a failure.
-    pub(super) fn test(&mut self, items: &mut [TestedWord]) -> Result<(), S::Error> {
+    pub(super) fn apply_tests(&mut self, items: &mut [TestedWord]) -> Result<(), S::Error> {
         for item in items.iter() {
             if self.tested.insert(item.word.clone()) {
                 self.report.tested.push(item.word.clone());
             }
             let cases = if self.plan.cases.is_empty() { &[AdaptiveCase::Stop][..] } else { &self.plan.cases };
             for case in cases {
+                // Per response only the trace to one node is followed; otherwise the word is applied whatever is answered.
                 let test = match item.nodes[..] {
                     [before] if self.variant == CountingVariant::PerResponse => {
                         let last = &item.word[item.word.len() - 1..];
                         AdaptiveCase::along(
                             &self.tree.trace(before),
-                            AdaptiveCase::word_then(last, case.clone()),
+                            AdaptiveCase::after_word(last, case.clone()),
                         )
                     }
-                    _ => AdaptiveCase::word_then(&item.word, case.clone()),
+                    _ => AdaptiveCase::after_word(&item.word, case.clone()),
                 };
                 for trace in self.system.observe(&test)? {
                     if !self.tree.insert(&trace) {
@@ -114,23 +117,24 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
                 }
             }
         }
-        self.reach(items);
+        self.classify_responses(items);
         Ok(())
     }
 
     /// Looks up the responses to the items and classifies them.
-    fn reach(&mut self, items: &mut [TestedWord]) {
+    fn classify_responses(&mut self, items: &mut [TestedWord]) {
         let first = self.cover.is_empty();
         for item in items {
             item.nodes = match item.nodes[..] {
                 [before] if self.variant == CountingVariant::PerResponse => {
                     let last = item.word[item.word.len() - 1];
-                    self.tree.after(before, last).collect()
+                    self.tree.nodes_after(before, last).collect()
                 }
                 _ => self.responses(&item.word),
             };
+            // `B(…)` of the paper: nodes with different classes are in different states of the system.
             for &node in &item.nodes {
-                let class = self.tree.class(node, &self.plan.cases);
+                let class = self.tree.classify(node, &self.plan.cases);
                 let slot = ioxide_model::index::Idx::index(node);
                 self.classes.resize(self.classes.len().max(slot + 1), None);
                 self.classes[slot] = Some(class);
@@ -144,12 +148,12 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
 
     fn responses(&self, word: &[InputId]) -> Vec<ObservationId> {
         word.iter().fold(vec![self.tree.root()], |nodes, &input| {
-            nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
+            nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
         })
     }
 
     /// The extensions of the items that are not removed.
-    pub(super) fn extended(&self, items: Vec<TestedWord>) -> Vec<TestedWord> {
+    pub(super) fn extend_open_words(&self, items: Vec<TestedWord>) -> Vec<TestedWord> {
         let mut next = Vec::new();
         for item in items {
             let open = |&node: &ObservationId| !self.is_counted_out(&item.word, node);
@@ -180,10 +184,11 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     fn is_counted_out(&self, word: &[InputId], node: ObservationId) -> bool {
         let prefixes: Vec<usize> = self.cover_prefixes(word);
         let longest = &prefixes[prefixes.len().saturating_sub(1)..];
+        // The original algorithm takes any word of the cover as `v`; the refined one only the longest, which is as good.
         let starts = if self.variant == CountingVariant::Original { &prefixes[..] } else { longest };
         starts.iter().any(|&start| {
-            self.groups(word, node, start)
-                .is_some_and(|groups| exceeds(self.plan.bound, self.seen.len(), &groups))
+            self.reach_groups(word, node, start)
+                .is_some_and(|reach_groups| exceeds(self.plan.bound, self.seen.len(), &reach_groups))
         })
     }
 
@@ -197,15 +202,16 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
 
     /// The `R⁺` of all states, for the split of the trace after cover word
     /// `start`; `None` if no choice of responses makes that the longest.
-    fn groups(&self, word: &[InputId], node: ObservationId, start: usize) -> Option<Vec<ReachGroup>> {
+    fn reach_groups(&self, word: &[InputId], node: ObservationId, start: usize) -> Option<Vec<ReachGroup>> {
         let begin = self.plan.cover[start].len();
-        let path = self.path(node, word.len());
+        let path = self.path_to(node, word.len());
         let mut groups = vec![ReachGroup::default(); self.model.n_states()];
         let group_of = |state: StateId| ioxide_model::index::Idx::index(state);
+        debug_assert_eq!(path.len(), word.len() + 1, "the trace of a node has one output per input");
         for &visited in &path[begin + 1..] {
             let group = &mut groups[group_of(self.tree.state(visited)?)];
             group.visits += 1;
-            let class = self.class(visited)?;
+            let class = self.class_of(visited)?;
             if !group.classes.contains(&class) {
                 group.classes.push(class);
             }
@@ -213,6 +219,8 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         for (i, responses) in self.cover.iter().enumerate() {
             let length = self.plan.cover[i].len();
             let own = word.starts_with(&self.plan.cover[i]).then(|| path[length]);
+            // `V''`: one response per word of the cover, such that the trace splits exactly behind word `start`. Its own
+            // response is fixed there, and must not be chosen for a longer word of the cover, which would split later.
             let fits = |response: ObservationId| match own {
                 Some(own) if i == start => response == own,
                 Some(own) if length > begin => response != own,
@@ -221,7 +229,8 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
             let chosen: Vec<ObservationId> =
                 responses.iter().copied().filter(|&response| fits(response)).collect();
             let state = self.tree.state(*chosen.first()?)?;
-            let mut classes: Vec<ClassId> = chosen.into_iter().filter_map(|node| self.class(node)).collect();
+            let mut classes: Vec<ClassId> =
+                chosen.into_iter().filter_map(|node| self.class_of(node)).collect();
             classes.sort_unstable();
             classes.dedup();
             groups[group_of(state)].cover = classes;
@@ -231,7 +240,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     }
 
     /// The nodes from the root to `node`.
-    fn path(&self, node: ObservationId, length: usize) -> Vec<ObservationId> {
+    fn path_to(&self, node: ObservationId, length: usize) -> Vec<ObservationId> {
         let mut path = vec![node];
         let mut at = node;
         for _ in 0..length {
@@ -242,12 +251,12 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         path
     }
 
-    fn class(&self, node: ObservationId) -> Option<ClassId> {
+    fn class_of(&self, node: ObservationId) -> Option<ClassId> {
         self.classes.get(ioxide_model::index::Idx::index(node)).copied().flatten()
     }
 
     /// Returns whether a failure was seen or too many words were tested; notes the latter in the report.
-    fn is_over(&mut self) -> bool {
+    fn should_stop(&mut self) -> bool {
         self.report.gave_up = self.report.tested.len() > self.plan.max_words;
         self.report.gave_up || !self.report.failures.is_empty()
     }
@@ -264,7 +273,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     pub(super) fn lower_bounds(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, usize)> {
         let start = self.cover_prefixes(word).into_iter().next_back();
         let bound = |node| {
-            let groups = self.groups(word, node, start?)?;
+            let groups = self.reach_groups(word, node, start?)?;
             Some((self.tree.trace(node), super::bound::lower_bound(self.seen.len(), &groups)))
         };
         self.responses(word).into_iter().filter_map(bound).collect()
@@ -273,7 +282,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     /// The sets of answers seen after each response to `word`.
     #[cfg(test)]
     pub(super) fn behaviours(&self, word: &[InputId]) -> Vec<(crate::word::IoWord, ClassId)> {
-        let behaviour = |node| Some((self.tree.trace(node), self.class(node)?));
+        let behaviour = |node| Some((self.tree.trace(node), self.class_of(node)?));
         self.responses(word).into_iter().filter_map(behaviour).collect()
     }
 }

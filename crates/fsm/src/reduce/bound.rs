@@ -29,7 +29,9 @@ pub(super) struct ReachGroup {
 impl ReachGroup {
     /// Returns each way to choose a response to the cover's word: the number it adds to the bound, and the sets of
     /// answers it takes up.
-    fn options(&self) -> Vec<(usize, Vec<ClassId>)> {
+    fn response_options(&self) -> Vec<(usize, Vec<ClassId>)> {
+        // Visits beyond the number of different sets of answers: the states that only counting can tell apart.
+        debug_assert!(self.classes.len() <= self.visits, "every class was seen after a visit");
         let returned = self.visits - self.classes.len();
         if self.cover.iter().any(|class| self.classes.contains(class)) {
             return vec![(returned + 1, self.classes.clone())];
@@ -46,12 +48,13 @@ impl ReachGroup {
 pub(super) fn exceeds(limit: usize, seen: usize, groups: &[ReachGroup]) -> bool {
     let mut options: Vec<Vec<(usize, Vec<ClassId>)>> = groups
         .iter()
-        .map(|group| group.options().into_iter().filter(|&(gain, _)| gain > 0).collect::<Vec<_>>())
+        .map(|group| group.response_options().into_iter().filter(|&(gain, _)| gain > 0).collect::<Vec<_>>())
         .filter(|options: &Vec<_>| !options.is_empty())
         .collect();
+    // Largest gains first, so that the bound on the rest falls quickly and the search is cut early.
     options.sort_by_key(|options| std::cmp::Reverse(options[0].0));
     let reach = seen + options.iter().map(|options| options[0].0).sum::<usize>();
-    reach > limit && search(limit, seen, reach - seen, &options, &mut Vec::new())
+    reach > limit && search_choices(limit, seen, reach - seen, &options, &mut Vec::new())
 }
 
 /// Returns the greatest bound, so that tests can inspect single words.
@@ -61,7 +64,7 @@ pub(super) fn lower_bound(seen: usize, groups: &[ReachGroup]) -> usize {
 }
 
 /// Takes or leaves each state in turn; `left` is the most that the untried states could add.
-fn search(
+fn search_choices(
     limit: usize,
     sum: usize,
     left: usize,
@@ -77,15 +80,16 @@ fn search(
     }
     let left = left - first[0].0;
     for (gain, classes) in first {
+        // The definition asks that the `R⁺` of the chosen states share no set of answers.
         if classes.iter().any(|class| taken.contains(class)) {
             continue;
         }
         let before = taken.len();
         taken.extend(classes);
-        if search(limit, sum + gain, left, rest, taken) {
+        if search_choices(limit, sum + gain, left, rest, taken) {
             return true;
         }
         taken.truncate(before);
     }
-    search(limit, sum, left, rest, taken)
+    search_choices(limit, sum, left, rest, taken)
 }

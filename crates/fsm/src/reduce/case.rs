@@ -28,12 +28,12 @@ impl AdaptiveCase {
     /// The case that applies `word` whatever the outputs.
     #[must_use]
     pub fn word(word: &[InputId]) -> Self {
-        Self::word_then(word, Self::Stop)
+        Self::after_word(word, Self::Stop)
     }
 
     /// `word` whatever the outputs, then `case`.
     #[must_use]
-    pub fn word_then(word: &[InputId], case: Self) -> Self {
+    pub fn after_word(word: &[InputId], case: Self) -> Self {
         word.iter().rev().fold(case, |rest, &input| Self::Apply {
             input,
             then: Vec::new(),
@@ -76,15 +76,21 @@ impl AdaptiveCase {
     pub fn responses(&self, machine: &Observable, state: StateId) -> Vec<IoWord> {
         let mut all = Vec::new();
         let mut trace = IoWord::new();
-        self.respond(machine, state, &mut trace, &mut all);
+        self.collect_responses(machine, state, &mut trace, &mut all);
         all
     }
 
-    fn respond(&self, machine: &Observable, state: StateId, trace: &mut IoWord, all: &mut Vec<IoWord>) {
+    fn collect_responses(
+        &self,
+        machine: &Observable,
+        state: StateId,
+        trace: &mut IoWord,
+        all: &mut Vec<IoWord>,
+    ) {
         let Some(input) = self.input() else { return all.push(trace.clone()) };
         for &(output, next) in machine.answers(state, input) {
             trace.push((input, output));
-            self.after(output).respond(machine, next, trace, all);
+            self.after(output).collect_responses(machine, next, trace, all);
             trace.pop();
         }
     }

@@ -29,11 +29,12 @@ impl<'m> RDistinguish<'m> {
     pub fn new(machine: &'m Observable) -> Self {
         let n = machine.n_states();
         let mut this = Self { machine, level: vec![None; n * n] };
+        // A fixed point from below: a pair gets level `k` if some input leads it, by every common output, to lower levels.
         for level in 1.. {
             let found: Vec<(StateId, StateId)> = this
                 .pairs()
                 .filter(|&(a, b)| this.level(a, b).is_none())
-                .filter(|&(a, b)| machine.inputs().any(|x| this.leads_down(a, b, x)))
+                .filter(|&(a, b)| machine.inputs().any(|x| this.lowers_level(a, b, x)))
                 .collect();
             if found.is_empty() {
                 break;
@@ -60,17 +61,17 @@ impl<'m> RDistinguish<'m> {
 
     /// Returns whether both states answer `input` and every output that both can give leads to a pair of lower level;
     /// true if they have no output in common.
-    fn leads_down(&self, a: StateId, b: StateId, input: InputId) -> bool {
+    fn lowers_level(&self, a: StateId, b: StateId, input: InputId) -> bool {
         let is_answered = |state| !self.machine.answers(state, input).is_empty();
         let level = self.level(a, b).unwrap_or(u32::MAX);
         is_answered(a)
             && is_answered(b)
             && self
-                .common(a, b, input)
+                .common_outputs(a, b, input)
                 .all(|(_, next)| self.level(next.0, next.1).is_some_and(|below| below < level))
     }
 
-    fn common(
+    fn common_outputs(
         &self,
         a: StateId,
         b: StateId,
@@ -85,15 +86,19 @@ impl<'m> RDistinguish<'m> {
     /// A case that tells `lead` apart, and as many of `others` as it happens to.
     #[must_use]
     pub fn case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> AdaptiveCase {
-        let serves = |x: &InputId| others.iter().filter(|&&(a, b)| self.leads_down(a, b, *x)).count();
-        let inputs = self.machine.inputs().filter(|&x| self.leads_down(lead.0, lead.1, x));
+        let serves = |x: &InputId| others.iter().filter(|&&(a, b)| self.lowers_level(a, b, *x)).count();
+        let inputs = self.machine.inputs().filter(|&x| self.lowers_level(lead.0, lead.1, x));
         let Some(input) = inputs.max_by_key(|x| (serves(x), std::cmp::Reverse(*x))) else {
             return AdaptiveCase::Stop;
         };
-        let served: Vec<_> = others.iter().copied().filter(|&(a, b)| self.leads_down(a, b, input)).collect();
-        let mut pairs: Vec<(OutputId, (StateId, StateId))> = self.common(lead.0, lead.1, input).collect();
+        // The lead decides the input, the others only break ties; those that this input serves too go along, and the case
+        // below each output is built for them as well.
+        let served: Vec<_> =
+            others.iter().copied().filter(|&(a, b)| self.lowers_level(a, b, input)).collect();
+        let mut pairs: Vec<(OutputId, (StateId, StateId))> =
+            self.common_outputs(lead.0, lead.1, input).collect();
         let n_lead = pairs.len();
-        pairs.extend(served.iter().flat_map(|&(a, b)| self.common(a, b, input)));
+        pairs.extend(served.iter().flat_map(|&(a, b)| self.common_outputs(a, b, input)));
         let mut outputs: Vec<OutputId> = pairs.iter().map(|&(output, _)| output).collect();
         outputs.sort_unstable();
         outputs.dedup();
@@ -113,6 +118,7 @@ pub fn characterising_cases(machine: &Observable) -> Vec<AdaptiveCase> {
     let distinguish = RDistinguish::new(machine);
     let mut open: Vec<(StateId, StateId)> =
         distinguish.pairs().filter(|&(a, b)| distinguish.level(a, b).is_some()).collect();
+    // Hard pairs first: their long cases tell many easy pairs apart on the way.
     open.sort_by_key(|&(a, b)| std::cmp::Reverse(distinguish.level(a, b)));
     let mut cases = Vec::new();
     while let Some(&lead) = open.first() {

@@ -21,7 +21,7 @@ pub fn nonadaptive_words(model: &Observable, plan: &CountingPlan) -> impl Iterat
         .cover
         .iter()
         .rev()
-        .filter_map(|access| Some((access.clone(), vec![vec![after(model, access)?]])))
+        .filter_map(|access| Some((access.clone(), vec![vec![state_after_cover_word(model, access)?]])))
         .collect();
     std::iter::from_fn(move || {
         let (word, trails) = open.pop()?;
@@ -31,7 +31,7 @@ pub fn nonadaptive_words(model: &Observable, plan: &CountingPlan) -> impl Iterat
 }
 
 /// The state that all responses to a word of the cover lead to.
-fn after(model: &Observable, word: &[InputId]) -> Option<StateId> {
+fn state_after_cover_word(model: &Observable, word: &[InputId]) -> Option<StateId> {
     word.iter()
         .try_fold(vec![model.initial()], |states, &input| {
             let mut next: Vec<StateId> =
@@ -45,7 +45,7 @@ fn after(model: &Observable, word: &[InputId]) -> Option<StateId> {
 }
 
 /// Every path of states that continues one of `trails` by `input`.
-fn continued(model: &Observable, trails: &[Vec<StateId>], input: InputId) -> Vec<Vec<StateId>> {
+fn extend_trails(model: &Observable, trails: &[Vec<StateId>], input: InputId) -> Vec<Vec<StateId>> {
     let mut next = Vec::new();
     for trail in trails {
         let Some(&at) = trail.last() else { continue };
@@ -53,6 +53,7 @@ fn continued(model: &Observable, trails: &[Vec<StateId>], input: InputId) -> Vec
             next.push([trail.as_slice(), &[to]].concat());
         }
     }
+    // Different outputs may lead along the same states: for counting they are one.
     next.sort_unstable();
     next.dedup();
     next
@@ -68,7 +69,7 @@ struct NonadaptiveCounting<'m, 'p> {
 impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     fn new(model: &'m Observable, plan: &'p CountingPlan) -> Self {
         let mut covered = IndexVec::filled(false, model.n_states());
-        for state in plan.cover.iter().filter_map(|word| after(model, word)) {
+        for state in plan.cover.iter().filter_map(|word| state_after_cover_word(model, word)) {
             covered[state] = true;
         }
         Self { model, plan, distinguish: RDistinguish::new(model), covered }
@@ -77,17 +78,21 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     /// The words one symbol longer with the paths that may take them, unless
     /// every path is counted out; a path begins where the cover ends.
     fn extensions(&self, word: &[InputId], trails: &[Vec<StateId>]) -> Vec<(Word, Vec<Vec<StateId>>)> {
-        let open: Vec<Vec<StateId>> =
-            trails.iter().filter(|trail| self.count(&trail[1..]) <= self.plan.bound).cloned().collect();
+        // Only responses that are not counted out yet have to be followed; a word ends when none is left.
+        let open: Vec<Vec<StateId>> = trails
+            .iter()
+            .filter(|trail| self.count_states(&trail[1..]) <= self.plan.bound)
+            .cloned()
+            .collect();
         if open.is_empty() {
             return Vec::new();
         }
-        let longer = |input| ([word, &[input]].concat(), continued(self.model, &open, input));
+        let longer = |input| ([word, &[input]].concat(), extend_trails(self.model, &open, input));
         self.model.inputs().rev().map(longer).filter(|(word, _)| !self.plan.cover.contains(word)).collect()
     }
 
     /// The greatest count over sets of pairwise r-distinguishable states.
-    fn count(&self, visited: &[StateId]) -> usize {
+    fn count_states(&self, visited: &[StateId]) -> usize {
         let mut weights: Vec<(usize, StateId)> = self
             .model
             .states()
@@ -97,12 +102,13 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
             })
             .filter(|&(weight, _)| weight > 0)
             .collect();
+        // Heaviest first, for the bound below; by position among equals, so that the suite is the same in every run.
         weights.sort_by_key(|&(weight, state)| (std::cmp::Reverse(weight), state.index()));
-        self.heaviest(&weights, &mut Vec::new(), 0, 0)
+        self.search_heaviest(&weights, &mut Vec::new(), 0, 0)
     }
 
     /// Branch and bound for the heaviest set.
-    fn heaviest(
+    fn search_heaviest(
         &self,
         rest: &[(usize, StateId)],
         taken: &mut Vec<StateId>,
@@ -117,9 +123,9 @@ impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
         let mut best = best;
         if taken.iter().all(|&other| self.distinguish.level(state, other).is_some()) {
             taken.push(state);
-            best = self.heaviest(rest, taken, sum + weight, best);
+            best = self.search_heaviest(rest, taken, sum + weight, best);
             taken.pop();
         }
-        self.heaviest(rest, taken, sum, best)
+        self.search_heaviest(rest, taken, sum, best)
     }
 }

@@ -36,12 +36,12 @@ pub fn on_demand_counting<S: AdaptiveSystem>(
         counting.cover.push(nodes.clone());
         current.extend(nodes.into_iter().map(|node| (word.clone(), node)));
     }
-    while !current.is_empty() && !counting.is_over() {
+    while !current.is_empty() && !counting.should_stop() {
         counting.report.iterations += 1;
         let mut next = Vec::new();
         for (word, node) in current {
-            if !counting.is_over() && !counting.is_counted_out(&word, node)? {
-                next.extend(counting.extensions(&word, node)?);
+            if !counting.should_stop() && !counting.is_counted_out(&word, node)? {
+                next.extend(counting.apply_extensions(&word, node)?);
             }
         }
         current = next;
@@ -118,21 +118,21 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
 
     /// Applies `word` alone and returns its responses.
     fn test_word(&mut self, word: &[InputId]) -> Result<Vec<ObservationId>, S::Error> {
-        self.note(word);
+        self.record_tested_word(word);
         self.observe(&AdaptiveCase::word(word))?;
         Ok(word.iter().fold(vec![self.tree.root()], |nodes, &input| {
-            nodes.iter().flat_map(|&node| self.tree.after(node, input)).collect()
+            nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
         }))
     }
 
-    fn note(&mut self, word: &[InputId]) {
+    fn record_tested_word(&mut self, word: &[InputId]) {
         if self.tested.insert(word.to_vec()) {
             self.report.tested.push(word.to_vec());
         }
     }
 
     /// Applies every input after the trace of `node`.
-    fn extensions(
+    fn apply_extensions(
         &mut self,
         word: &[InputId],
         node: ObservationId,
@@ -143,22 +143,22 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
             if self.plan.cover.contains(&longer) {
                 continue;
             }
-            self.note(&longer);
+            self.record_tested_word(&longer);
             self.observe(&AdaptiveCase::along(&self.tree.trace(node), AdaptiveCase::word(&[input])))?;
-            let reached: Vec<ObservationId> = self.tree.after(node, input).collect();
+            let reached: Vec<ObservationId> = self.tree.nodes_after(node, input).collect();
             next.extend(reached.into_iter().map(|node| (longer.clone(), node)));
         }
         Ok(next)
     }
 
     /// Applies a case after `node` unless that was done before.
-    fn apply(&mut self, node: ObservationId, case: usize) -> Result<(), S::Error> {
+    fn apply_case_once(&mut self, node: ObservationId, case: usize) -> Result<(), S::Error> {
         let n_cases = self.plan.cases.len();
         if self.shown.get(&node).is_some_and(|shown| shown[case].is_some()) {
             return Ok(());
         }
         self.observe(&AdaptiveCase::along(&self.tree.trace(node), self.plan.cases[case].clone()))?;
-        let class = self.tree.class(node, std::slice::from_ref(&self.plan.cases[case]));
+        let class = self.tree.classify(node, std::slice::from_ref(&self.plan.cases[case]));
         let shown = self.shown.entry(node).or_insert_with(|| vec![None; n_cases]);
         shown[case] = Some(class);
         if self.signatures.insert(shown.clone()) {
@@ -168,7 +168,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     }
 
     /// Returns whether some case was applied after both nodes and showed different sets of answers.
-    fn told_apart(&self, a: ObservationId, b: ObservationId) -> bool {
+    fn are_separated(&self, a: ObservationId, b: ObservationId) -> bool {
         let (Some(a), Some(b)) = (self.shown.get(&a), self.shown.get(&b)) else { return false };
         a.iter().zip(b).any(|(a, b)| a.is_some() && b.is_some() && a != b)
     }
@@ -178,13 +178,16 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         if let Some(state) = self.tree.state(node) {
             self.first[state.index()].get_or_insert(node);
         }
-        let Some(visits) = self.visits(word, node) else { return Ok(true) };
-        let counted = self.heaviest(&visits);
+        let Some(visits) = self.reach_visits(word, node) else { return Ok(true) };
+        // First the count by the model alone, without a test: `R⁺` of states that no reduction can merge.
+        let counted = self.heaviest_states(&visits);
         let nodes: Vec<ObservationId> =
             counted.iter().flat_map(|&i| visits[i].nodes.iter().copied()).collect();
-        if nodes.len() + self.further(&nodes) <= self.plan.bound {
+        debug_assert!(counted.iter().all(|&i| !visits[i].nodes.is_empty()));
+        if nodes.len() + self.count_further_states(&nodes) <= self.plan.bound {
             return self.is_counted_out_by_all_cases(&visits);
         }
+        // The count ends the trace, provided that the system does separate what the model says it must: test that now.
         for (at, &i) in counted.iter().enumerate() {
             for &j in &counted[..at] {
                 self.separate(&visits[i], &visits[j])?;
@@ -198,6 +201,8 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     /// different ones are not.
     fn is_counted_out_by_all_cases(&mut self, visits: &[ReachVisits]) -> Result<bool, S::Error> {
         let met: Vec<ObservationId> = self.first.iter().copied().flatten().collect();
+        // Each state of the model met again counts once more if all cases are answered alike; if even that is not enough, the
+        // tests would be wasted.
         let again: usize = visits.iter().map(|visits| visits.nodes.len() - 1).sum();
         if met.len().max(self.full.len()) + again <= self.plan.bound {
             return Ok(false);
@@ -206,18 +211,18 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
             visits.iter().flat_map(|visits| visits.nodes.iter().copied()).collect();
         for node in nodes.into_iter().chain(met) {
             for case in 0..self.plan.cases.len() {
-                self.apply(node, case)?;
+                self.apply_case_once(node, case)?;
             }
-            let class = self.tree.class(node, &self.plan.cases);
+            let class = self.tree.classify(node, &self.plan.cases);
             self.full.insert(class);
         }
-        let groups: Vec<ReachGroup> = visits.iter().map(|visits| self.group(visits)).collect();
+        let groups: Vec<ReachGroup> = visits.iter().map(|visits| self.reach_group(visits)).collect();
         Ok(exceeds(self.plan.bound, self.full.len(), &groups))
     }
 
-    fn group(&mut self, visits: &ReachVisits) -> ReachGroup {
+    fn reach_group(&mut self, visits: &ReachVisits) -> ReachGroup {
         let mut classes: Vec<ClassId> =
-            visits.nodes.iter().map(|&node| self.tree.class(node, &self.plan.cases)).collect();
+            visits.nodes.iter().map(|&node| self.tree.classify(node, &self.plan.cases)).collect();
         let cover = if visits.covered { classes.split_off(classes.len() - 1) } else { Vec::new() };
         let visits = classes.len();
         classes.sort_unstable();
@@ -233,10 +238,11 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
                 let done = |node: ObservationId, case: usize| {
                     usize::from(self.shown.get(&node).is_some_and(|shown| shown[case].is_some()))
                 };
+                // The case that was applied to one of the two already costs one test instead of two.
                 let best = serving.iter().copied().max_by_key(|&case| done(first, case) + done(second, case));
                 if let Some(case) = best {
-                    self.apply(first, case)?;
-                    self.apply(second, case)?;
+                    self.apply_case_once(first, case)?;
+                    self.apply_case_once(second, case)?;
                 }
             }
         }
@@ -245,10 +251,12 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
 
     /// Returns the number of known nodes, chosen greedily, that the cases applied separate from all of `visits` and
     /// from each other.
-    fn further(&self, visits: &[ObservationId]) -> usize {
+    fn count_further_states(&self, visits: &[ObservationId]) -> usize {
         let mut chosen: Vec<ObservationId> = Vec::new();
         for &node in &self.known {
-            if visits.iter().chain(&chosen).all(|&other| self.told_apart(node, other)) {
+            // Told from all that are counted and from each other: certainly another state. Greedy, since the best choice is a
+            // largest clique.
+            if visits.iter().chain(&chosen).all(|&other| self.are_separated(node, other)) {
                 chosen.push(node);
             }
         }
@@ -257,7 +265,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
 
     /// `R⁺` of each state that has one, the first response chosen for words of
     /// the cover that are no prefix of `word`.
-    fn visits(&self, word: &[InputId], node: ObservationId) -> Option<Vec<ReachVisits>> {
+    fn reach_visits(&self, word: &[InputId], node: ObservationId) -> Option<Vec<ReachVisits>> {
         let mut path = vec![node];
         for i in 0..word.len() {
             path.push(self.tree.parent(path[i]));
@@ -267,6 +275,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         let begin = prefixes.map(Vec::len).max().unwrap_or(0);
         let fresh = |state| ReachVisits { state, nodes: Vec::new(), covered: false };
         let mut visits: Vec<ReachVisits> = self.model.states().map(fresh).collect();
+        debug_assert_eq!(path.len(), word.len() + 1, "the trace of a node has one output per input");
         for &visited in &path[begin + 1..] {
             visits[self.tree.state(visited)?.index()].nodes.push(visited);
         }
@@ -281,14 +290,14 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         Some(visits)
     }
 
-    /// Pairwise r-distinguishable states with the most nodes, by branch and bound.
-    fn heaviest(&self, visits: &[ReachVisits]) -> Vec<usize> {
+    /// Returns pairwise r-distinguishable states with the most nodes, by branch and bound.
+    fn heaviest_states(&self, visits: &[ReachVisits]) -> Vec<usize> {
         let mut best = (0, Vec::new());
-        self.grow(visits, 0, &mut Vec::new(), 0, &mut best);
+        self.search_heaviest(visits, 0, &mut Vec::new(), 0, &mut best);
         best.1
     }
 
-    fn grow(
+    fn search_heaviest(
         &self,
         visits: &[ReachVisits],
         next: usize,
@@ -299,6 +308,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         if sum > best.0 {
             *best = (sum, taken.clone());
         }
+        // Branch and bound: take the rest as if all of it fitted.
         let left: usize = visits[next..].iter().map(|visits| visits.nodes.len()).sum();
         if next == visits.len() || sum + left <= best.0 {
             return;
@@ -306,14 +316,14 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         let ReachVisits { state, nodes, .. } = &visits[next];
         if taken.iter().all(|&i| self.distinguish.level(*state, visits[i].state).is_some()) {
             taken.push(next);
-            self.grow(visits, next + 1, taken, sum + nodes.len(), best);
+            self.search_heaviest(visits, next + 1, taken, sum + nodes.len(), best);
             taken.pop();
         }
-        self.grow(visits, next + 1, taken, sum, best);
+        self.search_heaviest(visits, next + 1, taken, sum, best);
     }
 
     /// Returns whether a failure was seen or too many words were tested; notes the latter in the report.
-    fn is_over(&mut self) -> bool {
+    fn should_stop(&mut self) -> bool {
         self.report.gave_up = self.report.tested.len() > self.plan.max_words;
         self.report.gave_up || !self.report.failures.is_empty()
     }

@@ -82,7 +82,7 @@ impl<L: LiveMachine> Repeated<L> {
         &self.live
     }
 
-    fn once(&mut self, case: &AdaptiveCase) -> Result<(), L::Error> {
+    fn run_once(&mut self, case: &AdaptiveCase) -> Result<(), L::Error> {
         self.live.reset()?;
         let mut trace = IoWord::new();
         let mut case = case;
@@ -91,7 +91,7 @@ impl<L: LiveMachine> Repeated<L> {
             trace.push((input, output));
             case = case.after(output);
         }
-        self.runs.add(&trace);
+        self.runs.add_run(&trace);
         Ok(())
     }
 }
@@ -101,10 +101,10 @@ impl<L: LiveMachine> AdaptiveSystem for Repeated<L> {
 
     fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, L::Error> {
         while self.runs.n_runs(0, case) < self.repetitions {
-            self.once(case)?;
+            self.run_once(case)?;
         }
         let mut traces = Vec::new();
-        self.runs.answers(0, case, &mut IoWord::new(), &mut traces);
+        self.runs.collect_answers(0, case, &mut IoWord::new(), &mut traces);
         Ok(traces)
     }
 }
@@ -119,17 +119,17 @@ struct RunTree {
 }
 
 impl RunTree {
-    fn add(&mut self, trace: &IoWord) {
+    fn add_run(&mut self, trace: &IoWord) {
         let mut node = 0;
-        self.pass(node);
+        self.count_pass(node);
         for &step in trace {
             let new = self.next.len();
             node = *self.next[node].entry(step).or_insert(new);
-            self.pass(node);
+            self.count_pass(node);
         }
     }
 
-    fn pass(&mut self, node: usize) {
+    fn count_pass(&mut self, node: usize) {
         if node == self.next.len() {
             self.next.push(BTreeMap::new());
             self.through.push(0);
@@ -140,20 +140,20 @@ impl RunTree {
     /// Returns the number of runs that followed `case` to its end from `node`.
     fn n_runs(&self, node: usize, case: &AdaptiveCase) -> usize {
         let Some(input) = case.input() else { return self.through.get(node).copied().unwrap_or(0) };
-        self.after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
+        self.children_after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
     }
 
     /// Appends to `all` the traces of these runs, ordered by output at each step.
-    fn answers(&self, node: usize, case: &AdaptiveCase, trace: &mut IoWord, all: &mut Vec<IoWord>) {
+    fn collect_answers(&self, node: usize, case: &AdaptiveCase, trace: &mut IoWord, all: &mut Vec<IoWord>) {
         let Some(input) = case.input() else { return all.push(trace.clone()) };
-        for (output, next) in self.after(node, input) {
+        for (output, next) in self.children_after(node, input) {
             trace.push((input, output));
-            self.answers(next, case.after(output), trace, all);
+            self.collect_answers(next, case.after(output), trace, all);
             trace.pop();
         }
     }
 
-    fn after(&self, node: usize, input: InputId) -> impl Iterator<Item = (OutputId, usize)> + '_ {
+    fn children_after(&self, node: usize, input: InputId) -> impl Iterator<Item = (OutputId, usize)> + '_ {
         let next = self.next.get(node).into_iter().flatten();
         next.filter(move |((given, _), _)| *given == input).map(|(&(_, output), &next)| (output, next))
     }

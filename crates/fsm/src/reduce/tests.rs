@@ -10,7 +10,7 @@ use crate::mealy::{InputId, MachineNames, OutputId, StateId};
 use crate::nfsm::Nfsm;
 use crate::product::{aligned, reduction_witness};
 use crate::read;
-use crate::word::{shortlex, show, show_io};
+use crate::word::{compare_shortlex, show, show_io};
 
 fn machine(rows: &str) -> Observable {
     let text: Vec<&str> = rows.split(',').collect();
@@ -167,7 +167,7 @@ fn the_running_example_is_tested_as_in_the_thesis() {
         assert_eq!(compact(&model, &report.tested), "ε b a ba bb baa bab");
     }
     let mut fixed: Vec<Word> = nonadaptive_words(&model, &plan).collect();
-    fixed.sort_by(|a, b| shortlex(a, b));
+    fixed.sort_by(|a, b| compare_shortlex(a, b));
     assert_eq!(compact(&model, &fixed), "ε a b aa ab ba bb baa bab bba bbb");
 }
 
@@ -183,7 +183,7 @@ fn the_lower_bounds_of_table_5_1() {
     let mut current: Vec<TestedWord> =
         plan.cover.iter().map(|word| TestedWord { word: word.clone(), nodes: Vec::new() }).collect();
     for row in expected {
-        counting.test(&mut current).unwrap();
+        counting.apply_tests(&mut current).unwrap();
         let mut bounds: Vec<String> = Vec::new();
         for item in &current {
             for (trace, bound) in counting.lower_bounds(&item.word) {
@@ -192,7 +192,7 @@ fn the_lower_bounds_of_table_5_1() {
             }
         }
         assert_eq!(bounds.join(" "), row);
-        current = counting.extended(current);
+        current = counting.extend_open_words(current);
     }
     assert!(current.is_empty());
     let class = |text: &str| counting.behaviours(&word(&model, text))[0].1;
@@ -314,7 +314,7 @@ fn passes_fixed(model: &Observable, system: &Observable, plan: &CountingPlan, wo
     let cases = if plan.cases.is_empty() { vec![AdaptiveCase::Stop] } else { plan.cases.clone() };
     words.iter().all(|word| {
         cases.iter().all(|case| {
-            let test = AdaptiveCase::word_then(word, case.clone());
+            let test = AdaptiveCase::after_word(word, case.clone());
             let allowed = |answer: &IoWord| {
                 answer.iter().try_fold(model.initial(), |state, &(x, y)| model.after(state, x, y)).is_some()
             };

@@ -84,7 +84,11 @@ impl<'m> ResponseTree<'m> {
     }
 
     /// The nodes one `input` after `at`, by output.
-    pub(super) fn after(&self, at: ObservationId, input: InputId) -> impl Iterator<Item = ObservationId> {
+    pub(super) fn nodes_after(
+        &self,
+        at: ObservationId,
+        input: InputId,
+    ) -> impl Iterator<Item = ObservationId> {
         self.nodes[at].kids.iter().filter(move |&&(x, _, _)| x == input).map(|&(_, _, node)| node)
     }
 
@@ -111,10 +115,10 @@ impl<'m> ResponseTree<'m> {
     }
 
     /// `B`: the class of the answers to `cases` seen after `at`.
-    pub(super) fn class(&mut self, at: ObservationId, cases: &[AdaptiveCase]) -> ClassId {
+    pub(super) fn classify(&mut self, at: ObservationId, cases: &[AdaptiveCase]) -> ClassId {
         let mut key = Vec::new();
         for case in cases {
-            self.write(at, case, &mut key);
+            self.write_answers(at, case, &mut key);
             key.push(u32::MAX);
         }
         let fresh = ClassId::new(self.classes.len());
@@ -122,12 +126,12 @@ impl<'m> ResponseTree<'m> {
     }
 
     /// The answers to `case` below `at`, depth first, as numbers.
-    fn write(&self, at: ObservationId, case: &AdaptiveCase, key: &mut Vec<u32>) {
+    fn write_answers(&self, at: ObservationId, case: &AdaptiveCase, key: &mut Vec<u32>) {
         let Some(input) = case.input() else { return };
         for &(x, output, kid) in &self.nodes[at].kids {
             if x == input {
                 key.push(output.index() as u32);
-                self.write(kid, case.after(output), key);
+                self.write_answers(kid, case.after(output), key);
                 key.push(u32::MAX - 1);
             }
         }

@@ -1,22 +1,22 @@
 //! The words that tell the state after a test from all others.
 //!
-//! A node of the fold is *identified* if it is apart from every root but that
-//! of its state. Under the fixed rule it gets the harmonised identifier of its
+//! A node of the convergence graph is *identified* if it is separated from the
+//! access node of every other state. Under the fixed rule it gets the harmonised identifier of its
 //! state. On the fly it gets the cheapest of several greedy choices of words,
-//! given what the tests hold already; a word the roots still lack is charged
-//! to all nodes that will use it.
+//! given what the tests hold already; a word the access nodes still lack is
+//! charged to all nodes that will use it.
 
 use ioxide_model::index::{Idx, IndexVec};
 
-use super::fold::{FoldId, SuiteFold};
+use super::convergence::{ConvergenceGraph, WordClassId};
 use super::offers::{CutWord, OfferPrices, Offers, WordChooser};
 use crate::distinguish::{
-    SplittingTree, WordCosts, WordPassage, harmonised_identifiers, identifying_words, singling_word,
+    SplittingTree, WordCosts, WordPassage, greedy_separating_word, harmonised_identifiers, identifying_words,
 };
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::Word;
 
-/// The rule by which nodes of the fold are identified.
+/// The rule by which nodes of the graph are identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdentifyRule {
     /// The harmonised identifier of the state for every node.
@@ -56,30 +56,34 @@ impl<'s> WordLibrary<'s> {
 
     /// Returns the library with further words for each state, which need not be harmonised, and with the rows.
     pub(super) fn with_more_words(mut self) -> Self {
-        let (spec, mut way) = (self.spec, WordPassage::default());
+        let (spec, mut passage) = (self.spec, WordPassage::default());
         let mut n_rows = 0;
         for state in spec.states() {
             self.words[state].extend(identifying_words(spec, &self.splitting, state));
             self.first_row.push(n_rows);
             n_rows += self.words[state].len();
         }
+        // One row per word instead of a run of the word for each pair: the choice of words reads these numbers for every
+        // node of the suite.
         self.ends.reserve(n_rows * spec.n_states());
         for (state, words) in self.words.iter_enumerated() {
             for word in words {
-                way.follow(spec, state, word);
-                let end = |other| if other == state { 0 } else { narrow(way.end(spec, other)) };
+                passage.follow(spec, state, word);
+                let end = |other| {
+                    if other == state { 0 } else { narrow_length(passage.separation_length(spec, other)) }
+                };
                 self.ends.extend(spec.states().map(end));
             }
         }
         self
     }
 
-    fn harmonised(&self, state: StateId) -> &[Word] {
+    fn harmonised_words(&self, state: StateId) -> &[Word] {
         &self.words[state][..self.n_harmonised[state]]
     }
 
     /// Returns the index in `ends` at which the row of a word of `state` begins.
-    fn row(&self, state: StateId, word: usize) -> usize {
+    fn row_start(&self, state: StateId, word: usize) -> usize {
         (self.first_row[state] + word) * self.spec.n_states()
     }
 }
@@ -88,13 +92,14 @@ impl<'s> WordLibrary<'s> {
 pub(super) struct Identification<'l, 's> {
     library: &'l WordLibrary<'s>,
     spec: &'s SuiteModel,
-    /// The last choice for a bare node of each state.
+    /// The last choice for a leaf of each state.
     chosen: IndexVec<StateId, ChosenWords>,
-    /// For each entry of the library's rows, true once that much of the word is known to be defined at the root.
-    rooted: Vec<bool>,
+    /// For each entry of the library's rows, true once that much of the word is known to be defined at the
+    /// access node.
+    defined_at_access: Vec<bool>,
     rule: IdentifyRule,
     chooser: WordChooser,
-    /// Scratch: the states whose roots a node is not apart from.
+    /// Scratch: the states whose access nodes a node is not separated from.
     open: Vec<StateId>,
 }
 
@@ -102,7 +107,7 @@ pub(super) struct Identification<'l, 's> {
 #[derive(Clone, Default)]
 struct ChosenWords {
     words: Vec<CutWord>,
-    /// The number of bare nodes of the state identified so far.
+    /// The number of leaves of the state identified so far.
     uses: usize,
     /// The cost of starting a word when the words were chosen, if at that cost they would be chosen again; else
     /// `None`.
@@ -116,110 +121,130 @@ impl<'l, 's> Identification<'l, 's> {
             ChosenWords::default(),
             if rule == IdentifyRule::Fixed { 0 } else { spec.n_states() },
         );
-        let rooted = vec![false; if rule == IdentifyRule::Fixed { 0 } else { library.ends.len() }];
-        Self { library, spec, chosen, rooted, rule, chooser: WordChooser::default(), open: Vec::new() }
+        let defined_at_access = vec![false; if rule == IdentifyRule::Fixed { 0 } else { library.ends.len() }];
+        Self {
+            library,
+            spec,
+            chosen,
+            defined_at_access,
+            rule,
+            chooser: WordChooser::default(),
+            open: Vec::new(),
+        }
     }
 
-    /// Makes `node` apart from all roots of other states.
-    pub(super) fn identify(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
-        // Pairs (A) of [DEY05] were made apart first; a root needs no more.
-        if fold.roots_apart && fold.is_root(node) {
+    /// Separates `node` from the access nodes of all other states.
+    pub(super) fn identify(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
+        // Pairs (A) of [DEY05] were separated first; an access node needs no more.
+        if graph.is_cover_separated && graph.is_access_node(node) {
             return;
         }
-        let state = fold.state(node);
+        let state = graph.state(node);
         let fixed = match self.rule {
             IdentifyRule::Fixed => true,
-            IdentifyRule::FixedCover => fold.is_root(node),
+            IdentifyRule::FixedCover => graph.is_access_node(node),
             IdentifyRule::OnTheFly => false,
         };
+        // Harmonised identifiers need no look at the graph: whatever other node is identified, the two share a prefix that
+        // separates them.
         if fixed {
-            self.library.harmonised(state).iter().for_each(|word| {
-                fold.add(node, word);
+            self.library.harmonised_words(state).iter().for_each(|word| {
+                graph.add_word(node, word);
             });
-        } else if fold.is_bare(node) && !fold.is_root(node) {
-            self.identify_bare(fold, node);
+        } else if graph.is_leaf(node) && !graph.is_access_node(node) {
+            self.identify_leaf(graph, node);
         } else {
-            self.choose(fold, node);
+            self.choose_words(graph, node);
         }
     }
 
     /// Reuses the last choice for the state, looking for a better one each
     /// time the number of its uses has doubled.
-    fn identify_bare(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
-        let state = fold.state(node);
+    fn identify_leaf(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
+        let state = graph.state(node);
         let chosen = &mut self.chosen[state];
         // A choice costs the time of looking at all words; what it saves is less with every use, so it is made again at
         // the uses 1, 2, 4, 8 and so on: a logarithm of choices, and none where it would come out the same.
         chosen.uses += 1;
-        if chosen.uses.is_power_of_two() && chosen.settled.is_none_or(|price| price != fold.access(node)) {
-            self.choose_for_bare(fold, node);
+        if chosen.uses.is_power_of_two()
+            && chosen.settled.is_none_or(|price| price != graph.access_cost(node))
+        {
+            self.choose_for_leaf(graph, node);
         } else {
             for cut in &chosen.words {
-                fold.add(node, &self.library.words[state][cut.word][..cut.end]);
+                graph.add_word(node, &self.library.words[state][cut.word][..cut.end]);
             }
         }
     }
 
-    /// Makes two nodes of different states apart.
-    pub(super) fn separate(&self, fold: &mut SuiteFold<'_>, a: FoldId, b: FoldId) {
-        let (s, t) = (fold.state(a), fold.state(b));
+    /// Separates two nodes of different states.
+    pub(super) fn separate(&self, graph: &mut ConvergenceGraph<'_>, a: WordClassId, b: WordClassId) {
+        let (s, t) = (graph.state(a), graph.state(b));
+        debug_assert_ne!(s, t, "no word separates a state from itself");
         let known = self.library.words[s].iter().chain(&self.library.words[t]).map(Vec::as_slice);
         let cut = |word: &'l [InputId]| {
-            let end = self.spec.separated_at(s, t, word)?;
-            let cost = fold.cost(a, &word[..end]) + fold.cost(b, &word[..end]);
+            let end = self.spec.separation_length(s, t, word)?;
+            let cost = graph.cost(a, &word[..end]) + graph.cost(b, &word[..end]);
             Some((cost, &word[..end]))
         };
         // The word of the splitting tree separates any two states, so there is always a candidate.
         let candidates = known.chain([self.library.splitting.word(s, t)]).filter_map(cut);
         if let Some((_, word)) = candidates.min_by_key(|&(cost, _)| cost) {
-            fold.add(a, word);
-            fold.add(b, word);
+            graph.add_word(a, word);
+            graph.add_word(b, word);
         }
     }
 
     /// Adds the cheapest plan of words to a node at which some may be defined already.
-    fn choose(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
-        let state = fold.state(node);
-        let bare = fold.is_bare(node);
-        let is_open = |&other: &StateId| other != state && (bare || !fold.apart(node, fold.root(other)));
+    fn choose_words(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
+        let state = graph.state(node);
+        let is_leaf = graph.is_leaf(node);
+        let is_open = |&other: &StateId| {
+            other != state && (is_leaf || !graph.are_separated(node, graph.access_node(other)))
+        };
         self.open.clear();
         self.open.extend(self.spec.states().filter(is_open));
         if self.open.is_empty() {
             return;
         }
         // A word that ends a test here can go on without a reset, which may be cheaper than any word of the library.
-        let continued = self.continued(fold, node);
-        self.list(fold, node);
+        let continued = self.continue_tests(graph, node);
+        self.offer_library_words(graph, node);
         for word in &continued {
-            let end = |other| narrow(self.spec.separated_at(state, other, word).unwrap_or(0));
-            self.chooser.offers.push(fold, node, word, &self.open, |other| {
+            let end = |other| narrow_length(self.spec.separation_length(state, other, word).unwrap_or(0));
+            self.chooser.offers.push_offer(graph, node, word, &self.open, |other| {
                 let end = end(other);
-                (end, if end > 0 { fold.cost(fold.root(other), &word[..usize::from(end)]) } else { 0 })
+                (
+                    end,
+                    if end > 0 { graph.cost(graph.access_node(other), &word[..usize::from(end)]) } else { 0 },
+                )
             });
         }
-        self.chooser.choose(&self.prices(state));
-        self.add_chosen(fold, node, &continued);
+        self.chooser.choose_cheapest_plan(&self.offer_prices(state));
+        self.add_chosen_words(graph, node, &continued);
     }
 
     /// Adds the cheapest plan of words to a node without any, and notes it for the state.
     ///
     /// The words that end there, continued, are those of the library.
-    fn choose_for_bare(&mut self, fold: &mut SuiteFold<'_>, node: FoldId) {
-        let state = fold.state(node);
+    fn choose_for_leaf(&mut self, graph: &mut ConvergenceGraph<'_>, node: WordClassId) {
+        let state = graph.state(node);
         self.open.clear();
         self.open.extend(self.spec.states().filter(|&other| other != state));
-        let price = fold.access(node);
-        self.list(fold, node);
-        self.chooser.choose(&self.prices(state));
+        let price = graph.access_cost(node);
+        self.offer_library_words(graph, node);
+        self.chooser.choose_cheapest_plan(&self.offer_prices(state));
         let chosen = &mut self.chosen[state];
-        chosen.settled = self.chooser.offers.owe_nothing().then_some(price);
+        // If no access node lacked a word, the prices cannot fall any more: at the same cost of starting a word the
+        // choice would come out the same.
+        chosen.settled = self.chooser.offers.are_all_defined().then_some(price);
         chosen.words.clear();
-        chosen.words.extend(self.chooser.chosen().map(|(cut, _)| cut));
-        self.add_chosen(fold, node, &[]);
+        chosen.words.extend(self.chooser.chosen_words().map(|(cut, _)| cut));
+        self.add_chosen_words(graph, node, &[]);
     }
 
     /// Returns the parameters of the choice of words for a node of `state`.
-    fn prices(&self, state: StateId) -> OfferPrices {
+    fn offer_prices(&self, state: StateId) -> OfferPrices {
         OfferPrices {
             n_open: self.open.len(),
             n_harmonised: self.library.n_harmonised[state],
@@ -228,60 +253,60 @@ impl<'l, 's> Identification<'l, 's> {
         }
     }
 
-    /// Adds the chosen words to the node, and to the roots at which they are not defined yet.
-    fn add_chosen(&self, fold: &mut SuiteFold<'_>, node: FoldId, continued: &[Word]) {
-        let words = &self.library.words[fold.state(node)];
-        for (cut, roots) in self.chooser.chosen() {
+    /// Adds the chosen words to the node, and to the access nodes at which they are not defined yet.
+    fn add_chosen_words(&self, graph: &mut ConvergenceGraph<'_>, node: WordClassId, continued: &[Word]) {
+        let words = &self.library.words[graph.state(node)];
+        for (cut, separations) in self.chooser.chosen_words() {
             // Numbers beyond the words of the library are those of `continued`, which were offered after them.
             let word = words.get(cut.word).unwrap_or_else(|| &continued[cut.word - words.len()]);
-            fold.add(node, &word[..cut.end]);
+            graph.add_word(node, &word[..cut.end]);
             // A word separates two nodes only if it is defined at both.
-            for separation in roots.iter().filter(|separation| separation.owed > 0) {
-                let root = fold.root(self.open[separation.open as usize]);
-                fold.add(root, &word[..usize::from(separation.end)]);
+            for separation in separations.iter().filter(|separation| separation.missing_cost > 0) {
+                let node = graph.access_node(self.open[separation.open as usize]);
+                graph.add_word(node, &word[..usize::from(separation.end)]);
             }
         }
     }
 
-    /// Offers every word of the library for the state of `node`, with the open roots it separates and its cost.
-    fn list(&mut self, fold: &SuiteFold<'_>, node: FoldId) {
-        let state = fold.state(node);
+    /// Offers every word of the library for the state of `node`, with the open states it separates and its cost.
+    fn offer_library_words(&mut self, graph: &ConvergenceGraph<'_>, node: WordClassId) {
+        let state = graph.state(node);
         let offers: &mut Offers = &mut self.chooser.offers;
         offers.clear();
         for (i, word) in self.library.words[state].iter().enumerate() {
-            let row = self.library.row(state, i);
+            let row = self.library.row_start(state, i);
             let ends = &self.library.ends[row..row + self.spec.n_states()];
-            let rooted = &mut self.rooted[row..row + self.spec.n_states()];
-            offers.push(fold, node, word, &self.open, |other| {
-                let (end, rooted) = (ends[other.index()], &mut rooted[other.index()]);
-                // Tests only grow: what a root has of a word it keeps, so this is asked until the answer is yes.
-                if end == 0 || *rooted {
+            let defined_at_access = &mut self.defined_at_access[row..row + self.spec.n_states()];
+            offers.push_offer(graph, node, word, &self.open, |other| {
+                let (end, defined_at_access) = (ends[other.index()], &mut defined_at_access[other.index()]);
+                // Tests only grow: what an access node has of a word it keeps, so this is asked until the answer is yes.
+                if end == 0 || *defined_at_access {
                     return (end, 0);
                 }
-                let owed = fold.cost(fold.root(other), &word[..usize::from(end)]);
-                *rooted = owed == 0;
-                (end, owed)
+                let missing_cost = graph.cost(graph.access_node(other), &word[..usize::from(end)]);
+                *defined_at_access = missing_cost == 0;
+                (end, missing_cost)
             });
         }
     }
 
     /// The words at `node` that end a test, each continued to separate what is open.
-    fn continued(&self, fold: &SuiteFold<'_>, node: FoldId) -> Vec<Word> {
-        let state = fold.state(node);
+    fn continue_tests(&self, graph: &ConvergenceGraph<'_>, node: WordClassId) -> Vec<Word> {
+        let state = graph.state(node);
         let go_on = |mut word: Word| {
             let now = self.spec.after(state, &word);
             let undecided =
-                self.open.iter().filter(|&&other| self.spec.separated_at(state, other, &word).is_none());
+                self.open.iter().filter(|&&other| self.spec.separation_length(state, other, &word).is_none());
             let others: Vec<StateId> = undecided.map(|&other| self.spec.after(other, &word)).collect();
-            word.extend(singling_word(self.spec, &self.library.splitting, now, &others));
+            word.extend(greedy_separating_word(self.spec, &self.library.splitting, now, &others));
             word
         };
-        fold.ends_below(node).into_iter().map(go_on).collect()
+        graph.test_ends_below(node).into_iter().map(go_on).collect()
     }
 }
 
 /// Returns `end`, the number of symbols after which a word separates two states, or 0 (never) if it exceeds `u16`.
-fn narrow(end: usize) -> u16 {
+fn narrow_length(end: usize) -> u16 {
     u16::try_from(end).unwrap_or(0)
 }
 
@@ -290,7 +315,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    use super::super::fold::{FoldContinuation, SpareFold};
+    use super::super::convergence::{SpareGraph, TestContinuation};
     use super::*;
     use crate::cover::state_cover;
     use crate::mealy::Mealy;
@@ -309,22 +334,23 @@ mod tests {
             let cover = state_cover(&spec);
             let library = WordLibrary::new(&spec, WordCosts::new(&spec, &cover, 0)).with_more_words();
             let mut identify = Identification::new(&library, IdentifyRule::OnTheFly);
-            let mut fold = SuiteFold::new(&spec, &cover, FoldContinuation::InPlace, SpareFold::default());
+            let mut graph =
+                ConvergenceGraph::new(&spec, &cover, TestContinuation::InPlace, SpareGraph::default());
             for (state, input) in spec.states().flat_map(|s| spec.inputs().map(move |x| (s, x))) {
-                let node = fold.add(fold.root(state), &[input]);
-                let now = fold.state(node);
-                if fold.is_root(node) || !fold.is_bare(node) {
+                let node = graph.add_word(graph.access_node(state), &[input]);
+                let now = graph.state(node);
+                if graph.is_access_node(node) || !graph.is_leaf(node) {
                     continue;
                 }
                 identify.open = spec.states().filter(|&other| other != now).collect();
-                let continued = identify.continued(&fold, node);
+                let continued = identify.continue_tests(&graph, node);
                 assert!(continued.iter().all(|word| library.words[now].contains(word)));
             }
             for (state, words) in library.words.iter_enumerated() {
                 for (i, word) in words.iter().enumerate() {
-                    let row = library.row(state, i);
+                    let row = library.row_start(state, i);
                     for other in spec.states() {
-                        let end = spec.separated_at(state, other, word).unwrap_or(0);
+                        let end = spec.separation_length(state, other, word).unwrap_or(0);
                         assert_eq!(usize::from(library.ends[row + other.index()]), end);
                     }
                 }

@@ -10,7 +10,7 @@ use crate::mealy::InputId;
 use crate::word::Word;
 
 index! { /// A node of the test tree: one word.
-pub(super) struct LeafId; }
+pub(super) struct TreeWordId; }
 
 /// A word of the tree: its parent and its last input.
 #[derive(Clone, Copy, Debug)]
@@ -20,39 +20,41 @@ pub(super) struct TreeWord {
     pub(super) depth: u32,
     /// The next end of a test in the same class.
     pub(super) next_end: OptionalId,
+    /// True if a longer word of the tree goes on from this one, so that it ends no test.
     pub(super) extended: bool,
 }
 
 /// The words of a test tree, in the order they were finished.
 #[derive(Default)]
 pub(super) struct WordPaths {
-    reals: IdArena<LeafId, TreeWord>,
+    tree_words: IdArena<TreeWordId, TreeWord>,
     at: usize,
     word: Word,
 }
 
 impl WordPaths {
-    pub(super) fn new(reals: IdArena<LeafId, TreeWord>) -> Self {
-        Self { reals, at: 0, word: Word::new() }
+    pub(super) fn new(tree_words: IdArena<TreeWordId, TreeWord>) -> Self {
+        Self { tree_words, at: 0, word: Word::new() }
     }
 
     /// The tree of the words.
-    pub(super) fn into_reals(self) -> IdArena<LeafId, TreeWord> {
-        self.reals
+    pub(super) fn into_tree(self) -> IdArena<TreeWordId, TreeWord> {
+        self.tree_words
     }
 
+    /// The next word, in a buffer that the following call reuses.
     pub(super) fn advance(&mut self) -> Option<&[InputId]> {
-        let ends = &self.reals.as_slice()[self.at..];
-        let skipped = ends.iter().position(|real| !real.extended && real.depth > 0)?;
-        let real = ends[skipped];
+        let ends = &self.tree_words.as_slice()[self.at..];
+        let skipped = ends.iter().position(|word| !word.extended && word.depth > 0)?;
+        let end = ends[skipped];
         self.at += skipped + 1;
         self.word.clear();
-        self.word.resize(real.depth as usize, real.input);
-        let mut at = real;
+        self.word.resize(end.depth as usize, end.input);
+        let mut at = end;
         for place in self.word.iter_mut().rev() {
             *place = at.input;
-            match at.parent.get::<LeafId>() {
-                Some(parent) => at = self.reals[parent],
+            match at.parent.get::<TreeWordId>() {
+                Some(parent) => at = self.tree_words[parent],
                 None => break,
             }
         }

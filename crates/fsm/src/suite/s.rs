@@ -5,11 +5,11 @@
 //! state can go on from there: either in place, or after a transfer over
 //! proved transitions that is shorter than a reset and an access word. The
 //! idea of state identification on convergent prefixes is that of [SB20]; the
-//! proof obligations are those of the SPY-method, and the fold that keeps them
+//! proof obligations are those of the SPY-method, and the graph that keeps them
 //! is our own.
 
-use super::fold::FoldContinuation;
-use super::grow::{GrowthRecipe, smallest};
+use super::convergence::TestContinuation;
+use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
 use super::{SuiteSource, WordSuite};
@@ -28,11 +28,11 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
     ],
     visits_without_extra: 4,
     visits_if_small: 4,
-    converge: Some(FoldContinuation::FromAnywhere),
+    converge: Some(TestContinuation::FromAnywhere),
     search: true,
 };
 
 /// The suite of the S-method.
 pub fn s_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(smallest(spec, extra, &RECIPE)))
+    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
 }

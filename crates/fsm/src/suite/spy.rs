@@ -1,8 +1,8 @@
 //! The SPY-method: harmonised identifiers, each appended to whichever of the
 //! words known to converge makes the suite grow least [SPY12].
 
-use super::fold::FoldContinuation;
-use super::grow::{GrowthRecipe, smallest};
+use super::convergence::TestContinuation;
+use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
 use super::{SuiteSource, WordSuite};
@@ -16,11 +16,11 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
     ],
     visits_without_extra: 1,
     visits_if_small: 1,
-    converge: Some(FoldContinuation::FromPrefix),
+    converge: Some(TestContinuation::FromPrefix),
     search: true,
 };
 
 /// The suite of the SPY-method.
 pub fn spy_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(smallest(spec, extra, &RECIPE)))
+    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
 }

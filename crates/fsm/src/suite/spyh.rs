@@ -1,8 +1,8 @@
 //! The SPYH-method: as SPY spreads words over convergent tests, and as H
 //! chooses separating words only where none is there yet [SB18].
 
-use super::fold::FoldContinuation;
-use super::grow::{GrowthRecipe, smallest};
+use super::convergence::TestContinuation;
+use super::grow::{GrowthRecipe, grow_smallest_suite};
 use super::identify::IdentifyRule;
 use super::visit::{InputOrder, StateOrder, TransitionOrder};
 use super::{SuiteSource, WordSuite};
@@ -16,11 +16,11 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
     ],
     visits_without_extra: 1,
     visits_if_small: 2,
-    converge: Some(FoldContinuation::FromPrefix),
+    converge: Some(TestContinuation::FromPrefix),
     search: false,
 };
 
 /// The suite of the SPYH-method.
 pub fn spyh_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    WordSuite(SuiteSource::Kept(smallest(spec, extra, &RECIPE)))
+    WordSuite(SuiteSource::Kept(grow_smallest_suite(spec, extra, &RECIPE)))
 }

@@ -167,11 +167,11 @@ fn identifiers_and_trees_separate_all_states() {
         let harmonised = harmonised_identifiers(&spec, &splitting, &weights);
         for (a, b) in spec.states().flat_map(|a| spec.states().map(move |b| (a, b))).filter(|(a, b)| a != b) {
             let word = shortest.word(&spec, a, b);
-            assert_eq!(spec.separated_at(a, b, &word), Some(word.len()));
-            assert!(spec.separated_at(a, b, splitting.word(a, b)).is_some_and(|end| end >= word.len()));
-            assert!(set.iter().any(|word| spec.separated_at(a, b, word).is_some()));
+            assert_eq!(spec.separation_length(a, b, &word), Some(word.len()));
+            assert!(spec.separation_length(a, b, splitting.word(a, b)).is_some_and(|end| end >= word.len()));
+            assert!(set.iter().any(|word| spec.separation_length(a, b, word).is_some()));
             let shared = |word: &Word| {
-                let end = spec.separated_at(a, b, word)?;
+                let end = spec.separation_length(a, b, word)?;
                 harmonised[b].iter().any(|other| other.starts_with(&word[..end])).then_some(())
             };
             assert!(harmonised[a].iter().any(|word| shared(word).is_some()), "no common separating prefix");

@@ -62,7 +62,7 @@ impl Tries {
     }
 
     /// The first input at or after `from` that leads on from `at`.
-    fn first_from(&self, at: usize, from: usize) -> Option<usize> {
+    fn first_input_from(&self, at: usize, from: usize) -> Option<usize> {
         self.kids[at].iter().map(|&(x, _)| x.index()).find(|&x| x >= from)
     }
 }
@@ -110,38 +110,42 @@ impl<'s> Traversal<'s> {
 
     /// The next leaf of the tree.
     pub(super) fn advance(&mut self) -> Option<&[InputId]> {
+        // The leaf returned by the last call is still on the stack, because the caller was lent its word.
         if self.frames.last().is_some_and(|frame| frame.leaf && !self.word.is_empty() && frame.cursor > 0) {
-            self.pop();
+            self.leave_input();
         }
         loop {
             let frame = self.frames.last()?;
             match self.next_input(frame) {
-                Some(input) => self.push(InputId::new(input)),
+                Some(input) => self.enter_input(InputId::new(input)),
                 None if frame.leaf && !self.word.is_empty() => {
                     self.frames.last_mut()?.cursor = usize::MAX;
                     return Some(&self.word);
                 }
-                None => self.pop(),
+                None => self.leave_input(),
             }
         }
     }
 
     fn next_input(&self, frame: &TraversalFrame) -> Option<usize> {
+        // While symbols are free every input follows, and no suffix has to be looked at: suffixes are walked along anyway.
         if frame.left > 0 {
             return (frame.cursor < self.spec.n_inputs()).then_some(frame.cursor);
         }
         let places = &self.places[frame.places..];
-        places.iter().filter_map(|&place| self.suffixes.tries.first_from(place, frame.cursor)).min()
+        places.iter().filter_map(|&place| self.suffixes.tries.first_input_from(place, frame.cursor)).min()
     }
 
-    fn push(&mut self, input: InputId) {
+    fn enter_input(&mut self, input: InputId) {
         let Some(frame) = self.frames.last_mut() else { return };
         frame.cursor = input.index() + 1;
         frame.leaf = false;
         let (start, end) = (frame.places, self.places.len());
         let state = self.spec.next(frame.state, input);
         let in_cover = frame.in_cover && self.cover.has_edge(self.spec, frame.state, input);
+        // On the cover the free symbols start again: `P · Σ^≤(extra+1)` counts from the last access word on the path.
         let left = if in_cover { self.free } else { (frame.left - 1).max(-1) };
+        // The path may be inside several suffix sets at once, one for each prefix that ended in a state with a set.
         for i in start..end {
             if let Some(next) = self.suffixes.tries.child(self.places[i], input) {
                 self.places.push(next);
@@ -156,7 +160,7 @@ impl<'s> Traversal<'s> {
         self.word.push(input);
     }
 
-    fn pop(&mut self) {
+    fn leave_input(&mut self) {
         if let Some(frame) = self.frames.pop() {
             self.places.truncate(frame.places);
             self.word.pop();

@@ -5,7 +5,7 @@
 //! test, so such states come first in every order; the orders differ in what
 //! comes when there is none, and in the order of the inputs.
 
-use super::fold::SuiteFold;
+use super::convergence::ConvergenceGraph;
 use crate::cover::StateCover;
 use crate::mealy::{InputId, StateId, SuiteModel};
 
@@ -48,8 +48,9 @@ impl TransitionOrder {
     }
 
     /// The inputs of `state` that are no step of the cover, last first.
-    fn open(self, spec: &SuiteModel, cover: &StateCover, state: StateId) -> Vec<InputId> {
+    fn open_inputs(self, spec: &SuiteModel, cover: &StateCover, state: StateId) -> Vec<InputId> {
         let mut open: Vec<InputId> =
+            // Reversed, because transitions are taken from the end.
             spec.inputs().rev().filter(|&x| !cover.has_edge(spec, state, x)).collect();
         let depth = |x: &InputId| cover.depth(spec.next(state, *x));
         match self.inputs {
@@ -61,26 +62,28 @@ impl TransitionOrder {
     }
 }
 
-/// Transitions still to be looked at.
+/// Transitions still to be proved.
 pub(super) struct PendingTransitions {
     states: Vec<(StateId, Vec<InputId>)>,
+    /// The place in `states` of the last transition returned.
     at: usize,
     order: StateOrder,
 }
 
 impl PendingTransitions {
     pub(super) fn new(spec: &SuiteModel, cover: &StateCover, visit: TransitionOrder) -> Self {
-        let states = cover.order().iter().map(|&state| (state, visit.open(spec, cover, state)));
+        let states = cover.order().iter().map(|&state| (state, visit.open_inputs(spec, cover, state)));
         Self { states: states.filter(|(_, open)| !open.is_empty()).collect(), at: 0, order: visit.states }
     }
 
     /// The next transition: of a state where a test ends, or as the order says.
-    pub(super) fn next(&mut self, fold: &SuiteFold<'_>) -> Option<(StateId, InputId)> {
+    pub(super) fn next_transition(&mut self, graph: &ConvergenceGraph<'_>) -> Option<(StateId, InputId)> {
         let n = self.states.len();
-        let ready = (self.at..n).chain(0..self.at.min(n)).find(|&i| fold.has_end(self.states[i].0));
+        // From the last state on, round the list: a test that ends where it began goes on with that state's next input.
+        let ready = (self.at..n).chain(0..self.at.min(n)).find(|&i| graph.has_test_end(self.states[i].0));
         self.at = match ready {
             Some(ready) => ready,
-            None => self.fallback()?,
+            None => self.fallback_index()?,
         };
         let (state, open) = &mut self.states[self.at];
         let next = (*state, open.pop()?);
@@ -90,7 +93,7 @@ impl PendingTransitions {
         Some(next)
     }
 
-    fn fallback(&self) -> Option<usize> {
+    fn fallback_index(&self) -> Option<usize> {
         let n = self.states.len();
         let left = |&i: &usize| self.states[i].1.len();
         match self.order {

@@ -16,30 +16,33 @@ use crate::mealy::{StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
 /// The greatest number of states for which identifiers are also chosen from the words of both other sets.
-const FEW_STATES: usize = 40;
+/// Chosen by feel, as are the other two: they bound the time of choosing, and every choice is complete.
+const MAX_STATES_TO_MIX: usize = 40;
 
 /// The greatest number of words of `P · Σ^(extra+1)` for which trial suites are made to see which sets are cheapest.
-const CHEAP: f64 = 4_000.0;
+const MAX_TRIAL_WORDS: f64 = 4_000.0;
 
 /// The factor by which the estimated cost of sets may exceed the least one for them to be tried.
-const IN_DOUBT: f64 = 1.15;
+const MAX_ESTIMATE_RATIO: f64 = 1.15;
 
 /// The suite of the partial W-method.
 pub fn wp_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    let mut sets = candidates(spec, extra);
-    let trial = (0..=extra).rev().find(|&extra| words_of_transitions(spec, extra) <= CHEAP);
+    // The estimates of cost ignore prefixes that suites share, so sets that are close are compared by making the suites,
+    // for fewer extra states if need be.
+    let mut sets = candidate_sets(spec, extra);
+    let trial = (0..=extra).rev().find(|&extra| count_transition_words(spec, extra) <= MAX_TRIAL_WORDS);
     let best = match trial {
-        Some(trial) if sets.len() > 1 => cheapest(spec, trial, &sets),
+        Some(trial) if sets.len() > 1 => cheapest_sets(spec, trial, &sets),
         _ => 0,
     };
-    sets.swap_remove(best).suite(spec, extra)
+    sets.swap_remove(best).traverse_suite(spec, extra)
 }
 
 /// The first of the sets that lead to the cheapest suite.
-fn cheapest(spec: &SuiteModel, extra: usize, sets: &[WpSets]) -> usize {
+fn cheapest_sets(spec: &SuiteModel, extra: usize, sets: &[WpSets]) -> usize {
     let (mut best, mut limit) = (0, usize::MAX);
     for (i, sets) in sets.iter().enumerate() {
-        if let Some(cost) = sets.suite(spec, extra).cost_below(limit) {
+        if let Some(cost) = sets.traverse_suite(spec, extra).cost_below(limit) {
             (best, limit) = (i, cost);
         }
     }
@@ -47,7 +50,7 @@ fn cheapest(spec: &SuiteModel, extra: usize, sets: &[WpSets]) -> usize {
 }
 
 /// Returns the number of words in `P · Σ^(extra+1)`.
-fn words_of_transitions(spec: &SuiteModel, extra: usize) -> f64 {
+fn count_transition_words(spec: &SuiteModel, extra: usize) -> f64 {
     spec.n_states() as f64 * (spec.n_inputs() as f64).powi(i32::try_from(extra + 1).unwrap_or(i32::MAX))
 }
 
@@ -59,12 +62,12 @@ struct WpSets {
 
 impl WpSets {
     /// Identifiers with their union, which separates every two states.
-    fn of(identifiers: IndexVec<StateId, Vec<Word>>) -> Self {
+    fn from_identifiers(identifiers: IndexVec<StateId, Vec<Word>>) -> Self {
         let words = without_prefixes(identifiers.iter().flatten().cloned().collect());
         Self { words, identifiers }
     }
 
-    fn suite<'s>(&self, spec: &'s SuiteModel, extra: usize) -> WordSuite<'s> {
+    fn traverse_suite<'s>(&self, spec: &'s SuiteModel, extra: usize) -> WordSuite<'s> {
         let mut tries = Tries::default();
         let inner = IndexVec::filled(tries.insert(&self.words), spec.n_states());
         let last = self.identifiers.iter().map(|words| tries.insert(words)).collect();
@@ -75,23 +78,23 @@ impl WpSets {
 
 /// Identifiers from a characterising set, harmonised ones, and some chosen from the words of both:
 /// those that seem cheapest, best first.
-fn candidates(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
+fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
     let weights = WordCosts::new(spec, &state_cover(spec), extra).without_search();
     let splitting = SplittingTree::new(spec);
     let words = characterising_set(spec, &splitting, &weights);
     let mut sets = vec![
-        WpSets::of(state_identifiers(spec, &words, &weights)),
-        WpSets::of(harmonised_identifiers(spec, &splitting, &weights)),
+        WpSets::from_identifiers(state_identifiers(spec, &words, &weights)),
+        WpSets::from_identifiers(harmonised_identifiers(spec, &splitting, &weights)),
     ];
-    if spec.n_states() <= FEW_STATES {
+    if spec.n_states() <= MAX_STATES_TO_MIX {
         let pool = without_prefixes([words, sets[1].words.clone()].concat());
-        sets.push(WpSets::of(state_identifiers(spec, &pool, &weights)));
+        sets.push(WpSets::from_identifiers(state_identifiers(spec, &pool, &weights)));
     }
-    let inner = words_of_transitions(spec, extra) / spec.n_inputs().max(1) as f64;
+    let inner = count_transition_words(spec, extra) / spec.n_inputs().max(1) as f64;
     let cost = |sets: &WpSets| inner * weights.cost(&sets.words) + weights.cost_of_all(&sets.identifiers);
     let mut costed: Vec<(f64, WpSets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
     costed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let limit = costed.first().map_or(0.0, |best| IN_DOUBT * best.0);
+    let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);
     costed.retain(|&(cost, _)| cost <= limit);
     costed.into_iter().map(|(_, sets)| sets).collect()
 }

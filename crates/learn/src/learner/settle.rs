@@ -42,13 +42,14 @@ impl Learner {
         at: &mut usize,
     ) -> Result<SettlingStep, LearnError<L::Error>> {
         for _ in 0..self.fold.n_moves() {
+            // Round and round, beginning where the last question was: that move may still be in doubt.
             let step = self.fold.step_number(*at).or_else(|| {
                 *at = 0;
                 self.fold.step_number(0)
             });
             let Some(step) = step else { break };
-            if let Some((believed, possible)) = self.doubt(&observer.tree, step) {
-                return self.question(observer, step, believed, &possible);
+            if let Some((believed, possible)) = self.doubted_targets(&observer.tree, step) {
+                return self.ask_question(observer, step, believed, &possible);
             }
             *at += 1;
         }
@@ -63,23 +64,29 @@ impl Learner {
 
     /// Returns the state that the move is believed to lead to and the states that the answers leave possible; `None`
     /// if the move is not in doubt.
-    fn doubt(&mut self, tree: &ObservationTree, step: BasisMove) -> Option<(StateId, Vec<StateId>)> {
+    fn doubted_targets(
+        &mut self,
+        tree: &ObservationTree,
+        step: BasisMove,
+    ) -> Option<(StateId, Vec<StateId>)> {
         let entry = self.fold.at(step);
         let (node, believed) = (entry.node?, entry.to?);
+        // A node of the basis is that state, whatever else it has not been told from.
         if self.fold.state_of(node).is_some() {
             return None;
         }
-        let possible = self.possible(tree, step);
+        let possible = self.possible_targets(tree, step);
         (possible != [believed]).then_some((believed, possible))
     }
 
-    fn question<L: LiveMachine>(
+    fn ask_question<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
         step: BasisMove,
         believed: StateId,
         possible: &[StateId],
     ) -> Result<SettlingStep, LearnError<L::Error>> {
+        // The believed state may be apart by now, by answers to questions about other moves; then nothing has to be asked.
         if possible.contains(&believed) {
             let mut word = observer.tree.word(self.fold.basis[step.0]);
             word.push(step.1);
@@ -89,7 +96,7 @@ impl Learner {
                 Some(length) => self.refute(observer, &word[..length])?,
             }
         } else {
-            self.believe(step, None);
+            self.set_target(step, None);
         }
         self.complete(observer)?;
         Ok(SettlingStep::Changed)
@@ -106,6 +113,8 @@ impl Learner {
         let others = possible.iter().filter(|&&state| state != believed);
         let mut others: Vec<DoubtToken> = others.map(|&state| (state, self.fold.basis[state])).collect();
         let mut here = self.fold.basis[believed];
+        // The cost of the question so far, a reset included, is shared by what the first witness tells apart; once the run is
+        // under way, further symbols only have to pay for themselves.
         let mut so_far = word.len() + 1;
         while let Some(next) = best_witness(tree, here, &others, so_far) {
             for &input in &next {
@@ -115,6 +124,7 @@ impl Learner {
                         *node = twin;
                         tree.output(twin) == tree.output(kid)
                     }
+                    // Never asked there: it tells nothing about this one, here or further on.
                     None => false,
                 });
                 here = kid;
@@ -135,7 +145,7 @@ fn best_witness(
 ) -> Option<Word> {
     let mut best: Option<(f64, Word)> = None;
     for &(_, node) in others {
-        let Some(word) = tree.witness(here, node) else { continue };
+        let Some(word) = tree.separating_word(here, node) else { continue };
         let told = others.iter().filter(|(_, other)| tells_apart(tree, here, *other, &word)).count();
         let value = told as f64 / (so_far + word.len()) as f64;
         if best.as_ref().is_none_or(|(most, _)| value > *most) {

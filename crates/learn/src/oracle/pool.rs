@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::tree::ObservationTree;
 
-/// Tests among which the newest is taken.
-const DRAWN: usize = 4;
+/// Tests among which the newest is taken; chosen by feel, see above for why it is small.
+const CANDIDATES_PER_DRAW: usize = 4;
 
 /// The words of a suite in one buffer, and the numbers of those not drawn yet.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl TestPool {
         self.ends.len()
     }
 
-    pub fn word(&self, test: usize) -> &[InputId] {
+    pub fn test_word(&self, test: usize) -> &[InputId] {
         let start = if test == 0 { 0 } else { self.ends[test - 1] };
         &self.symbols[start..self.ends[test]]
     }
@@ -47,9 +47,9 @@ impl TestPool {
 
     fn draw_one(&mut self, tree: &ObservationTree, rng: &mut ChaCha8Rng) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
-        for _ in 0..DRAWN.min(self.left.len()) {
+        for _ in 0..CANDIDATES_PER_DRAW.min(self.left.len()) {
             let at = rng.random_range(0..self.left.len());
-            let share = novel_share(tree, self.word(self.left[at]));
+            let share = novel_share(tree, self.test_word(self.left[at]));
             if best.is_none_or(|(most, _)| share > most) {
                 best = Some((share, at));
             }

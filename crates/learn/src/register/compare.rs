@@ -55,10 +55,10 @@ pub fn separating<A: DataMachine, B: DataMachine>(
     b: &B,
 ) -> Option<DataWord> {
     let first = (a.start(), b.start());
-    let mut seen = BTreeSet::from([normal(signature, a, b, &first)]);
+    let mut seen = BTreeSet::from([normalise_pair(signature, a, b, &first)]);
     let mut queue = VecDeque::from([(first, DataWord::new())]);
     while let Some((pair, word)) = queue.pop_front() {
-        for input in inputs(signature, a.values(&pair.0), b.values(&pair.1), &word) {
+        for input in inputs_to_compare(signature, a.values(&pair.0), b.values(&pair.1), &word) {
             let (from_a, from_b) = (a.step(&pair.0, &input), b.step(&pair.1, &input));
             let mut longer = word.clone();
             longer.push(input);
@@ -67,7 +67,7 @@ pub fn separating<A: DataMachine, B: DataMachine>(
                 (None, None) => continue,
                 _ => return Some(longer),
             };
-            if seen.insert(normal(signature, a, b, &next)) {
+            if seen.insert(normalise_pair(signature, a, b, &next)) {
                 queue.push_back((next, longer));
             }
         }
@@ -76,7 +76,7 @@ pub fn separating<A: DataMachine, B: DataMachine>(
 }
 
 /// One input for every way in which its values can compare with what is remembered.
-fn inputs(
+fn inputs_to_compare(
     signature: &InputSignature,
     a: &[ValuePoint],
     b: &[ValuePoint],
@@ -99,7 +99,7 @@ fn inputs(
 }
 
 /// The pair with each value replaced by its rank, or by its number where there is no order.
-fn normal<A: DataMachine, B: DataMachine>(
+fn normalise_pair<A: DataMachine, B: DataMachine>(
     signature: &InputSignature,
     a: &A,
     b: &B,

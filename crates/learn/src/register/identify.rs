@@ -8,14 +8,16 @@
 use ioxide_model::index::Idx;
 
 use super::learner::{
-    DataLearnError, DataLearner, DataObserver, LearningRound, NodeBelief, answer_values, instance, projected,
+    DataLearnError, DataLearner, DataObserver, LearningRound, NodeBelief, answer_values, instantiate_suffix,
+    project_suffix,
 };
 use super::machine::{DataSystem, LocationId};
 use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree};
 
-/// Words behind a location that are looked at to tell pairings apart.
-const MAX_LOOKED_AT: usize = 600;
+/// Words behind a location that are looked at to tell pairings apart. Chosen by feel; pairings that it leaves together are
+/// told apart by counterexamples.
+const MAX_WORDS_COMPARED: usize = 600;
 
 /// Values of a location, and the values of a node that stand for them.
 #[derive(Clone, Debug)]
@@ -39,9 +41,9 @@ impl DataLearner {
             return Ok(LearningRound::Done(NodeBelief { location: LocationId::new(at), image }));
         }
         loop {
-            let fitting = self.fitting(&observer.tree, parent, node);
-            let Some(first) = fitting.first() else { return self.resolve(observer, parent, node) };
-            match self.telling_apart(observer, node, &fitting) {
+            let fitting = self.fitting_pairings(&observer.tree, parent, node);
+            let Some(first) = fitting.first() else { return self.resolve_node(observer, parent, node) };
+            match self.separating_word(observer, node, &fitting) {
                 Some(word) => {
                     observer.ask(&word)?;
                 }
@@ -54,38 +56,42 @@ impl DataLearner {
     }
 
     /// The pairings of registers with values at hand that fit; one that changes nothing comes first.
-    fn fitting(&self, tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Pairing> {
-        let at_hand = at_hand(tree, parent, node);
+    fn fitting_pairings(&self, tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Pairing> {
+        let at_hand = values_at_hand(tree, parent, node);
         let mut fitting = Vec::new();
         for (location, &basis) in self.basis.iter_enumerated() {
             let all = pairings(tree, location, basis, node, &at_hand, 0);
-            fitting.extend(all.into_iter().filter(|pairing| self.conflict(tree, node, pairing).is_none()));
+            fitting
+                .extend(all.into_iter().filter(|pairing| self.find_conflict(tree, node, pairing).is_none()));
         }
         let memory = tree.memory(parent);
+        // The guess of a system that stays where it is and keeps what it has; wrong guesses are refuted later.
         fitting.sort_by_key(|pairing| self.basis[pairing.location] != parent || pairing.mine != memory);
         fitting
     }
 
     /// Returns a word that was asked behind both nodes and answered differently, read by the pairing.
-    fn conflict(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> Option<DataWord> {
+    fn find_conflict(&self, tree: &DataTree, node: DataNode, pairing: &Pairing) -> Option<DataWord> {
         let basis = self.basis[pairing.location];
         let start = |values: &[ValuePoint]| [&tree.signature.constants[..], values].concat();
         let mut open =
             vec![(node, basis, start(&pairing.mine), start(&pairing.theirs), tree.history(basis).to_vec())];
         while let Some((mine, theirs, known, known_there, came)) = open.pop() {
-            for kid in tree.kids(mine) {
+            for kid in tree.children(mine) {
                 let Some(input) = tree.input(kid) else { continue };
                 let (mut known, mut known_there, mut came) =
                     (known.clone(), known_there.clone(), came.clone());
+                // Read the input by the pairing: the same places among the values known there, then the region of those
+                // values in the history of the other node.
                 let places = tree.signature.places(&mut known, &input.values);
                 let values = tree.signature.values(&mut known_there, tree.history(basis), &places);
                 let region = (input.gate, tree.signature.places(&mut came, &values));
-                let Some(twin) = tree.kid(theirs, &region) else { continue };
-                let said = by_number(tree.answer(kid), &known);
+                let Some(twin) = tree.child(theirs, &region) else { continue };
+                let said = answer_by_number(tree.answer(kid), &known);
                 // Answers of the tree are in its own values, which are those of the history by position.
-                let said_there = by_number(&tree.answer_in(twin, &came), &known_there);
+                let said_there = answer_by_number(&tree.answer_in(twin, &came), &known_there);
                 if said != said_there {
-                    return Some(suffix(tree, node, kid));
+                    return Some(suffix_below(tree, node, kid));
                 }
                 open.push((kid, twin, known, known_there, came));
             }
@@ -94,7 +100,7 @@ impl DataLearner {
     }
 
     /// A word behind `node` that two of the pairings predict differently.
-    fn telling_apart<S: DataSystem>(
+    fn separating_word<S: DataSystem>(
         &self,
         observer: &DataObserver<S>,
         node: DataNode,
@@ -105,20 +111,20 @@ impl DataLearner {
         let basis = self.basis[first.location];
         let mut queue = vec![basis];
         let mut at = 0;
-        while at < queue.len().min(MAX_LOOKED_AT) {
+        while at < queue.len().min(MAX_WORDS_COMPARED) {
             let here = queue[at];
-            queue.extend(tree.kids(here));
+            queue.extend(tree.children(here));
             at += 1;
-            let suffix = suffix(tree, basis, here);
+            let suffix = suffix_below(tree, basis, here);
             if suffix.is_empty() {
                 continue;
             }
-            let regions = projected(&tree.signature, &first.theirs, &suffix);
-            let behind = instance(tree, node, &first.mine, &regions);
+            let regions = project_suffix(&tree.signature, &first.theirs, &suffix);
+            let behind = instantiate_suffix(tree, node, &first.mine, &regions);
             let expected = answer_values(&tree.signature, &first.theirs, &suffix, tree.answer(here));
-            let expected = in_values(&expected, &numbered(tree, &first.mine, &behind));
+            let expected = answer_in_values(&expected, &number_values(tree, &first.mine, &behind));
             let differs = |other: &Pairing| {
-                self.predicted(tree, other, &behind).is_some_and(|predicted| predicted != expected)
+                self.predict_answer(tree, other, &behind).is_some_and(|predicted| predicted != expected)
             };
             if others.iter().any(differs) {
                 let word = [tree.word(node), behind].concat();
@@ -132,49 +138,51 @@ impl DataLearner {
 
     /// Returns the answer that `pairing` predicts for the last input of `behind`, in the values of the node; `None`
     /// if the word was not asked at the location.
-    fn predicted(&self, tree: &DataTree, pairing: &Pairing, behind: &[DataInput]) -> Option<DataAnswer> {
+    fn predict_answer(&self, tree: &DataTree, pairing: &Pairing, behind: &[DataInput]) -> Option<DataAnswer> {
         let basis = self.basis[pairing.location];
-        let regions = projected(&tree.signature, &pairing.mine, behind);
-        let there = instance(tree, basis, &pairing.theirs, &regions);
+        let regions = project_suffix(&tree.signature, &pairing.mine, behind);
+        let there = instantiate_suffix(tree, basis, &pairing.theirs, &regions);
         let answers = tree.answers(&[tree.word(basis), there.clone()].concat())?;
         let said = answer_values(&tree.signature, &pairing.theirs, &there, answers.last()?);
-        Some(in_values(&said, &numbered(tree, &pairing.mine, behind)))
+        Some(answer_in_values(&said, &number_values(tree, &pairing.mine, behind)))
     }
 
     /// No pairing fits: finds a register that was not known, or makes `node` a location.
-    fn resolve<S: DataSystem>(
+    fn resolve_node<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
         parent: DataNode,
         node: DataNode,
     ) -> Result<LearningRound<NodeBelief>, DataLearnError<S::Error>> {
-        let before = self.registers(&observer.tree) + observer.tree.memory(node).len();
+        let before = self.max_registers(&observer.tree) + observer.tree.memory(node).len();
         let values = observer.tree.came(node);
         for location in (0..self.basis.len()).map(LocationId::new) {
             let basis = self.basis[location];
             let most = observer.tree.memory(node).len();
             for pairing in pairings(&observer.tree, location, basis, node, &values, most) {
-                match self.conflict(&observer.tree, node, &pairing) {
-                    None => self.transfer(observer, node, &pairing)?,
+                match self.find_conflict(&observer.tree, node, &pairing) {
+                    None => self.transfer_words(observer, node, &pairing)?,
                     // It may be about a value that is in no pair; then that one is memorable.
-                    Some(behind) => self.cross(observer, node, &pairing.mine, &behind)?,
+                    Some(behind) => self.ask_variants(observer, node, &pairing.mine, &behind)?,
                 }
-                let now = self.registers(&observer.tree) + observer.tree.memory(node).len();
-                if now != before || !self.fitting(&observer.tree, parent, node).is_empty() {
+                let now = self.max_registers(&observer.tree) + observer.tree.memory(node).len();
+                if now != before || !self.fitting_pairings(&observer.tree, parent, node).is_empty() {
                     return Ok(LearningRound::Again);
                 }
             }
         }
+        // Every pairing with every location was contradicted by answers, under any choice of values: a new location, on proof.
+        debug_assert!(!self.basis.iter().any(|&known| known == node), "a basis node is identified at once");
         self.basis.push(node);
         Ok(LearningRound::Again)
     }
 
-    fn registers(&self, tree: &DataTree) -> usize {
+    fn max_registers(&self, tree: &DataTree) -> usize {
         self.basis.iter().map(|&node| tree.memory(node).len()).sum()
     }
 
     /// Asks at each of the two nodes what shows that values are memorable at the other.
-    fn transfer<S: DataSystem>(
+    fn transfer_words<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
         node: DataNode,
@@ -192,10 +200,10 @@ impl DataLearner {
             let rest: Vec<ValuePoint> = image.iter().copied().filter(|&it| it != value).collect();
             for word in [Some(&witness.one), witness.other.as_ref()].into_iter().flatten() {
                 // What it says must not depend on a value that is in no pair.
-                self.cross(observer, source, values, word)?;
-                let regions = projected(&observer.tree.signature, values, word);
-                let there = instance(&observer.tree, target, image, &regions);
-                self.cross(observer, target, &rest, &there)?;
+                self.ask_variants(observer, source, values, word)?;
+                let regions = project_suffix(&observer.tree.signature, values, word);
+                let there = instantiate_suffix(&observer.tree, target, image, &regions);
+                self.ask_variants(observer, target, &rest, &there)?;
             }
         }
         Ok(())
@@ -203,7 +211,7 @@ impl DataLearner {
 }
 
 /// Returns the values that a register at `node` can hold: those memorable at `parent`, and those of the last input.
-fn at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<ValuePoint> {
+fn values_at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<ValuePoint> {
     let mut values = tree.memory(parent);
     let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.came(node));
     for &value in given {
@@ -267,13 +275,13 @@ fn pairings(
 }
 
 /// The inputs from `above` down to `node`.
-fn suffix(tree: &DataTree, above: DataNode, node: DataNode) -> DataWord {
+fn suffix_below(tree: &DataTree, above: DataNode, node: DataNode) -> DataWord {
     let skipped = tree.depth(above);
     tree.word(node).split_off(skipped)
 }
 
 /// The constants, `image` and the new values of `behind`.
-fn numbered(tree: &DataTree, image: &[ValuePoint], behind: &[DataInput]) -> Vec<ValuePoint> {
+fn number_values(tree: &DataTree, image: &[ValuePoint], behind: &[DataInput]) -> Vec<ValuePoint> {
     let mut known = [&tree.signature.constants[..], image].concat();
     for input in behind {
         tree.signature.places(&mut known, &input.values);
@@ -282,7 +290,7 @@ fn numbered(tree: &DataTree, image: &[ValuePoint], behind: &[DataInput]) -> Vec<
 }
 
 /// `answer` with values by their number among `known`.
-fn by_number(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
+fn answer_by_number(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
     let number = |said: &AnswerValue| match *said {
         AnswerValue::Point(value) => {
             let at = known.iter().position(|&it| it == value);
@@ -294,7 +302,7 @@ fn by_number(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
 }
 
 /// `answer` with numbers replaced by the values of `known`.
-fn in_values(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
+fn answer_in_values(answer: &DataAnswer, known: &[ValuePoint]) -> DataAnswer {
     let value = |said: &AnswerValue| match *said {
         AnswerValue::Point(number) => {
             let value = usize::try_from(number).ok().and_then(|number| known.get(number));

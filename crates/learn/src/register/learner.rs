@@ -35,7 +35,8 @@ pub enum DataLearnError<E> {
     Stuck(DataWord),
 }
 
-/// Most registers of a location: what must be asked grows fast with them.
+/// The greatest number of registers of a location. The regions of an input grow faster than its factorial, so more than
+/// this many could not be asked in any reasonable time; chosen by feel.
 const MAX_REGISTERS: usize = 6;
 
 /// A word that was not answered as believed.
@@ -82,6 +83,7 @@ impl<S: DataSystem> DataObserver<S> {
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
     pub fn ask(&mut self, word: &[DataInput]) -> Result<Option<Vec<DataAnswer>>, DataLearnError<S::Error>> {
+        // First the tree, then the memory, then the system; the last only for values that its types have.
         if let Some(known) = self.tree.answers(word) {
             return Ok(Some(known));
         }
@@ -109,7 +111,7 @@ impl<S: DataSystem> DataObserver<S> {
         if self.system.width() < 2 {
             return Ok(());
         }
-        let unknown = self.unknown(words);
+        let unknown = self.words_to_ask(words);
         let answers = self.system.run_all(&unknown).map_err(DataLearnError::System)?;
         let signature = self.tree.signature.clone();
         let memory = self.memory.get_or_insert_with(|| DataTree::new(signature));
@@ -123,12 +125,13 @@ impl<S: DataSystem> DataObserver<S> {
 
     /// Returns those of `words` that must be asked: one of those that compare alike, none that is a prefix of
     /// another.
-    fn unknown(&self, words: &[DataWord]) -> Vec<DataWord> {
+    fn words_to_ask(&self, words: &[DataWord]) -> Vec<DataWord> {
         let is_known = |word: &DataWord| {
             let recalled = self.memory.as_ref().is_some_and(|memory| memory.find(word).is_some());
             recalled || self.tree.find(word).is_some()
         };
-        let regions = |word: &DataWord| projected(&self.tree.signature, &[], word);
+        let regions = |word: &DataWord| project_suffix(&self.tree.signature, &[], word);
+        // Sorted by regions, words that compare alike are neighbours, and a prefix stands right before its extensions.
         let wanted = words.iter().filter(|word| !is_known(word) && self.system.has_room(word));
         let mut all: Vec<(Vec<ValueRegion>, &DataWord)> = wanted.map(|word| (regions(word), word)).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -176,9 +179,10 @@ impl DataLearner {
     ) -> Result<RegisterMachine, DataLearnError<S::Error>> {
         let mut before = None;
         loop {
-            let LearningRound::Done(machine) = self.machine(observer)? else { continue };
-            let Some(word) = inconsistency(&machine, &observer.tree) else { return Ok(machine) };
-            let now = Some((self.known(&observer.tree), machine.clone()));
+            let LearningRound::Done(machine) = self.build_machine(observer)? else { continue };
+            let Some(word) = find_inconsistency(&machine, &observer.tree) else { return Ok(machine) };
+            let now = Some((self.knowledge_size(&observer.tree), machine.clone()));
+            // Nothing learned from the last counterexample and the same machine again: the next round would be the same.
             if now == before {
                 return Err(DataLearnError::Stuck(word));
             }
@@ -189,12 +193,12 @@ impl DataLearner {
 
     /// Returns the numbers of words, locations and memorable values. If none of them has grown and the machine is the
     /// same again, it will stay so.
-    fn known(&self, tree: &DataTree) -> (usize, usize, usize) {
+    fn knowledge_size(&self, tree: &DataTree) -> (usize, usize, usize) {
         (tree.len(), self.basis.len(), tree.n_memorable())
     }
 
     /// The machine as it is believed.
-    fn machine<S: DataSystem>(
+    fn build_machine<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
     ) -> Result<LearningRound<RegisterMachine>, DataLearnError<S::Error>> {
@@ -214,10 +218,11 @@ impl DataLearner {
                 let input = input_at(&observer.tree, node, &registers, region);
                 [observer.tree.word(node), vec![input]].concat()
             };
+            // All regions at once, for systems that have copies; the loop below then finds the answers in the memory.
             let words: Vec<DataWord> = regions.iter().map(word).collect();
             observer.ahead(&words)?;
             for region in regions {
-                match self.explore(observer, node, &registers, &region)? {
+                match self.explore_region(observer, node, &registers, &region)? {
                     LearningRound::Again => return Ok(LearningRound::Again),
                     LearningRound::Done(Some(step)) => {
                         location.steps.insert(region, step);
@@ -231,7 +236,7 @@ impl DataLearner {
     }
 
     /// Returns the transition of `node` in `region`; `None` if there are no such values.
-    fn explore<S: DataSystem>(
+    fn explore_region<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
         node: DataNode,
@@ -247,10 +252,11 @@ impl DataLearner {
         let LearningRound::Done(belief) = self.identify(observer, node, kid)? else {
             return Ok(LearningRound::Again);
         };
+        // Asking may have shown another register of the parent itself; its regions were listed without it.
         if observer.tree.memory(node).len() != registers.len() {
             return Ok(LearningRound::Again);
         }
-        Ok(LearningRound::Done(step(&observer.tree, registers, kid, &belief)))
+        Ok(LearningRound::Done(transition_to(&observer.tree, registers, kid, &belief)))
     }
 }
 
@@ -268,11 +274,17 @@ pub(crate) fn input_at(
 }
 
 /// The transition to `kid`, in terms of `registers` and the new values of its input.
-fn step(tree: &DataTree, registers: &[ValuePoint], kid: DataNode, belief: &NodeBelief) -> Option<DataStep> {
+fn transition_to(
+    tree: &DataTree,
+    registers: &[ValuePoint],
+    kid: DataNode,
+    belief: &NodeBelief,
+) -> Option<DataStep> {
     let input = tree.input(kid)?;
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
     tree.signature.places(&mut known, &input.values);
+    // Sources are numbered as the values at hand: constants, registers, then the new values of the input.
     let source = |value: ValuePoint| known.iter().position(|&it| it == value);
     let tell = |said: &AnswerValue| match *said {
         AnswerValue::Point(value) => source(value).map(ToldValue::Source),
@@ -288,12 +300,12 @@ fn step(tree: &DataTree, registers: &[ValuePoint], kid: DataNode, belief: &NodeB
 }
 
 /// A shortest word of the tree that `machine` answers differently.
-fn inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord> {
+fn find_inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord> {
     let mut queue = vec![(tree.root(), machine.start())];
     let mut at = 0;
     while at < queue.len() {
         let (node, here) = queue[at].clone();
-        for kid in tree.kids(node) {
+        for kid in tree.children(node) {
             let Some((said, next)) = tree.input(kid).and_then(|input| machine.step(&here, input)) else {
                 continue;
             };
@@ -308,7 +320,7 @@ fn inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord>
 }
 
 /// `suffix` behind a node, by how its values compare with `image`, the constants and each other.
-pub(crate) fn projected(
+pub(crate) fn project_suffix(
     signature: &InputSignature,
     image: &[ValuePoint],
     suffix: &[DataInput],
@@ -319,7 +331,7 @@ pub(crate) fn projected(
 }
 
 /// `regions` behind `node`, where `image` are the values they compare with: new values are none that came before.
-pub(crate) fn instance(
+pub(crate) fn instantiate_suffix(
     tree: &DataTree,
     node: DataNode,
     image: &[ValuePoint],

@@ -22,11 +22,11 @@ use super::machine::{DataSystem, RegisterMachine};
 use super::place::{AnswerValue, DataInput, DataWord, ValuePlace, ValuePoint};
 pub use super::unrolled::UnrolledMachine;
 
-/// Walks that are planned before the first of them is made.
+/// Walks that are planned before the first of them is made. Chosen by feel, as is the next.
 const WALKS_AT_ONCE: usize = 64;
 
 /// Words that every copy of a system is given ahead.
-const AHEAD: usize = 4;
+const WORDS_PER_COPY: usize = 4;
 
 /// The parameters of testing a hypothesis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,15 +147,15 @@ pub fn learn_data<S: DataSystem>(
             watch,
             is_stopped: false,
         };
-        exam.tell(stage);
+        exam.notify_watch(stage);
         let (found, guarantee) = if exam.is_stopped {
             (None, DataGuarantee::Consistent)
         } else {
-            match exam.take() {
+            match exam.examine() {
                 Ok(found) => found,
                 // Nothing has spoken against the machine so far: if somebody wanted to stop anyway, it will do.
                 Err(DataLearnError::System(error)) => {
-                    exam.tell(stage);
+                    exam.notify_watch(stage);
                     if !exam.is_stopped {
                         return Err(DataLearnError::System(error));
                     }
@@ -188,12 +188,12 @@ struct RegisterExam<'e, 'w, S> {
 type FoundWord = (Option<DataWord>, DataGuarantee);
 
 impl<S: DataSystem> RegisterExam<'_, '_, S> {
-    fn tell(&mut self, stage: DataStage) {
+    fn notify_watch(&mut self, stage: DataStage) {
         self.is_stopped |= (self.watch)(stage, self.machine, self.observer).is_break();
     }
 
     /// Returns a word that is not answered as believed, if one is found, and the guarantee reached before.
-    fn take(&mut self) -> Result<FoundWord, DataLearnError<S::Error>> {
+    fn examine(&mut self) -> Result<FoundWord, DataLearnError<S::Error>> {
         let mut guarantee = DataGuarantee::Consistent;
         self.observer.ahead(self.first)?;
         for word in self.first {
@@ -201,10 +201,11 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 return Ok((Some(word.clone()), guarantee));
             }
         }
+        // On finitely many values the hypothesis is an ordinary machine, and suites for those are complete for it.
         if let Some(unrolled) = UnrolledMachine::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
                 let Some(tests) = unrolled.suite(self.examination.method, extra) else { break };
-                if let Some(word) = self.apply(&unrolled, tests, extra)? {
+                if let Some(word) = self.apply_tests(&unrolled, tests, extra)? {
                     return Ok((Some(word), guarantee));
                 }
                 if self.is_stopped {
@@ -212,21 +213,22 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 }
                 let (values, states) = (unrolled.n_values(), unrolled.n_states());
                 guarantee = DataGuarantee::Complete { values, states, extra };
-                self.tell(DataStage::Passed { values, states, extra });
+                self.notify_watch(DataStage::Passed { values, states, extra });
             }
         }
-        Ok((self.walk()?, guarantee))
+        Ok((self.walk_randomly()?, guarantee))
     }
 
-    fn apply(
+    fn apply_tests(
         &mut self,
         unrolled: &UnrolledMachine,
         mut tests: Vec<Vec<InputId>>,
         extra: usize,
     ) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
+        // Tests of one place fail together, so chance finds a failure sooner than the order of the suite.
         tests.shuffle(self.rng);
         let (of, locations) = (tests.len(), self.machine.locations.len());
-        let batch = AHEAD * self.observer.system.width();
+        let batch = WORDS_PER_COPY * self.observer.system.width();
         for (number, tests) in tests.chunks(batch).enumerate() {
             let words: Vec<DataWord> = tests.iter().map(|test| unrolled.word(self.machine, test)).collect();
             self.observer.ahead(&words)?;
@@ -236,7 +238,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 }
                 let done = number * batch + at;
                 if done.is_multiple_of(64) {
-                    self.tell(DataStage::Testing { locations, extra, done, of });
+                    self.notify_watch(DataStage::Testing { locations, extra, done, of });
                 }
                 if self.is_stopped {
                     return Ok(None);
@@ -262,14 +264,14 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
         Ok(false)
     }
 
-    fn walk(&mut self) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
+    fn walk_randomly(&mut self) -> Result<Option<DataWord>, DataLearnError<S::Error>> {
         let of = self.examination.walks;
         for done in (0..of).step_by(WALKS_AT_ONCE) {
-            self.tell(DataStage::Walking { done, of });
+            self.notify_watch(DataStage::Walking { done, of });
             // As many at once with copies of the system as without: so the same ones.
             let words: Vec<DataWord> =
                 (done..of.min(done + WALKS_AT_ONCE)).map(|_| self.random_word()).collect();
-            for words in words.chunks(AHEAD * self.observer.system.width()) {
+            for words in words.chunks(WORDS_PER_COPY * self.observer.system.width()) {
                 if self.is_stopped {
                     return Ok(None);
                 }

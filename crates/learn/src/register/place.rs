@@ -141,8 +141,11 @@ impl InputSignature {
             Theory::Order => sorted.get(rank).copied(),
         };
         let is_below = |point: ValuePoint| above.is_none_or(|above| point < above);
+        // The nearest value from below, `others` included: a value between the two compares with `known` as the place says,
+        // and lies above every other value that it could be taken for.
         let below = known.iter().chain(others).copied().filter(|&point| is_below(point)).max();
         match (below, above) {
+            // Halving leaves room on both sides; with a stride of 2^80 some eighty values fit into one gap.
             (Some(below), Some(above)) => below + (above - below) / 2,
             (Some(below), None) => below + STRIDE,
             (None, Some(above)) => above - STRIDE,

@@ -6,13 +6,16 @@
 //! which then is memorable, or the node behind the transition is not the location it is taken for. Compare
 //! [RivestSchapire93], for words without values.
 
-use super::learner::{DataLearnError, DataLearner, DataObserver, answer_values, instance, projected};
+use super::learner::{
+    DataLearnError, DataLearner, DataObserver, answer_values, instantiate_suffix, project_suffix,
+};
 use super::machine::{Configuration, DataSystem, RegisterMachine};
 use super::place::{DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree, MemoryWitness};
 
-/// The distance of a new value from the greatest of all others.
-const FAR: ValuePoint = 1 << 81;
+/// The distance of a new value from the greatest of all others. Twice the distance at which the tree
+/// puts new values.
+const FRESH_VALUE_GAP: ValuePoint = 1 << 81;
 
 impl DataLearner {
     /// Learns from `word`: afterwards some register is known that was not, or some node is known not to be what it was
@@ -28,6 +31,8 @@ impl DataLearner {
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some(actual) = observer.ask(word)? else { return Ok(()) };
         let Some(surprise) = RefutingWord::find(machine, word, &actual) else { return Ok(()) };
+        // *Invariant.* From `wrong` the rest of the word is not answered as predicted, from `right` it is: at 0 because the
+        // word is a counterexample, at the last input because the machine has that answer from the tree.
         let (mut wrong, mut right) = (0, surprise.word.len() - 1);
         while right - wrong > 1 {
             let middle = wrong.midpoint(right);
@@ -42,11 +47,16 @@ impl DataLearner {
 
     /// Returns the basis node of the location after `at` inputs, and the rest of the word read there; `None` if the
     /// location has got more registers by now.
-    fn moved(&self, tree: &DataTree, surprise: &RefutingWord, at: usize) -> Option<(DataNode, DataWord)> {
-        self.behind(tree, &surprise.places[at], &surprise.word[at..])
+    fn transfer_suffix(
+        &self,
+        tree: &DataTree,
+        surprise: &RefutingWord,
+        at: usize,
+    ) -> Option<(DataNode, DataWord)> {
+        self.suffix_behind(tree, &surprise.places[at], &surprise.word[at..])
     }
 
-    fn behind(
+    fn suffix_behind(
         &self,
         tree: &DataTree,
         at: &Configuration,
@@ -54,9 +64,9 @@ impl DataLearner {
     ) -> Option<(DataNode, DataWord)> {
         let basis = self.basis[at.location];
         let memory = tree.memory(basis);
-        let regions = projected(&tree.signature, &at.registers, rest);
+        let regions = project_suffix(&tree.signature, &at.registers, rest);
         let is_same = memory.len() == at.registers.len();
-        is_same.then(|| (basis, instance(tree, basis, &memory, &regions)))
+        is_same.then(|| (basis, instantiate_suffix(tree, basis, &memory, &regions)))
     }
 
     /// Returns whether the rest of the word, asked behind the location after `at` inputs, is answered as predicted;
@@ -67,7 +77,9 @@ impl DataLearner {
         surprise: &RefutingWord,
         at: usize,
     ) -> Result<Option<bool>, DataLearnError<S::Error>> {
-        let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(None) };
+        let Some((basis, behind)) = self.transfer_suffix(&observer.tree, surprise, at) else {
+            return Ok(None);
+        };
         let memory = observer.tree.memory(basis);
         let Some(answers) = observer.ask(&[observer.tree.word(basis), behind.clone()].concat())? else {
             return Ok(Some(false));
@@ -93,7 +105,7 @@ impl DataLearner {
         surprise: &RefutingWord,
         at: usize,
     ) -> Result<(), DataLearnError<S::Error>> {
-        let Some((basis, behind)) = self.moved(&observer.tree, surprise, at) else { return Ok(()) };
+        let Some((basis, behind)) = self.transfer_suffix(&observer.tree, surprise, at) else { return Ok(()) };
         let before =
             Configuration { location: surprise.places[at].location, registers: observer.tree.memory(basis) };
         let whole = [observer.tree.word(basis), behind].concat();
@@ -111,16 +123,16 @@ impl DataLearner {
             return Ok(());
         };
         // What is asked behind the location too, so that the two can be compared.
-        let Some((next, there)) = self.behind(&observer.tree, &after, &whole[depth + 1..]) else {
+        let Some((next, there)) = self.suffix_behind(&observer.tree, &after, &whole[depth + 1..]) else {
             return Ok(());
         };
         observer.ask(&[observer.tree.word(next), there].concat())?;
-        self.cross(observer, node, &after.registers, &whole[depth + 1..])
+        self.ask_variants(observer, node, &after.registers, &whole[depth + 1..])
     }
 
     /// Asks `behind` after `node`, and a word that compares alike with `image` but in no special way with the other
     /// values before `node`; if the answers differ, finds one of these values that is memorable.
-    pub(crate) fn cross<S: DataSystem>(
+    pub(crate) fn ask_variants<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
         node: DataNode,
@@ -128,19 +140,23 @@ impl DataLearner {
         behind: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
         let word = observer.tree.word(node);
-        let regions = projected(&observer.tree.signature, image, behind);
-        let plain = instance(&observer.tree, node, image, &regions);
+        let regions = project_suffix(&observer.tree.signature, image, behind);
+        let plain = instantiate_suffix(&observer.tree, node, image, &regions);
         observer.ask(&[&word[..], &plain].concat())?;
-        let steps = ways(&observer.tree, node, image, behind);
+        let steps = variants_of(&observer.tree, node, image, behind);
+        // The words go from `behind` to one that ignores all forgotten values, one value at a time. If the answers at the two
+        // ends differ, bisection finds a value at which they change: that value is memorable, and the two words around the
+        // change are the witness.
+        debug_assert!(!steps.is_empty(), "`behind` itself is the first");
         let (mut first, mut last) = (0, steps.len() - 1);
-        let start = self.said(observer, node, image, &steps[first].1)?;
-        let end = self.said(observer, node, image, &steps[last].1)?;
+        let start = self.ask_last_answer(observer, node, image, &steps[first].1)?;
+        let end = self.ask_last_answer(observer, node, image, &steps[last].1)?;
         if start == end || start.is_none() || end.is_none() {
             return Ok(());
         }
         while last - first > 1 {
             let middle = first.midpoint(last);
-            if self.said(observer, node, image, &steps[middle].1)? == start {
+            if self.ask_last_answer(observer, node, image, &steps[middle].1)? == start {
                 first = middle
             } else {
                 last = middle
@@ -155,7 +171,7 @@ impl DataLearner {
     }
 
     /// The last answer to `behind`, its values by number.
-    fn said<S: DataSystem>(
+    fn ask_last_answer<S: DataSystem>(
         &self,
         observer: &mut DataObserver<S>,
         node: DataNode,
@@ -192,7 +208,7 @@ impl RefutingWord {
 
 /// Words from `behind` to one that compares in no special way with forgotten values: each differs from the one before
 /// it only in how it compares with the value that is given with it.
-fn ways(
+fn variants_of(
     tree: &DataTree,
     node: DataNode,
     image: &[ValuePoint],
@@ -211,13 +227,13 @@ fn ways(
     let mut moved: Vec<ValuePoint> = Vec::new();
     for value in new {
         let stops = match tree.signature.theory {
-            Theory::Equality => apart(&forgotten, &known, &moved, value),
-            Theory::Order => upwards(&forgotten, &known, &moved, value),
+            Theory::Equality => replace_by_fresh(&forgotten, &known, &moved, value),
+            Theory::Order => move_upwards(&forgotten, &known, &moved, value),
         };
         let mut here = value;
         for (crossed, to) in stops {
             let (_, last) = &steps[steps.len() - 1];
-            steps.push((Some(crossed), replaced(last, here, to)));
+            steps.push((Some(crossed), replace_value(last, here, to)));
             here = to;
         }
         moved.push(here);
@@ -226,7 +242,7 @@ fn ways(
 }
 
 /// `value` becomes one that nobody has seen, if it is a forgotten one.
-fn apart(
+fn replace_by_fresh(
     forgotten: &[ValuePoint],
     known: &[ValuePoint],
     moved: &[ValuePoint],
@@ -234,14 +250,14 @@ fn apart(
 ) -> Vec<(ValuePoint, ValuePoint)> {
     if forgotten.contains(&value) {
         let all = forgotten.iter().chain(known).chain(moved);
-        vec![(value, all.copied().max().unwrap_or(0) + FAR)]
+        vec![(value, all.copied().max().unwrap_or(0) + FRESH_VALUE_GAP)]
     } else {
         Vec::new()
     }
 }
 
 /// `value` is moved up past all forgotten values that are not beyond a known one, or one that was moved before.
-fn upwards(
+fn move_upwards(
     forgotten: &[ValuePoint],
     known: &[ValuePoint],
     moved: &[ValuePoint],
@@ -259,14 +275,14 @@ fn upwards(
         }
         let above = match ahead.get(at + 1).copied().or(limit) {
             Some(next) => crossed.midpoint(next),
-            None => crossed + FAR,
+            None => crossed + FRESH_VALUE_GAP,
         };
         stops.push((crossed, above));
     }
     stops
 }
 
-fn replaced(word: &[DataInput], value: ValuePoint, by: ValuePoint) -> DataWord {
+fn replace_value(word: &[DataInput], value: ValuePoint, by: ValuePoint) -> DataWord {
     let replace = |&it: &ValuePoint| if it == value { by } else { it };
     let input = |input: &DataInput| DataInput {
         gate: input.gate,

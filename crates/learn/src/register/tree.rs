@@ -100,8 +100,8 @@ impl DataTree {
     #[must_use]
     pub fn came(&self, node: DataNode) -> Vec<ValuePoint> {
         let SeenWord { history, hollow, .. } = &self.nodes[node];
-        let came = &history[self.signature.constants.len()..];
-        came.iter().copied().filter(|value| !hollow.contains(value)).collect()
+        let relevant = &history[self.signature.constants.len()..];
+        relevant.iter().copied().filter(|value| !hollow.contains(value)).collect()
     }
 
     /// The last answer on the way to `node`.
@@ -116,6 +116,8 @@ impl DataTree {
         let seen = &self.nodes[node];
         let mut values: Vec<ValuePoint> = seen.memory.keys().map(|&number| seen.history[number]).collect();
         if self.signature.theory == super::place::Theory::Order {
+            // Registers are numbered by this list. Where values are ordered, the order of a register is part of what is known
+            // of it; where they only can be equal, the order of arrival is as good as any.
             values.sort_unstable();
         }
         values
@@ -130,12 +132,12 @@ impl DataTree {
     /// Returns the witness that `value` is memorable at `node`; `None` if it is not known to be.
     #[must_use]
     pub fn witness(&self, node: DataNode, value: ValuePoint) -> Option<&MemoryWitness> {
-        let number = self.number(node, value)?;
+        let number = self.value_index(node, value)?;
         self.nodes[node].memory.get(&number)
     }
 
-    fn number(&self, node: DataNode, value: ValuePoint) -> Option<usize> {
-        self.nodes[node].history.iter().position(|&it| it == value)
+    fn value_index(&self, node: DataNode, value: ValuePoint) -> Option<usize> {
+        self.nodes[node].history.iter().position(|&known| known == value)
     }
 
     /// The word that leads to `node`.
@@ -178,26 +180,26 @@ impl DataTree {
         for input in word {
             let region = (input.gate, self.signature.places(&mut known, &input.values));
             node = *self.nodes[node].kids.get(&region)?;
-            answers.push(renamed(self.answer(node), self.history(node), &known));
+            answers.push(rename_answer(self.answer(node), self.history(node), &known));
         }
         Some(answers)
     }
 
     /// Returns the nodes one input after `node`.
-    pub fn kids(&self, node: DataNode) -> impl Iterator<Item = DataNode> + '_ {
+    pub fn children(&self, node: DataNode) -> impl Iterator<Item = DataNode> + '_ {
         self.nodes[node].kids.values().copied()
     }
 
     /// The node after an input in `region` of all values that came before.
     #[must_use]
-    pub fn kid(&self, node: DataNode, region: &ValueRegion) -> Option<DataNode> {
+    pub fn child(&self, node: DataNode, region: &ValueRegion) -> Option<DataNode> {
         self.nodes[node].kids.get(region).copied()
     }
 
     /// The last answer on the way to `node`, with the values of its history replaced by `values`.
     #[must_use]
     pub fn answer_in(&self, node: DataNode, values: &[ValuePoint]) -> DataAnswer {
-        renamed(self.answer(node), self.history(node), values)
+        rename_answer(self.answer(node), self.history(node), values)
     }
 
     /// Returns the length of the word that leads to `node`.
@@ -233,7 +235,9 @@ impl DataTree {
             let region = (input.gate, self.signature.places(&mut known, &input.values));
             node = match self.nodes[node].kids.get(&region) {
                 Some(&kid) => {
-                    if renamed(self.answer(kid), self.history(kid), &known) != *answer {
+                    // Values that compare alike must be answered alike, up to renaming: else the system compares in some other
+                    // way, or is not deterministic.
+                    if rename_answer(self.answer(kid), self.history(kid), &known) != *answer {
                         let now = word.iter().cloned().zip(answers.iter().cloned()).take(at + 1).collect();
                         return Err(Box::new(DataDisagreement { before: self.trace(kid), now }));
                     }
@@ -256,7 +260,13 @@ impl DataTree {
         // New values stand between those of this tree, whatever they were in the run.
         let values = self.signature.values(&mut history, &[], &region.1);
         let input = DataInput { gate: region.0, values };
-        let answer = renamed(answer, known, &history);
+        let answer = rename_answer(answer, known, &history);
+        debug_assert_eq!(
+            history.len(),
+            known.len(),
+            "the tree and the run have met the same number of values"
+        );
+        // A slot that the answer does not fill stands for no value at all, so it can never be memorable.
         let mut hollow = self.nodes[node].hollow.clone();
         let slots = self.signature.slots(&input).iter().copied();
         hollow.extend(slots.filter(|&slot| !answer.values.contains(&AnswerValue::Point(slot))));
@@ -267,7 +277,7 @@ impl DataTree {
         self.nodes[node].kids.insert(region, kid);
         for said in answer.values {
             if let AnswerValue::Point(value) = said {
-                self.said(kid, value);
+                self.record_said_value(kid, value);
             }
         }
         kid
@@ -275,14 +285,16 @@ impl DataTree {
 
     /// Notes that the last answer on the way to `node` says `value`: it is memorable at every node on the way since
     /// it last occurred in an input.
-    fn said(&mut self, node: DataNode, value: ValuePoint) {
+    fn record_said_value(&mut self, node: DataNode, value: ValuePoint) {
+        // Upwards from the answer: the value had to be kept at every node between its last occurrence in an input and the
+        // answer, and the inputs in between are the witness. Constants are always at hand and never have to be kept.
         let mut suffix = Vec::new();
         let mut at = node;
         while let Some(input) = self.nodes[at].input.clone() {
             let has_come = input.values.contains(&value);
             suffix.insert(0, input);
             at = self.nodes[at].parent;
-            let Some(number) = self.number(at, value) else { return };
+            let Some(number) = self.value_index(at, value) else { return };
             if has_come || number < self.signature.constants.len() {
                 return;
             }
@@ -292,8 +304,11 @@ impl DataTree {
 
     /// Notes that `value` is memorable at `node` and wherever it was known on the way to it.
     pub fn remember(&mut self, node: DataNode, value: ValuePoint, witness: MemoryWitness) {
+        // What is memorable at a node was memorable before it, with the input in between put before both words.
         let (mut node, mut witness) = (node, witness);
-        while let Some(number) = self.number(node, value).filter(|&it| it >= self.signature.constants.len()) {
+        while let Some(number) =
+            self.value_index(node, value).filter(|&number| number >= self.signature.constants.len())
+        {
             self.nodes[node].memory.entry(number).or_insert_with(|| witness.clone());
             let Some(input) = self.nodes[node].input.clone() else { return };
             // Further up another word must not say it again: there it would be no difference in one value.
@@ -310,10 +325,10 @@ impl DataTree {
 }
 
 /// `answer` with each value of `from` replaced by the one of `to` at the same position.
-fn renamed(answer: &DataAnswer, from: &[ValuePoint], to: &[ValuePoint]) -> DataAnswer {
+fn rename_answer(answer: &DataAnswer, from: &[ValuePoint], to: &[ValuePoint]) -> DataAnswer {
     let rename = |&said: &AnswerValue| match said {
         AnswerValue::Point(value) => {
-            let at = from.iter().position(|&it| it == value);
+            let at = from.iter().position(|&known| known == value);
             at.and_then(|at| to.get(at)).map_or(said, |&value| AnswerValue::Point(value))
         }
         AnswerValue::Literal(_) => said,

@@ -17,7 +17,8 @@ use super::place::{
     AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, Theory, ValuePlace, ValuePoint,
 };
 
-/// States of an unrolled machine above which no suite is made of it.
+/// States of an unrolled machine above which no suite is made of it. These three limits bound the time and were chosen
+/// by feel.
 const MAX_STATES: usize = 5_000;
 
 /// Inputs of an unrolled machine above which no suite is made of it.
@@ -74,7 +75,12 @@ impl MadeUpNames {
     }
 
     /// `input` after `n_made` values were made up; nothing if it gives back one that was not.
-    fn filled(&self, signature: &InputSignature, input: &DataInput, n_made: usize) -> Option<DataInput> {
+    fn fill_made_up(
+        &self,
+        signature: &InputSignature,
+        input: &DataInput,
+        n_made: usize,
+    ) -> Option<DataInput> {
         let unmade = &self.points[n_made.min(self.points.len())..];
         if input.values.iter().any(|value| unmade.contains(value)) {
             return None;
@@ -86,7 +92,7 @@ impl MadeUpNames {
 
     /// Returns the number of values made up once `input` was answered by `answer`, `before` of them being made up
     /// before.
-    fn n_made(
+    fn count_made_up(
         &self,
         signature: &InputSignature,
         input: &DataInput,
@@ -104,9 +110,11 @@ impl MadeUpNames {
         at: &(Configuration, usize),
         input: &DataInput,
     ) -> UnrolledStep {
-        let Some(input) = self.filled(&machine.signature, input, at.1) else { return UnrolledStep::Nothing };
+        let Some(input) = self.fill_made_up(&machine.signature, input, at.1) else {
+            return UnrolledStep::Nothing;
+        };
         let Some((answer, next)) = machine.step(&at.0, &input) else { return UnrolledStep::NoRoom };
-        let n_made = self.n_made(&machine.signature, &input, &answer, at.1);
+        let n_made = self.count_made_up(&machine.signature, &input, &answer, at.1);
         UnrolledStep::Step(answer, (n_made <= self.n_given).then_some((next, n_made)))
     }
 }
@@ -115,10 +123,10 @@ impl UnrolledMachine {
     /// `machine` over its constants and `n_values` others; nothing if that is too large.
     #[must_use]
     pub fn new(machine: &RegisterMachine, n_values: usize) -> Option<Self> {
-        let mut inputs = inputs(&machine.signature, n_values, &[]);
+        let mut inputs = all_inputs(&machine.signature, n_values, &[]);
         let names = MadeUpNames::new(&machine.signature, &inputs, n_values);
         if names.n_given > 0 {
-            inputs = self::inputs(&machine.signature, n_values, &names.points[..names.n_given]);
+            inputs = self::all_inputs(&machine.signature, n_values, &names.points[..names.n_given]);
         }
         if inputs.len() > MAX_INPUTS {
             return None;
@@ -190,7 +198,8 @@ impl UnrolledMachine {
         let mut word = DataWord::new();
         for input in test {
             let Some(here) = at.clone() else { break };
-            let Some(mut filled) = self.names.filled(signature, &self.inputs[input.index()], here.1) else {
+            let Some(mut filled) = self.names.fill_made_up(signature, &self.inputs[input.index()], here.1)
+            else {
                 continue;
             };
             let step = machine.step(&here.0, &filled);
@@ -217,7 +226,7 @@ impl UnrolledMachine {
 }
 
 /// All inputs whose values are constants, one of `n_values` others, or one of `given`; without slots.
-fn inputs(signature: &InputSignature, n_values: usize, given: &[ValuePoint]) -> Vec<DataInput> {
+fn all_inputs(signature: &InputSignature, n_values: usize, given: &[ValuePoint]) -> Vec<DataInput> {
     let mut domain = signature.constants.clone();
     let gaps = if signature.theory == Theory::Equality { 1 } else { signature.constants.len() + 1 };
     for gap in (0..gaps).rev() {

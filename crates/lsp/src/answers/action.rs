@@ -18,14 +18,14 @@ pub struct QuickFix {
 
 /// Returns the changes proposed by findings that touch `range`.
 #[must_use]
-pub fn fixes(text: &DocumentText, findings: &[Diagnostic], range: Range) -> Vec<QuickFix> {
+pub fn find_fixes(text: &DocumentText, findings: &[Diagnostic], range: Range) -> Vec<QuickFix> {
     let (from, to) = (text.offset(range.start), text.offset(range.end));
     let touches =
         |finding: &&Diagnostic| finding.span.start as usize <= to && finding.span.end as usize >= from;
-    findings.iter().filter(touches).filter_map(|finding| fix_of(text, finding)).collect()
+    findings.iter().filter(touches).filter_map(|finding| quick_fix(text, finding)).collect()
 }
 
-fn fix_of(text: &DocumentText, finding: &Diagnostic) -> Option<QuickFix> {
+fn quick_fix(text: &DocumentText, finding: &Diagnostic) -> Option<QuickFix> {
     let fix = finding.fix.as_ref()?;
     if fix.span.file != finding.span.file {
         return None;

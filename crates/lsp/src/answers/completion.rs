@@ -9,11 +9,11 @@ use lsp_types::{
 };
 
 use super::surround::{CursorBlock, CursorPlace};
-use crate::analysis::{TextAnalysis, TextLibrary, beside};
+use crate::analysis::{TextAnalysis, TextLibrary, resolve_path};
 use crate::index::expr::functions_of;
 use crate::index::{Definition, DefinitionKind, SourceIndex};
 
-/// The greatest number of proposals; typing further letters brings the others.
+/// The greatest number of proposals; typing further letters brings the others. Chosen by feel.
 const MAX_PROPOSALS: usize = 1_000;
 
 const OBSERVER_VERBS: &[&str] = &["on", "emit", "quiet"];
@@ -33,7 +33,7 @@ pub fn complete(
     let place = CursorPlace::new(analysis, offset);
     let mut proposals =
         CompletionProposals { index: &analysis.index, items: Vec::new(), typed: place.typed.to_lowercase() };
-    proposals.at(&place, analysis, library);
+    proposals.propose_at(&place, analysis, library);
     proposals.items
 }
 
@@ -44,145 +44,152 @@ struct CompletionProposals<'a> {
 }
 
 impl CompletionProposals<'_> {
-    fn at(&mut self, place: &CursorPlace<'_>, analysis: &Arc<TextAnalysis>, library: &dyn TextLibrary) {
+    fn propose_at(
+        &mut self,
+        place: &CursorPlace<'_>,
+        analysis: &Arc<TextAnalysis>,
+        library: &dyn TextLibrary,
+    ) {
         use DefinitionKind as Kind;
         let block = place.outer_block();
-        if place.back(0) == "." {
-            return self.behind_dot(place, analysis, library);
+        if place.lexeme_back(0) == "." {
+            return self.propose_behind_dot(place, analysis, library);
         }
-        if place.begins_part() {
-            return self.parts(block);
+        if place.begins_item() {
+            return self.propose_items(block);
         }
-        match place.back(0) {
-            "@" => self.words(&["req", "weight"]),
-            "->" => self.behind_arrow(place, block),
-            "on" => self.kinds(&[Kind::Input, Kind::Observed]),
-            "emit" => self.kinds(&[Kind::Output]),
-            "send" => self.kinds(&[Kind::Input]),
-            "expect" => self.kinds(&[Kind::Output, Kind::Observed]),
-            "reset" => self.kinds(&[Kind::Clock]),
-            "reach" => self.kinds(&[Kind::State]),
-            "observed" => self.words(&["input"]),
+        match place.lexeme_back(0) {
+            "@" => self.propose_words(&["req", "weight"]),
+            "->" => self.propose_behind_arrow(place, block),
+            "on" => self.propose_kinds(&[Kind::Input, Kind::Observed]),
+            "emit" => self.propose_kinds(&[Kind::Output]),
+            "send" => self.propose_kinds(&[Kind::Input]),
+            "expect" => self.propose_kinds(&[Kind::Output, Kind::Observed]),
+            "reset" => self.propose_kinds(&[Kind::Clock]),
+            "reach" => self.propose_kinds(&[Kind::State]),
+            "observed" => self.propose_words(&["input"]),
             "between" | "and" | "hide" | "expose" if block == CursorBlock::System => {
-                self.kinds(&[Kind::Part])
+                self.propose_kinds(&[Kind::Part])
             }
             "input" | "output" | "var" | "clock" | "const" | "type" | "enum" | "record" | "fn" | "state"
             | "model" | "system" | "purpose" | "test" | "use" | "from" | "as"
-                if !place.in_brackets() => {}
-            ":" => self.behind_colon(place, block),
-            _ => self.inside(place, block),
+                if !place.is_in_brackets() => {}
+            ":" => self.propose_behind_colon(place, block),
+            _ => self.propose_inside_item(place, block),
         }
     }
 
     /// Proposes the words that begin an item of a block.
-    fn parts(&mut self, block: CursorBlock) {
+    fn propose_items(&mut self, block: CursorBlock) {
         match block {
-            CursorBlock::Top => self.words(&["model", "system"]),
+            CursorBlock::Top => self.propose_words(&["model", "system"]),
             CursorBlock::Model => {
-                self.words(DECLARATION_WORDS);
-                self.words(TRANSITION_WORDS);
+                self.propose_words(DECLARATION_WORDS);
+                self.propose_words(TRANSITION_WORDS);
             }
-            CursorBlock::State => self.words(TRANSITION_WORDS),
-            CursorBlock::Observer => self.words(&["var", "clock", "state"]),
-            CursorBlock::ObserverState => self.words(OBSERVER_VERBS),
-            CursorBlock::Test => self.words(TEST_WORDS),
+            CursorBlock::State => self.propose_words(TRANSITION_WORDS),
+            CursorBlock::Observer => self.propose_words(&["var", "clock", "state"]),
+            CursorBlock::ObserverState => self.propose_words(OBSERVER_VERBS),
+            CursorBlock::Test => self.propose_words(TEST_WORDS),
             CursorBlock::System => {
-                self.words(SYSTEM_WORDS);
-                self.words(&["const"]);
-                self.kinds(&[DefinitionKind::Part]);
+                self.propose_words(SYSTEM_WORDS);
+                self.propose_words(&["const"]);
+                self.propose_kinds(&[DefinitionKind::Part]);
             }
             _ => {}
         }
     }
 
-    fn behind_arrow(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
+    fn propose_behind_arrow(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
         match block {
-            CursorBlock::System => self.kinds(&[DefinitionKind::Part]),
-            _ if place.word(place.statement()) == "fn" => self.types(),
+            CursorBlock::System => self.propose_kinds(&[DefinitionKind::Part]),
+            _ if place.lexeme_at(place.item_start()) == "fn" => self.propose_types(),
             CursorBlock::ObserverState => {
-                self.words(&["hit", "miss"]);
-                self.kinds(&[DefinitionKind::State]);
+                self.propose_words(&["hit", "miss"]);
+                self.propose_kinds(&[DefinitionKind::State]);
             }
-            _ => self.model_states(),
+            _ => self.propose_model_states(),
         }
     }
 
     /// Proposes the states of models, but not those of observers, which lie inside purposes.
-    fn model_states(&mut self) {
+    fn propose_model_states(&mut self) {
         let index = self.index;
         let in_model = |found: &Definition| {
             found.owner.is_none_or(|owner| index.get(owner).kind == DefinitionKind::Model)
         };
-        let states = index.all().map(|(_, found)| found);
+        let states = index.definitions().map(|(_, found)| found);
         states
             .filter(|found| found.kind == DefinitionKind::State && in_model(found))
-            .for_each(|found| self.definition(found));
+            .for_each(|found| self.propose_definition(found));
     }
 
-    fn behind_colon(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
-        let start = place.statement();
-        let first = place.word(start);
+    fn propose_behind_colon(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
+        let start = place.item_start();
+        let first = place.lexeme_at(start);
         let is_label = place.pieces.len() == start + 2;
         match (block, first) {
-            (CursorBlock::System, _) if !place.in_brackets() => {
-                self.kinds(&[DefinitionKind::Model, DefinitionKind::UsedModel]);
-                self.words(&["fifo", "bag"]);
+            (CursorBlock::System, _) if !place.is_in_brackets() => {
+                self.propose_kinds(&[DefinitionKind::Model, DefinitionKind::UsedModel]);
+                self.propose_words(&["fifo", "bag"]);
             }
-            (CursorBlock::Data, _) | (_, "input" | "output" | "observed" | "record" | "enum") => self.types(),
-            (_, "var" | "const" | "fn") if !has_equals(place, start) => self.types(),
-            (_, "purpose") if !place.in_brackets() && place.pieces.len() == start + 3 => {
-                self.words(&["reach"]);
-                self.kinds(&[DefinitionKind::Label]);
+            (CursorBlock::Data, _) | (_, "input" | "output" | "observed" | "record" | "enum") => {
+                self.propose_types()
             }
-            (CursorBlock::State, _) if is_label => self.words(TRANSITION_WORDS),
-            (CursorBlock::ObserverState, _) if is_label => self.words(OBSERVER_VERBS),
+            (_, "var" | "const" | "fn") if !has_equals(place, start) => self.propose_types(),
+            (_, "purpose") if !place.is_in_brackets() && place.pieces.len() == start + 3 => {
+                self.propose_words(&["reach"]);
+                self.propose_kinds(&[DefinitionKind::Label]);
+            }
+            (CursorBlock::State, _) if is_label => self.propose_words(TRANSITION_WORDS),
+            (CursorBlock::ObserverState, _) if is_label => self.propose_words(OBSERVER_VERBS),
             (CursorBlock::Model, _) if is_label => {
-                self.words(&["on", "emit", "internal", "always", "sometimes"])
+                self.propose_words(&["on", "emit", "internal", "always", "sometimes"])
             }
-            _ => self.operands(place),
+            _ => self.propose_operands(place),
         }
     }
 
     /// Proposes what may follow a word or a sign within an item.
-    fn inside(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
-        let start = place.statement();
-        let first = place.word(start);
-        let last = place.back(0);
+    fn propose_inside_item(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
+        let start = place.item_start();
+        let first = place.lexeme_at(start);
+        let last = place.lexeme_back(0);
         if first == "purpose" && block == CursorBlock::Model && last == "," {
-            return self.kinds(&[DefinitionKind::Label]);
+            return self.propose_kinds(&[DefinitionKind::Label]);
         }
         let declares = matches!(first, "var" | "const" | "fn" | "type" | "input" | "output" | "observed");
         if declares
             && matches!(last, "<" | ",")
             && !has_equals(place, start)
-            && !(last == "," && place.in_brackets())
+            && !(last == "," && place.is_in_brackets())
         {
-            return self.types();
+            return self.propose_types();
         }
         if first == "type" && last == "=" {
-            return self.types();
+            return self.propose_types();
         }
-        if place.block() == CursorBlock::Updates && matches!(last, "{" | ",") && !place.in_brackets() {
-            self.words(&["reset"]);
-            return self.kinds(&[DefinitionKind::Variable]);
+        if place.block() == CursorBlock::Updates && matches!(last, "{" | ",") && !place.is_in_brackets() {
+            self.propose_words(&["reset"]);
+            return self.propose_kinds(&[DefinitionKind::Variable]);
         }
-        if place.block() == CursorBlock::Cases && matches!(last, "{" | ",") && !place.in_brackets() {
-            self.words(&["none", "some", "_"]);
-            return self.kinds(&[DefinitionKind::Variant]);
+        if place.block() == CursorBlock::Cases && matches!(last, "{" | ",") && !place.is_in_brackets() {
+            self.propose_words(&["none", "some", "_"]);
+            return self.propose_kinds(&[DefinitionKind::Variant]);
         }
-        if matches!(last, "(" | ",") && self.fields(place) {
+        if matches!(last, "(" | ",") && self.propose_fields(place) {
             return;
         }
         if place.wants_operand() {
-            return self.operands(place);
+            return self.propose_operands(place);
         }
-        self.continuing(place, block);
+        self.propose_continuations(place, block);
     }
 
     /// Proposes the fields that a call has not named yet, and returns whether the call names fields at all.
-    fn fields(&mut self, place: &CursorPlace<'_>) -> bool {
-        let Some(call) = place.call() else { return false };
-        let Some((_, called)) = place.called(&call) else { return false };
+    fn propose_fields(&mut self, place: &CursorPlace<'_>) -> bool {
+        let Some(call) = place.innermost_call() else { return false };
+        let Some((_, called)) = place.called_definition(&call) else { return false };
         if called.kind == DefinitionKind::Function {
             return false;
         }
@@ -190,7 +197,7 @@ impl CompletionProposals<'_> {
         for part in &called.parts {
             let field = index.get(*part);
             if !call.given.contains(&field.name) {
-                let mut item = item_of(field);
+                let mut item = completion_item(field);
                 item.insert_text = Some(format!("{}: ", field.name));
                 self.push(item);
             }
@@ -199,48 +206,48 @@ impl CompletionProposals<'_> {
     }
 
     /// Proposes the names and words that an operand may begin with.
-    fn operands(&mut self, place: &CursorPlace<'_>) {
+    fn propose_operands(&mut self, place: &CursorPlace<'_>) {
         use DefinitionKind as Kind;
         let index = self.index;
-        let inner = place.message().or_else(|| place.function());
+        let inner = place.current_message().or_else(|| place.current_function());
         for part in inner.map(|found| found.parts.clone()).unwrap_or_default() {
-            self.definition(index.get(part));
+            self.propose_definition(index.get(part));
         }
-        let start = place.statement();
-        place.bound().for_each(|found| self.definition(found));
-        match place.word(start) {
+        let start = place.item_start();
+        place.bound_names().for_each(|found| self.propose_definition(found));
+        match place.lexeme_at(start) {
             "fn" | "const" | "type" => {}
-            _ => self.kinds(&[Kind::Variable, Kind::Clock]),
+            _ => self.propose_kinds(&[Kind::Variable, Kind::Clock]),
         }
-        self.kinds(&[Kind::Constant, Kind::Variant, Kind::Function, Kind::Record]);
-        self.words(OPERAND_WORDS);
-        if place.back(0) == "when" {
-            self.words(&["let"]);
+        self.propose_kinds(&[Kind::Constant, Kind::Variant, Kind::Function, Kind::Record]);
+        self.propose_words(OPERAND_WORDS);
+        if place.lexeme_back(0) == "when" {
+            self.propose_words(&["let"]);
         }
     }
 
     /// Proposes the words that may follow a complete operand.
-    fn continuing(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
-        let start = place.statement();
-        let has = |word: &str| (start..place.pieces.len()).any(|at| place.word(at) == word);
+    fn propose_continuations(&mut self, place: &CursorPlace<'_>, block: CursorBlock) {
+        let start = place.item_start();
+        let has = |word: &str| (start..place.pieces.len()).any(|at| place.lexeme_at(at) == word);
         if has("if") {
-            self.words(&["then", "else"]);
+            self.propose_words(&["then", "else"]);
         }
         match block {
             CursorBlock::State | CursorBlock::ObserverState | CursorBlock::Test | CursorBlock::Model => {
-                self.words(&["when"]);
+                self.propose_words(&["when"]);
             }
-            CursorBlock::System => self.words(&["from", "between", "and", "as"]),
+            CursorBlock::System => self.propose_words(&["from", "between", "and", "as"]),
             _ => {}
         }
     }
 
-    fn types(&mut self) {
-        self.words(TYPES);
-        self.kinds(&[DefinitionKind::TypeName, DefinitionKind::Enum, DefinitionKind::Record]);
+    fn propose_types(&mut self) {
+        self.propose_words(TYPES);
+        self.propose_kinds(&[DefinitionKind::TypeName, DefinitionKind::Enum, DefinitionKind::Record]);
     }
 
-    fn behind_dot(
+    fn propose_behind_dot(
         &mut self,
         place: &CursorPlace<'_>,
         analysis: &Arc<TextAnalysis>,
@@ -248,18 +255,18 @@ impl CompletionProposals<'_> {
     ) {
         let dot = place.pieces.len() - 1;
         if place.outer_block() == CursorBlock::System {
-            return self.messages_of_part(place, dot, analysis, library);
+            return self.propose_messages_of_part(place, dot, analysis, library);
         }
         let Some(ty) = place.chain_type(dot) else { return };
         let index = self.index;
         for field in index.fields_of(&ty) {
-            self.definition(index.get(field));
+            self.propose_definition(index.get(field));
         }
-        functions_of(&ty).iter().for_each(|function| self.function(function));
+        functions_of(&ty).iter().for_each(|function| self.propose_function(function));
     }
 
     /// Proposes the messages of the model of a part, which may be in another file, behind `part.` or `part[i].`.
-    fn messages_of_part(
+    fn propose_messages_of_part(
         &mut self,
         place: &CursorPlace<'_>,
         dot: usize,
@@ -268,37 +275,40 @@ impl CompletionProposals<'_> {
     ) {
         let Some(part) = place.part_before(dot) else { return };
         let Some(model) = model_of_part(analysis, part) else { return };
-        let other =
-            analysis.index.files.get(&model).and_then(|file| library.analysis(&beside(&analysis.path, file)));
+        let other = analysis
+            .index
+            .files
+            .get(&model)
+            .and_then(|file| library.analysis(&resolve_path(&analysis.path, file)));
         let (index, owner) = match &other {
             Some(other) => (&other.index, None),
             None => {
-                let here = analysis.index.named(&model, &[DefinitionKind::Model]).next();
+                let here = analysis.index.definitions_named(&model, &[DefinitionKind::Model]).next();
                 (&analysis.index, here.map(|(id, _)| id))
             }
         };
-        for (_, found) in index.all().filter(|(_, found)| found.kind.is_message()) {
+        for (_, found) in index.definitions().filter(|(_, found)| found.kind.is_message()) {
             if owner.is_none() || found.owner == owner {
-                self.definition(found);
+                self.propose_definition(found);
             }
         }
     }
 
-    fn kinds(&mut self, kinds: &[DefinitionKind]) {
+    fn propose_kinds(&mut self, kinds: &[DefinitionKind]) {
         let index = self.index;
-        for (_, found) in index.all().filter(|(_, found)| kinds.contains(&found.kind)) {
-            self.definition(found);
+        for (_, found) in index.definitions().filter(|(_, found)| kinds.contains(&found.kind)) {
+            self.propose_definition(found);
         }
     }
 
-    fn definition(&mut self, found: &Definition) {
-        if self.wanted(&found.name) {
-            self.push(item_of(found));
+    fn propose_definition(&mut self, found: &Definition) {
+        if self.matches_typed(&found.name) {
+            self.push(completion_item(found));
         }
     }
 
-    fn function(&mut self, function: &BuiltIn) {
-        if !self.wanted(function.name) {
+    fn propose_function(&mut self, function: &BuiltIn) {
+        if !self.matches_typed(function.name) {
             return;
         }
         let has_arguments = !function.parameters.is_empty();
@@ -313,9 +323,9 @@ impl CompletionProposals<'_> {
         });
     }
 
-    fn words(&mut self, words: &[&str]) {
+    fn propose_words(&mut self, words: &[&str]) {
         for word in words {
-            if self.wanted(word) {
+            if self.matches_typed(word) {
                 self.push(CompletionItem {
                     label: (*word).to_owned(),
                     kind: Some(CompletionItemKind::KEYWORD),
@@ -326,7 +336,7 @@ impl CompletionProposals<'_> {
     }
 
     /// Returns whether the letters typed so far occur in `name`, in order.
-    fn wanted(&self, name: &str) -> bool {
+    fn matches_typed(&self, name: &str) -> bool {
         let mut rest = name.chars().flat_map(char::to_lowercase);
         self.typed.chars().all(|typed| rest.any(|letter| letter == typed))
     }
@@ -345,7 +355,7 @@ impl CompletionProposals<'_> {
 }
 
 fn has_equals(place: &CursorPlace<'_>, start: usize) -> bool {
-    (start..place.pieces.len()).any(|at| place.word(at) == "=")
+    (start..place.pieces.len()).any(|at| place.lexeme_at(at) == "=")
 }
 
 /// Returns the name of the model that `part` is an instance of.
@@ -359,7 +369,7 @@ fn model_of_part(analysis: &TextAnalysis, part: &str) -> Option<String> {
     })
 }
 
-fn item_of(found: &Definition) -> CompletionItem {
+fn completion_item(found: &Definition) -> CompletionItem {
     let docs = (!found.docs.is_empty()).then(|| {
         Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: found.docs.clone() })
     });

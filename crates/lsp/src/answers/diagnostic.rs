@@ -23,20 +23,20 @@ impl<'s> FindingsView<'s> {
     }
 
     /// Returns `finding` for the protocol.
-    pub fn shown(&mut self, finding: &Diagnostic) -> lsp_types::Diagnostic {
+    pub fn to_protocol(&mut self, finding: &Diagnostic) -> lsp_types::Diagnostic {
         let mut related = Vec::new();
         for label in &finding.labels {
             let Some(uri) = (self.uri)(&self.sources.file(label.span.file).name) else { continue };
-            let location = Location { uri, range: self.range(label.span) };
+            let location = Location { uri, range: self.range_of(label.span) };
             related.push(DiagnosticRelatedInformation { location, message: label.text.clone() });
         }
         lsp_types::Diagnostic {
-            range: self.range(finding.span),
+            range: self.range_of(finding.span),
             severity: Some(severity(finding.severity)),
             code: Some(NumberOrString::String(finding.code.id().to_owned())),
             code_description: None,
             source: Some("ioxide".to_owned()),
-            message: message(finding),
+            message: full_message(finding),
             related_information: (!related.is_empty()).then_some(related),
             tags: is_unused(finding).then(|| vec![DiagnosticTag::UNNECESSARY]),
             data: None,
@@ -44,14 +44,14 @@ impl<'s> FindingsView<'s> {
     }
 
     /// Returns a finding about a text that is used here, placed at `range` of this text.
-    pub fn shown_at(&mut self, finding: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
+    pub fn to_protocol_at(&mut self, finding: &Diagnostic, range: Range) -> lsp_types::Diagnostic {
         let place = self.sources.line_column(finding.span);
         let file = &self.sources.file(finding.span.file).name;
         let message = format!("{file}:{}:{}: {}", place.line, place.column, finding.message);
-        lsp_types::Diagnostic { range, message, related_information: None, ..self.shown(finding) }
+        lsp_types::Diagnostic { range, message, related_information: None, ..self.to_protocol(finding) }
     }
 
-    fn range(&mut self, span: Span) -> Range {
+    fn range_of(&mut self, span: Span) -> Range {
         let text = self
             .texts
             .entry(span.file)
@@ -69,7 +69,7 @@ fn is_unused(finding: &Diagnostic) -> bool {
 
 /// Returns the message of a finding with its notes and helps.
 #[must_use]
-pub fn message(finding: &Diagnostic) -> String {
+pub fn full_message(finding: &Diagnostic) -> String {
     let notes = finding.notes.iter().map(|note| format!("\nnote: {note}"));
     let helps = finding.helps.iter().map(|help| format!("\nhelp: {help}"));
     format!("{}{}{}", finding.message, notes.collect::<String>(), helps.collect::<String>())

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use ioxide_model::sts::Model;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 
-use super::definition::{FoundDefinition, resolve};
+use super::definition::{FoundDefinition, resolve_meaning};
 use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::index::{Bytes, Definition, DefinitionKind, NameMeaning, SwitchPlace};
 
-/// The number of characters of a condition; longer ones are cut.
-const MAX_CONDITION: usize = 2_000;
+/// The number of characters of a condition; longer ones are cut. Chosen by eye.
+const MAX_CONDITION_CHARS: usize = 2_000;
 
 /// Returns the hover text at `offset`; `model` gives the compiled model of the text, if it compiles.
 #[must_use]
@@ -22,23 +22,23 @@ pub fn hover(
     model: &mut dyn FnMut() -> Option<Arc<Model>>,
 ) -> Option<Hover> {
     let switch = switch_at(analysis, offset);
-    if let Some((at, meaning)) = analysis.index.at(offset) {
-        let found = resolve(analysis, &meaning, library);
+    if let Some((at, meaning)) = analysis.index.name_at(offset) {
+        let found = resolve_meaning(analysis, &meaning, library);
         let mut words = match &found {
-            Some(found) => about(found, analysis),
-            None => unknown(&meaning)?,
+            Some(found) => describe_definition(found, analysis),
+            None => describe_unknown(&meaning)?,
         };
         if let Some(switch) = switch.filter(|switch| switch.heading == at) {
-            words.push_str(&condition(switch, model().as_deref()));
+            words.push_str(&condition_text(switch, model().as_deref()));
         }
-        return Some(answer(analysis, at, words));
+        return Some(hover_at(analysis, at, words));
     }
     let switch = switch?;
     let heading = format!("transition `{}`", switch.labels.join("`, `"));
-    Some(answer(analysis, switch.verb, format!("{heading}{}", condition(switch, model().as_deref()))))
+    Some(hover_at(analysis, switch.verb, format!("{heading}{}", condition_text(switch, model().as_deref()))))
 }
 
-fn answer(analysis: &TextAnalysis, at: Bytes, value: String) -> Hover {
+fn hover_at(analysis: &TextAnalysis, at: Bytes, value: String) -> Hover {
     let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
     Hover { contents, range: Some(analysis.text.range(at.start, at.end)) }
 }
@@ -50,14 +50,14 @@ fn switch_at(analysis: &TextAnalysis, offset: usize) -> Option<&SwitchPlace> {
 }
 
 /// Returns declaration, sort and doc comment of a definition, and its place.
-fn about(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
+fn describe_definition(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
     let definition = found.analysis.index.get(found.id);
     let mut words = format!("```ioxide\n{}\n```\n", definition.detail);
     let what = match (&definition.ty, definition.kind) {
         (_, DefinitionKind::TypeName) | (None, _) => definition.kind.word().to_owned(),
         (Some(ty), _) => format!("{} of sort `{ty}`", definition.kind.word()),
     };
-    words.push_str(&format!("\n{what}{}\n", source(found, definition, seen_from)));
+    words.push_str(&format!("\n{what}{}\n", describe_source(found, definition, seen_from)));
     if !definition.docs.is_empty() {
         words.push_str(&format!("\n{}\n", definition.docs));
     }
@@ -65,7 +65,7 @@ fn about(found: &FoundDefinition, seen_from: &TextAnalysis) -> String {
 }
 
 /// Returns the owner and the place of a definition, as seen from another text.
-fn source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnalysis) -> String {
+fn describe_source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnalysis) -> String {
     let of = definition.owner.map(|owner| {
         let owner = found.analysis.index.get(owner);
         format!(" of {} `{}`", owner.kind.word(), owner.name)
@@ -79,7 +79,7 @@ fn source(found: &FoundDefinition, definition: &Definition, seen_from: &TextAnal
     format!("{}{file}", of.unwrap_or_default())
 }
 
-fn unknown(meaning: &NameMeaning) -> Option<String> {
+fn describe_unknown(meaning: &NameMeaning) -> Option<String> {
     match meaning {
         NameMeaning::There(name) => {
             Some(format!("from `{}`, which cannot be read or does not have it\n", name.file))
@@ -89,14 +89,14 @@ fn unknown(meaning: &NameMeaning) -> Option<String> {
 }
 
 /// Returns the condition under which a transition can be taken: the compiled guard, else the one in the text.
-fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
+fn condition_text(switch: &SwitchPlace, model: Option<&Model>) -> String {
     let compiled = model.and_then(|model| {
         let found = model
             .sts
             .switches
             .iter()
             .find(|found| switch.labels.iter().any(|label| **label == *found.label))?;
-        let mut shown = ShownCondition { text: String::new(), room: MAX_CONDITION };
+        let mut shown = ShownCondition { text: String::new(), room: MAX_CONDITION_CHARS };
         if write!(shown, "{}", model.pool.show(found.guard)).is_err() {
             shown.text.push_str(" ...");
         }
@@ -106,7 +106,7 @@ fn condition(switch: &SwitchPlace, model: Option<&Model>) -> String {
         (Some(guard), _) if guard == "true" => "\n\ncan always be taken\n".to_owned(),
         (Some(guard), _) => format!("\n\ncan be taken when\n```ioxide\n{guard}\n```\n"),
         (None, "") => String::new(),
-        (None, written) => format!("\n\nas written, when\n```ioxide\n{}\n```\n", cut(written)),
+        (None, written) => format!("\n\nas written, when\n```ioxide\n{}\n```\n", cut_text(written)),
     }
 }
 
@@ -125,8 +125,8 @@ impl Write for ShownCondition {
     }
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_CONDITION) {
+fn cut_text(text: &str) -> String {
+    match text.char_indices().nth(MAX_CONDITION_CHARS) {
         Some((end, _)) => format!("{} ...", &text[..end]),
         None => text.to_owned(),
     }

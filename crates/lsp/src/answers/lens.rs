@@ -44,23 +44,29 @@ pub enum SwitchFate {
 pub fn lenses(analysis: &TextAnalysis, last: Option<&LastCampaign>) -> Vec<CodeLens> {
     let index = &analysis.index;
     let mut lenses = Vec::new();
-    for (_, definition) in index.all() {
+    for (_, definition) in index.definitions() {
         let file = &analysis.path;
         match definition.kind {
             DefinitionKind::Model | DefinitionKind::System => {
-                lenses.push(lens(
+                lenses.push(make_lens(
                     analysis,
                     definition.at,
                     "show the picture",
                     PICTURE,
                     json!({ "file": file }),
                 ));
-                lenses.push(lens(analysis, definition.at, "step through it", STEP, json!({ "file": file })));
-                lenses.extend(last.map(|last| report(analysis, definition.at, last)));
+                lenses.push(make_lens(
+                    analysis,
+                    definition.at,
+                    "step through it",
+                    STEP,
+                    json!({ "file": file }),
+                ));
+                lenses.extend(last.map(|last| report_lens(analysis, definition.at, last)));
             }
             DefinitionKind::State if is_of_model(analysis, definition.owner) => {
                 let arguments = json!({ "file": file, "at": definition.name });
-                lenses.push(lens(analysis, definition.at, "step from here", STEP, arguments));
+                lenses.push(make_lens(analysis, definition.at, "step from here", STEP, arguments));
             }
             _ => {}
         }
@@ -72,10 +78,10 @@ pub fn lenses(analysis: &TextAnalysis, last: Option<&LastCampaign>) -> Vec<CodeL
             ("run this purpose", format!("purpose:{}", goal.name))
         };
         let arguments = json!({ "file": analysis.path, "tester": tester });
-        lenses.push(lens(analysis, goal.at, title, RUN, arguments));
+        lenses.push(make_lens(analysis, goal.at, title, RUN, arguments));
     }
     if let Some(last) = last {
-        lenses.extend(index.switches.iter().filter_map(|switch| coverage(analysis, switch, last)));
+        lenses.extend(index.switches.iter().filter_map(|switch| coverage_lens(analysis, switch, last)));
     }
     lenses
 }
@@ -85,7 +91,7 @@ fn is_of_model(analysis: &TextAnalysis, owner: Option<crate::index::DefinitionId
     !system && owner.is_some_and(|owner| analysis.index.get(owner).kind == DefinitionKind::Model)
 }
 
-fn lens(
+fn make_lens(
     analysis: &TextAnalysis,
     at: Bytes,
     title: &str,
@@ -97,15 +103,15 @@ fn lens(
     CodeLens { range: analysis.text.range(at.start, at.end), command: Some(command), data: None }
 }
 
-fn report(analysis: &TextAnalysis, at: Bytes, last: &LastCampaign) -> CodeLens {
+fn report_lens(analysis: &TextAnalysis, at: Bytes, last: &LastCampaign) -> CodeLens {
     let count = |wanted: SwitchFate| last.switches.values().filter(|fate| **fate == wanted).count();
     let (taken, never) = (count(SwitchFate::Taken), count(SwitchFate::Never));
     let title = format!("last campaign: {taken} transitions taken, {never} never");
-    lens(analysis, at, &title, REPORT, json!({ "file": analysis.path, "record": last.record }))
+    make_lens(analysis, at, &title, REPORT, json!({ "file": analysis.path, "record": last.record }))
 }
 
 /// Returns the coverage of a transition: the best of its copies; `None` if it is internal or not in the record.
-fn coverage(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
+fn coverage_lens(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampaign) -> Option<CodeLens> {
     // Nobody sees an internal transition, so nothing is known about it.
     if analysis.text.as_str().get(switch.verb.start..switch.verb.end) == Some("internal") {
         return None;
@@ -123,5 +129,5 @@ fn coverage(analysis: &TextAnalysis, switch: &SwitchPlace, last: &LastCampaign) 
         SwitchFate::Never => "never taken".to_owned(),
     };
     let arguments = json!({ "file": analysis.path, "record": last.record });
-    Some(lens(analysis, switch.heading, &title, REPORT, arguments))
+    Some(make_lens(analysis, switch.heading, &title, REPORT, arguments))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioxide_lang::lexeme::{LexemeKind, lexemes};
 
-use super::definition::{FoundDefinition, PlaceIn, find, references};
+use super::definition::{FoundDefinition, PlaceIn, find_definition, find_references};
 use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::index::{Bytes, DefinitionKind, ForeignPath};
 
@@ -34,9 +34,13 @@ impl fmt::Display for NoRename {
 
 /// Returns the place of the name at `offset`; `None` if it cannot be changed.
 #[must_use]
-pub fn prepare(analysis: &Arc<TextAnalysis>, offset: usize, library: &dyn TextLibrary) -> Option<Bytes> {
-    let found = find(analysis, offset, library)?;
-    let (at, _) = analysis.index.at(offset)?;
+pub fn prepare_rename(
+    analysis: &Arc<TextAnalysis>,
+    offset: usize,
+    library: &dyn TextLibrary,
+) -> Option<Bytes> {
+    let found = find_definition(analysis, offset, library)?;
+    let (at, _) = analysis.index.name_at(offset)?;
     let kind = found.analysis.index.get(found.id).kind;
     // The name of a test is a string, and the path of a file is no name.
     let is_path = analysis.text.as_str().get(at.start..at.end).is_some_and(|text| text.starts_with('"'));
@@ -54,13 +58,13 @@ pub fn rename(
     library: &dyn TextLibrary,
     others: &[Arc<TextAnalysis>],
 ) -> Result<Vec<PlaceIn>, NoRename> {
-    prepare(analysis, offset, library).ok_or(NoRename::NothingHere)?;
-    let found = find(analysis, offset, library).ok_or(NoRename::NothingHere)?;
+    prepare_rename(analysis, offset, library).ok_or(NoRename::NothingHere)?;
+    let found = find_definition(analysis, offset, library).ok_or(NoRename::NothingHere)?;
     if !is_name(name) {
         return Err(NoRename::NotAName(name.to_owned()));
     }
-    taken(&found, name)?;
-    let mut places = references(analysis, offset, library, others);
+    reject_taken_name(&found, name)?;
+    let mut places = find_references(analysis, offset, library, others);
     // Other files name the model by its file: their own name for it stays.
     if found.analysis.index.path_of(found.id) == Some(ForeignPath::Model) {
         places.retain(|place| place.path == found.analysis.path);
@@ -74,13 +78,13 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Fails if another definition of the same name space and owner is called `name`.
-fn taken(found: &FoundDefinition, name: &str) -> Result<(), NoRename> {
+fn reject_taken_name(found: &FoundDefinition, name: &str) -> Result<(), NoRename> {
     let index = &found.analysis.index;
     let own = index.get(found.id);
-    let clash = index.all().find(|(id, other)| {
+    let clash = index.definitions().find(|(id, other)| {
         *id != found.id
             && other.name == name
-            && other.kind.room() == own.kind.room()
+            && other.kind.name_space() == own.kind.name_space()
             && other.owner == own.owner
             && own.kind != DefinitionKind::Bound
     });

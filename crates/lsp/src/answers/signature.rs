@@ -6,21 +6,22 @@ use super::surround::{CursorCall, CursorPlace};
 use crate::analysis::TextAnalysis;
 use crate::index::expr::functions_of;
 use crate::index::{Definition, DefinitionKind};
-use crate::text::number;
+use crate::text::to_protocol_number;
 
 /// The call around `offset`, with the parameter that is being written.
 #[must_use]
-pub fn signature(analysis: &TextAnalysis, offset: usize) -> Option<SignatureHelp> {
+pub fn signature_help(analysis: &TextAnalysis, offset: usize) -> Option<SignatureHelp> {
     if analysis.is_prose(offset) {
         return None;
     }
     let place = CursorPlace::new(analysis, offset);
-    let call = place.call()?;
-    if call.at.checked_sub(1).is_some_and(|dot| place.word(dot) == ".") {
-        return method(&place, &call);
+    let call = place.innermost_call()?;
+    if call.at.checked_sub(1).is_some_and(|dot| place.lexeme_at(dot) == ".") {
+        return method_help(&place, &call);
     }
-    let (_, called) = place.called(&call)?;
-    let parameters = called.parts.iter().map(|part| parameter(analysis.index.get(*part))).collect();
+    let (_, called) = place.called_definition(&call)?;
+    let parameters =
+        called.parts.iter().map(|part| parameter_information(analysis.index.get(*part))).collect();
     let by_position = called.kind == DefinitionKind::Function;
     let active = if by_position {
         call.n_before
@@ -30,11 +31,11 @@ pub fn signature(analysis: &TextAnalysis, offset: usize) -> Option<SignatureHelp
             .and_then(|name| called.parts.iter().position(|part| analysis.index.get(*part).name == *name));
         at.unwrap_or(call.n_before)
     };
-    Some(help(heading(called), called.docs.clone(), parameters, active))
+    Some(build_help(signature_label(called), called.docs.clone(), parameters, active))
 }
 
 /// The declaration up to its parameters and result.
-fn heading(called: &Definition) -> String {
+fn signature_label(called: &Definition) -> String {
     match called.detail.split_once(") -> ") {
         Some((front, behind)) => {
             let result = behind.split(" = ").next().unwrap_or(behind);
@@ -44,7 +45,7 @@ fn heading(called: &Definition) -> String {
     }
 }
 
-fn parameter(part: &Definition) -> ParameterInformation {
+fn parameter_information(part: &Definition) -> ParameterInformation {
     let ty = part.ty.as_ref().map(|ty| format!(": {ty}")).unwrap_or_default();
     ParameterInformation {
         label: ParameterLabel::Simple(part.name.clone()),
@@ -52,7 +53,7 @@ fn parameter(part: &Definition) -> ParameterInformation {
     }
 }
 
-fn method(place: &CursorPlace<'_>, call: &CursorCall) -> Option<SignatureHelp> {
+fn method_help(place: &CursorPlace<'_>, call: &CursorCall) -> Option<SignatureHelp> {
     let ty = place.chain_type(call.at.checked_sub(1)?)?;
     let function = functions_of(&ty).iter().find(|function| function.name == call.callee)?;
     let label = format!("{}({}) -> {}", function.name, function.parameters.join(", "), function.result);
@@ -60,11 +61,17 @@ fn method(place: &CursorPlace<'_>, call: &CursorCall) -> Option<SignatureHelp> {
         label: ParameterLabel::Simple((*parameter).to_owned()),
         documentation: None,
     });
-    Some(help(label, function.about.to_owned(), parameters.collect(), call.n_before))
+    Some(build_help(label, function.about.to_owned(), parameters.collect(), call.n_before))
 }
 
-fn help(label: String, docs: String, parameters: Vec<ParameterInformation>, active: usize) -> SignatureHelp {
-    let active_parameter = (!parameters.is_empty()).then(|| number(active.min(parameters.len() - 1)));
+fn build_help(
+    label: String,
+    docs: String,
+    parameters: Vec<ParameterInformation>,
+    active: usize,
+) -> SignatureHelp {
+    let active_parameter =
+        (!parameters.is_empty()).then(|| to_protocol_number(active.min(parameters.len() - 1)));
     let documentation = (!docs.is_empty()).then_some(Documentation::String(docs));
     let one = SignatureInformation { label, documentation, parameters: Some(parameters), active_parameter };
     SignatureHelp { signatures: vec![one], active_signature: Some(0), active_parameter }

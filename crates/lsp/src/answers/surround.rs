@@ -74,42 +74,42 @@ impl<'a> CursorPlace<'a> {
     /// Returns the context of the cursor at `offset`.
     #[must_use]
     pub fn new(analysis: &'a TextAnalysis, offset: usize) -> Self {
-        let (pieces, typed) = analysis.before(offset);
+        let (pieces, typed) = analysis.lexemes_before(offset);
         let end = pieces.last().map_or(0, |last| last.end as usize);
         let gap = analysis.text.as_str().get(end..offset.saturating_sub(typed.len())).unwrap_or("");
         let fresh_line = gap.contains('\n');
         let mut place = Self { analysis, pieces, typed, fresh_line, open: Vec::new(), offset };
-        place.open = place.brackets();
+        place.open = place.open_brackets();
         place
     }
 
     /// Returns the characters of the lexeme `back` steps before the cursor, 0 being the last; empty if there is none.
     #[must_use]
-    pub fn back(&self, back: usize) -> &str {
+    pub fn lexeme_back(&self, back: usize) -> &str {
         let at = self.pieces.len().checked_sub(back + 1);
-        at.map_or("", |at| self.word(at))
+        at.map_or("", |at| self.lexeme_at(at))
     }
 
     /// Returns the characters of the lexeme at `at`; empty if there is none.
     #[must_use]
-    pub fn word(&self, at: usize) -> &'a str {
-        self.pieces.get(at).map_or("", |piece| self.analysis.piece(piece))
+    pub fn lexeme_at(&self, at: usize) -> &'a str {
+        self.pieces.get(at).map_or("", |piece| self.analysis.lexeme_text(piece))
     }
 
-    fn brackets(&self) -> Vec<OpenBracket> {
+    fn open_brackets(&self) -> Vec<OpenBracket> {
         let mut open: Vec<OpenBracket> = Vec::new();
         for at in 0..self.pieces.len() {
             if self.pieces[at].kind != LexemeKind::Sign {
                 continue;
             }
-            match self.word(at) {
+            match self.lexeme_at(at) {
                 "{" => {
                     let block = Some(self.block_opened(at, &open));
                     open.push(OpenBracket { sign: '{', block, at });
                 }
                 "(" => open.push(OpenBracket { sign: '(', block: None, at }),
                 "[" => open.push(OpenBracket { sign: '[', block: None, at }),
-                closing @ ("}" | ")" | "]") => close(&mut open, closing),
+                closing @ ("}" | ")" | "]") => close_bracket(&mut open, closing),
                 _ => {}
             }
         }
@@ -118,7 +118,7 @@ impl<'a> CursorPlace<'a> {
 
     /// Returns the block that the brace at `at` opens.
     fn block_opened(&self, at: usize, open: &[OpenBracket]) -> CursorBlock {
-        let back = |n: usize| at.checked_sub(n).map_or("", |at| self.word(at));
+        let back = |n: usize| at.checked_sub(n).map_or("", |at| self.lexeme_at(at));
         let outer = open.iter().rev().find_map(|bracket| bracket.block).unwrap_or(CursorBlock::Top);
         match (back(2), back(1)) {
             ("model", _) if outer == CursorBlock::Top => CursorBlock::Model,
@@ -138,8 +138,8 @@ impl<'a> CursorPlace<'a> {
     /// Returns the block that a brace within a transition or an expression opens.
     fn inner_block(&self, at: usize, outer: CursorBlock, open: &[OpenBracket]) -> CursorBlock {
         let from = open.last().map_or(0, |bracket| bracket.at);
-        let matches = (from..at).filter(|&at| self.word(at) == "match").count();
-        let cases = (from..at).filter(|&at| self.word(at) == "{").count();
+        let matches = (from..at).filter(|&at| self.lexeme_at(at) == "match").count();
+        let cases = (from..at).filter(|&at| self.lexeme_at(at) == "{").count();
         let follows_operand = at.checked_sub(1).is_some_and(|last| self.ends_operand(last));
         if matches > cases && follows_operand {
             return CursorBlock::Cases;
@@ -154,8 +154,8 @@ impl<'a> CursorPlace<'a> {
     fn ends_operand(&self, at: usize) -> bool {
         match self.pieces[at].kind {
             LexemeKind::Name | LexemeKind::Number | LexemeKind::Text => true,
-            LexemeKind::Reserved => matches!(self.word(at), "true" | "false" | "none"),
-            LexemeKind::Sign => matches!(self.word(at), ")" | "]" | "}" | "?"),
+            LexemeKind::Reserved => matches!(self.lexeme_at(at), "true" | "false" | "none"),
+            LexemeKind::Sign => matches!(self.lexeme_at(at), ")" | "]" | "}" | "?"),
             _ => false,
         }
     }
@@ -184,13 +184,13 @@ impl<'a> CursorPlace<'a> {
 
     /// Returns whether the innermost open bracket is a round or square one.
     #[must_use]
-    pub fn in_brackets(&self) -> bool {
+    pub fn is_in_brackets(&self) -> bool {
         self.open.last().is_some_and(|bracket| bracket.sign != '{')
     }
 
     /// Returns the position of the first lexeme of the item that the cursor is in.
     #[must_use]
-    pub fn statement(&self) -> usize {
+    pub fn item_start(&self) -> usize {
         let is_outer = |bracket: &&OpenBracket| {
             bracket.block.is_some_and(|block| {
                 !matches!(block, CursorBlock::Updates | CursorBlock::Cases | CursorBlock::Members)
@@ -201,11 +201,11 @@ impl<'a> CursorPlace<'a> {
         let mut start = from;
         for at in from..self.pieces.len() {
             let piece = &self.pieces[at];
-            let begins = matches!(piece.kind, LexemeKind::Name) || self.word(at) == "@";
+            let begins = matches!(piece.kind, LexemeKind::Name) || self.lexeme_at(at) == "@";
             if depth == 0 && piece.first_on_line && begins {
                 start = at;
             }
-            match self.word(at) {
+            match self.lexeme_at(at) {
                 "{" | "(" | "[" => depth += 1,
                 "}" | ")" | "]" => depth = depth.saturating_sub(1),
                 _ => {}
@@ -216,13 +216,13 @@ impl<'a> CursorPlace<'a> {
 
     /// Returns whether the word being typed begins an item.
     #[must_use]
-    pub fn begins_part(&self) -> bool {
-        if self.in_brackets()
+    pub fn begins_item(&self) -> bool {
+        if self.is_in_brackets()
             || matches!(self.block(), CursorBlock::Updates | CursorBlock::Cases | CursorBlock::Members)
         {
             return false;
         }
-        match self.back(0) {
+        match self.lexeme_back(0) {
             "" | "{" | "}" | ";" => true,
             _ => self.fresh_line && !self.wants_operand(),
         }
@@ -230,33 +230,37 @@ impl<'a> CursorPlace<'a> {
 
     /// Returns the message of the transition or test step that the cursor is in.
     #[must_use]
-    pub fn message(&self) -> Option<&'a Definition> {
-        let start = self.statement();
+    pub fn current_message(&self) -> Option<&'a Definition> {
+        let start = self.item_start();
         let verb = (start..self.pieces.len()).find(|&at| {
-            matches!(self.word(at), "on" | "emit" | "send" | "expect") && self.word(at + 1) != ":"
+            matches!(self.lexeme_at(at), "on" | "emit" | "send" | "expect") && self.lexeme_at(at + 1) != ":"
         })?;
-        let name = self.word(verb + 1);
+        let name = self.lexeme_at(verb + 1);
         self.analysis
             .index
-            .all()
+            .definitions()
             .map(|(_, found)| found)
             .find(|found| found.kind.is_message() && found.name == name)
     }
 
     /// Returns the function whose body the cursor is in.
     #[must_use]
-    pub fn function(&self) -> Option<&'a Definition> {
-        let start = self.statement();
-        if self.word(start) != "fn" {
+    pub fn current_function(&self) -> Option<&'a Definition> {
+        let start = self.item_start();
+        if self.lexeme_at(start) != "fn" {
             return None;
         }
-        let name = self.word(start + 1);
-        self.analysis.index.named(name, &[DefinitionKind::Function]).next().map(|(_, found)| found)
+        let name = self.lexeme_at(start + 1);
+        self.analysis
+            .index
+            .definitions_named(name, &[DefinitionKind::Function])
+            .next()
+            .map(|(_, found)| found)
     }
 
     /// Returns the innermost call around the cursor.
     #[must_use]
-    pub fn call(&self) -> Option<CursorCall> {
+    pub fn innermost_call(&self) -> Option<CursorCall> {
         let bracket = self.open.iter().rev().find(|bracket| bracket.sign == '(')?;
         let callee = bracket.at.checked_sub(1)?;
         if self.pieces[callee].kind != LexemeKind::Name {
@@ -265,28 +269,31 @@ impl<'a> CursorPlace<'a> {
         let mut depth = 0_usize;
         let (mut n_before, mut given) = (0, Vec::new());
         for at in bracket.at + 1..self.pieces.len() {
-            match self.word(at) {
+            match self.lexeme_at(at) {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth = depth.saturating_sub(1),
                 "," if depth == 0 => n_before += 1,
-                ":" if depth == 0 => given.push(self.word(at - 1).to_owned()),
+                ":" if depth == 0 => given.push(self.lexeme_at(at - 1).to_owned()),
                 _ => {}
             }
         }
-        Some(CursorCall { callee: self.word(callee).to_owned(), at: callee, n_before, given })
+        Some(CursorCall { callee: self.lexeme_at(callee).to_owned(), at: callee, n_before, given })
     }
 
     /// Returns the definition that a call refers to: a message, record or variant with fields, or a function with
     /// parameters.
     #[must_use]
-    pub fn called(&self, call: &CursorCall) -> Option<(DefinitionId, &'a Definition)> {
+    pub fn called_definition(&self, call: &CursorCall) -> Option<(DefinitionId, &'a Definition)> {
         use DefinitionKind::{Function, Input, Observed, Output, Record, Variant};
-        let before = call.at.checked_sub(1).map_or("", |at| self.word(at));
+        let before = call.at.checked_sub(1).map_or("", |at| self.lexeme_at(at));
         let kinds: &[DefinitionKind] = match before {
             "on" | "emit" | "send" | "expect" => &[Input, Observed, Output],
             _ => &[Function, Record, Variant],
         };
-        self.analysis.index.all().find(|(_, found)| found.name == call.callee && kinds.contains(&found.kind))
+        self.analysis
+            .index
+            .definitions()
+            .find(|(_, found)| found.name == call.callee && kinds.contains(&found.kind))
     }
 
     /// Returns the type of the chain of names, calls and indices that ends before the lexeme at `end`.
@@ -296,15 +303,15 @@ impl<'a> CursorPlace<'a> {
         let mut end = end;
         loop {
             let last = end.checked_sub(1)?;
-            match self.word(last) {
+            match self.lexeme_at(last) {
                 ")" => {
-                    let open = self.partner(last)?;
+                    let open = self.matching_bracket(last)?;
                     let name = open.checked_sub(1)?;
-                    links.push(ChainLink::Call(self.word(name)));
+                    links.push(ChainLink::Call(self.lexeme_at(name)));
                     end = name;
                 }
                 "]" => {
-                    end = self.partner(last)?;
+                    end = self.matching_bracket(last)?;
                     links.push(ChainLink::Index);
                     continue;
                 }
@@ -319,26 +326,27 @@ impl<'a> CursorPlace<'a> {
                 _ => return None,
             }
             match end.checked_sub(1) {
-                Some(dot) if self.word(dot) == "." => end = dot,
+                Some(dot) if self.lexeme_at(dot) == "." => end = dot,
                 _ => break,
             }
         }
-        self.follow(&links)
+        self.chain_links_type(&links)
     }
 
     /// Returns the name of the part before the dot at `dot`, in `part.` or `part[i].`.
     #[must_use]
     pub fn part_before(&self, dot: usize) -> Option<&'a str> {
         let last = dot.checked_sub(1)?;
-        let name = if self.word(last) == "]" { self.partner(last)?.checked_sub(1)? } else { last };
-        Some(self.word(name))
+        let name =
+            if self.lexeme_at(last) == "]" { self.matching_bracket(last)?.checked_sub(1)? } else { last };
+        Some(self.lexeme_at(name))
     }
 
     /// Returns the position of the bracket that the one at `closing` closes.
-    fn partner(&self, closing: usize) -> Option<usize> {
+    fn matching_bracket(&self, closing: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for at in (0..=closing).rev() {
-            match self.word(at) {
+            match self.lexeme_at(at) {
                 ")" | "]" | "}" => depth += 1,
                 "(" | "[" | "{" => {
                     depth -= 1;
@@ -353,17 +361,17 @@ impl<'a> CursorPlace<'a> {
     }
 
     /// Returns the type of a chain, whose links are given from the last to the first.
-    fn follow(&self, links: &[ChainLink<'_>]) -> Option<ValueType> {
+    fn chain_links_type(&self, links: &[ChainLink<'_>]) -> Option<ValueType> {
         let index = &self.analysis.index;
         let (root, rest) = links.split_last()?;
         let mut ty = match root {
-            ChainLink::Name(name) => self.type_of_name(name)?,
-            ChainLink::Call(name) => self.type_of_call(name)?,
+            ChainLink::Name(name) => self.name_type(name)?,
+            ChainLink::Call(name) => self.call_type(name)?,
             ChainLink::Literal => ValueType::Text,
             ChainLink::Index => return None,
         };
         for link in rest.iter().rev() {
-            ty = index.resolved(&ty);
+            ty = index.resolve_type(&ty);
             ty = match link {
                 ChainLink::Index => item_of(&ty)?,
                 ChainLink::Call(name) => {
@@ -378,40 +386,41 @@ impl<'a> CursorPlace<'a> {
                 ChainLink::Literal => return None,
             };
         }
-        Some(index.resolved(&ty))
+        Some(index.resolve_type(&ty))
     }
 
     /// Returns the names bound in the item the cursor is in: before the cursor, or anywhere in its transition.
-    pub fn bound(&self) -> impl Iterator<Item = &'a Definition> {
+    pub fn bound_names(&self) -> impl Iterator<Item = &'a Definition> {
         let mut whole = self.analysis.index.switches.iter().map(|switch| switch.whole);
-        let start = self.pieces.get(self.statement()).map_or(0, |piece| piece.start as usize);
+        let start = self.pieces.get(self.item_start()).map_or(0, |piece| piece.start as usize);
         let part = whole.find(|whole| whole.touches(self.offset)).map_or(start..self.offset, Into::into);
-        let all = self.analysis.index.all().map(|(_, found)| found);
+        let all = self.analysis.index.definitions().map(|(_, found)| found);
         all.filter(move |found| found.kind == DefinitionKind::Bound && part.contains(&found.at.start))
     }
 
-    fn type_of_name(&self, name: &str) -> Option<ValueType> {
+    fn name_type(&self, name: &str) -> Option<ValueType> {
         let index = &self.analysis.index;
-        let parts = self.message().or_else(|| self.function()).map(|found| found.parts.clone());
+        let parts =
+            self.current_message().or_else(|| self.current_function()).map(|found| found.parts.clone());
         let field = parts.unwrap_or_default().into_iter().find(|part| index.get(*part).name == name);
         if let Some(field) = field {
             return index.get(field).ty.clone();
         }
         // A bound name is the last one so called within the same part.
-        let bound = self.bound().filter(|found| found.name == name).last();
+        let bound = self.bound_names().filter(|found| found.name == name).last();
         let kinds = [
             DefinitionKind::Variable,
             DefinitionKind::Constant,
             DefinitionKind::Clock,
             DefinitionKind::Variant,
         ];
-        let value = || index.named(name, &kinds).next().map(|(_, found)| found);
+        let value = || index.definitions_named(name, &kinds).next().map(|(_, found)| found);
         bound.or_else(value)?.ty.clone()
     }
 
-    fn type_of_call(&self, name: &str) -> Option<ValueType> {
+    fn call_type(&self, name: &str) -> Option<ValueType> {
         let kinds = [DefinitionKind::Function, DefinitionKind::Record, DefinitionKind::Variant];
-        let (_, found) = self.analysis.index.named(name, &kinds).next()?;
+        let (_, found) = self.analysis.index.definitions_named(name, &kinds).next()?;
         match found.kind {
             DefinitionKind::Record => Some(ValueType::Named(found.name.clone())),
             _ => found.ty.clone(),
@@ -428,7 +437,7 @@ enum ChainLink<'a> {
 }
 
 /// Closes the innermost bracket of the kind, and those that were left open inside of it.
-fn close(open: &mut Vec<OpenBracket>, closing: &str) {
+fn close_bracket(open: &mut Vec<OpenBracket>, closing: &str) {
     let sign = match closing {
         "}" => '{',
         ")" => '(',

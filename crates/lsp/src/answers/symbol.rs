@@ -7,11 +7,11 @@ use crate::index::{DefinitionId, DefinitionKind};
 
 /// Returns the definitions of the text, each below its owner.
 #[must_use]
-pub fn outline(analysis: &TextAnalysis) -> Vec<DocumentSymbol> {
+pub fn document_outline(analysis: &TextAnalysis) -> Vec<DocumentSymbol> {
     let index = &analysis.index;
     let mut children: Vec<Vec<DefinitionId>> = vec![Vec::new(); index.definitions.len()];
     let mut roots = Vec::new();
-    for (id, definition) in index.all() {
+    for (id, definition) in index.definitions() {
         if matches!(definition.kind, DefinitionKind::Bound | DefinitionKind::Parameter)
             || definition.name.is_empty()
         {
@@ -22,15 +22,19 @@ pub fn outline(analysis: &TextAnalysis) -> Vec<DocumentSymbol> {
             None => roots.push(id),
         }
     }
-    roots.into_iter().map(|id| symbol(analysis, id, &children)).collect()
+    roots.into_iter().map(|id| document_symbol(analysis, id, &children)).collect()
 }
 
 /// Owners come before what they own, so this ends.
 #[expect(deprecated, reason = "the type has a field that is deprecated and must be given")]
-fn symbol(analysis: &TextAnalysis, id: DefinitionId, children: &[Vec<DefinitionId>]) -> DocumentSymbol {
+fn document_symbol(
+    analysis: &TextAnalysis,
+    id: DefinitionId,
+    children: &[Vec<DefinitionId>],
+) -> DocumentSymbol {
     let definition = analysis.index.get(id);
     let inner: Vec<DocumentSymbol> =
-        children[id.0].iter().map(|child| symbol(analysis, *child, children)).collect();
+        children[id.0].iter().map(|child| document_symbol(analysis, *child, children)).collect();
     let (start, end) =
         (definition.whole.start.min(definition.at.start), definition.whole.end.max(definition.at.end));
     DocumentSymbol {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::TextAnalysis;
 use crate::index::{DefinitionKind, NameMeaning};
-use crate::text::number;
+use crate::text::to_protocol_number;
 
 /// The kinds of tokens, in the order of their numbers.
 pub const TYPES: &[SemanticTokenType] = &[
@@ -46,18 +46,18 @@ const BUILT_IN_TYPES: &[&str] = &["bool", "int", "real", "string", "list", "set"
 
 /// Returns the tokens of the text, each with its distance from the one before.
 #[must_use]
-pub fn tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
-    let meant = meanings(analysis);
+pub fn semantic_tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
+    let meant = token_meanings(analysis);
     let mut tokens = Vec::new();
     let (mut line, mut column) = (0, 0);
     for lexeme in &analysis.lexemes {
-        let word = analysis.piece(lexeme);
+        let word = analysis.lexeme_text(lexeme);
         let known = meant.get(&(lexeme.start as usize)).copied();
-        let Some((kind, modifiers)) = known.or_else(|| plain(lexeme.kind, word)) else { continue };
+        let Some((kind, modifiers)) = known.or_else(|| plain_token(lexeme.kind, word)) else { continue };
         let at = analysis.text.position(lexeme.start as usize);
         let delta_line = at.line - line;
         let delta_start = if delta_line == 0 { at.character - column } else { at.character };
-        let length = number(word.encode_utf16().count());
+        let length = to_protocol_number(word.encode_utf16().count());
         tokens.push(SemanticToken {
             delta_line,
             delta_start,
@@ -71,24 +71,24 @@ pub fn tokens(analysis: &TextAnalysis) -> Vec<SemanticToken> {
 }
 
 /// Returns the kind and modifiers of every name with a meaning, by its first byte.
-fn meanings(analysis: &TextAnalysis) -> FxHashMap<usize, (u32, u32)> {
+fn token_meanings(analysis: &TextAnalysis) -> FxHashMap<usize, (u32, u32)> {
     let index = &analysis.index;
     let mut meant = FxHashMap::default();
     for occurrence in &index.occurrences {
         let NameMeaning::Here(id) = &occurrence.meaning else { continue };
-        let (kind, modifiers) = named(index.get(*id).kind);
+        let (kind, modifiers) = definition_token(index.get(*id).kind);
         let writes = if occurrence.writes { MODIFICATION } else { 0 };
         meant.insert(occurrence.at.start, (kind, modifiers | writes));
     }
-    for (_, definition) in index.all().filter(|(_, found)| !found.name.is_empty()) {
-        let (kind, modifiers) = named(definition.kind);
+    for (_, definition) in index.definitions().filter(|(_, found)| !found.name.is_empty()) {
+        let (kind, modifiers) = definition_token(definition.kind);
         meant.entry(definition.at.start).or_insert((kind, modifiers | DECLARATION));
     }
     meant
 }
 
 /// Returns the kind and modifiers of a lexeme without a meaning; `None` if it gets no token.
-fn plain(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
+fn plain_token(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
     Some(match kind {
         LexemeKind::Reserved => (0, 0),
         LexemeKind::Name if BUILT_IN_TYPES.contains(&word) => (9, READONLY),
@@ -105,7 +105,7 @@ fn plain(kind: LexemeKind, word: &str) -> Option<(u32, u32)> {
     })
 }
 
-fn named(kind: DefinitionKind) -> (u32, u32) {
+fn definition_token(kind: DefinitionKind) -> (u32, u32) {
     match kind {
         DefinitionKind::Model | DefinitionKind::System | DefinitionKind::UsedModel => (5, 0),
         DefinitionKind::Input | DefinitionKind::Observed | DefinitionKind::Output => (6, 0),

@@ -13,17 +13,17 @@ use super::{
     SwitchPlace, ValueType,
 };
 
-/// The number of characters of a declaration in one line; longer ones are cut.
-const MAX_DETAIL: usize = 200;
+/// The number of characters of a declaration in one line; longer ones are cut. Chosen by eye.
+const MAX_DETAIL_CHARS: usize = 200;
 
 /// The index of `tree`, which was read from `text`.
-pub(super) fn index(text: &str, tree: &SyntaxFile) -> SourceIndex {
+pub(super) fn build_index(text: &str, tree: &SyntaxFile) -> SourceIndex {
     let mut indexer = Indexer::new(text);
     if let Some(model) = &tree.model {
-        indexer.model(model);
+        indexer.index_model(model);
     }
     if let Some(system) = &tree.system {
-        indexer.system(system);
+        indexer.index_system(system);
     }
     let mut index = indexer.index;
     index.occurrences.sort_by_key(|occurrence| occurrence.at);
@@ -59,10 +59,10 @@ impl<'t> Indexer<'t> {
     }
 
     /// The text at `span` in one line.
-    pub(super) fn line(&self, span: Span) -> String {
+    pub(super) fn text_on_one_line(&self, span: Span) -> String {
         let text = self.text.get(span.range()).unwrap_or("");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match text.char_indices().nth(MAX_DETAIL) {
+        match text.char_indices().nth(MAX_DETAIL_CHARS) {
             Some((end, _)) => format!("{} ...", &text[..end]),
             None => text,
         }
@@ -70,11 +70,11 @@ impl<'t> Indexer<'t> {
 
     /// The text of a declaration without its doc comment and attributes: it starts where its first word stands on
     /// the line of its name.
-    fn declaration(&self, name: &Name, whole: Span) -> String {
+    fn declaration_text(&self, name: &Name, whole: Span) -> String {
         let start = name.span.start as usize;
         let line = self.text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let start = line.max(whole.start as usize).min(start);
-        self.line(Span { start: u32::try_from(start).unwrap_or(0), ..whole })
+        self.text_on_one_line(Span { start: u32::try_from(start).unwrap_or(0), ..whole })
     }
 
     pub(super) fn define(&mut self, name: &Name, kind: DefinitionKind, whole: Span) -> DefinitionId {
@@ -85,7 +85,7 @@ impl<'t> Indexer<'t> {
             at: name.span.into(),
             whole: whole.into(),
             owner: self.owner,
-            detail: self.declaration(name, whole),
+            detail: self.declaration_text(name, whole),
             docs: String::new(),
             ty: None,
             parts: Vec::new(),
@@ -93,80 +93,82 @@ impl<'t> Indexer<'t> {
         id
     }
 
-    pub(super) fn of(&mut self, id: DefinitionId) -> &mut Definition {
+    pub(super) fn definition_mut(&mut self, id: DefinitionId) -> &mut Definition {
         &mut self.index.definitions[id.0]
     }
 
     /// Adds the reference to `id` at `span`.
-    pub(super) fn mention(&mut self, span: Span, id: DefinitionId) {
-        self.occur(span, NameMeaning::Here(id), false);
+    pub(super) fn add_reference(&mut self, span: Span, id: DefinitionId) {
+        self.add_occurrence(span, NameMeaning::Here(id), false);
     }
 
-    pub(super) fn occur(&mut self, span: Span, meaning: NameMeaning, writes: bool) {
+    pub(super) fn add_occurrence(&mut self, span: Span, meaning: NameMeaning, writes: bool) {
         self.index.occurrences.push(Occurrence { at: span.into(), meaning, writes });
     }
 
-    fn mention_in(
+    fn add_reference_in(
         &mut self,
         name: &Name,
         table: fn(&ModelNames) -> &FxHashMap<String, DefinitionId>,
     ) -> Option<DefinitionId> {
         let id = table(&self.names).get(&name.text).copied()?;
-        self.mention(name.span, id);
+        self.add_reference(name.span, id);
         Some(id)
     }
 
     /// Indexes a whole model, whose names are in scope from now on.
-    pub(super) fn model(&mut self, model: &ModelDecl) -> DefinitionId {
+    pub(super) fn index_model(&mut self, model: &ModelDecl) -> DefinitionId {
         let id = self.define(&model.name, DefinitionKind::Model, model.span);
-        self.of(id).docs = docs(&model.meta);
-        self.of(id).detail = format!("model {}", model.name.text);
+        self.definition_mut(id).docs = doc_text(&model.meta);
+        self.definition_mut(id).detail = format!("model {}", model.name.text);
         self.names = ModelNames::default();
         self.owner = Some(id);
         for item in &model.items {
-            self.declare(item);
+            self.declare_item(item);
         }
         for item in &model.items {
-            self.resolve(item);
+            self.resolve_item(item);
         }
-        self.switches(model);
+        self.index_switches(model);
         self.owner = None;
         id
     }
 
     // What is declared.
 
-    fn declare(&mut self, item: &ModelItem) {
+    fn declare_item(&mut self, item: &ModelItem) {
         use DefinitionKind as Kind;
         let id = match &item.kind {
             ItemKind::Message(message) => {
                 let id = self.define(&message.name, message_kind(message.direction), item.span);
                 self.names.messages.entry(message.name.text.clone()).or_insert(id);
-                self.fields(id, &message.fields, Kind::Field);
+                self.define_fields(id, &message.fields, Kind::Field);
                 id
             }
-            ItemKind::Var(decl) => self.value(&decl.name, Kind::Variable, Some(&decl.ty), item.span),
+            ItemKind::Var(decl) => self.define_value(&decl.name, Kind::Variable, Some(&decl.ty), item.span),
             ItemKind::Clock(name) => {
-                let id = self.value(name, Kind::Clock, None, item.span);
-                self.of(id).ty = Some(ValueType::Real);
+                let id = self.define_value(name, Kind::Clock, None, item.span);
+                self.definition_mut(id).ty = Some(ValueType::Real);
                 id
             }
-            ItemKind::Const(decl) => self.value(&decl.name, Kind::Constant, decl.ty.as_ref(), item.span),
-            ItemKind::Type(decl) => self.type_name(&decl.name, Kind::TypeName, Some(&decl.ty), item.span),
+            ItemKind::Const(decl) => {
+                self.define_value(&decl.name, Kind::Constant, decl.ty.as_ref(), item.span)
+            }
+            ItemKind::Type(decl) => self.define_type(&decl.name, Kind::TypeName, Some(&decl.ty), item.span),
             ItemKind::Record(decl) => {
-                let id = self.type_name(&decl.name, Kind::Record, None, item.span);
-                self.fields(id, &decl.fields, Kind::Field);
+                let id = self.define_type(&decl.name, Kind::Record, None, item.span);
+                self.define_fields(id, &decl.fields, Kind::Field);
                 id
             }
             ItemKind::Enum(decl) => {
-                let id = self.type_name(&decl.name, Kind::Enum, None, item.span);
+                let id = self.define_type(&decl.name, Kind::Enum, None, item.span);
                 let outer = self.owner.replace(id);
                 for variant in &decl.variants {
-                    let case = self.value(&variant.name, Kind::Variant, None, variant.name.span);
-                    self.of(case).ty = Some(ValueType::Named(decl.name.text.clone()));
-                    self.of(case).docs = variant.docs.join("\n");
-                    self.fields(case, &variant.fields, Kind::Field);
-                    self.of(id).parts.push(case);
+                    let case = self.define_value(&variant.name, Kind::Variant, None, variant.name.span);
+                    self.definition_mut(case).ty = Some(ValueType::Named(decl.name.text.clone()));
+                    self.definition_mut(case).docs = variant.docs.join("\n");
+                    self.define_fields(case, &variant.fields, Kind::Field);
+                    self.definition_mut(id).parts.push(case);
                 }
                 self.owner = outer;
                 id
@@ -174,19 +176,19 @@ impl<'t> Indexer<'t> {
             ItemKind::Fn(decl) => {
                 let id = self.define(&decl.name, Kind::Function, item.span);
                 self.names.functions.entry(decl.name.text.clone()).or_insert(id);
-                self.fields(id, &decl.params, Kind::Parameter);
-                self.of(id).ty = value_type(&decl.result);
+                self.define_fields(id, &decl.params, Kind::Parameter);
+                self.definition_mut(id).ty = value_type(&decl.result);
                 id
             }
             ItemKind::State(state) => {
-                let id = self.state(state, item.span);
+                let id = self.define_state(state, item.span);
                 self.names.states.entry(state.name.text.clone()).or_insert(id);
-                self.labels(&state.transitions, Some(id));
+                self.define_labels(&state.transitions, Some(id));
                 id
             }
-            ItemKind::Any(transitions) => return self.labels(transitions, None),
+            ItemKind::Any(transitions) => return self.define_labels(transitions, None),
             ItemKind::Transition(transition) => {
-                return self.labels(std::slice::from_ref(transition), None);
+                return self.define_labels(std::slice::from_ref(transition), None);
             }
             ItemKind::Purpose(purpose) => self.define(&purpose.name, Kind::Purpose, item.span),
             ItemKind::Property(property) => {
@@ -198,17 +200,10 @@ impl<'t> Indexer<'t> {
                 self.define(&name, Kind::Test, item.span)
             }
         };
-        self.of(id).docs = docs(&item.meta);
+        self.definition_mut(id).docs = doc_text(&item.meta);
     }
 
-    fn value(&mut self, name: &Name, kind: DefinitionKind, ty: Option<&Type>, whole: Span) -> DefinitionId {
-        let id = self.define(name, kind, whole);
-        self.of(id).ty = ty.and_then(value_type);
-        self.names.values.entry(name.text.clone()).or_insert(id);
-        id
-    }
-
-    fn type_name(
+    fn define_value(
         &mut self,
         name: &Name,
         kind: DefinitionKind,
@@ -216,42 +211,55 @@ impl<'t> Indexer<'t> {
         whole: Span,
     ) -> DefinitionId {
         let id = self.define(name, kind, whole);
-        self.of(id).ty = ty.and_then(value_type);
+        self.definition_mut(id).ty = ty.and_then(value_type);
+        self.names.values.entry(name.text.clone()).or_insert(id);
+        id
+    }
+
+    fn define_type(
+        &mut self,
+        name: &Name,
+        kind: DefinitionKind,
+        ty: Option<&Type>,
+        whole: Span,
+    ) -> DefinitionId {
+        let id = self.define(name, kind, whole);
+        self.definition_mut(id).ty = ty.and_then(value_type);
         self.names.types.entry(name.text.clone()).or_insert(id);
         id
     }
 
-    fn fields(&mut self, of: DefinitionId, fields: &[FieldDecl], kind: DefinitionKind) {
+    fn define_fields(&mut self, of: DefinitionId, fields: &[FieldDecl], kind: DefinitionKind) {
         let outer = self.owner.replace(of);
         for field in fields {
             let whole = field.name.span.to(field.ty.span);
             let id = self.define(&field.name, kind, whole);
-            let detail = self.line(whole);
+            let detail = self.text_on_one_line(whole);
             let ty = value_type(&field.ty);
             let owner = self.index.get(of).name.clone();
-            let definition = self.of(id);
+            let definition = self.definition_mut(id);
             definition.ty = ty;
             definition.docs = field.docs.join("\n");
             definition.detail = format!("{} {detail} of {owner}", kind.word());
-            self.of(of).parts.push(id);
+            self.definition_mut(of).parts.push(id);
         }
         self.owner = outer;
     }
 
-    fn state(&mut self, state: &StateDecl, whole: Span) -> DefinitionId {
+    fn define_state(&mut self, state: &StateDecl, whole: Span) -> DefinitionId {
         let id = self.define(&state.name, DefinitionKind::State, whole);
-        self.of(id).detail = format!("state {}", state.name.text);
-        self.of(id).docs = docs(&state.meta);
+        self.definition_mut(id).detail = format!("state {}", state.name.text);
+        self.definition_mut(id).docs = doc_text(&state.meta);
         id
     }
 
-    fn labels(&mut self, transitions: &[TransitionDecl], owner: Option<DefinitionId>) {
+    fn define_labels(&mut self, transitions: &[TransitionDecl], owner: Option<DefinitionId>) {
         let outer = self.owner;
         self.owner = owner.or(outer);
         for transition in transitions {
             let Some(label) = &transition.label else { continue };
             let id = self.define(label, DefinitionKind::Label, transition.span);
-            self.of(id).docs = docs(&transition.meta);
+            self.definition_mut(id).docs = doc_text(&transition.meta);
             self.names.labels.entry(label.text.clone()).or_insert(id);
         }
         self.owner = outer;
@@ -259,49 +267,52 @@ impl<'t> Indexer<'t> {
 
     // What is named.
 
-    fn resolve(&mut self, item: &ModelItem) {
+    fn resolve_item(&mut self, item: &ModelItem) {
         match &item.kind {
-            ItemKind::Message(message) => message.fields.iter().for_each(|field| self.ty(&field.ty)),
+            ItemKind::Message(message) => message.fields.iter().for_each(|field| self.index_type(&field.ty)),
             ItemKind::Var(decl) => {
-                self.ty(&decl.ty);
-                decl.init.iter().for_each(|init| _ = self.expr(init));
+                self.index_type(&decl.ty);
+                decl.init.iter().for_each(|init| _ = self.index_expr(init));
             }
             ItemKind::Clock(_) => {}
             ItemKind::Const(decl) => {
-                decl.ty.iter().for_each(|ty| self.ty(ty));
-                let ty = self.expr(&decl.value);
-                self.learn_type(&decl.name, ty);
+                decl.ty.iter().for_each(|ty| self.index_type(ty));
+                let ty = self.index_expr(&decl.value);
+                self.set_type_of_constant(&decl.name, ty);
             }
-            ItemKind::Type(decl) => self.ty(&decl.ty),
-            ItemKind::Record(decl) => decl.fields.iter().for_each(|field| self.ty(&field.ty)),
+            ItemKind::Type(decl) => self.index_type(&decl.ty),
+            ItemKind::Record(decl) => decl.fields.iter().for_each(|field| self.index_type(&field.ty)),
             ItemKind::Enum(decl) => {
-                decl.variants.iter().flat_map(|variant| &variant.fields).for_each(|field| self.ty(&field.ty));
+                decl.variants
+                    .iter()
+                    .flat_map(|variant| &variant.fields)
+                    .for_each(|field| self.index_type(&field.ty));
             }
             ItemKind::Fn(decl) => {
-                decl.params.iter().for_each(|param| self.ty(&param.ty));
-                self.ty(&decl.result);
+                decl.params.iter().for_each(|param| self.index_type(&param.ty));
+                self.index_type(&decl.result);
                 let id = self.names.functions.get(&decl.name.text).copied();
-                self.within(id, |this| _ = this.expr(&decl.body));
+                self.with_parts_in_scope(id, |this| _ = this.index_expr(&decl.body));
             }
-            ItemKind::State(state) => state.transitions.iter().for_each(|one| self.transition(one)),
-            ItemKind::Any(transitions) => transitions.iter().for_each(|one| self.transition(one)),
-            ItemKind::Transition(transition) => self.transition(transition),
-            ItemKind::Purpose(purpose) => self.purpose(purpose),
-            ItemKind::Property(property) => _ = self.expr(&property.condition),
-            ItemKind::Test(test) => self.test(test),
+            ItemKind::State(state) => state.transitions.iter().for_each(|one| self.index_transition(one)),
+            ItemKind::Any(transitions) => transitions.iter().for_each(|one| self.index_transition(one)),
+            ItemKind::Transition(transition) => self.index_transition(transition),
+            ItemKind::Purpose(purpose) => self.index_purpose(purpose),
+            ItemKind::Property(property) => _ = self.index_expr(&property.condition),
+            ItemKind::Test(test) => self.index_test(test),
         }
     }
 
     /// Gives a constant without a written type the type of its value.
-    fn learn_type(&mut self, name: &Name, ty: Option<ValueType>) {
+    fn set_type_of_constant(&mut self, name: &Name, ty: Option<ValueType>) {
         let id = self.names.values.get(&name.text).copied();
         let Some(id) = id.filter(|id| self.index.get(*id).at == name.span.into()) else { return };
-        let definition = self.of(id);
+        let definition = self.definition_mut(id);
         definition.ty = definition.ty.take().or(ty);
     }
 
     /// Runs `inside` with the fields or parameters of `of` in scope.
-    pub(super) fn within(&mut self, of: Option<DefinitionId>, inside: impl FnOnce(&mut Self)) {
+    pub(super) fn with_parts_in_scope(&mut self, of: Option<DefinitionId>, inside: impl FnOnce(&mut Self)) {
         let before = self.locals.len();
         let parts = of.map(|of| self.index.get(of).parts.clone()).unwrap_or_default();
         for part in parts {
@@ -313,84 +324,85 @@ impl<'t> Indexer<'t> {
     }
 
     /// Indexes a transition of the model or of an observer, whose states are in scope.
-    fn transition(&mut self, transition: &TransitionDecl) {
-        let gate = transition.gate.as_ref().and_then(|gate| self.mention_in(gate, |names| &names.messages));
-        self.within(gate, |this| {
+    fn index_transition(&mut self, transition: &TransitionDecl) {
+        let gate =
+            transition.gate.as_ref().and_then(|gate| self.add_reference_in(gate, |names| &names.messages));
+        self.with_parts_in_scope(gate, |this| {
             // What `let` names is known in the pins too, which stand before it.
             for one in &transition.lets {
-                let ty = this.expr(&one.value);
-                this.pattern(&one.pattern, ty.as_ref());
+                let ty = this.index_expr(&one.value);
+                this.index_pattern(&one.pattern, ty.as_ref());
             }
-            this.pins(&transition.pins, gate);
-            transition.guard.iter().for_each(|guard| _ = this.expr(guard));
+            this.index_pins(&transition.pins, gate);
+            transition.guard.iter().for_each(|guard| _ = this.index_expr(guard));
             for update in &transition.updates {
                 match &update.kind {
                     UpdateKind::Assign(name, value) => {
-                        this.assigned(name);
-                        this.expr(value);
+                        this.index_assigned_variable(name);
+                        this.index_expr(value);
                     }
                     UpdateKind::Put(name, key, value) => {
-                        this.assigned(name);
-                        this.expr(key);
-                        this.expr(value);
+                        this.index_assigned_variable(name);
+                        this.index_expr(key);
+                        this.index_expr(value);
                     }
-                    UpdateKind::Reset(name) => this.assigned(name),
+                    UpdateKind::Reset(name) => this.index_assigned_variable(name),
                 }
             }
         });
         if let Some(target) = &transition.target {
-            self.mention_in(target, |names| &names.states);
+            self.add_reference_in(target, |names| &names.states);
         }
     }
 
     /// The variable that an update changes: never a field, even one of the same name.
-    fn assigned(&mut self, name: &Name) {
+    fn index_assigned_variable(&mut self, name: &Name) {
         let is_variable = |id: &DefinitionId| {
             matches!(self.index.get(*id).kind, DefinitionKind::Variable | DefinitionKind::Clock)
         };
         let local = self.locals.iter().rev().filter(|(local, _)| *local == name.text).map(|(_, id)| *id);
         let found = local.chain(self.names.values.get(&name.text).copied()).find(is_variable);
         if let Some(id) = found {
-            self.occur(name.span, NameMeaning::Here(id), true);
+            self.add_occurrence(name.span, NameMeaning::Here(id), true);
         }
     }
 
-    pub(super) fn pins(&mut self, pins: &[PinDecl], of: Option<DefinitionId>) {
+    pub(super) fn index_pins(&mut self, pins: &[PinDecl], of: Option<DefinitionId>) {
         for pin in pins {
-            self.part_named(&pin.field, of);
-            self.expr(&pin.value);
+            self.reference_part(&pin.field, of);
+            self.index_expr(&pin.value);
         }
     }
 
     /// Adds a reference to the field or parameter of `of` that is called `name`.
-    pub(super) fn part_named(&mut self, name: &Name, of: Option<DefinitionId>) -> Option<DefinitionId> {
+    pub(super) fn reference_part(&mut self, name: &Name, of: Option<DefinitionId>) -> Option<DefinitionId> {
         let parts = &self.index.get(of?).parts;
         let part = parts.iter().copied().find(|part| self.index.get(*part).name == name.text)?;
-        self.mention(name.span, part);
+        self.add_reference(name.span, part);
         Some(part)
     }
 
-    fn purpose(&mut self, purpose: &PurposeDecl) {
+    fn index_purpose(&mut self, purpose: &PurposeDecl) {
         match &purpose.goal {
             PurposeGoal::Path(path) => {
                 for label in path {
-                    self.mention_in(label, |names| &names.labels);
+                    self.add_reference_in(label, |names| &names.labels);
                 }
             }
             PurposeGoal::Reach { state, when } => {
                 if let Some(state) = state {
-                    self.mention_in(state, |names| &names.states);
+                    self.add_reference_in(state, |names| &names.states);
                 }
-                when.iter().for_each(|when| _ = self.expr(when));
+                when.iter().for_each(|when| _ = self.index_expr(when));
             }
-            PurposeGoal::Observer(observer) => self.observer(purpose, observer),
+            PurposeGoal::Observer(observer) => self.index_observer(purpose, observer),
         }
-        self.goal(&purpose.name.text, false, purpose.name.span);
+        self.add_goal(&purpose.name.text, false, purpose.name.span);
     }
 
     /// Indexes an observer, which has variables, clocks and states of its own.
-    fn observer(&mut self, purpose: &PurposeDecl, observer: &ObserverDecl) {
-        let owner = self.index.all().find(|(_, found)| found.at == purpose.name.span.into());
+    fn index_observer(&mut self, purpose: &PurposeDecl, observer: &ObserverDecl) {
+        let owner = self.index.definitions().find(|(_, found)| found.at == purpose.name.span.into());
         let outer = (self.owner, std::mem::take(&mut self.names.states), self.locals.len());
         self.owner = owner.map(|(id, _)| id);
         for item in &observer.items {
@@ -400,67 +412,67 @@ impl<'t> Indexer<'t> {
                 _ => continue,
             };
             let id = self.define(name, kind, item.span);
-            self.of(id).ty = ty;
-            self.of(id).docs = docs(&item.meta);
+            self.definition_mut(id).ty = ty;
+            self.definition_mut(id).docs = doc_text(&item.meta);
             self.locals.push((name.text.clone(), id));
             if let ItemKind::Var(decl) = &item.kind {
-                self.ty(&decl.ty);
-                decl.init.iter().for_each(|init| _ = self.expr(init));
+                self.index_type(&decl.ty);
+                decl.init.iter().for_each(|init| _ = self.index_expr(init));
             }
         }
         for state in &observer.states {
-            let id = self.state(state, state.span);
+            let id = self.define_state(state, state.span);
             self.names.states.entry(state.name.text.clone()).or_insert(id);
         }
         for transition in observer.states.iter().flat_map(|state| &state.transitions) {
-            self.transition(transition);
+            self.index_transition(transition);
         }
         (self.owner, self.names.states) = (outer.0, outer.1);
         self.locals.truncate(outer.2);
     }
 
-    fn test(&mut self, test: &TestDecl) {
+    fn index_test(&mut self, test: &TestDecl) {
         for step in &test.steps {
             match &step.kind {
-                StepKind::Send(message) | StepKind::Expect(message) => self.message(message),
-                StepKind::Quiet(time) => time.iter().for_each(|time| _ = self.expr(time)),
+                StepKind::Send(message) | StepKind::Expect(message) => self.index_message(message),
+                StepKind::Quiet(time) => time.iter().for_each(|time| _ = self.index_expr(time)),
             }
         }
-        self.goal(&test.name, true, test.name_span);
+        self.add_goal(&test.name, true, test.name_span);
     }
 
-    fn message(&mut self, message: &MessagePattern) {
-        let gate = self.mention_in(&message.gate, |names| &names.messages);
-        self.within(gate, |this| {
-            this.pins(&message.pins, gate);
-            message.guard.iter().for_each(|guard| _ = this.expr(guard));
+    fn index_message(&mut self, message: &MessagePattern) {
+        let gate = self.add_reference_in(&message.gate, |names| &names.messages);
+        self.with_parts_in_scope(gate, |this| {
+            this.index_pins(&message.pins, gate);
+            message.guard.iter().for_each(|guard| _ = this.index_expr(guard));
         });
     }
 
-    fn goal(&mut self, name: &str, is_test: bool, at: Span) {
+    fn add_goal(&mut self, name: &str, is_test: bool, at: Span) {
         self.index.goals.push(GoalPlace { name: name.to_owned(), is_test, at: at.into() });
     }
 
     /// Indexes the names in a type.
-    pub(super) fn ty(&mut self, ty: &Type) {
+    pub(super) fn index_type(&mut self, ty: &Type) {
         match &ty.kind {
             TypeKind::Named(name) => {
                 if let Some(id) = self.names.types.get(name).copied() {
-                    self.mention(ty.span, id);
+                    self.add_reference(ty.span, id);
                 }
             }
             TypeKind::Range(lo, hi) => {
-                self.expr(lo);
-                self.expr(hi);
+                self.index_expr(lo);
+                self.index_expr(hi);
             }
-            TypeKind::Option(inner) => self.ty(inner),
-            TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.ty(ty)),
+            TypeKind::Option(inner) => self.index_type(inner),
+            TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.index_type(ty)),
         }
     }
 
     // Transitions by the names they have in reports.
 
-    fn switches(&mut self, model: &ModelDecl) {
+    fn index_switches(&mut self, model: &ModelDecl) {
         let states: Vec<&str> = model.items.iter().filter_map(state_name).collect();
         let (mut n_loose, mut n_any) = (0, 0);
         for item in &model.items {
@@ -468,12 +480,12 @@ impl<'t> Indexer<'t> {
                 ItemKind::State(state) => {
                     for (at, transition) in state.transitions.iter().enumerate() {
                         let label = own_label(transition, &state.name.text, at + 1);
-                        self.switch(transition, vec![label]);
+                        self.add_switch(transition, vec![label]);
                     }
                 }
                 ItemKind::Transition(transition) => {
                     n_loose += 1;
-                    self.switch(transition, vec![own_label(transition, &model.name.text, n_loose)]);
+                    self.add_switch(transition, vec![own_label(transition, &model.name.text, n_loose)]);
                 }
                 ItemKind::Any(transitions) => {
                     for transition in transitions {
@@ -484,7 +496,7 @@ impl<'t> Indexer<'t> {
                             [] | [_] => vec![base],
                             many => many.iter().map(|state| format!("{base}@{state}")).collect(),
                         };
-                        self.switch(transition, copies);
+                        self.add_switch(transition, copies);
                     }
                 }
                 _ => {}
@@ -492,14 +504,19 @@ impl<'t> Indexer<'t> {
         }
     }
 
-    fn switch(&mut self, transition: &TransitionDecl, labels: Vec<String>) {
-        let pins =
-            transition.pins.iter().map(|pin| format!("{} == {}", pin.field.text, self.line(pin.value.span)));
-        let lets = transition
-            .lets
+    fn add_switch(&mut self, transition: &TransitionDecl, labels: Vec<String>) {
+        let pins = transition
+            .pins
             .iter()
-            .map(|one| format!("let {} = {}", self.line(one.pattern.span), self.line(one.value.span)));
-        let guard = transition.guard.iter().map(|guard| self.line(guard.span));
+            .map(|pin| format!("{} == {}", pin.field.text, self.text_on_one_line(pin.value.span)));
+        let lets = transition.lets.iter().map(|one| {
+            format!(
+                "let {} = {}",
+                self.text_on_one_line(one.pattern.span),
+                self.text_on_one_line(one.value.span)
+            )
+        });
+        let guard = transition.guard.iter().map(|guard| self.text_on_one_line(guard.span));
         let condition: Vec<String> = pins.chain(lets).chain(guard).collect();
         let heading = transition.label.as_ref().map_or(transition.verb_span, |label| label.span);
         self.index.switches.push(SwitchPlace {
@@ -531,7 +548,7 @@ fn message_kind(direction: ioxide_lang::ast::DirectionDecl) -> DefinitionKind {
     }
 }
 
-pub(super) fn docs(meta: &DeclMeta) -> String {
+pub(super) fn doc_text(meta: &DeclMeta) -> String {
     meta.docs.join("\n")
 }
 

@@ -11,132 +11,132 @@ use super::{DefinitionId, DefinitionKind, ValueType};
 
 impl Indexer<'_> {
     /// Indexes the names of `expr`, and returns its type if it can be determined.
-    pub(super) fn expr(&mut self, expr: &Expr) -> Option<ValueType> {
+    pub(super) fn index_expr(&mut self, expr: &Expr) -> Option<ValueType> {
         match &expr.kind {
             ExprKind::Error(_) | ExprKind::None => None,
             ExprKind::Bool(_) => Some(ValueType::Bool),
             ExprKind::Number(text) => Some(number_type(text)),
             ExprKind::Str(_) => Some(ValueType::Text),
-            ExprKind::Some(inner) => self.expr(inner).map(|ty| ValueType::Option(Box::new(ty))),
+            ExprKind::Some(inner) => self.index_expr(inner).map(|ty| ValueType::Option(Box::new(ty))),
             ExprKind::Name(name) => {
-                let id = self.value_named(name)?;
-                self.mention(expr.span, id);
+                let id = self.find_value(name)?;
+                self.add_reference(expr.span, id);
                 self.index.get(id).ty.clone()
             }
-            ExprKind::Paren(inner) | ExprKind::Neg(inner) => self.expr(inner),
+            ExprKind::Paren(inner) | ExprKind::Neg(inner) => self.index_expr(inner),
             ExprKind::Not(inner) => {
-                self.expr(inner);
+                self.index_expr(inner);
                 Some(ValueType::Bool)
             }
             ExprKind::Sum(first, rest) => {
-                let ty = self.expr(first);
-                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                let ty = self.index_expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.index_expr(one));
                 ty
             }
             ExprKind::Product(first, rest) => {
-                let ty = self.expr(first);
-                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                let ty = self.index_expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.index_expr(one));
                 ty
             }
             ExprKind::Compare(first, rest) => {
-                self.expr(first);
-                rest.iter().for_each(|(_, one)| _ = self.expr(one));
+                self.index_expr(first);
+                rest.iter().for_each(|(_, one)| _ = self.index_expr(one));
                 Some(ValueType::Bool)
             }
             ExprKind::And(list) | ExprKind::Or(list) | ExprKind::Implies(list) => {
-                list.iter().for_each(|one| _ = self.expr(one));
+                list.iter().for_each(|one| _ = self.index_expr(one));
                 Some(ValueType::Bool)
             }
             ExprKind::If(arms, otherwise) => {
                 let mut ty = None;
                 for (condition, value) in arms {
-                    self.expr(condition);
-                    let found = self.expr(value);
+                    self.index_expr(condition);
+                    let found = self.index_expr(value);
                     ty = ty.or(found);
                 }
-                let found = self.expr(otherwise);
+                let found = self.index_expr(otherwise);
                 ty.or(found)
             }
-            ExprKind::Match(of, arms) => self.match_expr(of, arms),
+            ExprKind::Match(of, arms) => self.index_match(of, arms),
             ExprKind::Quantified { var, lo, hi, body, .. } => {
-                self.expr(lo);
-                self.expr(hi);
-                self.under(var, Some(ValueType::Int), |this| _ = this.expr(body));
+                self.index_expr(lo);
+                self.index_expr(hi);
+                self.with_name_in_scope(var, Some(ValueType::Int), |this| _ = this.index_expr(body));
                 Some(ValueType::Bool)
             }
             ExprKind::Over { word, var, of, body } => {
-                let member = self.expr(of).and_then(|ty| self.member_of(&ty));
-                self.under(var, member, |this| _ = this.expr(body));
+                let member = self.index_expr(of).and_then(|ty| self.member_of(&ty));
+                self.with_name_in_scope(var, member, |this| _ = this.index_expr(body));
                 let counts = *word == ioxide_lang::ast::OverWord::Count;
                 Some(if counts { ValueType::Int } else { ValueType::Bool })
             }
             ExprKind::Comprehension { set, item, var, of, keep } => {
-                let member = self.expr(of).and_then(|ty| self.member_of(&ty));
+                let member = self.index_expr(of).and_then(|ty| self.member_of(&ty));
                 let mut value = None;
-                self.under(var, member, |this| {
-                    value = this.expr(item);
-                    keep.iter().for_each(|keep| _ = this.expr(keep));
+                self.with_name_in_scope(var, member, |this| {
+                    value = this.index_expr(item);
+                    keep.iter().for_each(|keep| _ = this.index_expr(keep));
                 });
                 let item = Box::new(value?);
                 Some(if *set { ValueType::Set(item) } else { ValueType::List(item) })
             }
-            ExprKind::List(items) => self.all_of(items).map(|ty| ValueType::List(Box::new(ty))),
-            ExprKind::Set(items) => self.all_of(items).map(|ty| ValueType::Set(Box::new(ty))),
-            ExprKind::Map(entries) => self.entries(entries),
+            ExprKind::List(items) => self.index_items(items).map(|ty| ValueType::List(Box::new(ty))),
+            ExprKind::Set(items) => self.index_items(items).map(|ty| ValueType::Set(Box::new(ty))),
+            ExprKind::Map(entries) => self.index_entries(entries),
             ExprKind::Index(of, key) => {
-                let ty = self.expr(of);
-                self.expr(key);
+                let ty = self.index_expr(of);
+                self.index_expr(key);
                 self.item_of(&ty?)
             }
-            ExprKind::Call(name, args) => self.call(name, args),
+            ExprKind::Call(name, args) => self.index_call(name, args),
             ExprKind::Method(of, name, args) => {
-                let ty = self.expr(of);
-                args.iter().for_each(|arg| _ = self.expr(arg));
-                let ty = self.index.resolved(&ty?);
+                let ty = self.index_expr(of);
+                args.iter().for_each(|arg| _ = self.index_expr(arg));
+                let ty = self.index.resolve_type(&ty?);
                 let function = functions_of(&ty).iter().find(|one| one.name == name.text)?;
                 result_of(function, &ty)
             }
             ExprKind::Field(of, name) => {
-                let ty = self.expr(of)?;
+                let ty = self.index_expr(of)?;
                 let fields = self.index.fields_of(&ty);
                 let field = fields.into_iter().find(|field| self.index.get(*field).name == name.text)?;
-                self.mention(name.span, field);
+                self.add_reference(name.span, field);
                 self.index.get(field).ty.clone()
             }
         }
     }
 
-    fn value_named(&self, name: &str) -> Option<DefinitionId> {
+    fn find_value(&self, name: &str) -> Option<DefinitionId> {
         let local = self.locals.iter().rev().find(|(local, _)| local == name).map(|(_, id)| *id);
         local.or_else(|| self.names.values.get(name).copied())
     }
 
-    fn all_of(&mut self, items: &[Expr]) -> Option<ValueType> {
-        items.iter().map(|item| self.expr(item)).fold(None, |ty, found| ty.or(found))
+    fn index_items(&mut self, items: &[Expr]) -> Option<ValueType> {
+        items.iter().map(|item| self.index_expr(item)).fold(None, |ty, found| ty.or(found))
     }
 
-    fn entries(&mut self, entries: &[(Expr, Expr)]) -> Option<ValueType> {
+    fn index_entries(&mut self, entries: &[(Expr, Expr)]) -> Option<ValueType> {
         let mut ty = None;
         for (key, value) in entries {
-            let found = self.expr(key).zip(self.expr(value));
+            let found = self.index_expr(key).zip(self.index_expr(value));
             ty = ty.or(found);
         }
         ty.map(|(key, value)| ValueType::Map(Box::new(key), Box::new(value)))
     }
 
-    fn call(&mut self, name: &Name, args: &[ArgExpr]) -> Option<ValueType> {
+    fn index_call(&mut self, name: &Name, args: &[ArgExpr]) -> Option<ValueType> {
         let names = &self.names;
         let function = names.functions.get(&name.text).copied();
         let record = || names.types.get(&name.text).copied();
         let found = function.or_else(record).or_else(|| names.values.get(&name.text).copied());
         if let Some(id) = found {
-            self.mention(name.span, id);
+            self.add_reference(name.span, id);
         }
         for arg in args {
             if let Some(field) = &arg.name {
-                self.part_named(field, found);
+                self.reference_part(field, found);
             }
-            self.expr(&arg.value);
+            self.index_expr(&arg.value);
         }
         let definition = self.index.get(found?);
         match definition.kind {
@@ -145,13 +145,13 @@ impl Indexer<'_> {
         }
     }
 
-    fn match_expr(&mut self, of: &Expr, arms: &[MatchArm]) -> Option<ValueType> {
-        let scrutinee = self.expr(of);
+    fn index_match(&mut self, of: &Expr, arms: &[MatchArm]) -> Option<ValueType> {
+        let scrutinee = self.index_expr(of);
         let mut ty = None;
         for arm in arms {
             let before = self.locals.len();
-            self.pattern(&arm.pattern, scrutinee.as_ref());
-            let found = self.expr(&arm.value);
+            self.index_pattern(&arm.pattern, scrutinee.as_ref());
+            let found = self.index_expr(&arm.value);
             ty = ty.or(found);
             self.locals.truncate(before);
         }
@@ -160,72 +160,77 @@ impl Indexer<'_> {
 
     /// Defines the names of `pattern`, which is matched against a value of type `ty`; the caller removes them from the
     /// scope.
-    pub(super) fn pattern(&mut self, pattern: &PatternExpr, ty: Option<&ValueType>) {
-        let ty = ty.map(|ty| self.index.resolved(ty));
+    pub(super) fn index_pattern(&mut self, pattern: &PatternExpr, ty: Option<&ValueType>) {
+        let ty = ty.map(|ty| self.index.resolve_type(ty));
         match &pattern.kind {
             PatternKind::Any | PatternKind::None => {}
-            PatternKind::Literal(expr) => _ = self.expr(expr),
-            PatternKind::Name(name) => self.case_named(name, pattern.span),
+            PatternKind::Literal(expr) => _ = self.index_expr(expr),
+            PatternKind::Name(name) => self.index_case_name(name, pattern.span),
             PatternKind::Some(name) => {
                 let inner = match &ty {
                     Some(ValueType::Option(inner)) => Some((**inner).clone()),
                     _ => None,
                 };
-                self.bind(name, inner);
+                self.bind_name(name, inner);
             }
             PatternKind::Case(case, names) => {
-                self.case_named(case, pattern.span);
+                self.index_case_name(case, pattern.span);
                 let fields = self.names.values.get(case).map(|id| self.index.get(*id).parts.clone());
                 let fields = fields.unwrap_or_default();
                 for (at, name) in names.iter().enumerate() {
                     let ty = fields.get(at).and_then(|field| self.index.get(*field).ty.clone());
-                    self.bind(name, ty);
+                    self.bind_name(name, ty);
                 }
             }
             PatternKind::List(items, rest) => {
                 let item = ty.as_ref().and_then(|ty| self.item_of(ty));
-                items.iter().for_each(|name| self.bind(name, item.clone()));
-                rest.iter().for_each(|name| self.bind(name, ty.clone()));
+                items.iter().for_each(|name| self.bind_name(name, item.clone()));
+                rest.iter().for_each(|name| self.bind_name(name, ty.clone()));
             }
         }
     }
 
     /// Indexes the name of a case, which stands first in its pattern.
-    fn case_named(&mut self, case: &str, pattern: Span) {
+    fn index_case_name(&mut self, case: &str, pattern: Span) {
         if let Some(id) = self.names.values.get(case).copied() {
-            let end = pattern.start + crate::text::number(case.len());
-            self.mention(Span { end, ..pattern }, id);
+            let end = pattern.start + crate::text::to_protocol_number(case.len());
+            self.add_reference(Span { end, ..pattern }, id);
         }
     }
 
-    fn bind(&mut self, name: &Name, ty: Option<ValueType>) {
+    fn bind_name(&mut self, name: &Name, ty: Option<ValueType>) {
         if name.text == "_" {
             return;
         }
         let id = self.define(name, DefinitionKind::Bound, name.span);
-        let definition = self.of(id);
+        let definition = self.definition_mut(id);
         definition.detail = name.text.clone();
         definition.ty = ty;
         self.locals.push((name.text.clone(), id));
     }
 
     /// Runs `inside` with `name` in scope.
-    pub(super) fn under(&mut self, name: &Name, ty: Option<ValueType>, inside: impl FnOnce(&mut Self)) {
+    pub(super) fn with_name_in_scope(
+        &mut self,
+        name: &Name,
+        ty: Option<ValueType>,
+        inside: impl FnOnce(&mut Self),
+    ) {
         let before = self.locals.len();
-        self.bind(name, ty);
+        self.bind_name(name, ty);
         inside(self);
         self.locals.truncate(before);
     }
 
     fn member_of(&self, ty: &ValueType) -> Option<ValueType> {
-        match self.index.resolved(ty) {
+        match self.index.resolve_type(ty) {
             ValueType::List(of) | ValueType::Set(of) | ValueType::Map(of, _) => Some(*of),
             _ => None,
         }
     }
 
     fn item_of(&self, ty: &ValueType) -> Option<ValueType> {
-        item_of(&self.index.resolved(ty))
+        item_of(&self.index.resolve_type(ty))
     }
 }
 

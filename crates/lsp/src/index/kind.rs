@@ -93,7 +93,7 @@ impl DefinitionKind {
 
     /// Returns the name space of the kind: names must differ within one, but not between two.
     #[must_use]
-    pub fn room(self) -> u8 {
+    pub fn name_space(self) -> u8 {
         match self {
             Self::Model | Self::System | Self::UsedModel => 0,
             Self::Input | Self::Observed | Self::Output => 1,

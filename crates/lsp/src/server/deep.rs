@@ -14,9 +14,10 @@ use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, lint};
 use super::ServerSurroundings;
 use crate::analysis::TextCheckup;
 
-/// The time limit of a deep check.
-const TIME: Duration = Duration::from_secs(20);
-/// The number of symbolic states a deep check explores.
+/// The time limit of a deep check. Long enough for most models, short enough that the findings still concern the text;
+/// chosen by feel.
+const DEEP_CHECK_LIMIT: Duration = Duration::from_secs(20);
+/// The number of symbolic states a deep check explores. Chosen by feel.
 const MAX_STATES: usize = 2_000;
 
 /// A signal that is raised when the text has changed, or when the time is up.
@@ -31,7 +32,7 @@ impl Signal for OvertakenSignal {
     }
 
     fn left(&self) -> Option<Duration> {
-        Some(self.deadline.at_most(TIME))
+        Some(self.deadline.at_most(DEEP_CHECK_LIMIT))
     }
 }
 
@@ -44,15 +45,15 @@ pub struct DeepCheck {
 impl DeepCheck {
     /// Begins a check; `tell` receives the findings, unless the text has changed by then. A lock keeps the text from
     /// changing between that test and the call.
-    pub fn begin(
+    pub fn start(
         checkup: TextCheckup,
-        around: &Arc<dyn ServerSurroundings>,
+        host: &Arc<dyn ServerSurroundings>,
         tell: impl FnOnce(&TextCheckup, &[Diagnostic]) + Send + 'static,
     ) -> Self {
         let changed = Arc::new(AtomicBool::new(false));
         let found = Arc::new(Mutex::new(Vec::new()));
         let check = Self { changed: Arc::clone(&changed), found: Arc::clone(&found) };
-        let deadline = around.deadline(TIME);
+        let deadline = host.deadline(DEEP_CHECK_LIMIT);
         let work = move || {
             let mut checkup = checkup;
             let findings = deep_findings(&mut checkup, Arc::clone(&changed), deadline);
@@ -68,7 +69,7 @@ impl DeepCheck {
     }
 
     /// Returns the findings; empty until the check has ended.
-    pub fn found(&self) -> Vec<Diagnostic> {
+    pub fn findings(&self) -> Vec<Diagnostic> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -66,7 +66,7 @@ impl OpenDocument {
     /// Returns the findings about its text so far, those of the deep check included.
     #[must_use]
     pub fn all_findings(&self) -> Vec<Diagnostic> {
-        let deep = self.deep.as_ref().map(DeepCheck::found).unwrap_or_default();
+        let deep = self.deep.as_ref().map(DeepCheck::findings).unwrap_or_default();
         self.findings.iter().flatten().cloned().chain(deep).collect()
     }
 }

@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::uri::uri_of;
+use super::uri::file_uri;
 use super::{LspServer, OpenDocument};
 use crate::analysis::{TextAnalysis, TextLibrary};
 use crate::answers::definition::PlaceIn;
@@ -39,7 +39,7 @@ pub(super) struct NoAnswer {
 }
 
 impl NoAnswer {
-    fn refused(message: String) -> Self {
+    fn refuse(message: String) -> Self {
         Self { code: ErrorCode::RequestFailed, message }
     }
 }
@@ -95,22 +95,22 @@ pub(super) fn capabilities() -> ServerCapabilities {
 }
 
 impl LspServer<'_> {
-    pub(super) fn answer(&mut self, request: Request) -> Response {
+    pub(super) fn answer_request(&mut self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let answered = match method.as_str() {
-            "textDocument/hover" => with(params, |params| self.hover(&params)),
-            "textDocument/definition" => with(params, |params| self.definition(&params)),
-            "textDocument/references" => with(params, |params| self.references(&params)),
-            "textDocument/prepareRename" => with(params, |params| self.prepare_rename(&params)),
-            "textDocument/rename" => with(params, |params| self.rename(&params)),
-            "textDocument/completion" => with(params, |params| self.completion(&params)),
-            "textDocument/signatureHelp" => with(params, |params| self.signature(&params)),
-            "textDocument/formatting" => with(params, |params| self.formatting(&params)),
-            "textDocument/documentSymbol" => with(params, |params| self.symbols(&params)),
-            "textDocument/foldingRange" => with(params, |params| self.folding(&params)),
-            "textDocument/codeAction" => with(params, |params| self.actions(&params)),
-            "textDocument/codeLens" => with(params, |params| self.lenses(&params)),
-            "textDocument/semanticTokens/full" => with(params, |params| self.tokens(&params)),
+            "textDocument/hover" => with_params(params, |params| self.hover(&params)),
+            "textDocument/definition" => with_params(params, |params| self.definition(&params)),
+            "textDocument/references" => with_params(params, |params| self.references(&params)),
+            "textDocument/prepareRename" => with_params(params, |params| self.prepare_rename(&params)),
+            "textDocument/rename" => with_params(params, |params| self.rename(&params)),
+            "textDocument/completion" => with_params(params, |params| self.completion(&params)),
+            "textDocument/signatureHelp" => with_params(params, |params| self.signature(&params)),
+            "textDocument/formatting" => with_params(params, |params| self.formatting(&params)),
+            "textDocument/documentSymbol" => with_params(params, |params| self.symbols(&params)),
+            "textDocument/foldingRange" => with_params(params, |params| self.folding(&params)),
+            "textDocument/codeAction" => with_params(params, |params| self.actions(&params)),
+            "textDocument/codeLens" => with_params(params, |params| self.lenses(&params)),
+            "textDocument/semanticTokens/full" => with_params(params, |params| self.tokens(&params)),
             _ => Err(NoAnswer {
                 code: ErrorCode::MethodNotFound,
                 message: format!("there is no method `{method}` here"),
@@ -123,19 +123,22 @@ impl LspServer<'_> {
     }
 
     fn document(&self, uri: &Uri) -> Result<&OpenDocument, NoAnswer> {
-        let unknown = || NoAnswer::refused(format!("`{}` is not open", uri.as_str()));
+        let unknown = || NoAnswer::refuse(format!("`{}` is not open", uri.as_str()));
         self.documents.get(uri.as_str()).ok_or_else(unknown)
     }
 
     /// Returns the document and the byte that a request is about.
-    fn at(&self, place: &TextDocumentPositionParams) -> Result<(&Arc<TextAnalysis>, usize), NoAnswer> {
+    fn analysis_at(
+        &self,
+        place: &TextDocumentPositionParams,
+    ) -> Result<(&Arc<TextAnalysis>, usize), NoAnswer> {
         let document = self.document(&place.text_document.uri)?;
         Ok((document.analysis(), document.text().offset(place.position)))
     }
 
     fn hover(&mut self, params: &HoverParams) -> LspAnswer {
         let place = &params.text_document_position_params;
-        let (analysis, offset) = self.at(place)?;
+        let (analysis, offset) = self.analysis_at(place)?;
         let mut wants_model = false;
         let known = self.document(&place.text_document.uri)?.model.clone();
         let found = hover::hover(analysis, offset, self, &mut || {
@@ -143,38 +146,38 @@ impl LspServer<'_> {
             known.clone().flatten()
         });
         if !wants_model {
-            return json(found);
+            return json_answer(found);
         }
-        let model = self.model(place.text_document.uri.as_str());
-        let (analysis, offset) = self.at(place)?;
-        json(hover::hover(analysis, offset, self, &mut || model.clone()))
+        let model = self.compile_model(place.text_document.uri.as_str());
+        let (analysis, offset) = self.analysis_at(place)?;
+        json_answer(hover::hover(analysis, offset, self, &mut || model.clone()))
     }
 
     /// Compiles the model of a document and keeps it.
-    fn model(&mut self, key: &str) -> Option<Arc<Model>> {
-        let model = self.checkup(key).and_then(|checkup| checkup.loaded.model).map(Arc::new);
+    fn compile_model(&mut self, key: &str) -> Option<Arc<Model>> {
+        let model = self.check_document(key).and_then(|checkup| checkup.loaded.model).map(Arc::new);
         self.documents.get_mut(key)?.model = Some(model.clone());
         model
     }
 
     fn definition(&self, params: &GotoDefinitionParams) -> LspAnswer {
-        let (analysis, offset) = self.at(&params.text_document_position_params)?;
-        let place = definition::definition(analysis, offset, self);
-        json(place.and_then(|place| self.location(&place)))
+        let (analysis, offset) = self.analysis_at(&params.text_document_position_params)?;
+        let place = definition::definition_place(analysis, offset, self);
+        json_answer(place.and_then(|place| self.protocol_location(&place)))
     }
 
     fn references(&self, params: &ReferenceParams) -> LspAnswer {
-        let (analysis, offset) = self.at(&params.text_document_position)?;
-        let places = definition::references(analysis, offset, self, &self.others(analysis));
+        let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
+        let places = definition::find_references(analysis, offset, self, &self.other_analyses(analysis));
         let skipped = usize::from(!params.context.include_declaration);
-        let found = places.iter().skip(skipped).filter_map(|place| self.location(place));
-        json(found.collect::<Vec<_>>())
+        let found = places.iter().skip(skipped).filter_map(|place| self.protocol_location(place));
+        json_answer(found.collect::<Vec<_>>())
     }
 
     /// Returns the open documents, and the models of the workspace.
-    fn others(&self, analysis: &TextAnalysis) -> Vec<Arc<TextAnalysis>> {
+    fn other_analyses(&self, analysis: &TextAnalysis) -> Vec<Arc<TextAnalysis>> {
         let open = self.documents.values().map(|document| document.path.clone());
-        let near = self.around.models(&self.roots, &analysis.path);
+        let near = self.host.models(&self.roots, &analysis.path);
         let mut paths: Vec<String> = open.chain(near).collect();
         paths.sort();
         paths.dedup();
@@ -182,83 +185,83 @@ impl LspServer<'_> {
     }
 
     fn prepare_rename(&self, params: &TextDocumentPositionParams) -> LspAnswer {
-        let (analysis, offset) = self.at(params)?;
-        let at = rename::prepare(analysis, offset, self);
-        json(at.map(|at| PrepareRenameResponse::Range(analysis.text.range(at.start, at.end))))
+        let (analysis, offset) = self.analysis_at(params)?;
+        let at = rename::prepare_rename(analysis, offset, self);
+        json_answer(at.map(|at| PrepareRenameResponse::Range(analysis.text.range(at.start, at.end))))
     }
 
     fn rename(&self, params: &RenameParams) -> LspAnswer {
-        let (analysis, offset) = self.at(&params.text_document_position)?;
-        let places = rename::rename(analysis, offset, &params.new_name, self, &self.others(analysis))
-            .map_err(|why| NoAnswer::refused(why.to_string()))?;
+        let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
+        let places = rename::rename(analysis, offset, &params.new_name, self, &self.other_analyses(analysis))
+            .map_err(|why| NoAnswer::refuse(why.to_string()))?;
         let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
         for place in &places {
-            let Some(location) = self.location(place) else { continue };
+            let Some(location) = self.protocol_location(place) else { continue };
             let edit = TextEdit { range: location.range, new_text: params.new_name.clone() };
             changes.entry(location.uri).or_default().push(edit);
         }
-        json(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
+        json_answer(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
     }
 
     /// Returns a place for the protocol; open documents keep the address the editor gave them.
-    fn location(&self, place: &PlaceIn) -> Option<Location> {
+    fn protocol_location(&self, place: &PlaceIn) -> Option<Location> {
         let open = self.documents.values().find(|document| document.path == place.path);
         let (uri, text) = match open {
             Some(document) => (document.uri.clone(), document.text().clone()),
-            None => (uri_of(&place.path)?, DocumentText::new(self.around.read(&place.path).ok()?)),
+            None => (file_uri(&place.path)?, DocumentText::new(self.host.read(&place.path).ok()?)),
         };
         Some(Location { uri, range: text.range(place.at.start, place.at.end) })
     }
 
     fn completion(&self, params: &CompletionParams) -> LspAnswer {
-        let (analysis, offset) = self.at(&params.text_document_position)?;
+        let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
         let items = completion::complete(analysis, offset, self);
-        json(CompletionList { is_incomplete: true, items })
+        json_answer(CompletionList { is_incomplete: true, items })
     }
 
     fn signature(&self, params: &SignatureHelpParams) -> LspAnswer {
-        let (analysis, offset) = self.at(&params.text_document_position_params)?;
-        json(signature::signature(analysis, offset))
+        let (analysis, offset) = self.analysis_at(&params.text_document_position_params)?;
+        json_answer(signature::signature_help(analysis, offset))
     }
 
     fn formatting(&self, params: &DocumentFormattingParams) -> LspAnswer {
-        json(layout::layout(self.document(&params.text_document.uri)?.analysis()))
+        json_answer(layout::format_edits(self.document(&params.text_document.uri)?.analysis()))
     }
 
     fn symbols(&self, params: &DocumentSymbolParams) -> LspAnswer {
-        let outline = symbol::outline(self.document(&params.text_document.uri)?.analysis());
-        json(DocumentSymbolResponse::Nested(outline))
+        let outline = symbol::document_outline(self.document(&params.text_document.uri)?.analysis());
+        json_answer(DocumentSymbolResponse::Nested(outline))
     }
 
     fn folding(&self, params: &FoldingRangeParams) -> LspAnswer {
-        json(fold::folds(self.document(&params.text_document.uri)?.analysis()))
+        json_answer(fold::folding_ranges(self.document(&params.text_document.uri)?.analysis()))
     }
 
     fn actions(&mut self, params: &CodeActionParams) -> LspAnswer {
         let uri = &params.text_document.uri;
         if self.document(uri)?.findings.is_none()
-            && let Some(checkup) = self.checkup(uri.as_str())
+            && let Some(checkup) = self.check_document(uri.as_str())
             && let Some(document) = self.documents.get_mut(uri.as_str())
         {
             // They are told when it is calm; here they are only looked at.
-            let findings: Vec<_> = checkup.split().0.into_iter().cloned().collect();
-            let fixes = action::fixes(document.text(), &findings, params.range);
-            return json(actions(uri, fixes, params));
+            let findings: Vec<_> = checkup.split_by_file().0.into_iter().cloned().collect();
+            let fixes = action::find_fixes(document.text(), &findings, params.range);
+            return json_answer(actions(uri, fixes, params));
         }
         let document = self.document(uri)?;
-        let fixes = action::fixes(document.text(), &document.all_findings(), params.range);
-        json(actions(uri, fixes, params))
+        let fixes = action::find_fixes(document.text(), &document.all_findings(), params.range);
+        json_answer(actions(uri, fixes, params))
     }
 
     fn lenses(&self, params: &CodeLensParams) -> LspAnswer {
         let document = self.document(&params.text_document.uri)?;
-        let last = self.around.last_campaign(&self.roots, &document.path);
-        json(lens::lenses(document.analysis(), last.as_ref()))
+        let last = self.host.last_campaign(&self.roots, &document.path);
+        json_answer(lens::lenses(document.analysis(), last.as_ref()))
     }
 
     fn tokens(&self, params: &SemanticTokensParams) -> LspAnswer {
-        let data = token::tokens(self.document(&params.text_document.uri)?.analysis());
-        json(SemanticTokens { result_id: None, data })
+        let data = token::semantic_tokens(self.document(&params.text_document.uri)?.analysis());
+        json_answer(SemanticTokens { result_id: None, data })
     }
 }
 
@@ -284,13 +287,13 @@ fn actions(uri: &Uri, fixes: Vec<action::QuickFix>, params: &CodeActionParams) -
     fixes.into_iter().map(one).collect()
 }
 
-fn with<P: DeserializeOwned>(params: Json, answer: impl FnOnce(P) -> LspAnswer) -> LspAnswer {
+fn with_params<P: DeserializeOwned>(params: Json, answer: impl FnOnce(P) -> LspAnswer) -> LspAnswer {
     let params = serde_json::from_value(params)
         .map_err(|error| NoAnswer { code: ErrorCode::InvalidParams, message: error.to_string() })?;
     answer(params)
 }
 
-fn json(answer: impl Serialize) -> LspAnswer {
+fn json_answer(answer: impl Serialize) -> LspAnswer {
     serde_json::to_value(answer)
         .map_err(|error| NoAnswer { code: ErrorCode::InternalError, message: error.to_string() })
 }

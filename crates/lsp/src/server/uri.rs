@@ -6,11 +6,11 @@ use lsp_types::Uri;
 
 /// The path behind a `file:` address; other addresses are their own names.
 #[must_use]
-pub fn path_of(uri: &Uri) -> String {
+pub fn uri_path(uri: &Uri) -> String {
     let text = uri.as_str();
     let Some(rest) = text.strip_prefix("file://") else { return text.to_owned() };
     let path = rest.find('/').map_or(rest, |start| &rest[start..]);
-    let path = decoded(path);
+    let path = percent_decode(path);
     // `/C:/models` is `C:/models` on Windows.
     match path.as_bytes() {
         [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => path[1..].to_owned(),
@@ -20,16 +20,16 @@ pub fn path_of(uri: &Uri) -> String {
 
 /// Returns the address of the file at `path`; a path that is an address already stays as it is.
 #[must_use]
-pub fn uri_of(path: &str) -> Option<Uri> {
+pub fn file_uri(path: &str) -> Option<Uri> {
     if path.contains("://") || path.starts_with("untitled:") {
         return path.parse().ok();
     }
     let plain = path.replace('\\', "/");
     let slash = if plain.starts_with('/') { "" } else { "/" };
-    format!("file://{slash}{}", encoded(&plain)).parse().ok()
+    format!("file://{slash}{}", percent_encode(&plain)).parse().ok()
 }
 
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -49,7 +49,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn encoded(path: &str) -> String {
+fn percent_encode(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
@@ -69,15 +69,15 @@ mod tests {
     #[test]
     fn paths_come_back_from_their_addresses() {
         for path in ["/home/me/my model.iox", "/tmp/π#1.iox", "/a+b/c%20d.iox"] {
-            let uri = uri_of(path).expect("an address");
-            assert_eq!(path_of(&uri), path, "{}", uri.as_str());
+            let uri = file_uri(path).expect("an address");
+            assert_eq!(uri_path(&uri), path, "{}", uri.as_str());
         }
     }
 
     #[test]
     fn what_is_no_file_keeps_its_name() {
         let uri: Uri = "untitled:Untitled-1".parse().expect("an address");
-        assert_eq!(path_of(&uri), "untitled:Untitled-1");
-        assert_eq!(uri_of("untitled:Untitled-1"), Some(uri));
+        assert_eq!(uri_path(&uri), "untitled:Untitled-1");
+        assert_eq!(file_uri("untitled:Untitled-1"), Some(uri));
     }
 }

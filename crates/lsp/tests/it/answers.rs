@@ -193,7 +193,7 @@ fn without_a_meaning_the_condition_is_the_written_one() {
 #[track_caller]
 fn defined_at(from: &str, to: &str) -> String {
     let (analysis, offset) = queue(from, to);
-    let place = definition::definition(&analysis, offset, &NoLibrary).expect("a definition");
+    let place = definition::definition_place(&analysis, offset, &NoLibrary).expect("a definition");
     let text = analysis.text.as_str();
     let end = text[place.at.start..].find('\n').map_or(text.len(), |end| place.at.start + end);
     text[place.at.start..end].to_owned()
@@ -218,7 +218,7 @@ fn names_lead_to_their_definitions() {
 #[test]
 fn references_and_renames_are_everywhere() {
     let (analysis, offset) = queue("var ready", "var rea¦dy");
-    let places = definition::references(&analysis, offset, &NoLibrary, &[]);
+    let places = definition::find_references(&analysis, offset, &NoLibrary, &[]);
     assert_eq!(places.len(), QUEUE.matches("ready").count());
     let changed = |name: &str| rename::rename(&analysis, offset, name, &NoLibrary, &[]);
     assert_eq!(changed("waiting").map(|places| places.len()), Ok(QUEUE.matches("ready").count()));
@@ -262,16 +262,16 @@ fn a_renamed_text_still_loads() {
 #[test]
 fn signatures_show_the_parameter_at_hand() {
     let (analysis, offset) = queue("mood == calm", "twice(1, ¦");
-    let help = signature::signature(&analysis, offset).expect("a signature");
+    let help = signature::signature_help(&analysis, offset).expect("a signature");
     assert_eq!(help.signatures[0].label, "fn twice(n: int, m: int) -> int");
     assert_eq!(help.active_parameter, Some(1));
     let (analysis, offset) = queue("urgent: true)", "urgent: ¦)");
-    let help = signature::signature(&analysis, offset).expect("a signature");
+    let help = signature::signature_help(&analysis, offset).expect("a signature");
     let parameters = help.signatures[0].parameters.as_ref().expect("parameters");
     assert_eq!(parameters[1].label, ParameterLabel::Simple("urgent".into()));
     assert_eq!(help.active_parameter, Some(1));
     let (analysis, offset) = queue("ready.drop(1)", "ready.insert(0, ¦)");
-    let help = signature::signature(&analysis, offset).expect("a signature");
+    let help = signature::signature_help(&analysis, offset).expect("a signature");
     assert_eq!(help.signatures[0].label, "insert(at: int, item: T) -> list<T>");
     assert_eq!(help.active_parameter, Some(1));
 }
@@ -279,7 +279,7 @@ fn signatures_show_the_parameter_at_hand() {
 #[test]
 fn the_outline_has_states_with_their_transitions() {
     let (analysis, _) = queue("model Queue", "¦model Queue");
-    let outline = symbol::outline(&analysis);
+    let outline = symbol::document_outline(&analysis);
     assert_eq!(outline.len(), 1);
     let parts = outline[0].children.as_ref().expect("parts");
     let owing = parts.iter().find(|part| part.name == "owing").expect("a state");
@@ -291,7 +291,7 @@ fn the_outline_has_states_with_their_transitions() {
 #[test]
 fn folds_are_blocks() {
     let (analysis, _) = queue("model Queue", "¦model Queue");
-    let folds = fold::folds(&analysis);
+    let folds = fold::folding_ranges(&analysis);
     let model = folds.iter().find(|fold| fold.start_line == 1).expect("the model");
     assert_eq!(model.end_line as usize, QUEUE.lines().count() - 2);
     assert!(folds.len() >= 6, "{folds:?}");
@@ -300,7 +300,7 @@ fn folds_are_blocks() {
 #[test]
 fn tokens_come_in_order_and_lie_in_the_text() {
     let (analysis, _) = queue("model Queue", "¦model Queue");
-    let tokens = token::tokens(&analysis);
+    let tokens = token::semantic_tokens(&analysis);
     let (mut line, mut column) = (0, 0);
     let lines: Vec<&str> = QUEUE.lines().collect();
     let mut words = BTreeMap::new();
@@ -357,7 +357,7 @@ fn quick_fixes_mend_what_they_say() {
     let checkup =
         check_up(&analysis.path, analysis.text.as_str(), &mut |_| Err(std::io::ErrorKind::NotFound.into()));
     let place = analysis.text.range(offset, offset);
-    let fixes = action::fixes(&analysis.text, &checkup.loaded.diagnostics, place);
+    let fixes = action::find_fixes(&analysis.text, &checkup.loaded.diagnostics, place);
     assert_eq!(fixes.len(), 1, "{:?}", checkup.loaded.diagnostics);
     assert_eq!(fixes[0].title, "replace `owng` by `owing`");
     let mended = analysis.text.replaced(Some(fixes[0].edit.range), &fixes[0].edit.new_text);
@@ -367,14 +367,14 @@ fn quick_fixes_mend_what_they_say() {
 #[test]
 fn the_layout_is_that_of_the_formatter() {
     let (analysis, _) = queue("    var mood: Mood = calm", "¦  var   mood :Mood=calm");
-    let edits = layout::layout(&analysis).expect("a layout");
+    let edits = layout::format_edits(&analysis).expect("a layout");
     assert_eq!(edits.len(), 1);
     let once = analysis.text.replaced(Some(edits[0].range), &edits[0].new_text);
     assert!(once.as_str().contains("    var mood: Mood = calm\n"));
     let again = TextAnalysis::new("/q.iox", once);
-    assert_eq!(layout::layout(&again), Some(Vec::new()));
+    assert_eq!(layout::format_edits(&again), Some(Vec::new()));
     let (broken, _) = queue("model Queue {", "¦model Queue (");
-    assert_eq!(layout::layout(&broken), None);
+    assert_eq!(layout::format_edits(&broken), None);
 }
 
 /// A line that is half written leaves the rest of the text as it was.
@@ -443,13 +443,13 @@ fn systems_lead_into_other_files() {
         ("PUT(body", "PUT(body"),
         ("body: \"x\"", "body: string"),
     ] {
-        let place = definition::definition(&shop, at(word), &folder).expect(word);
+        let place = definition::definition_place(&shop, at(word), &folder).expect(word);
         assert_eq!(place.path, "/models/queue.iox");
         assert!(QUEUE[place.at.start..].starts_with(expected), "{word}");
     }
-    let place = definition::definition(&shop, at("Queue(CAP"), &folder).expect("a model");
+    let place = definition::definition_place(&shop, at("Queue(CAP"), &folder).expect("a model");
     assert_eq!(place.path, "/models/queue.iox");
-    let place = definition::definition(&shop, at("other.PUT"), &folder).expect("a part");
+    let place = definition::definition_place(&shop, at("other.PUT"), &folder).expect("a part");
     assert!(SYSTEM[place.at.start..].starts_with("other: Queue"));
 }
 

@@ -45,16 +45,17 @@ fn ask(path: &str, text: &str, offset: usize) {
     let about_place = (
         completion::complete(&analysis, offset, &NoLibrary),
         hover::hover(&analysis, offset, &NoLibrary, &mut || model.clone()),
-        signature::signature(&analysis, offset),
+        signature::signature_help(&analysis, offset),
     );
-    let places = definition::references(&analysis, offset, &NoLibrary, &[Arc::clone(&analysis)]);
+    let places = definition::find_references(&analysis, offset, &NoLibrary, &[Arc::clone(&analysis)]);
     let renamed = rename::rename(&analysis, offset, "fresh", &NoLibrary, &[]);
     assert!(renamed.is_err() || !places.is_empty(), "{path}: {text}");
-    let fixes = action::fixes(&analysis.text, &checkup.loaded.diagnostics, place);
+    let fixes = action::find_fixes(&analysis.text, &checkup.loaded.diagnostics, place);
     assert!(fixes.len() <= checkup.loaded.diagnostics.len());
-    let about_text = (fold::folds(&analysis), layout::layout(&analysis), lens::lenses(&analysis, None));
-    let tokens = lsp_types::SemanticTokens { result_id: None, data: token::tokens(&analysis) };
-    let names = (symbol::outline(&analysis), tokens);
+    let about_text =
+        (fold::folding_ranges(&analysis), layout::format_edits(&analysis), lens::lenses(&analysis, None));
+    let tokens = lsp_types::SemanticTokens { result_id: None, data: token::semantic_tokens(&analysis) };
+    let names = (symbol::document_outline(&analysis), tokens);
     serde_json::to_string(&(about_place, about_text, names)).expect("answers can be written");
     names_stand_where_they_are_said_to_be(path, &analysis);
 }

@@ -3,14 +3,15 @@
 use super::Translator;
 use super::schema::MAX_DEPTH;
 use super::shape::SortOf;
-use crate::node::{SpecNode, step};
+use crate::node::{SpecNode, pointer_step};
 
-/// The number of schemas merged by `allOf`, over the whole description.
+/// The number of schemas merged by `allOf`, over the whole description. Schemas that refer to each other can ask for
+/// exponentially many; chosen by feel.
 const MAX_MERGES: usize = 20_000;
 
 impl<'t> Translator<'t> {
     /// Returns the sort of a schema with the keywords of all its `allOf` parts.
-    pub(super) fn all_of(
+    pub(super) fn translate_all_of(
         &mut self,
         schema: &'t SpecNode,
         all: &'t SpecNode,
@@ -32,23 +33,23 @@ impl<'t> Translator<'t> {
             )
         };
         if let ([only], true) = (all.items(), schema.members().iter().all(|(key, _)| is_note(key))) {
-            return self.sort(only, &format!("{place}/allOf/0"), hint);
+            return self.translate_schema(only, &format!("{place}/allOf/0"), hint);
         }
         let mut merged: Vec<(String, SpecNode)> = Vec::new();
         let own: Vec<_> = schema.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
-        self.merge(&mut merged, &own, place);
+        self.merge_members(&mut merged, &own, place);
         for (at, part) in all.items().iter().enumerate() {
             let place = format!("{place}/allOf/{at}");
             if part.get("$ref").is_some() {
-                self.note_beside_reference(part, &place);
+                self.note_keywords_with_reference(part, &place);
             }
-            match self.document.resolved(part, &place) {
+            match self.document.resolve_reference(part, &place) {
                 Some((part, place)) => self.merge_schema(&mut merged, part, &place, 0),
-                None => self.note(&place, "not translated: this reference leads nowhere"),
+                None => self.add_note(&place, "not translated: this reference leads nowhere"),
             }
         }
-        let merged = self.keep(SpecNode::Map(merged));
-        self.sort(merged, place, hint)
+        let merged = self.keep_schema(SpecNode::Map(merged));
+        self.translate_schema(merged, place, hint)
     }
 
     fn merge_schema(
@@ -59,19 +60,19 @@ impl<'t> Translator<'t> {
         depth: usize,
     ) {
         let own: Vec<_> = part.members().iter().filter(|(key, _)| key != "allOf").cloned().collect();
-        self.merge(merged, &own, place);
+        self.merge_members(merged, &own, place);
         self.merges += 1;
         for (at, inner) in part.get("allOf").map(SpecNode::items).unwrap_or_default().iter().enumerate() {
             let place = format!("{place}/allOf/{at}");
             if inner.get("$ref").is_some() {
-                self.note_beside_reference(inner, &place);
+                self.note_keywords_with_reference(inner, &place);
             }
-            match self.document.resolved(inner, &place) {
+            match self.document.resolve_reference(inner, &place) {
                 Some((inner, place)) if depth < MAX_DEPTH && self.merges < MAX_MERGES => {
                     self.merge_schema(merged, inner, &place, depth + 1)
                 }
                 _ => {
-                    self.note(
+                    self.add_note(
                         &place,
                         "not translated: a reference that leads nowhere, or `allOf` without end",
                     );
@@ -81,7 +82,12 @@ impl<'t> Translator<'t> {
         }
     }
 
-    fn merge(&mut self, merged: &mut Vec<(String, SpecNode)>, more: &[(String, SpecNode)], place: &str) {
+    fn merge_members(
+        &mut self,
+        merged: &mut Vec<(String, SpecNode)>,
+        more: &[(String, SpecNode)],
+        place: &str,
+    ) {
         for (key, value) in more {
             match (merged.iter_mut().find(|(other, _)| other == key).map(|(_, old)| old), key.as_str()) {
                 (None, _) => merged.push((key.clone(), value.clone())),
@@ -94,7 +100,9 @@ impl<'t> Translator<'t> {
                     Some(_),
                     "description" | "title" | "example" | "default" | "examples" | "deprecated" | "nullable",
                 ) => (),
-                (Some(_), _) => self.note(&format!("{place}/{key}"), "not translated: `allOf` says it twice"),
+                (Some(_), _) => {
+                    self.add_note(&format!("{place}/{key}"), "not translated: `allOf` says it twice")
+                }
             }
         }
     }
@@ -111,9 +119,9 @@ impl<'t> Translator<'t> {
                 None => old.push((name.clone(), schema.clone())),
                 Some(first) if *first == *schema => (),
                 Some(first) => {
-                    hide_as(first, schema);
-                    self.note(
-                        &format!("{place}{}", step(name)),
+                    copy_direction(first, schema);
+                    self.add_note(
+                        &format!("{place}{}", pointer_step(name)),
                         "not translated: another part of `allOf` has this property too",
                     );
                 }
@@ -123,9 +131,9 @@ impl<'t> Translator<'t> {
 }
 
 /// Makes `schema` read-only or write-only if `other` is: who never writes the value cannot lack it.
-fn hide_as(schema: &mut SpecNode, other: &SpecNode) {
+fn copy_direction(schema: &mut SpecNode, other: &SpecNode) {
     let SpecNode::Map(members) = schema else { return };
-    for side in ["readOnly", "writeOnly"].into_iter().filter(|side| other.says(side)) {
+    for side in ["readOnly", "writeOnly"].into_iter().filter(|side| other.is_true_at(side)) {
         members.retain(|(key, _)| key != side);
         members.push((side.to_owned(), SpecNode::Bool(true)));
     }

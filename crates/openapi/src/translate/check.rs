@@ -57,7 +57,7 @@ impl ValueCondition {
     }
 
     /// Returns the condition for the value inside an option.
-    pub(crate) fn inside(self) -> Self {
+    pub(crate) fn inside_option(self) -> Self {
         match self {
             Self::Anything => Self::Anything,
             check => Self::Inside(Box::new(check)),
@@ -77,72 +77,74 @@ pub(crate) struct TypeConditions {
 
 impl TypeConditions {
     /// Sets the condition on all values of a type.
-    pub(crate) fn define(&mut self, name: &str, check: ValueCondition) {
+    pub(crate) fn define_type(&mut self, name: &str, check: ValueCondition) {
         self.types.insert(name.to_owned(), check);
     }
 
     /// Returns the condition on `value` as an expression; `None` if it is trivial.
-    pub(crate) fn shown(
+    pub(crate) fn condition_text(
         &mut self,
         check: &ValueCondition,
         value: &str,
         direction: ValueWriter,
     ) -> Option<String> {
-        self.render(check, value, direction, &mut Vec::new(), 0)
+        self.render_condition(check, value, direction, &mut Vec::new(), 0)
     }
 
     /// Returns the declarations of the functions that were used.
-    pub(crate) fn functions(&mut self) -> Vec<String> {
+    pub(crate) fn function_declarations(&mut self) -> Vec<String> {
         let mut declared = Vec::new();
         let mut at = 0;
         while let Some((name, direction)) = self.wanted.get(at).cloned() {
             at += 1;
             let check = self.types.get(&name).cloned().unwrap_or_default();
-            let body = self.render(&check, "x", direction, &mut vec![name.clone()], 0);
+            let body = self.render_condition(&check, "x", direction, &mut vec![name.clone()], 0);
             let body = body.unwrap_or_else(|| "true".into());
-            declared.push(format!("fn {}(x: {name}) -> bool = {body}\n", function(&name, direction)));
+            declared.push(format!("fn {}(x: {name}) -> bool = {body}\n", function_name(&name, direction)));
         }
         declared
     }
 
     /// Returns whether a condition on values written by one side is not trivial.
-    fn is_said(&self, check: &ValueCondition, direction: ValueWriter, seen: &mut Vec<String>) -> bool {
+    fn has_condition(&self, check: &ValueCondition, direction: ValueWriter, seen: &mut Vec<String>) -> bool {
         match check {
             ValueCondition::Anything => false,
             ValueCondition::Says(_) | ValueCondition::Matches(_) => true,
-            ValueCondition::Only(side, inner) => direction == *side && self.is_said(inner, direction, seen),
-            ValueCondition::All(all) => all.iter().any(|check| self.is_said(check, direction, seen)),
+            ValueCondition::Only(side, inner) => {
+                direction == *side && self.has_condition(inner, direction, seen)
+            }
+            ValueCondition::All(all) => all.iter().any(|check| self.has_condition(check, direction, seen)),
             ValueCondition::Each(_, inner)
             | ValueCondition::Inside(inner)
-            | ValueCondition::Field(_, inner) => self.is_said(inner, direction, seen),
+            | ValueCondition::Field(_, inner) => self.has_condition(inner, direction, seen),
             ValueCondition::Named(name) if seen.contains(name) => false,
             ValueCondition::Named(name) => {
                 seen.push(name.clone());
-                self.types.get(name).is_some_and(|check| self.is_said(check, direction, seen))
+                self.types.get(name).is_some_and(|check| self.has_condition(check, direction, seen))
             }
             ValueCondition::Cases(cases) => cases
                 .iter()
                 .filter_map(|(_, check)| check.as_ref())
-                .any(|check| self.is_said(check, direction, seen)),
+                .any(|check| self.has_condition(check, direction, seen)),
         }
     }
 
     /// Returns whether the condition of the type `from` depends on that of `to`.
-    fn leads_to(&self, from: &str, to: &str, seen: &mut Vec<String>) -> bool {
+    fn depends_on(&self, from: &str, to: &str, seen: &mut Vec<String>) -> bool {
         let Some(check) = self.types.get(from) else { return false };
         let mut names = Vec::new();
-        named(check, &mut names);
+        collect_type_names(check, &mut names);
         names.iter().any(|name| {
             name == to
                 || !seen.contains(name) && {
                     seen.push(name.clone());
-                    self.leads_to(name, to, seen)
+                    self.depends_on(name, to, seen)
                 }
         })
     }
 
     /// Returns the condition as an expression; `within` are the types whose functions it is a part of.
-    fn render(
+    fn render_condition(
         &mut self,
         check: &ValueCondition,
         value: &str,
@@ -150,7 +152,7 @@ impl TypeConditions {
         within: &mut Vec<String>,
         depth: usize,
     ) -> Option<String> {
-        if !self.is_said(check, direction, &mut Vec::new()) {
+        if !self.has_condition(check, direction, &mut Vec::new()) {
             return None;
         }
         let bound = ["y", "z", "u", "v", "w"]
@@ -160,30 +162,30 @@ impl TypeConditions {
             ValueCondition::Anything => None,
             ValueCondition::Says(text) => Some(text.replace('@', value)),
             ValueCondition::Matches(pattern) => Some(format!("{value}.matches({})", string_literal(pattern))),
-            ValueCondition::Only(_, inner) => self.render(inner, value, direction, within, depth),
+            ValueCondition::Only(_, inner) => self.render_condition(inner, value, direction, within, depth),
             ValueCondition::All(all) => {
                 let parts: Vec<String> = all
                     .iter()
-                    .filter_map(|check| self.render(check, value, direction, within, depth))
+                    .filter_map(|check| self.render_condition(check, value, direction, within, depth))
                     .collect();
                 (!parts.is_empty()).then(|| parts.join(" && "))
             }
             ValueCondition::Each(of, inner) => {
-                let inner = self.render(inner, &bound, direction, within, depth + 1)?;
+                let inner = self.render_condition(inner, &bound, direction, within, depth + 1)?;
                 Some(format!("(forall {bound} in {}: {inner})", of.replace('@', value)))
             }
             ValueCondition::Inside(inner) => {
-                let inner = self.render(inner, &bound, direction, within, depth + 1)?;
+                let inner = self.render_condition(inner, &bound, direction, within, depth + 1)?;
                 Some(format!("(match {value} {{ none => true, some({bound}) => {inner} }})"))
             }
             ValueCondition::Field(name, inner) => {
-                self.render(inner, &format!("{value}.{name}"), direction, within, depth)
+                self.render_condition(inner, &format!("{value}.{name}"), direction, within, depth)
             }
             ValueCondition::Named(name) => {
                 let is_self = within.last() == Some(name);
                 let closes = within
                     .last()
-                    .is_some_and(|last| last != name && self.leads_to(name, last, &mut Vec::new()));
+                    .is_some_and(|last| last != name && self.depends_on(name, last, &mut Vec::new()));
                 if closes && !is_self {
                     self.cut.push(name.clone());
                     return None;
@@ -192,12 +194,12 @@ impl TypeConditions {
                 if !self.wanted.contains(&key) {
                     self.wanted.push(key);
                 }
-                Some(format!("{}({value})", function(name, direction)))
+                Some(format!("{}({value})", function_name(name, direction)))
             }
             ValueCondition::Cases(cases) => {
                 let case = |(name, check): &(String, Option<ValueCondition>)| {
                     let Some(check) = check else { return format!("{name} => true") };
-                    match self.render(check, &bound, direction, within, depth + 1) {
+                    match self.render_condition(check, &bound, direction, within, depth + 1) {
                         Some(text) => format!("{name}({bound}) => {text}"),
                         None => format!("{name}({bound}) => true"),
                     }
@@ -210,25 +212,26 @@ impl TypeConditions {
 }
 
 /// Collects the types that a condition refers to.
-fn named(check: &ValueCondition, names: &mut Vec<String>) {
+fn collect_type_names(check: &ValueCondition, names: &mut Vec<String>) {
     match check {
         ValueCondition::Anything | ValueCondition::Says(_) | ValueCondition::Matches(_) => (),
         ValueCondition::Named(name) => names.push(name.clone()),
-        ValueCondition::All(all) => all.iter().for_each(|check| named(check, names)),
+        ValueCondition::All(all) => all.iter().for_each(|check| collect_type_names(check, names)),
         ValueCondition::Only(_, inner)
         | ValueCondition::Each(_, inner)
         | ValueCondition::Inside(inner)
         | ValueCondition::Field(_, inner) => {
-            named(inner, names);
+            collect_type_names(inner, names);
         }
-        ValueCondition::Cases(cases) => {
-            cases.iter().filter_map(|(_, check)| check.as_ref()).for_each(|check| named(check, names))
-        }
+        ValueCondition::Cases(cases) => cases
+            .iter()
+            .filter_map(|(_, check)| check.as_ref())
+            .for_each(|check| collect_type_names(check, names)),
     }
 }
 
-fn function(name: &str, direction: ValueWriter) -> String {
-    let name = crate::name::snake(name);
+fn function_name(name: &str, direction: ValueWriter) -> String {
+    let name = crate::name::snake_case(name);
     match direction {
         ValueWriter::Sent => format!("may_send_{name}"),
         ValueWriter::Told => format!("is_{name}"),

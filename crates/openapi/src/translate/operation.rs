@@ -2,10 +2,10 @@
 
 use super::check::{ValueCondition, ValueWriter};
 use super::shape::{JsonKind, SortOf};
-use super::{Translator, doc};
+use super::{Translator, doc_comment};
 use crate::document::Operation;
 use crate::name::{self, TakenNames};
-use crate::node::{SpecNode, step};
+use crate::node::{SpecNode, pointer_step};
 
 /// The location of a field in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,76 +80,76 @@ pub(crate) struct DocumentedResponse {
 
 impl<'t> Translator<'t> {
     /// Translates all operations.
-    pub(crate) fn operations(&mut self) {
+    pub(crate) fn translate_operations(&mut self) {
         let found = self.document.operations();
         for place in &found.lost {
-            self.note(place, "its operations are left out: this reference leads nowhere");
+            self.add_note(place, "its operations are left out: this reference leads nowhere");
         }
         for operation in found.operations {
-            if let Some(asked) = self.operation(&operation) {
+            if let Some(asked) = self.translate_operation(&operation) {
                 self.asked.push(asked);
             }
         }
     }
 
-    fn operation(&mut self, operation: &Operation<'t>) -> Option<RequestOperation> {
+    fn translate_operation(&mut self, operation: &Operation<'t>) -> Option<RequestOperation> {
         // A parameter that is not known may be required, and the answer to a request without it is not documented.
         for place in &operation.lost {
-            self.note(place, "the operation is left out: the reference of this parameter leads nowhere");
+            self.add_note(place, "the operation is left out: the reference of this parameter leads nowhere");
         }
         if !operation.lost.is_empty() {
             return None;
         }
-        let own = operation.node.text_at("operationId").map(name::snake);
-        let made = || name::snake(&format!("{} {}", operation.method, operation.path));
-        let name = self.messages.fresh(&own.unwrap_or_else(made));
+        let own = operation.node.text_at("operationId").map(name::snake_case);
+        let made = || name::snake_case(&format!("{} {}", operation.method, operation.path));
+        let name = self.messages.fresh_name(&own.unwrap_or_else(made));
         self.direction = ValueWriter::Sent;
         let mut taken = TakenNames::default();
         let mut fields = Vec::new();
         for (node, place) in &operation.parameters {
-            let is_required = node.says("required") || node.text_at("in") == Some("path");
-            match self.parameter(node, place, &name, &mut taken) {
+            let is_required = node.is_true_at("required") || node.text_at("in") == Some("path");
+            match self.translate_parameter(node, place, &name, &mut taken) {
                 Ok(Some(field)) => fields.push(field),
                 Ok(None) => (),
                 Err(LeftOut(problem)) if is_required => {
-                    self.note(place, &format!("the operation is left out: {problem}"));
+                    self.add_note(place, &format!("the operation is left out: {problem}"));
                     return None;
                 }
-                Err(LeftOut(problem)) => self.note(place, &format!("left out: {problem}")),
+                Err(LeftOut(problem)) => self.add_note(place, &format!("left out: {problem}")),
             }
         }
-        let path = self.path(operation, &fields)?;
-        let content = match self.request_body(operation, &name, &mut taken) {
+        let path = self.translate_path(operation, &fields)?;
+        let content = match self.translate_request_body(operation, &name, &mut taken) {
             Ok(Some((field, content))) => {
                 fields.push(field);
                 content
             }
             Ok(None) => None,
             Err((place, LeftOut(problem))) => {
-                self.note(&place, &format!("the operation is left out: {problem}"));
+                self.add_note(&place, &format!("the operation is left out: {problem}"));
                 return None;
             }
         };
-        let about = operation.node.text_at("summary").map(doc).unwrap_or_default();
-        let answers = self.answers(operation, &name);
+        let about = operation.node.text_at("summary").map(doc_comment).unwrap_or_default();
+        let answers = self.translate_responses(operation, &name);
         if answers.is_empty() {
-            self.note(&operation.place, "the operation is left out: no response is documented");
+            self.add_note(&operation.place, "the operation is left out: no response is documented");
             return None;
         }
-        let about = about + &doc(&format!("{} {}", operation.method, operation.path));
+        let about = about + &doc_comment(&format!("{} {}", operation.method, operation.path));
         let accepts_json = answers.iter().any(|answer| matches!(answer.kind, BodyKind::JsonAs(_)));
         let method = operation.method.clone();
         Some(RequestOperation { name, method, path, fields, content, accepts_json, answers, about })
     }
 
     /// Returns the path with the names of fields; `None` if it has a name that is no parameter.
-    fn path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
+    fn translate_path(&mut self, operation: &Operation<'t>, fields: &[FieldOf]) -> Option<String> {
         let mut path = operation.path.to_owned();
         for field in fields.iter().filter(|field| field.place == FieldLocation::Path) {
             path = path.replace(&format!("{{{}}}", field.wire), &format!("\u{1}{}\u{2}", field.name));
         }
         if path.contains(['{', '}']) {
-            self.note(
+            self.add_note(
                 &operation.place,
                 "the operation is left out: its path has a name that is no parameter",
             );
@@ -159,7 +159,7 @@ impl<'t> Translator<'t> {
     }
 
     /// Returns a parameter as a field; `None` for a header that others set.
-    fn parameter(
+    fn translate_parameter(
         &mut self,
         node: &'t SpecNode,
         place: &str,
@@ -176,14 +176,14 @@ impl<'t> Translator<'t> {
             _ => return Err(LeftOut("`in` is not `path`, `query`, `header` or `cookie`".into())),
         };
         let Some(schema) = node.get("schema") else {
-            return self.json_parameter(node, place, of, (wire, at), taken).map(Some);
+            return self.translate_json_parameter(node, place, of, (wire, at), taken).map(Some);
         };
         let plain = |style: &str| !matches!(style, "simple" | "form");
         if let Some(style) = node.text_at("style").filter(|style| plain(style)) {
             return Err(LeftOut(format!("the style `{style}` is not written")));
         }
         let needed_any = self.needs_any;
-        let mut sort = self.sort(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
+        let mut sort = self.translate_schema(schema, &format!("{place}/schema"), &format!("{of} {wire}"));
         if sort.sort == super::ANY {
             // Any value at all, and here every value is a text.
             sort = SortOf::new("string", &[JsonKind::Text]);
@@ -195,24 +195,39 @@ impl<'t> Translator<'t> {
         }
         let item = sort.sort.trim_start_matches("list<").trim_end_matches('>').to_owned();
         let is_plain = matches!(item.as_str(), "int" | "real" | "string" | "bool") || item.contains("..");
-        let is_enum =
-            self.form.cases.iter().any(|(case, _)| case.starts_with(&format!("{}_", name::snake(&item))));
+        let is_enum = self
+            .form
+            .cases
+            .iter()
+            .any(|(case, _)| case.starts_with(&format!("{}_", name::snake_case(&item))));
         if !(is_plain || is_enum) || is_list && at != FieldLocation::Query {
             return Err(LeftOut("a value that is no plain text is not written here".into()));
         }
-        let sort =
-            sort.checked(if sort_is_text(&item, is_list) { safe(at) } else { ValueCondition::Anything });
-        let may_miss = !node.says("required") && at != FieldLocation::Path && !is_list;
-        let is_needed_list = is_list && node.says("required");
-        let sort =
-            if is_needed_list { sort.checked(ValueCondition::Says("@.length() > 0".into())) } else { sort };
+        let sort = sort.with_condition(if is_text_sort(&item, is_list) {
+            safe_text_condition(at)
+        } else {
+            ValueCondition::Anything
+        });
+        let may_miss = !node.is_true_at("required") && at != FieldLocation::Path && !is_list;
+        let is_needed_list = is_list && node.is_true_at("required");
+        let sort = if is_needed_list {
+            sort.with_condition(ValueCondition::Says("@.length() > 0".into()))
+        } else {
+            sort
+        };
         let sort = SortOf { is_nullable: false, ..sort };
-        let (written, check) = sort.written(may_miss);
-        Ok(Some(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check }))
+        let (written, check) = sort.optional_sort(may_miss);
+        Ok(Some(FieldOf {
+            name: taken.fresh_name(&name::field_name(&wire)),
+            wire,
+            place: at,
+            sort: written,
+            check,
+        }))
     }
 
     /// Returns a parameter that is written as JSON, which must be an object, since a text would need its quotes.
-    fn json_parameter(
+    fn translate_json_parameter(
         &mut self,
         node: &'t SpecNode,
         place: &str,
@@ -225,18 +240,25 @@ impl<'t> Translator<'t> {
         let Some((kind, schema)) = json.and_then(|(kind, media)| Some((kind, media.get("schema")?))) else {
             return Err(LeftOut("it has no `schema`".into()));
         };
-        let place = format!("{place}/content{}/schema", step(kind));
-        let sort = self.sort(schema, &place, &format!("{of} {wire}"));
+        let place = format!("{place}/content{}/schema", pointer_step(kind));
+        let sort = self.translate_schema(schema, &place, &format!("{of} {wire}"));
         let is_object = sort.kinds.iter().eq([&JsonKind::Object]) && !sort.sort.contains('<');
         if !is_object || at != FieldLocation::Query {
             return Err(LeftOut("JSON that is no object is not written here".into()));
         }
-        let (written, check) = SortOf { is_nullable: false, ..sort }.written(!node.says("required"));
-        Ok(FieldOf { name: taken.fresh(&name::field(&wire)), wire, place: at, sort: written, check })
+        let (written, check) =
+            SortOf { is_nullable: false, ..sort }.optional_sort(!node.is_true_at("required"));
+        Ok(FieldOf {
+            name: taken.fresh_name(&name::field_name(&wire)),
+            wire,
+            place: at,
+            sort: written,
+            check,
+        })
     }
 
     /// Returns the body of a request, with its content type if that is not JSON.
-    fn request_body(
+    fn translate_request_body(
         &mut self,
         operation: &Operation<'t>,
         of: &str,
@@ -244,10 +266,10 @@ impl<'t> Translator<'t> {
     ) -> Result<Option<BodyField>, (String, LeftOut)> {
         let Some(body) = operation.node.get("requestBody") else { return Ok(None) };
         let place = format!("{}/requestBody", operation.place);
-        let Some((body, place)) = self.document.resolved(body, &place) else {
+        let Some((body, place)) = self.document.resolve_reference(body, &place) else {
             return Err((place, LeftOut("its body is not in this file".into())));
         };
-        let is_required = body.says("required");
+        let is_required = body.is_true_at("required");
         let contents = body.get("content").map(SpecNode::members).unwrap_or_default();
         let is_form = |kind: &str| kind.starts_with(FORM);
         let is_text = |kind: &str| kind.starts_with(TEXT);
@@ -260,26 +282,26 @@ impl<'t> Translator<'t> {
             return if is_required {
                 Err((place, LeftOut(problem)))
             } else {
-                self.note(&place, &format!("left out: {problem}"));
+                self.add_note(&place, &format!("left out: {problem}"));
                 Ok(None)
             };
         };
-        let place = format!("{place}/content{}", step(kind));
+        let place = format!("{place}/content{}", pointer_step(kind));
         let sort = match media.get("schema") {
             Some(schema) if !is_text(kind) => {
-                self.sort(schema, &format!("{place}/schema"), &format!("{of} body"))
+                self.translate_schema(schema, &format!("{place}/schema"), &format!("{of} body"))
             }
             Some(_) | None if is_text(kind) => {
                 self.note_text(media, &place);
                 SortOf::new("string", &[])
             }
-            _ => self.any(super::AnyJson::Object),
+            _ => self.any_json_sort(super::AnyJson::Object),
         };
-        let (sort, check) = sort.written(!is_required);
+        let (sort, check) = sort.optional_sort(!is_required);
         // Not as it stands: in a header of a project file `${NAME}` is a variable of the environment.
         let content = (!is_json(kind)).then(|| if is_text(kind) { TEXT } else { FORM }.to_owned());
         let field = FieldOf {
-            name: taken.fresh("body"),
+            name: taken.fresh_name("body"),
             wire: "body".into(),
             place: FieldLocation::Body,
             sort,
@@ -320,7 +342,7 @@ impl<'t> Translator<'t> {
             let checks = one
                 .fields
                 .iter()
-                .filter_map(|field| self.checks.shown(&field.check, &field.name, ValueWriter::Sent));
+                .filter_map(|field| self.checks.condition_text(&field.check, &field.name, ValueWriter::Sent));
             let guard: Vec<String> = std::iter::once("owed == nothing".to_owned()).chain(checks).collect();
             let (name, guard) = (&one.name, guard.join(" && "));
             text.push_str(&format!("ask_{name}: on {name} when {guard} {{ owed = owes_{name} }}\n"));
@@ -328,7 +350,7 @@ impl<'t> Translator<'t> {
                 let check = answer
                     .body
                     .as_ref()
-                    .and_then(|(_, check)| self.checks.shown(check, "body", ValueWriter::Told));
+                    .and_then(|(_, check)| self.checks.condition_text(check, "body", ValueWriter::Told));
                 let check = check.map(|check| format!(" && {check}")).unwrap_or_default();
                 let said = &answer.name;
                 text.push_str(&format!(
@@ -361,12 +383,12 @@ fn is_set_by_others(header: &str) -> bool {
     described.iter().chain(&delimiting).any(|name| header.eq_ignore_ascii_case(name))
 }
 
-fn sort_is_text(item: &str, is_list: bool) -> bool {
+fn is_text_sort(item: &str, is_list: bool) -> bool {
     item == "string" && !is_list
 }
 
 /// Returns the condition under which a text arrives as it was sent.
-fn safe(at: FieldLocation) -> ValueCondition {
+fn safe_text_condition(at: FieldLocation) -> ValueCondition {
     match at {
         // A path is split at slashes before it is decoded by some and after that by others; dots are taken away.
         FieldLocation::Path => {

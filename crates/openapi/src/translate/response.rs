@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::check::{ValueCondition, ValueWriter};
 use super::operation::is_json;
-use super::{BodyKind, DocumentedResponse, Translator, doc};
+use super::{BodyKind, DocumentedResponse, Translator, doc_comment};
 use crate::document::Operation;
-use crate::node::{SpecNode, step};
+use crate::node::{SpecNode, pointer_step};
 
 /// Returns whether `text` is `default`, a status such as `200` or a class such as `2XX`.
 fn is_status(text: &str) -> bool {
@@ -28,31 +28,35 @@ impl WrittenResponse {
 
 impl<'t> Translator<'t> {
     /// Returns the answers of an operation: those that are documented, and those that are allowed besides.
-    pub(super) fn answers(&mut self, operation: &Operation<'t>, of: &str) -> Vec<DocumentedResponse> {
+    pub(super) fn translate_responses(
+        &mut self,
+        operation: &Operation<'t>,
+        of: &str,
+    ) -> Vec<DocumentedResponse> {
         self.direction = ValueWriter::Told;
         let mut found = Vec::new();
         for (status, node) in operation.node.get("responses").map(SpecNode::members).unwrap_or_default() {
-            let place = format!("{}/responses{}", operation.place, step(status));
+            let place = format!("{}/responses{}", operation.place, pointer_step(status));
             if !is_status(status) {
-                self.note(&place, "left out: it is no status");
+                self.add_note(&place, "left out: it is no status");
                 continue;
             }
-            let name = self.messages.fresh(&format!("{of}_{}", status.to_ascii_lowercase()));
-            let (about, written) = match self.document.resolved(node, &place) {
+            let name = self.messages.fresh_name(&format!("{of}_{}", status.to_ascii_lowercase()));
+            let (about, written) = match self.document.resolve_reference(node, &place) {
                 Some((node, place)) => {
-                    let about = node.text_at("description").map(doc).unwrap_or_default();
-                    (about, self.response_body(node, &place, &name, operation))
+                    let about = node.text_at("description").map(doc_comment).unwrap_or_default();
+                    (about, self.translate_response_body(node, &place, &name, operation))
                 }
                 // The status is documented all the same: without the response the model would forbid it.
                 None => {
-                    self.note(&place, "its body is not checked: this reference leads nowhere");
+                    self.add_note(&place, "its body is not checked: this reference leads nowhere");
                     (String::new(), vec![WrittenResponse::UNCHECKED])
                 }
             };
             for (at, WrittenResponse { kind, body }) in written.into_iter().enumerate() {
                 let name = match at {
                     0 => name.clone(),
-                    _ => self.messages.fresh(&format!("{name}_other")),
+                    _ => self.messages.fresh_name(&format!("{name}_other")),
                 };
                 found.push(DocumentedResponse {
                     name,
@@ -63,7 +67,7 @@ impl<'t> Translator<'t> {
                 });
             }
         }
-        let more = self.allowed(&found, operation, of);
+        let more = self.allowed_responses(&found, operation, of);
         found.extend(more);
         // What is more special is looked for first.
         let rank = |answer: &DocumentedResponse| match answer.status.as_str() {
@@ -77,7 +81,7 @@ impl<'t> Translator<'t> {
 
     /// Returns the answers that are allowed without being documented: the statuses given as options, and 401 and 403
     /// where credentials are needed.
-    fn allowed(
+    fn allowed_responses(
         &mut self,
         documented: &[DocumentedResponse],
         operation: &Operation<'t>,
@@ -96,7 +100,7 @@ impl<'t> Translator<'t> {
         let all: BTreeSet<&str> = named.chain(locked.copied()).filter(|status| !knows(status)).collect();
         let more: Vec<String> = all.into_iter().map(str::to_owned).collect();
         let answer = |status: String| DocumentedResponse {
-            name: self.messages.fresh(&format!("{of}_{status}")),
+            name: self.messages.fresh_name(&format!("{of}_{status}")),
             status,
             kind: BodyKind::Unchecked,
             body: None,
@@ -106,7 +110,7 @@ impl<'t> Translator<'t> {
     }
 
     /// Returns the content types and sorts in which a response may be written.
-    fn response_body(
+    fn translate_response_body(
         &mut self,
         node: &'t SpecNode,
         place: &str,
@@ -114,7 +118,7 @@ impl<'t> Translator<'t> {
         operation: &Operation<'t>,
     ) -> Vec<WrittenResponse> {
         if node.get("headers").is_some_and(|headers| !headers.members().is_empty()) {
-            self.note(&format!("{place}/headers"), "headers of answers are not checked");
+            self.add_note(&format!("{place}/headers"), "headers of answers are not checked");
         }
         let contents = node.get("content").map(SpecNode::members).unwrap_or_default();
         if operation.method == "HEAD" || contents.is_empty() {
@@ -124,23 +128,23 @@ impl<'t> Translator<'t> {
             && kind.starts_with("text/")
             && !kind.contains("event-stream")
         {
-            self.note_text(media, &format!("{place}/content{}", step(kind)));
+            self.note_text(media, &format!("{place}/content{}", pointer_step(kind)));
             return vec![WrittenResponse {
                 kind: BodyKind::Text,
                 body: Some(("string".into(), ValueCondition::Anything)),
             }];
         }
         match contents.iter().find(|(kind, media)| is_json(kind) && media.get("schema").is_some()) {
-            Some((kind, media)) => self.json_body(contents, (kind, media), place, of),
+            Some((kind, media)) => self.translate_json_body(contents, (kind, media), place, of),
             None => {
-                self.not_checked(contents.iter().map(|(kind, _)| kind.as_str()).collect(), place);
+                self.note_unchecked(contents.iter().map(|(kind, _)| kind.as_str()).collect(), place);
                 vec![WrittenResponse::UNCHECKED]
             }
         }
     }
 
     /// Returns JSON with a schema, and the other content types of an answer.
-    fn json_body(
+    fn translate_json_body(
         &mut self,
         contents: &'t [(String, SpecNode)],
         (kind, media): (&'t str, &'t SpecNode),
@@ -148,8 +152,8 @@ impl<'t> Translator<'t> {
         of: &str,
     ) -> Vec<WrittenResponse> {
         let Some(schema) = media.get("schema") else { return vec![WrittenResponse::UNCHECKED] };
-        let at = format!("{place}/content{}/schema", step(kind));
-        let body = Some(self.sort(schema, &at, &format!("{of} body")).written(false));
+        let at = format!("{place}/content{}/schema", pointer_step(kind));
+        let body = Some(self.translate_schema(schema, &at, &format!("{of} body")).optional_sort(false));
         let others = contents.iter().map(|(other, _)| other.as_str()).filter(|other| *other != kind);
         let others: Vec<&str> = others.collect();
         if kind == "*/*" {
@@ -159,14 +163,14 @@ impl<'t> Translator<'t> {
         if others.is_empty() {
             return vec![WrittenResponse { kind: BodyKind::Json, body }];
         }
-        self.not_checked(others.clone(), place);
+        self.note_unchecked(others.clone(), place);
         let others = BodyKind::Kinds(others.into_iter().map(str::to_owned).collect());
         let json = WrittenResponse { kind: BodyKind::JsonAs(kind.to_owned()), body };
         vec![json, WrittenResponse { kind: others, body: None }]
     }
 
-    fn not_checked(&mut self, kinds: Vec<&str>, place: &str) {
+    fn note_unchecked(&mut self, kinds: Vec<&str>, place: &str) {
         let kinds = kinds.join(" or ");
-        self.note(&format!("{place}/content"), &format!("bodies of {kinds} are not checked"));
+        self.add_note(&format!("{place}/content"), &format!("bodies of {kinds} are not checked"));
     }
 }

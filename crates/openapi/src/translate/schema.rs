@@ -10,73 +10,73 @@ use super::text;
 use super::unread::UnreadKeywords;
 use super::{AnyJson, Translator};
 use crate::name;
-use crate::node::{SpecNode, step};
+use crate::node::{SpecNode, pointer_step};
 
-/// The greatest depth of schemas within schemas.
+/// The greatest depth of schemas within schemas. Recursion follows it, so it bounds the stack; chosen by feel.
 pub(super) const MAX_DEPTH: usize = 60;
 
 impl<'t> Translator<'t> {
     /// Returns the sort of a schema; `hint` names it if it needs a name.
-    pub(super) fn sort(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+    pub(super) fn translate_schema(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         self.depth += 1;
         let sort = if self.depth > MAX_DEPTH {
-            self.note(place, "too deep; any JSON is allowed here");
-            self.any(AnyJson::Anything)
+            self.add_note(place, "too deep; any JSON is allowed here");
+            self.any_json_sort(AnyJson::Anything)
         } else {
-            self.sort_here(schema, place, hint)
+            self.translate_here(schema, place, hint)
         };
         self.depth -= 1;
         sort
     }
 
-    fn sort_here(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+    fn translate_here(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         if let Some(reference) = schema.text_at("$ref") {
-            return self.referred(schema, reference, place);
+            return self.translate_reference(schema, reference, place);
         }
         if self.loose.contains(place) {
-            self.note(
+            self.add_note(
                 place,
                 "no model has such a type: it has no end, or is too deep; any JSON is allowed here",
             );
-            return self.any(AnyJson::Anything);
+            return self.any_json_sort(AnyJson::Anything);
         }
         self.note_untranslated(schema, place);
         let sort = if let Some(all) = schema.get("allOf") {
-            self.all_of(schema, all, place, hint)
+            self.translate_all_of(schema, all, place, hint)
         } else if let Some(keyword) =
             ["oneOf", "anyOf", "enum", "const"].into_iter().find(|key| schema.get(key).is_some())
         {
-            let sort = self.listed(schema, keyword, place, hint);
-            self.note_beside(schema, place, keyword, &sort);
+            let sort = self.translate_listed(schema, keyword, place, hint);
+            self.note_ignored_keywords(schema, place, keyword, &sort);
             sort
         } else {
-            self.typed(schema, place, hint)
+            self.translate_typed(schema, place, hint)
         };
-        if schema.says("nullable") { SortOf { is_nullable: true, ..sort } } else { sort }
+        if schema.is_true_at("nullable") { SortOf { is_nullable: true, ..sort } } else { sort }
     }
 
     /// Returns the sort of a schema whose `keyword` lists alternatives or values.
-    fn listed(&mut self, schema: &'t SpecNode, keyword: &str, place: &str, hint: &str) -> SortOf {
-        let Some(list) = schema.get(keyword) else { return self.any(AnyJson::Anything) };
+    fn translate_listed(&mut self, schema: &'t SpecNode, keyword: &str, place: &str, hint: &str) -> SortOf {
+        let Some(list) = schema.get(keyword) else { return self.any_json_sort(AnyJson::Anything) };
         match keyword {
-            "enum" => self.enumeration(list.items(), place, hint),
-            "const" => self.enumeration(std::slice::from_ref(list), place, hint),
+            "enum" => self.translate_enumeration(list.items(), place, hint),
+            "const" => self.translate_enumeration(std::slice::from_ref(list), place, hint),
             _ => {
                 let schemas = list.items().iter().enumerate();
                 let variants =
                     schemas.map(|(at, variant)| (variant, format!("{place}/{keyword}/{at}"))).collect();
-                self.union(variants, place, hint)
+                self.translate_union(variants, place, hint)
             }
         }
     }
 
     /// Returns the type that a reference names, translated once.
-    fn referred(&mut self, schema: &'t SpecNode, reference: &str, place: &str) -> SortOf {
-        let Some((target, pointer)) = self.document.resolved(schema, place) else {
-            self.note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
-            return self.any(AnyJson::Anything);
+    fn translate_reference(&mut self, schema: &'t SpecNode, reference: &str, place: &str) -> SortOf {
+        let Some((target, pointer)) = self.document.resolve_reference(schema, place) else {
+            self.add_note(place, &format!("`{reference}` is not in this file; any JSON is allowed here"));
+            return self.any_json_sort(AnyJson::Anything);
         };
-        self.note_beside_reference(schema, place);
+        self.note_keywords_with_reference(schema, place);
         let differs = self.differs_by_direction(target, &mut BTreeSet::new());
         let key = (pointer.clone(), differs.then_some(self.direction));
         if let Some(known) = self.known.get(&key) {
@@ -86,18 +86,19 @@ impl<'t> Translator<'t> {
         {
             // It holds itself: its sort is not known yet, but its name is.
             self.recursive.insert(name.clone());
-            return SortOf::new(name.clone(), &[JsonKind::Object]).checked(ValueCondition::Named(name));
+            return SortOf::new(name.clone(), &[JsonKind::Object])
+                .with_condition(ValueCondition::Named(name));
         }
         let last = pointer.rsplit('/').next().unwrap_or("Type");
         let suffix = if differs && self.direction == ValueWriter::Sent { " sent" } else { "" };
-        let name = self.types.fresh(&name::pascal(&format!("{last}{suffix}")));
+        let name = self.types.fresh_name(&name::pascal_case(&format!("{last}{suffix}")));
         self.making.push((key.clone(), name.clone()));
         self.own_name = Some(name.clone());
-        let mut made = self.sort(target, &pointer, &name);
+        let mut made = self.translate_schema(target, &pointer, &name);
         self.own_name = None;
         self.making.pop();
         if self.recursive.contains(&name) && made.sort != name {
-            self.note(&pointer, "it holds itself, but is no object; any JSON is allowed here");
+            self.add_note(&pointer, "it holds itself, but is no object; any JSON is allowed here");
             self.declare_any_as(&name);
             made = SortOf::new(name.clone(), &[JsonKind::Object]);
         }
@@ -106,7 +107,7 @@ impl<'t> Translator<'t> {
     }
 
     /// Notes the keywords beside a reference, except those for people.
-    pub(super) fn note_beside_reference(&mut self, schema: &SpecNode, place: &str) {
+    pub(super) fn note_keywords_with_reference(&mut self, schema: &SpecNode, place: &str) {
         let is_for_people = |key: &str| {
             matches!(
                 key,
@@ -121,7 +122,10 @@ impl<'t> Translator<'t> {
             )
         };
         for (key, _) in schema.members().iter().filter(|(key, _)| !is_for_people(key)) {
-            self.note(&format!("{place}{}", step(key)), "not translated: it stands beside `$ref`");
+            self.add_note(
+                &format!("{place}{}", pointer_step(key)),
+                "not translated: it stands beside `$ref`",
+            );
         }
     }
 
@@ -131,20 +135,20 @@ impl<'t> Translator<'t> {
             if !seen.insert(reference.to_owned()) {
                 return false;
             }
-            let target = self.document.resolved(schema, "");
+            let target = self.document.resolve_reference(schema, "");
             return target.is_some_and(|(target, _)| self.differs_by_direction(target, seen));
         }
         let below = |key: &str| schema.get(key).into_iter();
         let properties = below("properties").flat_map(SpecNode::members).map(|(_, property)| property);
         let others = below("items").chain(below("additionalProperties"));
         let parts = ["allOf", "oneOf", "anyOf"].into_iter().flat_map(below).flat_map(SpecNode::items);
-        schema.says("readOnly")
-            || schema.says("writeOnly")
+        schema.is_true_at("readOnly")
+            || schema.is_true_at("writeOnly")
             || properties.chain(others).chain(parts).any(|part| self.differs_by_direction(part, seen))
     }
 
     /// Returns the sort of a value of one of several schemas.
-    fn union(&mut self, variants: Vec<(&'t SpecNode, String)>, place: &str, hint: &str) -> SortOf {
+    fn translate_union(&mut self, variants: Vec<(&'t SpecNode, String)>, place: &str, hint: &str) -> SortOf {
         let is_null = |node: &SpecNode| {
             node.text_at("type") == Some("null")
                 || node.get("const") == Some(&SpecNode::Null)
@@ -153,37 +157,37 @@ impl<'t> Translator<'t> {
         let is_nullable = variants.iter().any(|(node, _)| is_null(node));
         let rest: Vec<_> = variants.into_iter().filter(|(node, _)| !is_null(node)).collect();
         if rest.is_empty() {
-            return SortOf { is_nullable: true, ..self.any(AnyJson::Null) };
+            return SortOf { is_nullable: true, ..self.any_json_sort(AnyJson::Null) };
         }
-        let name = if rest.len() > 1 { self.type_name(hint) } else { hint.to_owned() };
+        let name = if rest.len() > 1 { self.fresh_type_name(hint) } else { hint.to_owned() };
         let mut sorts = Vec::new();
         for (at, (node, place)) in rest.iter().enumerate() {
             let hint = node
                 .text_at("title")
                 .map_or_else(|| format!("{name} {}", at + 1), |title| format!("{name} {title}"));
             let hint = if rest.len() > 1 { hint } else { name.clone() };
-            sorts.push(self.sort(node, place, &hint));
+            sorts.push(self.translate_schema(node, place, &hint));
         }
         let is_nullable = is_nullable || sorts.iter().any(|sort| sort.is_nullable);
         if let [only] = &sorts[..] {
             return SortOf { is_nullable, ..only.clone() };
         }
         if sorts.iter().any(|sort| sort.sort == super::ANY) {
-            self.note(place, "one of the alternatives is any JSON, so is this");
-            return SortOf { is_nullable, ..self.any(AnyJson::Anything) };
+            self.add_note(place, "one of the alternatives is any JSON, so is this");
+            return SortOf { is_nullable, ..self.any_json_sort(AnyJson::Anything) };
         }
-        SortOf { is_nullable, ..self.sum(&name, sorts, place) }
+        SortOf { is_nullable, ..self.declare_sum(&name, sorts, place) }
     }
 
     /// Returns an enum with a case for every sort.
-    fn sum(&mut self, name: &str, sorts: Vec<SortOf>, place: &str) -> SortOf {
+    fn declare_sum(&mut self, name: &str, sorts: Vec<SortOf>, place: &str) -> SortOf {
         let mut distinct: Vec<SortOf> = Vec::new();
         for sort in sorts {
             match distinct.iter_mut().find(|other| other.sort == sort.sort) {
                 // One of the two conditions would do; neither is asked for where they differ.
                 Some(other) if other.check != sort.check => {
                     other.check = ValueCondition::Anything;
-                    self.note(
+                    self.add_note(
                         place,
                         &format!(
                             "several alternatives are `{}`; their conditions are not checked",
@@ -200,8 +204,9 @@ impl<'t> Translator<'t> {
         }
         for at in 0..distinct.len() {
             let (one, rest) = (distinct[at].clone(), &distinct[at + 1..]);
-            if one.check != ValueCondition::Anything && rest.iter().any(|other| !one.is_apart_from(other)) {
-                self.note(
+            if one.check != ValueCondition::Anything && rest.iter().any(|other| !one.is_disjoint_from(other))
+            {
+                self.add_note(
                     place,
                     &format!(
                         "what has the shape of `{}` may be another alternative; only the shape is checked",
@@ -215,7 +220,7 @@ impl<'t> Translator<'t> {
         let mut checks = Vec::new();
         let mut kinds = BTreeSet::new();
         for sort in &distinct {
-            let case = self.cases.fresh(&name::snake(&format!("{name} {}", sort.sort)));
+            let case = self.cases.fresh_name(&name::snake_case(&format!("{name} {}", sort.sort)));
             cases.push(format!("{case}(value: {})", sort.sort));
             checks.push((case, Some(sort.check.clone())));
             kinds.extend(sort.kinds.iter().copied());
@@ -223,7 +228,7 @@ impl<'t> Translator<'t> {
         self.places.insert(name.to_owned(), place.to_owned());
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
         self.form.untagged.push(name.to_owned());
-        self.checks.define(name, ValueCondition::Cases(checks));
+        self.checks.define_type(name, ValueCondition::Cases(checks));
         SortOf {
             sort: name.to_owned(),
             kinds,
@@ -233,11 +238,11 @@ impl<'t> Translator<'t> {
     }
 
     /// Returns the sort for one of these values.
-    fn enumeration(&mut self, values: &'t [SpecNode], place: &str, hint: &str) -> SortOf {
+    fn translate_enumeration(&mut self, values: &'t [SpecNode], place: &str, hint: &str) -> SortOf {
         let is_nullable = values.contains(&SpecNode::Null);
         let values: Vec<&SpecNode> = values.iter().filter(|value| **value != SpecNode::Null).collect();
         if values.is_empty() {
-            return SortOf { is_nullable: true, ..self.any(AnyJson::Null) };
+            return SortOf { is_nullable: true, ..self.any_json_sort(AnyJson::Null) };
         }
         let kind = |value: &&SpecNode| match value {
             SpecNode::Text(_) => Some(JsonKind::Text),
@@ -246,124 +251,133 @@ impl<'t> Translator<'t> {
             _ => None,
         };
         let Some(kinds) = values.iter().map(kind).collect::<Option<BTreeSet<_>>>() else {
-            self.note(place, "values that are lists or objects are not translated; any JSON is allowed here");
-            return self.any(AnyJson::Anything);
+            self.add_note(
+                place,
+                "values that are lists or objects are not translated; any JSON is allowed here",
+            );
+            return self.any_json_sort(AnyJson::Anything);
         };
-        let name = self.type_name(hint);
+        let name = self.fresh_type_name(hint);
         let mut cases = Vec::new();
         let mut seen = BTreeSet::new();
-        for value in values.iter().filter(|value| seen.insert(value.json())) {
-            let text = value.text().map_or_else(|| value.json().replace('-', "minus "), str::to_owned);
+        for value in values.iter().filter(|value| seen.insert(value.to_json())) {
+            let text = value.as_text().map_or_else(|| value.to_json().replace('-', "minus "), str::to_owned);
             let text = if text.is_empty() { "empty" } else { &text };
-            let case = self.cases.fresh(&name::snake(&format!("{name} {text}")));
-            self.form.cases.push((case.clone(), value.json()));
+            let case = self.cases.fresh_name(&name::snake_case(&format!("{name} {text}")));
+            self.form.cases.push((case.clone(), value.to_json()));
             cases.push(case);
         }
         self.declarations.push(format!("enum {name} {{ {} }}\n", cases.join(", ")));
-        let values = values.iter().map(|value| value.json()).collect();
+        let values = values.iter().map(|value| value.to_json()).collect();
         SortOf { sort: name, is_nullable, kinds, values, ..SortOf::default() }
     }
 
     /// Returns the sort of a schema by its `type`.
-    fn typed(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+    fn translate_typed(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         match schema.get("type") {
-            Some(SpecNode::Text(name)) => self.of_type(name, schema, place, hint),
-            Some(SpecNode::List(names)) => self.of_types(names, schema, place, hint),
-            _ => match text::guessed_type(schema) {
+            Some(SpecNode::Text(name)) => self.translate_type(name, schema, place, hint),
+            Some(SpecNode::List(names)) => self.translate_types(names, schema, place, hint),
+            _ => match text::guess_type(schema) {
                 Some(name) => {
-                    self.note(place, &format!("no `type` is given; it is taken for `{name}`"));
-                    self.of_type(name, schema, place, hint)
+                    self.add_note(place, &format!("no `type` is given; it is taken for `{name}`"));
+                    self.translate_type(name, schema, place, hint)
                 }
                 None => {
                     self.note_untyped(schema, place);
-                    self.any(AnyJson::Anything)
+                    self.any_json_sort(AnyJson::Anything)
                 }
             },
         }
     }
 
-    fn of_types(&mut self, names: &'t [SpecNode], schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
-        let names: Vec<&str> = names.iter().filter_map(SpecNode::text).collect();
+    fn translate_types(
+        &mut self,
+        names: &'t [SpecNode],
+        schema: &'t SpecNode,
+        place: &str,
+        hint: &str,
+    ) -> SortOf {
+        let names: Vec<&str> = names.iter().filter_map(SpecNode::as_text).collect();
         let is_nullable = names.contains(&"null");
         let rest: Vec<&str> = names.into_iter().filter(|name| *name != "null").collect();
         let sort = match &rest[..] {
-            [] => self.any(AnyJson::Null),
-            [only] => self.of_type(only, schema, place, hint),
+            [] => self.any_json_sort(AnyJson::Null),
+            [only] => self.translate_type(only, schema, place, hint),
             several => {
-                let name = self.type_name(hint);
+                let name = self.fresh_type_name(hint);
                 let sorts: Vec<SortOf> = several
                     .iter()
-                    .map(|one| self.of_type(one, schema, place, &format!("{name} {one}")))
+                    .map(|one| self.translate_type(one, schema, place, &format!("{name} {one}")))
                     .collect();
                 if sorts.iter().any(|sort| sort.sort == super::ANY) {
-                    self.note(&format!("{place}/type"), "one of the types is any JSON, so is this");
-                    self.any(AnyJson::Anything)
+                    self.add_note(&format!("{place}/type"), "one of the types is any JSON, so is this");
+                    self.any_json_sort(AnyJson::Anything)
                 } else {
-                    self.sum(&name, sorts, place)
+                    self.declare_sum(&name, sorts, place)
                 }
             }
         };
         SortOf { is_nullable: sort.is_nullable || is_nullable, ..sort }
     }
 
-    fn of_type(&mut self, name: &str, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+    fn translate_type(&mut self, name: &str, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         match name {
             "boolean" => SortOf::new("bool", &[JsonKind::Truth]),
-            "integer" => self.plain(text::integer(schema), place),
-            "number" => self.plain(text::number(schema), place),
-            "string" => self.plain(text::string(schema), place),
-            "array" => self.array(schema, place, hint),
-            "object" => self.object(schema, place, hint),
-            "null" => SortOf { is_nullable: true, ..self.any(AnyJson::Null) },
+            "integer" => self.note_unread_sort(text::integer_sort(schema), place),
+            "number" => self.note_unread_sort(text::number_sort(schema), place),
+            "string" => self.note_unread_sort(text::string_sort(schema), place),
+            "array" => self.translate_array(schema, place, hint),
+            "object" => self.translate_object(schema, place, hint),
+            "null" => SortOf { is_nullable: true, ..self.any_json_sort(AnyJson::Null) },
             other => {
-                self.note(
+                self.add_note(
                     &format!("{place}/type"),
                     &format!("`{other}` is no type; any JSON is allowed here"),
                 );
-                self.any(AnyJson::Anything)
+                self.any_json_sort(AnyJson::Anything)
             }
         }
     }
 
     /// Returns the sort of a number or string, whose untranslated keywords are noted.
-    fn plain(&mut self, (sort, unread): (SortOf, UnreadKeywords), place: &str) -> SortOf {
+    fn note_unread_sort(&mut self, (sort, unread): (SortOf, UnreadKeywords), place: &str) -> SortOf {
         self.note_unread(unread, place);
         sort
     }
 
-    fn array(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
+    fn translate_array(&mut self, schema: &'t SpecNode, place: &str, hint: &str) -> SortOf {
         self.own_name = None;
         let item = match schema.get("items") {
             Some(items) if schema.get("prefixItems").is_none() => {
-                self.sort(items, &format!("{place}/items"), &format!("{hint} item"))
+                self.translate_schema(items, &format!("{place}/items"), &format!("{hint} item"))
             }
             _ => {
                 self.note_each(schema, place, &["items"], "not translated: it stands beside `prefixItems`");
-                self.any(AnyJson::Anything)
+                self.any_json_sort(AnyJson::Anything)
             }
         };
-        let (sort, check) = item.written(false);
+        let (sort, check) = item.optional_sort(false);
         let each = if check == ValueCondition::Anything {
             ValueCondition::Anything
         } else {
             ValueCondition::Each("@", Box::new(check))
         };
         let mut made = SortOf::new(format!("list<{sort}>"), &[JsonKind::List]);
-        let (length, unread) = text::counted(schema, ["minItems", "maxItems"], "@.length()");
+        let (length, unread) = text::count_condition(schema, ["minItems", "maxItems"], "@.length()");
         self.note_unread(unread, place);
-        made = made.checked(length).checked(each);
-        if schema.says("uniqueItems") {
+        made = made.with_condition(length).with_condition(each);
+        if schema.is_true_at("uniqueItems") {
             if text::is_key(&sort) {
-                made = made.checked(ValueCondition::Says("@.to_set().size() == @.length()".into()))
+                made = made.with_condition(ValueCondition::Says("@.to_set().size() == @.length()".into()))
             } else {
-                self.note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
+                self.add_note(&format!("{place}/uniqueItems"), "not translated: items that hold collections")
             }
         }
         made
     }
 
     /// Returns the sort for any JSON, which holds its text.
-    pub(super) fn any(&mut self, what: AnyJson) -> SortOf {
+    pub(super) fn any_json_sort(&mut self, what: AnyJson) -> SortOf {
         self.own_name = None;
         self.needs_any = true;
         let all = [JsonKind::Truth, JsonKind::Number, JsonKind::Text, JsonKind::List, JsonKind::Object];
@@ -375,20 +389,19 @@ impl<'t> Translator<'t> {
         };
         match what {
             AnyJson::Anything => {
-                SortOf { is_nullable: true, ..SortOf::new(super::ANY, &all).checked(sent("{}")) }
+                SortOf { is_nullable: true, ..SortOf::new(super::ANY, &all).with_condition(sent("{}")) }
             }
-            AnyJson::Null => {
-                SortOf::new(super::ANY, &all).checked(ValueCondition::Says("@.text == \"null\"".into()))
-            }
+            AnyJson::Null => SortOf::new(super::ANY, &all)
+                .with_condition(ValueCondition::Says("@.text == \"null\"".into())),
             AnyJson::Object => {
-                let sort = SortOf::new(super::ANY, &[JsonKind::Object]).checked(sent("{}"));
-                sort.checked(ValueCondition::Says("@.text.starts_with(\"{\")".into()))
+                let sort = SortOf::new(super::ANY, &[JsonKind::Object]).with_condition(sent("{}"));
+                sort.with_condition(ValueCondition::Says("@.text.starts_with(\"{\")".into()))
             }
         }
     }
 
     /// Returns a name for a type: that of the reference to it, or a new one.
-    fn type_name(&mut self, hint: &str) -> String {
-        self.own_name.take().unwrap_or_else(|| self.types.fresh(&name::pascal(hint)))
+    fn fresh_type_name(&mut self, hint: &str) -> String {
+        self.own_name.take().unwrap_or_else(|| self.types.fresh_name(&name::pascal_case(hint)))
     }
 }

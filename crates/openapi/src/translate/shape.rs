@@ -36,21 +36,21 @@ impl SortOf {
         Self { sort: sort.into(), kinds: kinds.iter().copied().collect(), ..Self::default() }
     }
 
-    pub(crate) fn checked(self, check: ValueCondition) -> Self {
+    pub(crate) fn with_condition(self, check: ValueCondition) -> Self {
         Self { check: self.check.and(check), ..self }
     }
 
     /// Returns the sort and its condition, as an option if `null` is a value or the value may be missing.
-    pub(crate) fn written(&self, may_miss: bool) -> (String, ValueCondition) {
+    pub(crate) fn optional_sort(&self, may_miss: bool) -> (String, ValueCondition) {
         if self.is_nullable || may_miss {
-            (format!("{}?", self.sort), self.check.clone().inside())
+            (format!("{}?", self.sort), self.check.clone().inside_option())
         } else {
             (self.sort.clone(), self.check.clone())
         }
     }
 
     /// Returns whether certainly no JSON value has the shapes of both.
-    pub(crate) fn is_apart_from(&self, other: &Self) -> bool {
+    pub(crate) fn is_disjoint_from(&self, other: &Self) -> bool {
         if self.kinds.is_disjoint(&other.kinds) {
             return true;
         }

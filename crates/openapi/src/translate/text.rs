@@ -39,7 +39,7 @@ const SENT_FORMATS: [(&str, &str); 6] = [
 ];
 
 /// Returns the type that the other keywords of a schema imply.
-pub(super) fn guessed_type(schema: &SpecNode) -> Option<&'static str> {
+pub(super) fn guess_type(schema: &SpecNode) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     if has(&["properties", "additionalProperties", "required"]) {
         Some("object")
@@ -75,7 +75,7 @@ struct NumberBound {
 
 impl NumberBound {
     /// Returns the outermost whole number within the bound; `None` if it is too large.
-    fn whole(&self) -> Option<i64> {
+    fn outermost_whole(&self) -> Option<i64> {
         let (whole, has_fraction) = match self.value.split_once('.') {
             Some((whole, _)) => (whole, true),
             None => (self.value.as_str(), false),
@@ -102,7 +102,7 @@ impl NumberBound {
 }
 
 /// Returns the bounds of a number, and those that cannot be read.
-fn bounds(schema: &SpecNode) -> (Vec<NumberBound>, UnreadKeywords) {
+fn number_bounds(schema: &SpecNode) -> (Vec<NumberBound>, UnreadKeywords) {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for (end, plain, exclusive) in [
         (BoundSide::Least, "minimum", "exclusiveMinimum"),
@@ -110,7 +110,7 @@ fn bounds(schema: &SpecNode) -> (Vec<NumberBound>, UnreadKeywords) {
     ] {
         // A truth in version 3.0, a bound of its own in 3.1.
         let is_truth = matches!(schema.get(exclusive), Some(SpecNode::Bool(_)));
-        let of_plain = (plain, schema.says(exclusive));
+        let of_plain = (plain, schema.is_true_at(exclusive));
         for (key, is_exclusive) in
             [Some(of_plain), (!is_truth).then_some((exclusive, true))].into_iter().flatten()
         {
@@ -125,39 +125,39 @@ fn bounds(schema: &SpecNode) -> (Vec<NumberBound>, UnreadKeywords) {
 }
 
 /// Returns a range if both ends are known, else an integer with a condition.
-pub(super) fn integer(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
-    let (bounds, mut unread) = bounds(schema);
-    let (multiple, unread_multiple) = whole_multiple(schema);
+pub(super) fn integer_sort(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (bounds, mut unread) = number_bounds(schema);
+    let (multiple, unread_multiple) = multiple_condition(schema);
     unread.extend(unread_multiple);
-    if let Some((lo, hi)) = range(schema, &bounds) {
-        return (SortOf::new(format!("{lo}..{hi}"), &[JsonKind::Number]).checked(multiple), unread);
+    if let Some((lo, hi)) = whole_range(schema, &bounds) {
+        return (SortOf::new(format!("{lo}..{hi}"), &[JsonKind::Number]).with_condition(multiple), unread);
     }
     let mut sort = SortOf::new("int", &[JsonKind::Number]);
     for bound in bounds {
-        sort = match bound.whole() {
+        sort = match bound.outermost_whole() {
             Some(value) => {
                 let bound = NumberBound { value: value.to_string(), is_exclusive: false, ..bound };
-                sort.checked(bound.condition())
+                sort.with_condition(bound.condition())
             }
             // Its fraction is left away, outwards: the model allows a number more.
             None => {
                 let value = bound.value.split('.').next().unwrap_or_default().to_owned();
                 let is_exclusive = bound.is_exclusive && value == bound.value;
-                sort.checked(NumberBound { value, is_exclusive, ..bound }.condition())
+                sort.with_condition(NumberBound { value, is_exclusive, ..bound }.condition())
             }
         };
     }
-    (sort.checked(multiple), unread)
+    (sort.with_condition(multiple), unread)
 }
 
 /// Returns the least and the greatest whole number within the bounds and the format; `None` if one is not known.
-fn range(schema: &SpecNode, bounds: &[NumberBound]) -> Option<(i64, i64)> {
+fn whole_range(schema: &SpecNode, bounds: &[NumberBound]) -> Option<(i64, i64)> {
     let of_format = match schema.text_at("format") {
         Some("int32") => Some((i64::from(i32::MIN), i64::from(i32::MAX))),
         Some("int64") => Some((i64::MIN, i64::MAX)),
         _ => None,
     };
-    let at = |end| bounds.iter().filter(move |bound| bound.end == end).map(NumberBound::whole);
+    let at = |end| bounds.iter().filter(move |bound| bound.end == end).map(NumberBound::outermost_whole);
     let least: Vec<i64> = at(BoundSide::Least).collect::<Option<_>>()?;
     let greatest: Vec<i64> = at(BoundSide::Greatest).collect::<Option<_>>()?;
     let lo = least.into_iter().max().or(of_format.map(|(lo, _)| lo))?;
@@ -166,7 +166,7 @@ fn range(schema: &SpecNode, bounds: &[NumberBound]) -> Option<(i64, i64)> {
 }
 
 /// Returns the condition that a whole number is a multiple of that at `multipleOf`.
-fn whole_multiple(schema: &SpecNode) -> (ValueCondition, UnreadKeywords) {
+fn multiple_condition(schema: &SpecNode) -> (ValueCondition, UnreadKeywords) {
     if schema.get("multipleOf").is_none() {
         return (ValueCondition::Anything, Vec::new());
     }
@@ -191,17 +191,17 @@ fn numerator(decimal: &str) -> Option<u64> {
 }
 
 /// Returns a real number with a condition.
-pub(super) fn number(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
-    let (bounds, mut unread) = bounds(schema);
+pub(super) fn number_sort(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (bounds, mut unread) = number_bounds(schema);
     if schema.get("multipleOf").is_some() {
         unread.push(("multipleOf", "not translated: the number may have a fraction"));
     }
     let real = SortOf::new("real", &[JsonKind::Number]);
-    (bounds.iter().fold(real, |sort, bound| sort.checked(bound.condition())), unread)
+    (bounds.iter().fold(real, |sort, bound| sort.with_condition(bound.condition())), unread)
 }
 
 /// Returns the condition that `of` lies between the numbers at the keys `least` and `most`.
-pub(super) fn counted(
+pub(super) fn count_condition(
     schema: &SpecNode,
     [least, most]: [&'static str; 2],
     of: &str,
@@ -219,17 +219,17 @@ pub(super) fn counted(
 }
 
 /// Returns a string with its length, pattern and format, and what of these is not translated.
-pub(super) fn string(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
-    let (length, mut unread) = counted(schema, ["minLength", "maxLength"], "@.length()");
-    let sort = SortOf::new("string", &[JsonKind::Text]).checked(length);
-    let format = formatted(schema.text_at("format"));
-    let Some(text) = schema.get("pattern") else { return (sort.checked(format), unread) };
+pub(super) fn string_sort(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
+    let (length, mut unread) = count_condition(schema, ["minLength", "maxLength"], "@.length()");
+    let sort = SortOf::new("string", &[JsonKind::Text]).with_condition(length);
+    let format = format_condition(schema.text_at("format"));
+    let Some(text) = schema.get("pattern") else { return (sort.with_condition(format), unread) };
     if format != ValueCondition::Anything {
         unread.push(("format", "not translated: it stands beside `pattern`"));
     }
-    let pattern = text.text().map(whole_pattern).filter(|pattern| is_pattern(pattern));
+    let pattern = text.as_text().map(whole_pattern).filter(|pattern| is_pattern(pattern));
     match pattern {
-        Some(pattern) => (sort.checked(ValueCondition::Matches(pattern)), unread),
+        Some(pattern) => (sort.with_condition(ValueCondition::Matches(pattern)), unread),
         None => {
             unread.push(("pattern", "not translated: patterns of models do not have all of this"));
             (sort, unread)
@@ -238,7 +238,7 @@ pub(super) fn string(schema: &SpecNode) -> (SortOf, UnreadKeywords) {
 }
 
 /// Returns the condition of a format; none if it is not known.
-fn formatted(format: Option<&str>) -> ValueCondition {
+fn format_condition(format: Option<&str>) -> ValueCondition {
     let of = |all: &[(&str, &str)]| {
         all.iter().find(|(name, _)| Some(*name) == format).map(|(_, text)| (*text).to_owned())
     };

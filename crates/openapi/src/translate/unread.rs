@@ -53,20 +53,26 @@ impl Translator<'_> {
     /// Notes the keywords that are translated nowhere, and a schema that no value satisfies.
     pub(super) fn note_untranslated(&mut self, schema: &SpecNode, place: &str) {
         if *schema == SpecNode::Bool(false) {
-            self.note(place, "not translated: no value is allowed here");
+            self.add_note(place, "not translated: no value is allowed here");
         }
         self.note_each(schema, place, &UNTRANSLATED, "not translated: the model allows more");
     }
 
     /// Notes the keywords that stand beside `read`, which alone became `sort`.
-    pub(super) fn note_beside(&mut self, schema: &SpecNode, place: &str, read: &str, sort: &SortOf) {
+    pub(super) fn note_ignored_keywords(
+        &mut self,
+        schema: &SpecNode,
+        place: &str,
+        read: &str,
+        sort: &SortOf,
+    ) {
         let why = format!("not translated: it stands beside `{read}`");
         for keyword in TRANSLATED.iter().filter(|keyword| **keyword != read) {
             self.note_each(schema, place, &[*keyword], &why);
         }
-        let kinds = schema.get("type").map(kinds_of);
+        let kinds = schema.get("type").map(json_kinds);
         if kinds.is_some_and(|kinds| !sort.kinds.iter().all(|kind| kinds.contains(kind))) {
-            self.note(&format!("{place}/type"), &why);
+            self.add_note(&format!("{place}/type"), &why);
         }
     }
 
@@ -78,14 +84,14 @@ impl Translator<'_> {
     /// Notes the schema of a body that is plain text, unless it says no more than that.
     pub(super) fn note_text(&mut self, media: &SpecNode, place: &str) {
         let Some(schema) = media.get("schema") else { return };
-        let is_text = schema.get("type").is_none_or(|of| of.text() == Some("string"));
+        let is_text = schema.get("type").is_none_or(|of| of.as_text() == Some("string"));
         let says_more = |(key, value): &(String, SpecNode)| {
             let is_known =
                 TRANSLATED.iter().chain(&UNTRANSLATED).chain(&["allOf", "$ref"]).any(|known| known == key);
             is_known && restricts(key, value)
         };
         if !is_text || schema.members().iter().any(says_more) {
-            self.note(&format!("{place}/schema"), "not translated: any text is allowed here");
+            self.add_note(&format!("{place}/schema"), "not translated: any text is allowed here");
         }
     }
 
@@ -93,14 +99,14 @@ impl Translator<'_> {
     pub(super) fn note_each(&mut self, schema: &SpecNode, place: &str, keywords: &[&str], why: &str) {
         for keyword in keywords {
             if schema.get(keyword).is_some_and(|value| restricts(keyword, value)) {
-                self.note(&format!("{place}/{keyword}"), why);
+                self.add_note(&format!("{place}/{keyword}"), why);
             }
         }
     }
 
     pub(super) fn note_unread(&mut self, unread: UnreadKeywords, place: &str) {
         for (keyword, why) in unread {
-            self.note(&format!("{place}/{keyword}"), why);
+            self.add_note(&format!("{place}/{keyword}"), why);
         }
     }
 }
@@ -124,12 +130,12 @@ fn restricts(keyword: &str, value: &SpecNode) -> bool {
 }
 
 /// Returns the kinds of values that a `type` allows, apart from `null`.
-fn kinds_of(types: &SpecNode) -> Vec<JsonKind> {
+fn json_kinds(types: &SpecNode) -> Vec<JsonKind> {
     let names = match types {
         SpecNode::List(names) => names.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let kind = |name: &SpecNode| match name.text()? {
+    let kind = |name: &SpecNode| match name.as_text()? {
         "boolean" => Some(JsonKind::Truth),
         "integer" | "number" => Some(JsonKind::Number),
         "string" => Some(JsonKind::Text),

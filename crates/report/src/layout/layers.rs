@@ -12,9 +12,10 @@ use ioxide_model::index::IndexVec;
 use super::part::{ConnectedPart, ItemBody, ItemId, LinkId};
 use super::rank::Ranking;
 
-/// The number of bends of all links together.
+/// The number of bends of all links together; it bounds memory and time of the later phases. Chosen by feel.
 const MAX_ITEMS: usize = 300_000;
-/// The room for one end of a link at the side of a node, for the first ends and for further ones.
+/// The room for one end of a link at the side of a node, in pixels, for the first ends and for further ones. Chosen by
+/// eye, as are the other lengths.
 const PORT: (f64, f64) = (12.0, 8.0);
 /// The number of ends that get the room of the first.
 const FIRST_PORTS: usize = 7;
@@ -64,6 +65,7 @@ pub struct LinkChain {
 
 /// The items and layers of `part` under `ranking`.
 pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
+    // Doubled ranks leave an odd layer between any two nodes, where a label fits whatever the length of its link.
     let step = if part.links.iter().any(|link| link.label.is_some()) { 2 } else { 1 };
     let mut layered = nodes_only(part, ranking, step);
     let longest = longest_bent(&layered, part);
@@ -71,6 +73,7 @@ pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
     for link in part.links.ids() {
         layered.add_chain(part, ranking, link, longest, &mut fill);
     }
+    // A side must be long enough for the ends of all links at it, or arrow heads would lie on top of each other.
     for node in part.nodes.ids() {
         let n_ends = layered.before[node].len().max(layered.after[node].len());
         let half = &mut layered.body[node].half.across;
@@ -108,6 +111,7 @@ fn nodes_only(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGr
 fn longest_bent(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
     let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
     let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
+    // Shortest first: they are the ones whose bends the drawing needs most, and a long one costs as much as many of them.
     lengths.sort_unstable();
     let mut total = 0;
     let mut longest = 0;
@@ -152,6 +156,7 @@ impl LayeredGraph {
             chain.items.push(item);
             previous = item;
         }
+        // A free link is joined only where its items are on neighbouring layers: the later phases rely on that.
         if !is_free || bottom == top + 1 {
             self.join(previous, last);
         }
@@ -165,6 +170,7 @@ impl LayeredGraph {
         self.before.push(Vec::new());
         self.after.push(Vec::new());
         let item = self.layer.push(layer);
+        debug_assert_eq!(self.kind.len(), self.layer.len(), "one entry per item in every table");
         self.layers[layer].push(item);
         item
     }
@@ -186,6 +192,7 @@ fn label_layer(top: usize, bottom: usize, is_free: bool, body: &ItemBody, fill: 
     let last = if is_free { top + 1 } else { bottom - 1 };
     let candidates = (top + 1..=last).step_by(2);
     let middle = (top + bottom) as f64 / 2.0;
+    // The emptiest layer keeps the drawing narrow; the middle keeps the label near the eye that follows the line.
     let key = |layer: usize| (fill[layer], (layer as f64 - middle).abs());
     let best = candidates.min_by(|&a, &b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
     let layer = best.unwrap_or(top + 1);

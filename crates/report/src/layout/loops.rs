@@ -7,22 +7,23 @@
 use super::part::ItemBody;
 use super::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
-/// The distance from a node to the label of its only loop, or to the stack of labels below it.
-const REACH: f64 = 26.0;
+/// The distance from a node to the label of its only loop, or to the stack of labels below it. All lengths are in pixels
+/// and were chosen by eye; nothing but the looks depends on them.
+const LABEL_DISTANCE: f64 = 26.0;
 /// The room beside a node where several loops share its side: for arrow heads, and again before the labels.
-const HEADS: f64 = 16.0;
+const HEAD_ROOM: f64 = 16.0;
 /// The radius of the corners of such loops.
 const RADIUS: f64 = 6.0;
 /// The length of a node's side for each of several loops, so that arrow heads do not touch.
-const LANE: f64 = 22.0;
+const LANE_HEIGHT: f64 = 22.0;
 /// The distance between the two ends of one of several loops.
-const ENDS: f64 = 9.0;
+const END_DISTANCE: f64 = 9.0;
 /// The gap between two labels of a stack.
-const GAP: f64 = 8.0;
+const LABEL_GAP: f64 = 8.0;
 /// The distance between two loops that hang side by side.
 const PITCH: f64 = 9.0;
 /// The height that a loop without label takes.
-const BARE: f64 = 14.0;
+const UNLABELLED_HEIGHT: f64 = 14.0;
 
 /// Makes room in `body` for loops with these labels, and makes the node long enough for their ends.
 pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: LayerDirection) {
@@ -33,16 +34,17 @@ pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: Lay
     let n_loops = labels.len() as f64;
     match direction {
         LayerDirection::Down => {
-            let lane = if labels.len() == 1 { PITCH } else { LANE };
+            let lane = if labels.len() == 1 { PITCH } else { LANE_HEIGHT };
             body.half.along = body.half.along.max(lane * n_loops / 2.0 + 4.0);
             body.margin_after.across = reach(labels) + stack.width;
+            // A stack of labels higher than the node reaches over both its ends, so room is reserved there as well.
             let beyond = (stack.height / 2.0 - body.half.along).max(0.0);
             body.margin_after.along = beyond;
             body.margin_before.along = beyond;
         }
         LayerDirection::Right => {
             body.half.along = body.half.along.max(PITCH * (n_loops + 0.5));
-            body.margin_after.across = REACH + stack.height;
+            body.margin_after.across = LABEL_DISTANCE + stack.height;
             let right = stack_left(Rect::default(), labels.len()) + stack.width;
             body.margin_after.along = (right - 2.0 * body.half.along).max(0.0);
         }
@@ -60,15 +62,18 @@ pub fn draw(
         LayerDirection::Down => {
             Point { x: node.right() + reach(labels), y: node.centre().y - stack.height / 2.0 }
         }
-        LayerDirection::Right => Point { x: stack_left(node, labels.len()), y: node.bottom() + REACH },
+        LayerDirection::Right => {
+            Point { x: stack_left(node, labels.len()), y: node.bottom() + LABEL_DISTANCE }
+        }
     };
     let mut y = corner.y;
     let mut rects = Vec::new();
     for label in labels {
         let size = shown(*label);
         rects.push(Rect { x: corner.x, y, width: size.width, height: size.height });
-        y += size.height + GAP;
+        y += size.height + LABEL_GAP;
     }
+    // One loop is a petal; several would cross each other as petals, so they run in lanes.
     let routes = match (direction, &rects[..]) {
         (LayerDirection::Down, [rect]) => vec![petal(node, *rect)],
         (LayerDirection::Down, _) => ribbons(node, &rects),
@@ -80,7 +85,7 @@ pub fn draw(
 }
 
 fn shown(label: Option<BoxSize>) -> BoxSize {
-    label.unwrap_or(BoxSize { width: 0.0, height: BARE })
+    label.unwrap_or(BoxSize { width: 0.0, height: UNLABELLED_HEIGHT })
 }
 
 /// The size of all labels, one below the other.
@@ -88,7 +93,7 @@ fn stack(labels: &[Option<BoxSize>]) -> BoxSize {
     let sizes = || labels.iter().map(|&label| shown(label));
     BoxSize {
         width: sizes().map(|size| size.width).fold(0.0, f64::max),
-        height: sizes().map(|size| size.height + GAP).sum::<f64>() - GAP,
+        height: sizes().map(|size| size.height + LABEL_GAP).sum::<f64>() - LABEL_GAP,
     }
 }
 
@@ -100,8 +105,8 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
 /// Returns the distance between a node and the labels beside it.
 fn reach(labels: &[Option<BoxSize>]) -> f64 {
     match labels.len() {
-        1 => REACH,
-        n_loops => 2.0 * HEADS + 2.0 * PITCH * n_loops.div_ceil(2) as f64,
+        1 => LABEL_DISTANCE,
+        n_loops => 2.0 * HEAD_ROOM + 2.0 * PITCH * n_loops.div_ceil(2) as f64,
     }
 }
 
@@ -142,16 +147,16 @@ fn ribbons(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
     let goes_up: Vec<bool> = labels.iter().zip(&heights).map(|(it, here)| it.centre().y < *here).collect();
     let n_up = goes_up.iter().filter(|up| **up).count();
     let n_down = labels.len() - n_up;
-    let lanes_room = labels.first().map_or(0.0, |label| label.x - node.right() - 2.0 * HEADS);
+    let lanes_room = labels.first().map_or(0.0, |label| label.x - node.right() - 2.0 * HEAD_ROOM);
     let pitch = lanes_room.max(0.0) / n_up.max(n_down).max(1) as f64;
     let (mut up, mut down) = (0..n_up, (0..n_down).rev());
     let mut routes = Vec::new();
     for ((label, here), up_here) in labels.iter().zip(heights).zip(goes_up) {
         let place = if up_here { up.next() } else { down.next() };
-        let near = node.right() + HEADS + pitch * place.unwrap_or(0) as f64;
-        let far = near + ENDS.min(pitch / 2.0);
+        let near = node.right() + HEAD_ROOM + pitch * place.unwrap_or(0) as f64;
+        let far = near + END_DISTANCE.min(pitch / 2.0);
         let (out, back) = if up_here { (near, far) } else { (far, near) };
-        let half = (ENDS / 2.0).min(room / 2.0).min(label.height / 2.0);
+        let half = (END_DISTANCE / 2.0).min(room / 2.0).min(label.height / 2.0);
         routes.push(ribbon(node, *label, here, half, (out, back)));
     }
     routes

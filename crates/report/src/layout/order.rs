@@ -12,18 +12,20 @@ use ioxide_model::index::IndexVec;
 use super::layers::LayeredGraph;
 use super::part::ItemId;
 
-/// The number of items visited by all sweeps together, roughly.
-const WORK: usize = 6_000_000;
+/// The number of items visited by all sweeps together, roughly. It bounds the time for large graphs; chosen by feel, as
+/// are the next two.
+const MAX_VISITS: usize = 6_000_000;
 /// The number of sweeps for each start, at most and at least.
 const SWEEPS: (usize, usize) = (24, 4);
 /// The number of sweeps without a better order before giving up.
-const PATIENCE: usize = 6;
+const MAX_IDLE_SWEEPS: usize = 6;
 
 /// Orders the items of every layer.
 pub fn order(layered: &mut LayeredGraph) {
     let n_items = layered.layer.len().max(1);
-    let n_sweeps = (WORK / (8 * n_items)).clamp(SWEEPS.1, SWEEPS.0);
+    let n_sweeps = (MAX_VISITS / (8 * n_items)).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(usize, Vec<Vec<ItemId>>)> = None;
+    // Two starts, because the heuristic depends on where it begins: from the first layer, and from the last.
     for side in [NeighbourSide::Before, NeighbourSide::After] {
         layered.layers = first_order(layered, side);
         let mut work = LayerOrder::new(layered);
@@ -109,9 +111,11 @@ impl<'l> LayerOrder<'l> {
     fn improve(&mut self, n_sweeps: usize) {
         let mut last_gain = 0;
         for sweep in 0..n_sweeps {
-            if self.best.0 == 0 || sweep - last_gain > PATIENCE {
+            if self.best.0 == 0 || sweep - last_gain > MAX_IDLE_SWEEPS {
                 return;
             }
+            // Sweeps alternate in direction, and every two of them between median and barycentre: each leaves orders that the
+            // other one improves.
             let side = if sweep % 2 == 0 { NeighbourSide::Before } else { NeighbourSide::After };
             let target = if sweep / 2 % 2 == 0 { median } else { barycentre };
             self.sweep(side, target);
@@ -144,6 +148,7 @@ impl<'l> LayerOrder<'l> {
                 None => staying.push((place, item)),
             }
         }
+        // A stable sort: items with the same target keep their order, so that sweeps do not undo each other for ever.
         moving.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut sorted = Vec::with_capacity(self.layers[layer].len());
         let mut moving = moving.into_iter();
@@ -159,6 +164,7 @@ impl<'l> LayerOrder<'l> {
         for (place, &item) in items.iter().enumerate() {
             self.at[item] = place;
         }
+        debug_assert_eq!(items.len(), self.layers[layer].len(), "sorting loses no item");
         self.layers[layer] = items;
     }
 
@@ -171,6 +177,7 @@ impl<'l> LayerOrder<'l> {
                     gained |= self.swap_if_better(layer, place);
                 }
             }
+            // Every swap removes a crossing, so passes come to an end by themselves; four take most of what there is.
             if !gained {
                 return;
             }
@@ -179,6 +186,7 @@ impl<'l> LayerOrder<'l> {
 
     fn swap_if_better(&mut self, layer: usize, place: usize) -> bool {
         let (left, right) = (self.layers[layer][place - 1], self.layers[layer][place]);
+        // Only links of these two items can change: count the crossings among them for both orders.
         let (mut now, mut swapped) = (0, 0);
         for side in [NeighbourSide::Before, NeighbourSide::After] {
             let places = |item| -> Vec<usize> {
@@ -267,6 +275,8 @@ fn crossings_between(
     upper: &[ItemId],
     n_lower: usize,
 ) -> usize {
+    // [Barth02]: go through the links by their upper ends; a link crosses those seen before it whose lower end lies beyond
+    // its own. A Fenwick tree counts them in the logarithm of the layer instead of comparing all pairs.
     let mut sums = vec![0_usize; n_lower + 1];
     let (mut seen, mut crossings) = (0, 0);
     let mut places = Vec::new();

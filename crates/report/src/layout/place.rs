@@ -16,7 +16,7 @@ use ioxide_model::index::IndexVec;
 use super::layers::{LayerItemKind, LayeredGraph};
 use super::part::ItemId;
 
-/// The least room between two items of a layer.
+/// The least room between two items of a layer, in pixels; chosen by eye.
 fn gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
     match (a, b) {
         (LayerItemKind::Node, LayerItemKind::Node) => 28.0,
@@ -29,6 +29,7 @@ fn gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
 /// The coordinate of each item's anchor along its layer.
 pub fn place(layered: &LayeredGraph) -> IndexVec<ItemId, f64> {
     let conflicts = conflicts(layered);
+    // Each corner leans to its own side; the mean of the middle two of the four leans to none.
     let layouts: Vec<IndexVec<ItemId, f64>> = [(false, false), (false, true), (true, false), (true, true)]
         .into_iter()
         .map(|(from_end, mirrored)| CornerView::new(layered, &conflicts, from_end, mirrored).coordinates())
@@ -62,6 +63,8 @@ fn conflicts(layered: &LayeredGraph) -> Conflicts {
             if inner.is_none() && place + 1 != lower.len() {
                 continue;
             }
+            // Algorithm 1 of the paper: inner segments do not cross each other, so between two of them the links of the
+            // lower items may only lead to upper items between their ends, `left` and `right`.
             let right = inner.map_or(upper.len(), |&above| at[above]);
             for &other in &lower[next..=place] {
                 for &above in &layered.before[other] {
@@ -132,6 +135,7 @@ impl<'l> CornerView<'l> {
             for &item in layer {
                 for above in self.medians(item) {
                     let place = self.at[above];
+                    // `free_from` keeps blocks from crossing: neighbours already aligned lie to the left of it.
                     if place < free_from || is_taken[above] || self.in_conflict(item, above) {
                         continue;
                     }
@@ -167,6 +171,13 @@ impl<'l> CornerView<'l> {
         let neighbours = self.block_graph(root);
         let order = topological(&neighbours);
         let mut across: IndexVec<ItemId, f64> = IndexVec::filled(0.0, root.len());
+        // Longest paths from the left give every block its leftmost place; the second pass moves blocks that have room back
+        // to the right, so that they do not stick to the left border.
+        debug_assert_eq!(
+            order.len(),
+            root.len(),
+            "the graph of blocks has no cycle, since blocks do not cross"
+        );
         for &block in &order {
             for &(right, distance) in &neighbours[block] {
                 across[right] = across[right].max(across[block] + distance);
@@ -230,6 +241,7 @@ fn balanced(layered: &LayeredGraph, mut layouts: Vec<IndexVec<ItemId, f64>>) -> 
     let narrowest =
         extents.iter().min_by(|a, b| width(a).total_cmp(&width(b))).copied().unwrap_or((0.0, 0.0));
     for (n, (layout, extent)) in layouts.iter_mut().zip(&extents).enumerate() {
+        // Layouts that lean to the left are aligned at their left edges, the mirrored ones at their right edges.
         let is_mirrored = n % 2 == 1;
         let shift = if is_mirrored { narrowest.1 - extent.1 } else { narrowest.0 - extent.0 };
         layout.iter_mut().for_each(|across| *across += shift);

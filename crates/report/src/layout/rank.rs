@@ -27,6 +27,7 @@ pub struct Ranking {
 
 /// A ranking of the nodes of `part`.
 pub fn ranking(part: &ConnectedPart) -> Ranking {
+    // Depth first keeps long chains whole, breadth first keeps states near the start; neither is better for all models.
     let candidates = [depth_first(part), breadth_first(part)].map(|reversed| ranked(part, reversed));
     let [deep, broad] = candidates;
     if cost(part, &broad) < cost(part, &deep) { broad } else { deep }
@@ -68,6 +69,7 @@ fn depth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
                     mark[target] = RankMark::Open;
                     stack.push((target, 0));
                 }
+                // On the stack: the link closes a cycle. Links to finished nodes lead on to what is below already.
                 RankMark::Open => reversed[link] = true,
                 RankMark::Done => (),
             }
@@ -93,6 +95,7 @@ fn breadth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
             queue.extend(out[node].iter().map(|&link| part.links[link].to));
         }
     }
+    // Every node is met, so this is an order of all of them, and reversing what runs against an order leaves no cycle.
     part.links.iter().map(|link| met[link.to] < met[link.from]).collect()
 }
 
@@ -122,6 +125,7 @@ fn ranked(part: &ConnectedPart, reversed: IndexVec<LinkId, bool>) -> Ranking {
     };
     let arcs: Vec<RankArc> = reversed.iter_enumerated().map(ends).collect();
     let mut simplex = Simplex::new(part.nodes.len(), arcs);
+    // Any ranking in which arcs lead on will do as a start; longest paths is one and costs nothing.
     simplex.longest_paths();
     simplex.shorten();
     simplex.balance();

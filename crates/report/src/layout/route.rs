@@ -10,15 +10,19 @@ use ioxide_model::index::IndexVec;
 use super::layers::{LayeredGraph, LinkChain};
 use super::part::{ItemId, LinkId};
 
-/// The least gap between two layers; arrow heads need it.
-const GAP: f64 = 24.0;
+/// The least gap between two layers, in pixels as all lengths here; arrow heads need it. The numbers of this file were
+/// chosen by eye.
+const MIN_LAYER_GAP: f64 = 24.0;
 /// A gap grows with the square root of the farthest sideways move, up to a limit.
 const GAP_GROWTH: (f64, f64) = (2.2, 80.0);
 /// The least distance of a link's end from the corner of a node.
-const CORNER: f64 = 9.0;
+const MIN_CORNER_DISTANCE: f64 = 9.0;
+
+/// The greatest distance between two ends at the side of a node; wider sides keep them together in the middle.
+const MAX_PORT_STEP: f64 = 18.0;
 
 /// The length below which a straight piece is left out.
-const SHORTEST: f64 = 0.05;
+const MIN_STRAIGHT: f64 = 0.05;
 
 /// A point in the axes of the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,10 +123,12 @@ fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<Lin
 /// Returns the ends in the order of the items they lead to, each as straight as the others allow.
 fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> {
     let mut ends = ends.to_vec();
+    // In the order of what they lead to, so that no two of them cross right at the node.
     ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (low, high) = (centre - (half - CORNER).max(0.0), centre + (half - CORNER).max(0.0));
+    let (low, high) =
+        (centre - (half - MIN_CORNER_DISTANCE).max(0.0), centre + (half - MIN_CORNER_DISTANCE).max(0.0));
     let n = ends.len();
-    let step = if n > 1 { ((high - low) / (n - 1) as f64).min(18.0) } else { 0.0 };
+    let step = if n > 1 { ((high - low) / (n - 1) as f64).min(MAX_PORT_STEP) } else { 0.0 };
     let mut floor = low;
     for (place, end) in ends.iter_mut().enumerate() {
         // Room is left for those that come after.
@@ -146,8 +152,10 @@ fn bands(
         let reach = items.iter().map(|&item| layered.body[item].along());
         let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
         bands.push(LayerBand { start, anchor: start + before, end: start + before + after });
+        // A wide move in a narrow gap would be nearly parallel to the layer; the root keeps very wide ones from tearing the
+        // drawing apart.
         let growth = (moves[layer].sqrt() * GAP_GROWTH.0).min(GAP_GROWTH.1);
-        start += before + after + GAP + growth;
+        start += before + after + MIN_LAYER_GAP + growth;
     }
     bands
 }
@@ -207,9 +215,10 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
     let mut here: Option<AxisPoint> = None;
     for (across, start, end) in passes {
         let (start, end) = (AxisPoint { across, along: start }, AxisPoint { across, along: end });
-        let is_long = end.along - start.along > SHORTEST;
+        let is_long = end.along - start.along > MIN_STRAIGHT;
         match here {
             None => line.start = start,
+            // Where the pass is too short to be drawn the curve ends at its far side, so that no gap is left.
             Some(from) => line.strokes.push(bend(from, if is_long { start } else { end })),
         }
         if is_long {

@@ -12,8 +12,8 @@
 
 use std::collections::VecDeque;
 
-/// Elementary steps the method may take, roughly.
-const WORK: usize = 30_000_000;
+/// Elementary steps the method may take, roughly; it bounds the time for large graphs. Chosen by feel.
+const MAX_WORK: usize = 30_000_000;
 
 /// A link in the direction of growing rank, by positions of nodes.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,7 @@ impl Simplex {
         }
         let mut ready: VecDeque<usize> = (0..self.rank.len()).filter(|&node| waiting[node] == 0).collect();
         while let Some(node) = ready.pop_front() {
+            // A node is ready once all arcs into it were looked at, so its rank is final here.
             let arcs = self.at[node].iter().map(|&arc| self.arcs[arc]);
             for RankArc { head, .. } in arcs.filter(|arc| arc.tail == node) {
                 self.rank[head] = self.rank[head].max(self.rank[node] + 1);
@@ -82,11 +83,11 @@ impl Simplex {
     /// Pivots until no tree arc has a negative cut value, or the work is used up.
     pub fn shorten(&mut self) {
         let size = self.rank.len() + self.arcs.len() + 1;
-        if self.rank.len().saturating_mul(self.arcs.len()) > WORK {
+        if self.rank.len().saturating_mul(self.arcs.len()) > MAX_WORK {
             return self.pull();
         }
         let Some(mut tree_arcs) = self.tight_tree() else { return };
-        for _ in 0..WORK / (4 * size) {
+        for _ in 0..MAX_WORK / (4 * size) {
             let tree = self.hang(&tree_arcs);
             let Some(leave) = self.leaving(&tree) else { return };
             let Some(enter) = self.pivot(&tree, leave) else { return };
@@ -97,6 +98,7 @@ impl Simplex {
 
     /// The cheap way for large graphs: moves single nodes towards the side with more arcs.
     fn pull(&mut self) {
+        // A move never makes an arc point back, so the ranking stays valid whenever this stops. Eight rounds: by feel.
         for _ in 0..8 {
             let mut by_rank: Vec<usize> = (0..self.rank.len()).collect();
             by_rank.sort_by_key(|&node| std::cmp::Reverse(self.rank[node]));
@@ -140,6 +142,7 @@ impl Simplex {
             let leads_out = |&arc: &usize| inside[self.arcs[arc].tail] != inside[self.arcs[arc].head];
             let nearest = (0..self.arcs.len()).filter(leads_out).min_by_key(|&arc| self.slack(arc))?;
             let RankArc { tail, head } = self.arcs[nearest];
+            // Moving the whole tree keeps its own arcs tight. By the least slack no arc that leaves it becomes too short.
             let shift = if inside[tail] { self.slack(nearest) } else { -self.slack(nearest) };
             for &node in &members {
                 self.rank[node] += shift;
@@ -165,6 +168,7 @@ impl Simplex {
             order: Vec::with_capacity(n_nodes),
             span: vec![(0, 0); n_nodes],
         };
+        // Preorder by hand, so that deep trees need no stack: a subtree is a range of `order`, and "is below" a comparison.
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
             tree.span[node].0 = tree.order.len();
@@ -196,6 +200,8 @@ impl Simplex {
                 n_out as i64 - n_in as i64
             })
             .collect();
+        // The cut value of a tree arc is the number of arcs from its tail's side to its head's side less those that lead
+        // back: that is the balance of the subtree, which is summed up from the leaves.
         let mut best: Option<(i64, LeavingArc)> = None;
         for &node in tree.order.iter().rev() {
             let Some(arc) = tree.up[node] else { continue };
@@ -227,6 +233,7 @@ impl Simplex {
         for &node in &tree.order[first..end] {
             self.rank[node] += shift;
         }
+        debug_assert_eq!(self.slack(enter), 0, "the arc that enters the tree is tight");
         Some(enter)
     }
 
@@ -241,6 +248,7 @@ impl Simplex {
         for node in 0..self.rank.len() {
             let (n_in, n_out) = self.degrees(node);
             let (Some(low), Some(high)) = self.room(node) else { continue };
+            // With as many arcs in as out a move changes no total length, so it is free to even out the layers.
             if n_in != n_out || low == high {
                 continue;
             }

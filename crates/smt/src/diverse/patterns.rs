@@ -24,12 +24,12 @@ impl Patterns {
     }
 
     /// Returns the facts that describe the next partition.
-    pub(super) fn next(&mut self, pool: &mut TermPool) -> Option<Vec<Term>> {
+    pub(super) fn next_partition(&mut self, pool: &mut TermPool) -> Option<Vec<Term>> {
         loop {
             self.advance();
             let blocks = self.blocks.as_ref().filter(|_| !self.done)?;
-            if self.is_sorted(blocks) {
-                return Some(self.facts(pool, blocks));
+            if self.has_one_sort_per_block(blocks) {
+                return Some(self.partition_facts(pool, blocks));
             }
         }
     }
@@ -52,11 +52,11 @@ impl Patterns {
     }
 
     /// Returns whether no block holds variables of two sorts.
-    fn is_sorted(&self, blocks: &[usize]) -> bool {
+    fn has_one_sort_per_block(&self, blocks: &[usize]) -> bool {
         pairs(blocks.len()).all(|(a, b)| blocks[a] != blocks[b] || self.sorts[a] == self.sorts[b])
     }
 
-    fn facts(&self, pool: &mut TermPool, blocks: &[usize]) -> Vec<Term> {
+    fn partition_facts(&self, pool: &mut TermPool, blocks: &[usize]) -> Vec<Term> {
         let mut facts = Vec::new();
         for (a, b) in pairs(blocks.len()) {
             if self.sorts[a] != self.sorts[b] {

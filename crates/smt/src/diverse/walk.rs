@@ -8,7 +8,7 @@ use ioxide_model::value::Value;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-/// The number of doublings in the search for the edge: a step goes at most 2^20 far.
+/// The number of doublings in the search for the edge: a step goes at most 2^20 far. Chosen by feel.
 const MAX_DOUBLINGS: u32 = 20;
 
 /// Returns another valuation of `facts`, or `None` if the step hit nothing.
@@ -17,31 +17,31 @@ const MAX_DOUBLINGS: u32 = 20;
 /// equation holds that holds at both. Other variables take another value now and then. The end of the facts on that
 /// line is found by doubling and halving, and the step ends at a random point before it; a point outside in between is
 /// not taken.
-pub(super) fn step(
+pub(super) fn random_step(
     pool: &TermPool,
     facts: &[Term],
     vars: &[VarId],
     (at, other): (&Valuation, Option<&Valuation>),
     rng: &mut ChaCha8Rng,
 ) -> Option<Valuation> {
-    let along = other.filter(|_| rng.random_range(0..2) == 0).and_then(|other| towards(at, other));
-    let direction = along.unwrap_or_else(|| direction(pool, vars, rng));
-    let base = flipped(pool, vars, at, rng);
-    let base = if holds(pool, facts, &base) { base } else { at.clone() };
-    let back = reach(pool, facts, &base, &direction, -1);
-    let ahead = reach(pool, facts, &base, &direction, 1);
+    let along = other.filter(|_| rng.random_range(0..2) == 0).and_then(|other| step_towards(at, other));
+    let direction = along.unwrap_or_else(|| random_direction(pool, vars, rng));
+    let base = flip_some_values(pool, vars, at, rng);
+    let base = if do_facts_hold(pool, facts, &base) { base } else { at.clone() };
+    let back = count_valid_steps(pool, facts, &base, &direction, -1);
+    let ahead = count_valid_steps(pool, facts, &base, &direction, 1);
     let length = rng.random_range(-back..=ahead);
-    let next = moved(pool, &base, &direction, length)?;
-    (next != *at && holds(pool, facts, &next)).then_some(next)
+    let next = move_along(pool, &base, &direction, length)?;
+    (next != *at && do_facts_hold(pool, facts, &next)).then_some(next)
 }
 
-fn holds(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> bool {
+fn do_facts_hold(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> bool {
     facts.iter().all(|&fact| pool.holds(fact, valuation) == Ok(true))
 }
 
 /// Returns the smallest whole step from `at` in the direction of `other`; `None` unless all numbers that differ are
 /// whole.
-fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
+fn step_towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
     let mut steps = Vec::new();
     for (var, value) in at.iter() {
         match (value, other.get(var)?) {
@@ -60,7 +60,7 @@ fn towards(at: &Valuation, other: &Valuation) -> Option<Vec<(VarId, i64)>> {
 
 /// Returns a random direction: one number by one, or a few by small amounts of either sign, since sums often have to
 /// stay.
-fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarId, i64)> {
+fn random_direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarId, i64)> {
     let numbers: Vec<VarId> =
         vars.iter().copied().filter(|&var| pool.var_info(var).sort.is_numeric()).collect();
     if numbers.is_empty() {
@@ -75,14 +75,14 @@ fn direction(pool: &TermPool, vars: &[VarId], rng: &mut ChaCha8Rng) -> Vec<(VarI
 }
 
 /// Returns `at`, in which sometimes a variable of few values has another one.
-fn flipped(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng) -> Valuation {
+fn flip_some_values(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng) -> Valuation {
     let mut next = at.clone();
     for &var in vars {
         let sort = pool.var_info(var).sort;
         if sort.is_numeric() || rng.random_range(0..3) != 0 {
             continue;
         }
-        let choices = pool.finite_domain(sort).unwrap_or_else(|| texts(sort));
+        let choices = pool.finite_domain(sort).unwrap_or_else(|| sample_texts(sort));
         if !choices.is_empty() {
             next.set(var, choices[rng.random_range(0..choices.len())].clone());
         }
@@ -91,7 +91,7 @@ fn flipped(pool: &TermPool, vars: &[VarId], at: &Valuation, rng: &mut ChaCha8Rng
 }
 
 /// Returns short strings to try.
-fn texts(sort: Sort) -> Vec<Value> {
+fn sample_texts(sort: Sort) -> Vec<Value> {
     if sort == Sort::Str {
         ["", "a", "b", "ab", "0", "A", "hello"].map(Value::str).into()
     } else {
@@ -100,9 +100,16 @@ fn texts(sort: Sort) -> Vec<Value> {
 }
 
 /// Returns the number of steps along `direction` for which the facts hold, as found by doubling and halving.
-fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId, i64)], sign: i64) -> i64 {
-    let fits =
-        |length: i64| moved(pool, base, direction, sign * length).is_some_and(|it| holds(pool, facts, &it));
+fn count_valid_steps(
+    pool: &TermPool,
+    facts: &[Term],
+    base: &Valuation,
+    direction: &[(VarId, i64)],
+    sign: i64,
+) -> i64 {
+    let fits = |length: i64| {
+        move_along(pool, base, direction, sign * length).is_some_and(|it| do_facts_hold(pool, facts, &it))
+    };
     if direction.is_empty() || !fits(1) {
         return 0;
     }
@@ -122,13 +129,18 @@ fn reach(pool: &TermPool, facts: &[Term], base: &Valuation, direction: &[(VarId,
 }
 
 /// Returns `base` moved by `length` along `direction`; `None` if a value leaves its sort.
-fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: i64) -> Option<Valuation> {
+fn move_along(
+    pool: &TermPool,
+    base: &Valuation,
+    direction: &[(VarId, i64)],
+    length: i64,
+) -> Option<Valuation> {
     let mut next = base.clone();
     for &(var, slope) in direction {
         let by = Int::from(slope) * Int::from(length);
         let value = match next.get(var)? {
             Value::Int(n) => Value::Int(n + &by),
-            Value::Real(n) => Value::Real(n + half(&by)),
+            Value::Real(n) => Value::Real(n + half_of(&by)),
             other => other.clone(),
         };
         if !pool.has_sort(&value, pool.var_info(var).sort) {
@@ -140,6 +152,6 @@ fn moved(pool: &TermPool, base: &Valuation, direction: &[(VarId, i64)], length: 
 }
 
 /// Returns half of `n`: reals move in halves, so that they are readable and not all whole.
-fn half(n: &Int) -> Rational {
+fn half_of(n: &Int) -> Rational {
     Rational::new(n.clone(), Int::from(2)).unwrap_or(Rational::ZERO)
 }

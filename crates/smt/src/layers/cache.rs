@@ -42,11 +42,12 @@ impl<S: Solver> CacheLayer<S> {
             return Some(known.clone());
         }
         let known = self.old.remove(&key)?;
-        self.keep(key, known.clone());
+        self.insert_answer(key, known.clone());
         Some(known)
     }
 
-    fn keep(&mut self, key: u128, known: CachedAnswer) {
+    fn insert_answer(&mut self, key: u128, known: CachedAnswer) {
+        // Two generations instead of a list of uses: entries that were not asked for since the last turn are dropped at once.
         if self.young.len() >= self.capacity {
             self.old = std::mem::take(&mut self.young);
         }
@@ -56,7 +57,7 @@ impl<S: Solver> CacheLayer<S> {
 
 impl<S: Solver> Solver for CacheLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let key = key(facts);
+        let key = cache_key(facts);
         match self.lookup(key) {
             Some(CachedAnswer::Sat(Some(valuation))) => {
                 return self.answers.note(SolverAnswer::Sat(valuation));
@@ -66,24 +67,26 @@ impl<S: Solver> Solver for CacheLayer<S> {
         }
         let answer = self.inner.check(pool, facts);
         match &answer {
-            SolverAnswer::Sat(valuation) => self.keep(key, CachedAnswer::Sat(Some(valuation.clone()))),
-            SolverAnswer::Unsat => self.keep(key, CachedAnswer::Unsat),
+            SolverAnswer::Sat(valuation) => {
+                self.insert_answer(key, CachedAnswer::Sat(Some(valuation.clone())))
+            }
+            SolverAnswer::Unsat => self.insert_answer(key, CachedAnswer::Unsat),
             SolverAnswer::Unknown(_) => (),
         }
         answer
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        let key = key(facts);
+        let key = cache_key(facts);
         match self.lookup(key) {
-            Some(CachedAnswer::Sat(_)) => return self.answers.note_decision(SolverDecision::Sat),
-            Some(CachedAnswer::Unsat) => return self.answers.note_decision(SolverDecision::Unsat),
+            Some(CachedAnswer::Sat(_)) => return self.answers.count_decision(SolverDecision::Sat),
+            Some(CachedAnswer::Unsat) => return self.answers.count_decision(SolverDecision::Unsat),
             None => (),
         }
         let decision = self.inner.decide(pool, facts);
         match &decision {
-            SolverDecision::Sat => self.keep(key, CachedAnswer::Sat(None)),
-            SolverDecision::Unsat => self.keep(key, CachedAnswer::Unsat),
+            SolverDecision::Sat => self.insert_answer(key, CachedAnswer::Sat(None)),
+            SolverDecision::Unsat => self.insert_answer(key, CachedAnswer::Unsat),
             SolverDecision::Unknown(_) => (),
         }
         decision
@@ -96,12 +99,13 @@ impl<S: Solver> Solver for CacheLayer<S> {
 }
 
 /// Returns the key of `facts`, which must be different from each other; their order does not matter.
-fn key(facts: &[Term]) -> u128 {
-    facts.iter().fold(0, |sum, fact| sum.wrapping_add(spread(fact.index() as u64)))
+fn cache_key(facts: &[Term]) -> u128 {
+    // A sum does not depend on the order; repeated facts would count twice, which the layer above rules out.
+    facts.iter().fold(0, |sum, fact| sum.wrapping_add(mix_bits(fact.index() as u64)))
 }
 
 /// Returns 128 well-mixed bits of a small number: two rounds of a multiply-xorshift mixer with different odd constants.
-fn spread(n: u64) -> u128 {
+fn mix_bits(n: u64) -> u128 {
     let mix = |n: u64, a: u64, b: u64| {
         let n = (n ^ (n >> 32)).wrapping_mul(a);
         let n = (n ^ (n >> 29)).wrapping_mul(b);

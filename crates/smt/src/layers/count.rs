@@ -21,7 +21,7 @@ impl<S: Solver> CountLayer<S> {
         Self { inner, questions: 0, slowest: Duration::ZERO }
     }
 
-    fn timed<T>(&mut self, ask: impl FnOnce(&mut S) -> T) -> T {
+    fn measure_time<T>(&mut self, ask: impl FnOnce(&mut S) -> T) -> T {
         let start = Instant::now();
         let answer = ask(&mut self.inner);
         self.questions += 1;
@@ -32,11 +32,11 @@ impl<S: Solver> CountLayer<S> {
 
 impl<S: Solver> Solver for CountLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        self.timed(|inner| inner.check(pool, facts))
+        self.measure_time(|inner| inner.check(pool, facts))
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        self.timed(|inner| inner.decide(pool, facts))
+        self.measure_time(|inner| inner.decide(pool, facts))
     }
 
     fn tally(&self, tally: &mut SolverTally) {

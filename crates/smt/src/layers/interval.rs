@@ -17,7 +17,8 @@ use crate::small_fraction::SmallFraction;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// The number of steps after which bounds that still move are left where they are.
+/// The number of facts looked at after which bounds that still move are left where they are: `x < y, y < x` moves them one
+/// by one for ever. Stopping early only misses refutations. Chosen by feel.
 const MAX_STEPS: usize = 400;
 
 /// One end of an interval.
@@ -36,8 +37,8 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    fn closed(lo: i64, hi: i64) -> Self {
-        let bound = |n| SmallFraction::int(n).map(|at| IntervalEnd { at, strict: false });
+    fn from_bounds(lo: i64, hi: i64) -> Self {
+        let bound = |n| SmallFraction::from_int(n).map(|at| IntervalEnd { at, strict: false });
         Self { lo: bound(lo), hi: bound(hi) }
     }
 
@@ -49,7 +50,7 @@ impl Interval {
     }
 
     /// The one number inside, if there is only one.
-    pub(crate) fn single(self) -> Option<SmallFraction> {
+    pub(crate) fn single_value(self) -> Option<SmallFraction> {
         match (self.lo, self.hi) {
             (Some(lo), Some(hi)) if lo.at == hi.at && !lo.strict && !hi.strict => Some(lo.at),
             _ => None,
@@ -97,20 +98,21 @@ struct EmptyBounds;
 
 impl SlotBounds {
     /// Brings the list to `facts` and returns the number of leading facts that it shared with the previous list.
-    pub(crate) fn sync(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
+    pub(crate) fn sync_facts(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
+        // Questions of a search share their beginning, so only the end of the list is taken back and added anew.
         let shared =
             self.levels.iter().zip(facts).take_while(|(level, fact)| level.fact.term == **fact).count();
         while self.levels.len() > shared {
-            self.pop();
+            self.pop_fact();
         }
         for &fact in &facts[shared..] {
-            self.push(pool, fact);
+            self.push_fact(pool, fact);
         }
         shared
     }
 
     /// Returns whether the list is refuted.
-    pub(crate) fn refuted(&self) -> bool {
+    pub(crate) fn is_refuted(&self) -> bool {
         self.levels.last().is_some_and(|level| level.refuted)
     }
 
@@ -119,33 +121,36 @@ impl SlotBounds {
         self.intervals.get(slot).copied().unwrap_or_default()
     }
 
-    fn pop(&mut self) {
+    fn pop_fact(&mut self) {
         let Some(level) = self.levels.pop() else { return };
+        // Backwards, because a slot may have moved several times and the oldest value is the one to restore.
         for (slot, interval) in level.undo.into_iter().rev() {
             self.intervals[slot] = interval;
         }
         for &slot in &level.fact.slots {
-            self.mentions[slot].pop();
+            let level = self.mentions[slot].pop();
+            debug_assert_eq!(level, Some(self.levels.len()), "levels leave in the order in which they came");
         }
     }
 
-    fn push(&mut self, pool: &TermPool, term: Term) {
-        let fact = self.forms.fact(pool, term);
-        self.make_room(pool);
+    fn push_fact(&mut self, pool: &TermPool, term: Term) {
+        let fact = self.forms.linear_fact(pool, term);
+        self.add_missing_slots(pool);
         let at = self.levels.len();
         for &slot in &fact.slots {
             self.mentions[slot].push(at);
         }
-        let before = self.refuted();
+        let before = self.is_refuted();
+        // A refuted beginning refutes every longer list: nothing is propagated any more, and nothing has to be undone.
         self.levels.push(BoundLevel { fact, undo: Vec::new(), refuted: before });
         if !before && self.propagate(at).is_err() {
             self.levels[at].refuted = true;
         }
     }
 
-    fn make_room(&mut self, pool: &TermPool) {
+    fn add_missing_slots(&mut self, pool: &TermPool) {
         for slot in &self.forms.slots[self.intervals.len()..] {
-            self.intervals.push(natural(pool, slot));
+            self.intervals.push(initial_bounds(pool, slot));
             self.mentions.push(Vec::new());
         }
     }
@@ -157,7 +162,7 @@ impl SlotBounds {
             let Some(level) = queue.pop_front() else { return Ok(()) };
             let fact = Arc::clone(&self.levels[level].fact);
             let mut moved = Vec::new();
-            self.apply(&fact.form, &mut moved)?;
+            self.apply_form(&fact.form, &mut moved)?;
             for slot in moved {
                 for &other in &self.mentions[slot] {
                     if !queue.contains(&other) {
@@ -169,17 +174,18 @@ impl SlotBounds {
         Ok(())
     }
 
-    fn apply(&mut self, form: &LinearForm, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
+    fn apply_form(&mut self, form: &LinearForm, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         match form {
             LinearForm::Atom(atom) => self.apply_atom(atom, moved),
-            LinearForm::All(parts) => parts.iter().try_for_each(|part| self.apply(part, moved)),
+            LinearForm::All(parts) => parts.iter().try_for_each(|part| self.apply_form(part, moved)),
             LinearForm::Any(parts) => {
+                // Unit propagation: arms that the bounds rule out are dropped, and the last one left must hold.
                 let mut open = parts.iter().filter(|part| self.is_possible(part));
                 match (open.next(), open.next()) {
                     (None, _) => Err(EmptyBounds),
                     (Some(only), None) => {
                         let only = only.clone();
-                        self.apply(&only, moved)
+                        self.apply_form(&only, moved)
                     }
                     _ => Ok(()),
                 }
@@ -192,9 +198,10 @@ impl SlotBounds {
     fn is_possible(&self, form: &LinearForm) -> bool {
         match form {
             LinearForm::Atom(atom) => match atom.relation {
-                SumRelation::Le | SumRelation::Lt => self.at_most_zero(atom, SumSide::Plain),
+                SumRelation::Le | SumRelation::Lt => self.can_be_at_most_zero(atom, SumSide::Plain),
                 SumRelation::Eq => {
-                    self.at_most_zero(atom, SumSide::Plain) && self.at_most_zero(atom, SumSide::Negated)
+                    self.can_be_at_most_zero(atom, SumSide::Plain)
+                        && self.can_be_at_most_zero(atom, SumSide::Negated)
                 }
                 SumRelation::Ne => self.fixed_sum(atom).is_none_or(|sum| !sum.is_zero()),
             },
@@ -204,8 +211,8 @@ impl SlotBounds {
         }
     }
 
-    fn at_most_zero(&self, atom: &LinearAtom, side: SumSide) -> bool {
-        let Some(least) = self.least(atom, side, None) else { return true };
+    fn can_be_at_most_zero(&self, atom: &LinearAtom, side: SumSide) -> bool {
+        let Some(least) = self.least_sum(atom, side, None) else { return true };
         if least.strict || atom.relation == SumRelation::Lt {
             least.at < SmallFraction::ZERO
         } else {
@@ -215,16 +222,17 @@ impl SlotBounds {
 
     fn fixed_sum(&self, atom: &LinearAtom) -> Option<SmallFraction> {
         atom.terms.iter().try_fold(atom.constant, |sum, &(slot, factor)| {
-            sum.add(factor.mul(self.intervals[slot].single()?)?)
+            sum.add(factor.mul(self.intervals[slot].single_value()?)?)
         })
     }
 
     /// The least value of the sum (or of its negation), without the term of `except`.
-    fn least(&self, atom: &LinearAtom, side: SumSide, except: Option<usize>) -> Option<IntervalEnd> {
-        let start = IntervalEnd { at: side.of(atom.constant), strict: false };
+    fn least_sum(&self, atom: &LinearAtom, side: SumSide, except: Option<usize>) -> Option<IntervalEnd> {
+        let start = IntervalEnd { at: side.apply_sign(atom.constant), strict: false };
         atom.terms.iter().filter(|term| Some(term.0) != except).try_fold(start, |sum, &(slot, factor)| {
-            let factor = side.of(factor);
+            let factor = side.apply_sign(factor);
             let interval = self.intervals[slot];
+            // A negative factor turns the interval round: the least product comes from its upper end.
             let end = if factor.is_negative() { interval.hi } else { interval.lo }?;
             Some(IntervalEnd { at: sum.at.add(factor.mul(end.at)?)?, strict: sum.strict || end.strict })
         })
@@ -232,38 +240,40 @@ impl SlotBounds {
 
     fn apply_atom(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
         match atom.relation {
-            SumRelation::Le | SumRelation::Lt => self.squeeze(atom, SumSide::Plain, moved),
+            SumRelation::Le | SumRelation::Lt => self.tighten_by_sum(atom, SumSide::Plain, moved),
             SumRelation::Eq => {
-                self.squeeze(atom, SumSide::Plain, moved)?;
-                self.squeeze(atom, SumSide::Negated, moved)
+                self.tighten_by_sum(atom, SumSide::Plain, moved)?;
+                self.tighten_by_sum(atom, SumSide::Negated, moved)
             }
-            SumRelation::Ne => self.exclude(atom, moved),
+            SumRelation::Ne => self.apply_disequation(atom, moved),
         }
     }
 
     /// Moves each bound as far as the others allow for `sum <= 0` (or `-sum <= 0`).
-    fn squeeze(
+    fn tighten_by_sum(
         &mut self,
         atom: &LinearAtom,
         side: SumSide,
         moved: &mut Vec<usize>,
     ) -> Result<(), EmptyBounds> {
-        if !self.at_most_zero(atom, side) {
+        if !self.can_be_at_most_zero(atom, side) {
             return Err(EmptyBounds);
         }
         for &(slot, factor) in &atom.terms {
-            let factor = side.of(factor);
-            let Some(rest) = self.least(atom, side, Some(slot)) else { continue };
+            let factor = side.apply_sign(factor);
+            let Some(rest) = self.least_sum(atom, side, Some(slot)) else { continue };
+            // `factor · x + rest <= 0` with the least rest: no `x` beyond `-rest / factor` can satisfy it. A number that does
+            // not fit is no bound, which is always safe.
             let Some(at) = rest.at.neg().div(factor) else { continue };
             let strict = rest.strict || atom.relation == SumRelation::Lt;
-            self.tighten(slot, IntervalEnd { at, strict }, factor.is_negative(), moved)?;
+            self.tighten_bound(slot, IntervalEnd { at, strict }, factor.is_negative(), moved)?;
         }
         Ok(())
     }
 
     /// Applies `sum != 0` with all but one number known: that number avoids a value.
-    fn exclude(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
-        let mut free = atom.terms.iter().filter(|term| self.intervals[term.0].single().is_none());
+    fn apply_disequation(&mut self, atom: &LinearAtom, moved: &mut Vec<usize>) -> Result<(), EmptyBounds> {
+        let mut free = atom.terms.iter().filter(|term| self.intervals[term.0].single_value().is_none());
         let (Some(&(slot, factor)), None) = (free.next(), free.next()) else {
             return match self.fixed_sum(atom) {
                 Some(sum) if sum.is_zero() => Err(EmptyBounds),
@@ -275,29 +285,30 @@ impl SlotBounds {
             .iter()
             .filter(|term| term.0 != slot)
             .try_fold(atom.constant, |sum, &(slot, factor)| {
-                sum.add(factor.mul(self.intervals[slot].single()?)?)
+                sum.add(factor.mul(self.intervals[slot].single_value()?)?)
             });
         let Some(hole) = rest.and_then(|rest| rest.neg().div(factor)) else { return Ok(()) };
+        // An interval cannot have a hole inside, so only a value at one of its ends is excluded.
         let interval = self.intervals[slot];
         let bound = IntervalEnd { at: hole, strict: true };
         if interval.lo.is_some_and(|lo| lo.at == hole) {
-            self.tighten(slot, bound, true, moved)?;
+            self.tighten_bound(slot, bound, true, moved)?;
         }
         if interval.hi.is_some_and(|hi| hi.at == hole) {
-            self.tighten(slot, bound, false, moved)?;
+            self.tighten_bound(slot, bound, false, moved)?;
         }
         Ok(())
     }
 
     /// Sets `bound` as the lower or upper end of `slot`, if it is sharper.
-    fn tighten(
+    fn tighten_bound(
         &mut self,
         slot: usize,
         bound: IntervalEnd,
         lower: bool,
         moved: &mut Vec<usize>,
     ) -> Result<(), EmptyBounds> {
-        let bound = if self.forms.slots[slot].whole { whole(bound, lower) } else { Some(bound) };
+        let bound = if self.forms.slots[slot].whole { round_inwards(bound, lower) } else { Some(bound) };
         let Some(bound) = bound else { return Ok(()) };
         let old = self.intervals[slot];
         let mut new = old;
@@ -312,6 +323,7 @@ impl SlotBounds {
             }
             new.hi = Some(bound);
         }
+        // On the last level, whichever fact moved the bound: it moved because the last fact was added.
         if let Some(level) = self.levels.last_mut() {
             level.undo.push((slot, old));
         }
@@ -329,13 +341,13 @@ enum SumSide {
 }
 
 impl SumSide {
-    fn of(self, n: SmallFraction) -> SmallFraction {
+    fn apply_sign(self, n: SmallFraction) -> SmallFraction {
         if self == Self::Plain { n } else { n.neg() }
     }
 }
 
 /// Returns the bound for whole numbers: rounded inwards, never strict.
-fn whole(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
+fn round_inwards(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
     let IntervalEnd { at, strict } = bound;
     let at = match (lower, strict && at.is_whole()) {
         (true, false) => at.ceil(),
@@ -347,21 +359,21 @@ fn whole(bound: IntervalEnd, lower: bool) -> Option<IntervalEnd> {
 }
 
 /// Returns the bounds of a slot that follow from its sort or from the structure of its term.
-fn natural(pool: &TermPool, slot: &FormSlot) -> Interval {
+fn initial_bounds(pool: &TermPool, slot: &FormSlot) -> Interval {
     match (slot.sort, slot.kind) {
-        (Sort::Bool, _) => Interval::closed(0, 1),
-        (Sort::Range { lo, hi }, _) => Interval::closed(lo, hi),
-        (_, SlotKind::Term(term)) => natural_of_term(pool, term),
+        (Sort::Bool, _) => Interval::from_bounds(0, 1),
+        (Sort::Range { lo, hi }, _) => Interval::from_bounds(lo, hi),
+        (_, SlotKind::Term(term)) => initial_term_bounds(pool, term),
         (_, SlotKind::Var(_)) => Interval::default(),
     }
 }
 
-fn natural_of_term(pool: &TermPool, term: Term) -> Interval {
+fn initial_term_bounds(pool: &TermPool, term: Term) -> Interval {
     match pool.node(term) {
-        TermNode::Length(_) => Interval { hi: None, ..Interval::closed(0, 0) },
+        TermNode::Length(_) => Interval { hi: None, ..Interval::from_bounds(0, 0) },
         TermNode::Rem(_, divisor) => {
             let divisor = pool.as_value(*divisor).and_then(Value::as_int).and_then(|n| n.abs().to_i64());
-            divisor.filter(|&n| n > 0).map_or_else(Interval::default, |n| Interval::closed(0, n - 1))
+            divisor.filter(|&n| n > 0).map_or_else(Interval::default, |n| Interval::from_bounds(0, n - 1))
         }
         _ => Interval::default(),
     }
@@ -382,8 +394,8 @@ impl<S: Solver> IntervalLayer<S> {
     }
 
     fn refutes(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
-        self.bounds.sync(pool, facts);
-        let refuted = self.bounds.refuted();
+        self.bounds.sync_facts(pool, facts);
+        let refuted = self.bounds.is_refuted();
         self.answers.unsat += u64::from(refuted);
         refuted
     }
@@ -409,12 +421,12 @@ impl<S: Solver> Solver for IntervalLayer<S> {
 #[must_use]
 pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
     let mut bounds = SlotBounds::default();
-    bounds.sync(pool, facts);
+    bounds.sync_facts(pool, facts);
     let of = |var: &VarId| {
         let slot = bounds.forms.slot_of(*var);
         let interval = slot.map_or_else(Interval::default, |slot| bounds.interval(slot));
-        let lo = interval.lo.and_then(|lo| whole(lo, true)).and_then(|lo| lo.at.to_i64());
-        let hi = interval.hi.and_then(|hi| whole(hi, false)).and_then(|hi| hi.at.to_i64());
+        let lo = interval.lo.and_then(|lo| round_inwards(lo, true)).and_then(|lo| lo.at.to_i64());
+        let hi = interval.hi.and_then(|hi| round_inwards(hi, false)).and_then(|hi| hi.at.to_i64());
         (lo, hi)
     };
     vars.iter().map(of).collect()

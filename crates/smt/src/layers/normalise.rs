@@ -25,7 +25,7 @@ impl<S: Solver> NormaliseLayer<S> {
 
 impl<S: Solver> Solver for NormaliseLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        match conjuncts(pool, facts) {
+        match distinct_conjuncts(pool, facts) {
             None => self.answers.note(SolverAnswer::Unsat),
             Some(list) if list.is_empty() => self.answers.note(SolverAnswer::Sat(Valuation::new())),
             Some(list) => self.inner.check(pool, &list),
@@ -33,9 +33,9 @@ impl<S: Solver> Solver for NormaliseLayer<S> {
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        match conjuncts(pool, facts) {
-            None => self.answers.note_decision(SolverDecision::Unsat),
-            Some(list) if list.is_empty() => self.answers.note_decision(SolverDecision::Sat),
+        match distinct_conjuncts(pool, facts) {
+            None => self.answers.count_decision(SolverDecision::Unsat),
+            Some(list) if list.is_empty() => self.answers.count_decision(SolverDecision::Sat),
             Some(list) => self.inner.decide(pool, &list),
         }
     }
@@ -47,7 +47,7 @@ impl<S: Solver> Solver for NormaliseLayer<S> {
 }
 
 /// Returns the conjuncts of `facts` in order, each once; `None` if they contradict each other plainly.
-fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
+fn distinct_conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut list = Vec::with_capacity(facts.len());
     for &fact in facts {
@@ -67,7 +67,7 @@ fn conjuncts(pool: &TermPool, facts: &[Term]) -> Option<Vec<Term>> {
 }
 
 /// Returns a value for every variable of `vars`, a plain one where `valuation` has none.
-pub(crate) fn complete(pool: &TermPool, vars: &[VarId], valuation: &Valuation) -> Valuation {
+pub(crate) fn complete_valuation(pool: &TermPool, vars: &[VarId], valuation: &Valuation) -> Valuation {
     let value =
         |var| valuation.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort));
     vars.iter().map(|&var| (var, value(var))).collect()

@@ -13,7 +13,8 @@ use super::interval::SlotBounds;
 use crate::form::{LinearAtom, LinearForm, SumRelation};
 use crate::small_fraction::SmallFraction;
 
-/// The number of vertices beyond which nothing is tried.
+/// The number of vertices beyond which nothing is tried; it bounds the time, which grows with the square. Chosen by feel,
+/// as is the next.
 const MAX_VERTICES: usize = 160;
 /// The number of vertices from which sets of pairwise different values are grown, those with the most neighbours first.
 const MAX_STARTS: usize = 8;
@@ -36,33 +37,34 @@ struct VertexDifferences {
 }
 
 /// Returns whether more values must differ than there are numbers for them.
-pub(super) fn refuted(bounds: &SlotBounds) -> bool {
+pub(super) fn is_refuted_by_counting(bounds: &SlotBounds) -> bool {
     let mut graph = VertexDifferences::default();
     for level in &bounds.levels {
-        graph.read(bounds, &level.fact.form);
+        graph.read_form(bounds, &level.fact.form);
     }
+    // Two different values in an interval of one are refuted by the bounds already.
     if graph.vertices.len() < 3 || graph.vertices.len() > MAX_VERTICES {
         return false;
     }
     let mut starts: Vec<usize> = (0..graph.vertices.len()).collect();
     starts.sort_by_key(|&at| std::cmp::Reverse(graph.neighbours[at].len()));
-    starts.into_iter().take(MAX_STARTS).any(|start| graph.has_no_room(&graph.all_different(start)))
+    starts.into_iter().take(MAX_STARTS).any(|start| graph.has_no_room(&graph.find_clique(start)))
 }
 
 impl VertexDifferences {
     /// Adds the disequations among the conjuncts of `form`.
-    fn read(&mut self, bounds: &SlotBounds, form: &LinearForm) {
+    fn read_form(&mut self, bounds: &SlotBounds, form: &LinearForm) {
         match form {
-            LinearForm::All(parts) => parts.iter().for_each(|part| self.read(bounds, part)),
-            LinearForm::Atom(atom) if atom.relation == SumRelation::Ne => self.differ(bounds, atom),
+            LinearForm::All(parts) => parts.iter().for_each(|part| self.read_form(bounds, part)),
+            LinearForm::Atom(atom) if atom.relation == SumRelation::Ne => self.add_disequation(bounds, atom),
             LinearForm::Atom(_) | LinearForm::Any(_) | LinearForm::Opaque(..) => (),
         }
     }
 
-    fn differ(&mut self, bounds: &SlotBounds, atom: &LinearAtom) {
+    fn add_disequation(&mut self, bounds: &SlotBounds, atom: &LinearAtom) {
         let sides = match atom.terms[..] {
             [(slot, by)] => {
-                quotient(atom.constant, by).map(|n| (NumberVertex::Slot(slot), NumberVertex::Number(n)))
+                exact_quotient(atom.constant, by).map(|n| (NumberVertex::Slot(slot), NumberVertex::Number(n)))
             }
             [(a, by), (b, other)] if atom.constant == SmallFraction::ZERO && are_opposite(by, other) => {
                 Some((NumberVertex::Slot(a), NumberVertex::Slot(b)))
@@ -70,14 +72,14 @@ impl VertexDifferences {
             _ => None,
         };
         let Some((a, b)) = sides else { return };
-        if let (Some(a), Some(b)) = (self.vertex(bounds, a), self.vertex(bounds, b)) {
+        if let (Some(a), Some(b)) = (self.vertex_index(bounds, a), self.vertex_index(bounds, b)) {
             self.neighbours[a].insert(b);
             self.neighbours[b].insert(a);
         }
     }
 
     /// Returns the position of `vertex`; `None` unless it can have finitely many numbers only.
-    fn vertex(&mut self, bounds: &SlotBounds, vertex: NumberVertex) -> Option<usize> {
+    fn vertex_index(&mut self, bounds: &SlotBounds, vertex: NumberVertex) -> Option<usize> {
         if let Some(&known) = self.by_vertex.get(&vertex) {
             return Some(known);
         }
@@ -103,7 +105,9 @@ impl VertexDifferences {
     }
 
     /// Returns vertices that differ pairwise, `start` among them.
-    fn all_different(&self, start: usize) -> Vec<usize> {
+    fn find_clique(&self, start: usize) -> Vec<usize> {
+        // Greedy, by degree: finding a largest clique is NP-hard, and the facts at hand are mostly one clique. Ties are
+        // broken by position, so that the answer does not depend on the order of a hash table.
         let mut others: Vec<usize> = self.neighbours[start].iter().copied().collect();
         others.sort_by_key(|&at| (std::cmp::Reverse(self.neighbours[at].len()), at));
         let mut chosen = vec![start];
@@ -118,6 +122,8 @@ impl VertexDifferences {
     /// Returns whether more of `different` lie within an interval than it has numbers.
     fn has_no_room(&self, different: &[usize]) -> bool {
         let mut ranges: Vec<(i64, i64)> = different.iter().map(|&at| self.ranges[at]).collect();
+        // Hall's condition only has to be checked for intervals that begin at some first number and end at some last one:
+        // going through the ranges by their ends, count those inside `from..=to`.
         ranges.sort_unstable_by_key(|&(_, last)| last);
         let firsts: FxHashSet<i64> = ranges.iter().map(|range| range.0).collect();
         firsts.into_iter().any(|from| {
@@ -136,7 +142,7 @@ fn are_opposite(a: SmallFraction, b: SmallFraction) -> bool {
 }
 
 /// Returns the whole number `n` with `by · n + constant = 0`; `None` unless `by` is 1 or -1.
-fn quotient(constant: SmallFraction, by: SmallFraction) -> Option<i64> {
+fn exact_quotient(constant: SmallFraction, by: SmallFraction) -> Option<i64> {
     let n = constant.to_i64()?;
     match by.to_i64()? {
         1 => n.checked_neg(),

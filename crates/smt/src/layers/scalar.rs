@@ -32,18 +32,21 @@ impl<S: Solver> ScalarLayer<S> {
 
 impl<S: Solver> Solver for ScalarLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let scalars = self.images.facts(pool, facts);
+        let scalars = self.images.rewrite_facts(pool, facts);
+        // Most facts have no data: then the valuation needs no restoring either.
         if scalars == facts {
             return self.inner.check(pool, facts);
         }
         match self.inner.check(pool, &scalars) {
-            SolverAnswer::Sat(valuation) => SolverAnswer::Sat(self.images.restore(pool, facts, &valuation)),
+            SolverAnswer::Sat(valuation) => {
+                SolverAnswer::Sat(self.images.restore_valuation(pool, facts, &valuation))
+            }
             other => other,
         }
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        let scalars = self.images.facts(pool, facts);
+        let scalars = self.images.rewrite_facts(pool, facts);
         self.inner.decide(pool, &scalars)
     }
 
@@ -78,33 +81,34 @@ struct ScalarImages {
 }
 
 impl ScalarImages {
-    fn facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
-        facts.iter().map(|&fact| self.fact(pool, fact)).collect()
+    fn rewrite_facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
+        facts.iter().map(|&fact| self.rewrite_fact(pool, fact)).collect()
     }
 
-    fn fact(&mut self, pool: &mut TermPool, fact: Term) -> Term {
+    fn rewrite_fact(&mut self, pool: &mut TermPool, fact: Term) -> Term {
         if let Some(&image) = self.facts.get(&fact) {
             return image;
         }
         let order = pool.subterms(&[fact], |_| true);
         let has_data = order.iter().any(|&term| matches!(pool.sort(term), Sort::Data(_)));
-        let image = if has_data { self.rewrite(pool, fact, &order) } else { fact };
+        let image = if has_data { self.rewrite_term(pool, fact, &order) } else { fact };
         self.facts.insert(fact, image);
         image
     }
 
     /// The image of `root`, of sort bool, whose subterms are `order`.
-    fn rewrite(&mut self, pool: &mut TermPool, root: Term, order: &[Term]) -> Term {
+    fn rewrite_term(&mut self, pool: &mut TermPool, root: Term, order: &[Term]) -> Term {
+        // Bound variables first, all of them: the body of a quantifier comes before the quantifier in `order`.
         for &term in order {
             self.open_binders(pool, term);
         }
         for &term in order {
             if !self.terms.contains_key(&term) {
-                let image = self.image(pool, term);
+                let image = self.build_image(pool, term);
                 self.terms.insert(term, image);
             }
         }
-        self.scalar(root)
+        self.scalar_image(root)
     }
 
     /// Declares variables for the bound ones, until their quantifier binds them again: a quantifier that binds more
@@ -114,19 +118,19 @@ impl ScalarImages {
         for &var in &vars {
             self.vars.entry(var).or_insert_with(|| {
                 let info = pool.var_info(var).clone();
-                fresh(pool, &info.name, info.sort)
+                fresh_image(pool, &info.name, info.sort)
             });
         }
     }
 
-    fn scalar(&self, term: Term) -> Term {
+    fn scalar_image(&self, term: Term) -> Term {
         match self.terms.get(&term) {
             Some(ScalarImage::Scalar(image)) => *image,
             _ => unreachable!("a scalar term has a scalar image"),
         }
     }
 
-    fn parts(&self, term: Term) -> DataParts {
+    fn data_image(&self, term: Term) -> DataParts {
         match self.terms.get(&term) {
             Some(ScalarImage::Data(parts)) => parts.clone(),
             _ => unreachable!("a data term has parts"),
@@ -134,46 +138,47 @@ impl ScalarImages {
     }
 
     /// The image of `term`, whose children have theirs.
-    fn image(&mut self, pool: &mut TermPool, term: Term) -> ScalarImage {
+    fn build_image(&mut self, pool: &mut TermPool, term: Term) -> ScalarImage {
         let is_data = |pool: &TermPool, term| matches!(pool.sort(term), Sort::Data(_));
         match pool.node(term).clone() {
-            TermNode::Var(var) => self.var(pool, var, term),
-            TermNode::Value(value) => constant(pool, &value),
+            TermNode::Var(var) => self.variable_image(pool, var, term),
+            TermNode::Value(value) => constant_image(pool, &value),
             TermNode::Construct(data, ctor, args) => {
                 let args = args.iter().map(|arg| self.terms[arg].clone()).collect();
-                ScalarImage::Data(construct(pool, data, ctor, args))
+                ScalarImage::Data(construct_parts(pool, data, ctor, args))
             }
             TermNode::Ite(cond, a, b) if is_data(pool, a) => {
                 let (a, b) = (self.terms[&a].clone(), self.terms[&b].clone());
-                choice(pool, self.scalar(cond), &a, &b)
+                choose_image(pool, self.scalar_image(cond), &a, &b)
             }
             TermNode::Eq(a, b) if is_data(pool, a) => {
-                let (a, b) = (self.parts(a), self.parts(b));
+                let (a, b) = (self.data_image(a), self.data_image(b));
                 ScalarImage::Scalar(equal_parts(pool, &a, &b))
             }
             TermNode::Is(ctor, a) => {
-                let tag = self.parts(a).tag;
+                let tag = self.data_image(a).tag;
                 ScalarImage::Scalar(has_tag(pool, tag, ctor))
             }
             TermNode::Select { ctor, field, arg } => {
-                let parts = self.parts(arg);
-                select(pool, &parts, ctor, field)
+                let parts = self.data_image(arg);
+                select_field(pool, &parts, ctor, field)
             }
             TermNode::Exists(vars, body) => {
-                let parts: Vec<VarId> = vars.iter().flat_map(|var| leaves(pool, &self.vars[var])).collect();
-                ScalarImage::Scalar(pool.exists(&parts, self.scalar(body)))
+                let parts: Vec<VarId> =
+                    vars.iter().flat_map(|var| image_variables(pool, &self.vars[var])).collect();
+                ScalarImage::Scalar(pool.exists(&parts, self.scalar_image(body)))
             }
-            _ => ScalarImage::Scalar(pool.with_children(term, |child| self.scalar(child))),
+            _ => ScalarImage::Scalar(pool.with_children(term, |child| self.scalar_image(child))),
         }
     }
 
-    fn var(&mut self, pool: &mut TermPool, var: VarId, term: Term) -> ScalarImage {
+    fn variable_image(&mut self, pool: &mut TermPool, var: VarId, term: Term) -> ScalarImage {
         if let Some(image) = self.vars.get(&var) {
             return image.clone();
         }
         let info = pool.var_info(var).clone();
         let image = match info.sort {
-            Sort::Data(_) => fresh(pool, &info.name, info.sort),
+            Sort::Data(_) => fresh_image(pool, &info.name, info.sort),
             _ => ScalarImage::Scalar(term),
         };
         self.vars.insert(var, image.clone());
@@ -181,20 +186,22 @@ impl ScalarImages {
     }
 
     /// A valuation of the free variables of `facts` from one of their scalar images.
-    fn restore(&self, pool: &TermPool, facts: &[Term], scalars: &Valuation) -> Valuation {
+    fn restore_valuation(&self, pool: &TermPool, facts: &[Term], scalars: &Valuation) -> Valuation {
         let value = |var: VarId| match self.vars.get(&var) {
-            Some(image) => restored(pool, image, scalars, pool.var_info(var).sort),
-            None => assigned(pool, scalars, var),
+            Some(image) => restore_value(pool, image, scalars, pool.var_info(var).sort),
+            None => assigned_value(pool, scalars, var),
         };
         pool.free_vars_of(facts).into_iter().map(|var| (var, value(var))).collect()
     }
 }
 
 /// New variables for the parts of a variable of `sort`.
-fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
+fn fresh_image(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
     let Sort::Data(data) = sort else { return ScalarImage::Scalar(pool.fresh(name, sort).1) };
     let ctors = pool.data(data).ctors.clone();
     let last = i64::try_from(ctors.len()).map_or(i64::MAX, |n| n - 1);
+    // A type with one constructor needs no tag, which keeps records as simple as their fields.
+    debug_assert!(last >= 0, "a data type has a constructor");
     let tag = match last {
         0 => pool.int(0),
         _ => pool.fresh(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last }).1,
@@ -202,7 +209,7 @@ fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
     let mut fields = Vec::with_capacity(ctors.len());
     for ctor in &ctors {
         let part = |field: &ioxide_model::sort::DataField| {
-            fresh(pool, &format!("{name}.{}.{}", ctor.name, field.name), field.sort)
+            fresh_image(pool, &format!("{name}.{}.{}", ctor.name, field.name), field.sort)
         };
         fields.push(Some(ctor.fields.iter().map(part).collect()));
     }
@@ -210,37 +217,37 @@ fn fresh(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
 }
 
 /// The variables an image of a variable is made of.
-fn leaves(pool: &TermPool, image: &ScalarImage) -> Vec<VarId> {
+fn image_variables(pool: &TermPool, image: &ScalarImage) -> Vec<VarId> {
     let var = |term: Term| if let TermNode::Var(var) = pool.node(term) { Some(*var) } else { None };
     match image {
         ScalarImage::Scalar(term) => var(*term).into_iter().collect(),
         ScalarImage::Data(parts) => {
-            let fields = parts.fields.iter().flatten().flatten().flat_map(|part| leaves(pool, part));
+            let fields = parts.fields.iter().flatten().flatten().flat_map(|part| image_variables(pool, part));
             var(parts.tag).into_iter().chain(fields).collect()
         }
     }
 }
 
-fn constant(pool: &mut TermPool, value: &Value) -> ScalarImage {
+fn constant_image(pool: &mut TermPool, value: &Value) -> ScalarImage {
     match value {
         Value::Data(DataValue { data, ctor, args }) => {
-            let args = args.iter().map(|arg| constant(pool, arg)).collect();
-            ScalarImage::Data(construct(pool, *data, *ctor, args))
+            let args = args.iter().map(|arg| constant_image(pool, arg)).collect();
+            ScalarImage::Data(construct_parts(pool, *data, *ctor, args))
         }
         _ => ScalarImage::Scalar(pool.value(value.clone())),
     }
 }
 
 /// The parts of a constructor application; it has no fields of other constructors.
-fn construct(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<ScalarImage>) -> DataParts {
+fn construct_parts(pool: &mut TermPool, data: DataId, ctor: u32, args: Vec<ScalarImage>) -> DataParts {
     let mut fields = vec![None; pool.data(data).ctors.len()];
     fields[ctor as usize] = Some(args);
     DataParts { data, tag: pool.int(i64::from(ctor)), fields }
 }
 
-fn default(pool: &mut TermPool, sort: Sort) -> ScalarImage {
+fn default_image(pool: &mut TermPool, sort: Sort) -> ScalarImage {
     let value = pool.default_value(sort);
-    constant(pool, &value)
+    constant_image(pool, &value)
 }
 
 fn has_tag(pool: &mut TermPool, tag: Term, ctor: u32) -> Term {
@@ -249,7 +256,7 @@ fn has_tag(pool: &mut TermPool, tag: Term, ctor: u32) -> Term {
 }
 
 /// `if cond then a else b`, part by part.
-fn choice(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImage) -> ScalarImage {
+fn choose_image(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImage) -> ScalarImage {
     match (a, b) {
         (ScalarImage::Scalar(a), ScalarImage::Scalar(b)) => ScalarImage::Scalar(pool.ite(cond, *a, *b)),
         (ScalarImage::Data(a), ScalarImage::Data(b)) => {
@@ -258,8 +265,9 @@ fn choice(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImage) -> 
             for pair in a.fields.iter().zip(&b.fields) {
                 fields.push(match pair {
                     (Some(left), Some(right)) => {
-                        Some(left.iter().zip(right).map(|(l, r)| choice(pool, cond, l, r)).collect())
+                        Some(left.iter().zip(right).map(|(l, r)| choose_image(pool, cond, l, r)).collect())
                     }
+                    // Fields of a constructor that only one branch can have: under the other's tag nobody looks at them.
                     (one, other) => one.clone().or_else(|| other.clone()),
                 });
             }
@@ -269,7 +277,7 @@ fn choice(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImage) -> 
     }
 }
 
-fn equal(pool: &mut TermPool, a: &ScalarImage, b: &ScalarImage) -> Term {
+fn equal_images(pool: &mut TermPool, a: &ScalarImage, b: &ScalarImage) -> Term {
     match (a, b) {
         (ScalarImage::Scalar(a), ScalarImage::Scalar(b)) => pool.eq(*a, *b),
         (ScalarImage::Data(a), ScalarImage::Data(b)) => equal_parts(pool, a, b),
@@ -282,7 +290,7 @@ fn equal_parts(pool: &mut TermPool, a: &DataParts, b: &DataParts) -> Term {
     for (ctor, pair) in (0..).zip(a.fields.iter().zip(&b.fields)) {
         // Where one side has no fields its tag is another: equal tags say enough.
         let (Some(left), Some(right)) = pair else { continue };
-        let same: Vec<Term> = left.iter().zip(right).map(|(l, r)| equal(pool, l, r)).collect();
+        let same: Vec<Term> = left.iter().zip(right).map(|(l, r)| equal_images(pool, l, r)).collect();
         let (test, same) = (has_tag(pool, a.tag, ctor), pool.and(same));
         facts.push(pool.implies(test, same));
     }
@@ -290,36 +298,38 @@ fn equal_parts(pool: &mut TermPool, a: &DataParts, b: &DataParts) -> Term {
 }
 
 /// The field under its constructor, else the default value of its sort.
-fn select(pool: &mut TermPool, parts: &DataParts, ctor: u32, field: u32) -> ScalarImage {
+fn select_field(pool: &mut TermPool, parts: &DataParts, ctor: u32, field: u32) -> ScalarImage {
     let sort = pool.data(parts.data).ctors[ctor as usize].fields[field as usize].sort;
-    let otherwise = default(pool, sort);
+    let otherwise = default_image(pool, sort);
     let test = has_tag(pool, parts.tag, ctor);
     match &parts.fields[ctor as usize] {
-        Some(fields) => choice(pool, test, &fields[field as usize], &otherwise),
+        Some(fields) => choose_image(pool, test, &fields[field as usize], &otherwise),
         None => otherwise,
     }
 }
 
-fn assigned(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
+fn assigned_value(pool: &TermPool, scalars: &Valuation, var: VarId) -> Value {
     scalars.get(var).cloned().unwrap_or_else(|| pool.default_value(pool.var_info(var).sort))
 }
 
 /// Returns the value that the parts of a variable have under `scalars`.
-fn restored(pool: &TermPool, image: &ScalarImage, scalars: &Valuation, sort: Sort) -> Value {
+fn restore_value(pool: &TermPool, image: &ScalarImage, scalars: &Valuation, sort: Sort) -> Value {
     match image {
         ScalarImage::Scalar(term) => match pool.node(*term) {
-            TermNode::Var(var) => assigned(pool, scalars, *var),
+            TermNode::Var(var) => assigned_value(pool, scalars, *var),
             _ => pool.default_value(sort),
         },
         ScalarImage::Data(parts) => {
             let tag = match pool.node(parts.tag) {
-                TermNode::Var(var) => assigned(pool, scalars, *var),
+                TermNode::Var(var) => assigned_value(pool, scalars, *var),
                 _ => Value::int(0),
             };
+            // A tag that the solver left open, or put out of range, is read as the first constructor.
             let ctor = tag.as_int().and_then(|n| n.to_i64()).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
             let fields = &pool.data(parts.data).ctors[ctor as usize].fields;
             let Some(images) = &parts.fields[ctor as usize] else { return pool.default_value(sort) };
-            let args = fields.iter().zip(images).map(|(field, it)| restored(pool, it, scalars, field.sort));
+            let args =
+                fields.iter().zip(images).map(|(field, it)| restore_value(pool, it, scalars, field.sort));
             Value::Data(DataValue { data: parts.data, ctor, args: args.collect() })
         }
     }

@@ -23,20 +23,23 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::layers::normalise::complete;
+use crate::layers::normalise::complete_valuation;
 use crate::solver::{Solver, SolverAnswer, SolverDecision, UnknownReason};
 use crate::tally::SolverTally;
 
-/// The lengths that are tried, beside those that the facts mention.
-const LENGTHS: [usize; 4] = [0, 1, 2, 3];
+/// The lengths that are tried, beside those that the facts mention. These limits were chosen by feel: they bound the
+/// number of questions behind one, and the answer names the length up to which nothing fits.
+const SMALL_LENGTHS: [usize; 4] = [0, 1, 2, 3];
 /// The greatest length that is tried even if a constant suggests more.
 const MAX_LENGTH: usize = 40;
 /// The greatest size of a set or map sort that is looked at in full.
-const FEW: usize = 8;
+const MAX_FULL_SIZE: usize = 8;
 /// The greatest number of combinations of shapes tried for one question.
 const MAX_SHAPES: usize = 24;
+/// The greatest number of combinations that are listed and sorted.
+const MAX_LISTED_CHOICES: usize = 1_000;
 /// The nesting depth of recursive values that are tried.
-const DEPTH: usize = 2;
+const MAX_NESTING: usize = 2;
 
 /// The layer that gives collections a known shape.
 #[derive(Debug)]
@@ -61,50 +64,52 @@ impl<S: Solver> ShapeLayer<S> {
 
     fn is_plain(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
         facts.iter().all(|&fact| {
-            *self
-                .plain
-                .entry(fact)
-                .or_insert_with(|| !pool.subterms(&[fact], |_| true).iter().any(|&sub| is_shaped(pool, sub)))
+            *self.plain.entry(fact).or_insert_with(|| {
+                !pool.subterms(&[fact], |_| true).iter().any(|&sub| needs_shape(pool, sub))
+            })
         })
     }
 
     /// Answers for facts with collections, after replacing the variables that equations fix.
     fn answer_collections(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let (rest, fixed) = without_fixed(pool, facts);
+        let (rest, fixed) = eliminate_fixed(pool, facts);
         if fixed.is_empty() {
-            return self.look_at_rest(pool, facts);
+            return self.answer_without_fixed(pool, facts);
         }
         let answer = if self.is_plain(pool, &rest) {
             self.inner.check(pool, &rest)
         } else {
-            self.look_at_rest(pool, &rest)
+            self.answer_without_fixed(pool, &rest)
         };
+        // Replacing equals by equals keeps satisfiability, so "unsatisfiable" is the answer for the given facts as well.
         let SolverAnswer::Sat(valuation) = answer else { return answer };
         let terms: Vec<Term> = fixed.iter().map(|(_, term)| *term).chain(facts.iter().copied()).collect();
-        let mut all = complete(pool, &pool.free_vars_of(&terms), &valuation);
+        let mut all = complete_valuation(pool, &pool.free_vars_of(&terms), &valuation);
         // Later equations may speak of variables that earlier ones fix, so they go first.
         for &(var, term) in fixed.iter().rev() {
             if let Ok(value) = pool.eval(term, &all) {
                 all.set(var, value);
             }
         }
-        match confirmed(pool, facts, &all) {
+        match confirm_valuation(pool, facts, &all) {
             Some(found) => SolverAnswer::Sat(found),
             None => SolverAnswer::Unknown(UnknownReason::Incomplete),
         }
     }
 
-    fn look_at_rest(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let loose = self.loosened(pool, facts);
+    fn answer_without_fixed(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
+        let loose = self.relax_facts(pool, facts);
         let vars: Vec<VarId> = pool
             .free_vars_of(facts)
             .into_iter()
             .filter(|&var| pool.has_shape(pool.var_info(var).sort))
             .collect();
         match self.inner.check(pool, &loose) {
+            // The first question of the module: it has more solutions than the facts, so that none is a proof.
             SolverAnswer::Unsat => return SolverAnswer::Unsat,
+            // By luck the solution may fit; it is evaluated on the facts themselves.
             SolverAnswer::Sat(valuation) => {
-                if let Some(found) = confirmed(pool, facts, &valuation) {
+                if let Some(found) = confirm_valuation(pool, facts, &valuation) {
                     return SolverAnswer::Sat(found);
                 }
             }
@@ -113,59 +118,61 @@ impl<S: Solver> ShapeLayer<S> {
         if vars.is_empty() {
             return SolverAnswer::Unknown(UnknownReason::Incomplete);
         }
-        self.small_shapes(pool, facts, &vars)
+        self.try_small_shapes(pool, facts, &vars)
     }
 
-    fn small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> SolverAnswer {
-        let lengths = lengths(pool, facts, vars);
-        let mut looked = ShapesSeen::default();
-        for choice in choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
+    fn try_small_shapes(&mut self, pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> SolverAnswer {
+        let lengths = lengths_to_try(pool, facts, vars);
+        let mut seen = ShapesSeen::default();
+        for choice in enumerate_choices(vars.len(), lengths.len()).take(MAX_SHAPES) {
             let chosen: Vec<usize> = choice.into_iter().map(|at| lengths[at]).collect();
             let shapes: Vec<(VarId, Term)> = vars
                 .iter()
                 .zip(&chosen)
-                .map(|(&var, &length)| (var, self.shape(pool, var, length)))
+                .map(|(&var, &length)| (var, self.shape_variable(pool, var, length)))
                 .collect();
+            // With shapes put in, the builders of the pool rewrite operations to terms over items. What remains opaque, such
+            // as a call of a recursive function, is relaxed again, so a solution has to be confirmed here too.
             let known: Substitution = shapes.iter().copied().collect();
             let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
-            let loose = self.loosened(pool, &shaped);
+            let loose = self.relax_facts(pool, &shaped);
             match self.inner.check(pool, &loose) {
                 SolverAnswer::Sat(valuation) => {
-                    let valuation = with_shapes(pool, &shapes, &shaped, valuation);
-                    if let Some(found) = confirmed(pool, facts, &valuation) {
+                    let valuation = add_shaped_values(pool, &shapes, &shaped, valuation);
+                    if let Some(found) = confirm_valuation(pool, facts, &valuation) {
                         return SolverAnswer::Sat(found);
                     }
                 }
-                SolverAnswer::Unsat => drop(looked.refuted.insert(chosen)),
-                SolverAnswer::Unknown(why) => looked.why = looked.why.or(Some(why)),
+                SolverAnswer::Unsat => drop(seen.refuted.insert(chosen)),
+                SolverAnswer::Unknown(why) => seen.why = seen.why.or(Some(why)),
             }
         }
-        looked.answer(pool, vars)
+        seen.into_answer(pool, vars)
     }
 
     /// Returns `var` as a value of this length whose elements are variables.
-    fn shape(&mut self, pool: &mut TermPool, var: VarId, length: usize) -> Term {
+    fn shape_variable(&mut self, pool: &mut TermPool, var: VarId, length: usize) -> Term {
         if let Some(&shape) = self.shapes.get(&(var, length)) {
             return shape;
         }
         let info = pool.var_info(var).clone();
-        let shape = shaped_value(pool, &info.name, info.sort, length, DEPTH);
+        let shape = build_shaped_term(pool, &info.name, info.sort, length, MAX_NESTING);
         self.shapes.insert((var, length), shape);
         shape
     }
 
     /// Returns the facts with a variable in the place of every term over an unknown shape.
-    fn loosened(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
+    fn relax_facts(&mut self, pool: &mut TermPool, facts: &[Term]) -> Vec<Term> {
         let mut images: FxHashMap<Term, Option<Term>> = FxHashMap::default();
         for sub in pool.subterms(facts, |_| true) {
-            let image = self.image(pool, sub, &images);
+            let image = self.relaxed_image(pool, sub, &images);
             images.insert(sub, image);
         }
         facts.iter().map(|fact| images[fact].unwrap_or(*fact)).collect()
     }
 
     /// Returns `term` without collections; `None` if its own sort has a shape that is not known.
-    fn image(
+    fn relaxed_image(
         &mut self,
         pool: &mut TermPool,
         term: Term,
@@ -215,7 +222,7 @@ impl<S: Solver> Solver for ShapeLayer<S> {
 
 /// Returns the facts without the variables of unknown shape that equations among them fix, and the terms of those
 /// variables in the order of replacement.
-fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId, Term)>) {
+fn eliminate_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId, Term)>) {
     let mut rest: Vec<Term> = facts.iter().flat_map(|&fact| pool.conjuncts(fact)).collect();
     let mut fixed = Vec::new();
     loop {
@@ -229,6 +236,7 @@ fn without_fixed(pool: &mut TermPool, facts: &[Term]) -> (Vec<Term>, Vec<(VarId,
             })
         });
         let Some((at, var, term)) = found else { return (rest, fixed) };
+        // `var = term` is used up. The term must also lie in the sort of the variable, which the equation implied.
         rest.remove(at);
         let known = Substitution::from_iter([(var, term)]);
         rest = rest.into_iter().map(|fact| pool.substitute(fact, &known)).collect();
@@ -249,17 +257,18 @@ struct ShapesSeen {
 
 impl ShapesSeen {
     /// Returns the answer if no shape fits: a refutation only if the shapes tried stand for all.
-    fn answer(self, pool: &TermPool, vars: &[VarId]) -> SolverAnswer {
+    fn into_answer(self, pool: &TermPool, vars: &[VarId]) -> SolverAnswer {
         let sorts = || vars.iter().map(|&var| pool.var_info(var).sort);
+        // Of nested collections only some shapes of each length were tried, so nothing follows from their refutation.
         if !sorts().all(|sort| is_flat(pool, sort)) {
             return SolverAnswer::Unknown(UnknownReason::Nested);
         }
         if let Some(most) = sorts().map(|sort| most_items(pool, sort)).collect::<Option<Vec<_>>>()
-            && self.has_ends(&most)
+            && self.are_extremes_refuted(&most)
         {
             return SolverAnswer::Unsat;
         }
-        match (0..=MAX_LENGTH).take_while(|&length| self.has_all(vars.len(), length)).last() {
+        match (0..=MAX_LENGTH).take_while(|&length| self.are_all_refuted(vars.len(), length)).last() {
             Some(length) => SolverAnswer::Unknown(UnknownReason::Beyond(length)),
             None => SolverAnswer::Unknown(self.why.unwrap_or(UnknownReason::Incomplete)),
         }
@@ -267,14 +276,14 @@ impl ShapesSeen {
 
     /// Returns whether all combinations were refuted in which each variable has no items or the most it can have. As
     /// items of a set, and keys, may be equal, these stand for all shapes.
-    fn has_ends(&self, most: &[usize]) -> bool {
+    fn are_extremes_refuted(&self, most: &[usize]) -> bool {
         let is_end = |lengths: &&Vec<usize>| lengths.iter().zip(most).all(|(n, most)| *n == 0 || n == most);
         let all = u32::try_from(most.len()).ok().and_then(|n| 2usize.checked_pow(n));
         all == Some(self.refuted.iter().filter(is_end).count())
     }
 
     /// Returns whether all shapes of `n` variables with at most `length` items each were refuted.
-    fn has_all(&self, n: usize, length: usize) -> bool {
+    fn are_all_refuted(&self, n: usize, length: usize) -> bool {
         let all = u32::try_from(n).ok().and_then(|n| (length + 1).checked_pow(n));
         let found = self.refuted.iter().filter(|lengths| lengths.iter().all(|&own| own <= length)).count();
         all == Some(found)
@@ -288,13 +297,13 @@ fn is_flat(pool: &TermPool, sort: Sort) -> bool {
     !pool.has_shape(of.item) && !pool.has_shape(of.key)
 }
 
-/// Returns the greatest number of items of a collection of this sort; `None` if it is above [`FEW`] or unbounded.
+/// Returns the greatest number of items of a collection of this sort; `None` if it is above [`MAX_FULL_SIZE`] or unbounded.
 fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
-    pool.most_members(sort).filter(|&most| most <= FEW)
+    pool.most_members(sort).filter(|&most| most <= MAX_FULL_SIZE)
 }
 
 /// Returns whether `term` needs this layer: a collection, a recursive value, or an operation on one.
-fn is_shaped(pool: &TermPool, term: Term) -> bool {
+fn needs_shape(pool: &TermPool, term: Term) -> bool {
     match pool.node(term) {
         TermNode::Apply(..) | TermNode::Call(..) | TermNode::Elements(..) | TermNode::Lambda(..) => true,
         TermNode::Value(value) => holds_collection(value),
@@ -315,22 +324,22 @@ fn holds_collection(value: &Value) -> bool {
 }
 
 /// Returns the valuation of the free variables of `facts`; `None` unless all of them hold under it.
-fn confirmed(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<Valuation> {
-    let valuation = complete(pool, &pool.free_vars_of(facts), valuation);
+fn confirm_valuation(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<Valuation> {
+    let valuation = complete_valuation(pool, &pool.free_vars_of(facts), valuation);
     let in_sorts = valuation.iter().all(|(var, value)| pool.has_sort(value, pool.var_info(var).sort));
     let holds = facts.iter().all(|&fact| pool.holds(fact, &valuation) == Ok(true));
     (in_sorts && holds).then_some(valuation)
 }
 
 /// Returns `valuation` with the values of the variables whose elements it has.
-fn with_shapes(
+fn add_shaped_values(
     pool: &TermPool,
     shapes: &[(VarId, Term)],
     shaped: &[Term],
     valuation: Valuation,
 ) -> Valuation {
     let terms: Vec<Term> = shapes.iter().map(|(_, term)| *term).chain(shaped.iter().copied()).collect();
-    let mut all = complete(pool, &pool.free_vars_of(&terms), &valuation);
+    let mut all = complete_valuation(pool, &pool.free_vars_of(&terms), &valuation);
     for &(var, shape) in shapes {
         if let Ok(value) = pool.eval(shape, &all) {
             all.set(var, value);
@@ -341,8 +350,8 @@ fn with_shapes(
 
 /// Returns the lengths worth trying: small ones, those around the whole numbers that the facts mention, and the
 /// greatest ones of collections that cannot be long.
-fn lengths(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<usize> {
-    let mut lengths = LENGTHS.to_vec();
+fn lengths_to_try(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<usize> {
+    let mut lengths = SMALL_LENGTHS.to_vec();
     lengths.extend(vars.iter().filter_map(|&var| most_items(pool, pool.var_info(var).sort)));
     for sub in pool.subterms(facts, |_| true) {
         let n = pool.as_value(sub).and_then(Value::as_int).and_then(|n| n.to_i64());
@@ -358,9 +367,10 @@ fn lengths(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<usize> {
 }
 
 /// Every way to choose one of `options` for each of `n`, those with small numbers first.
-fn choices(n: usize, options: usize) -> impl Iterator<Item = Vec<usize>> {
+fn enumerate_choices(n: usize, options: usize) -> impl Iterator<Item = Vec<usize>> {
+    // Listed before they are sorted, hence the bound; only the first few are used.
     let all = (0..n).try_fold(1usize, |product, _| product.checked_mul(options)).unwrap_or(usize::MAX);
-    let mut listed: Vec<Vec<usize>> = (0..all.min(1_000))
+    let mut listed: Vec<Vec<usize>> = (0..all.min(MAX_LISTED_CHOICES))
         .map(|mut number| {
             let digit = |_| {
                 let digit = number % options;
@@ -375,7 +385,7 @@ fn choices(n: usize, options: usize) -> impl Iterator<Item = Vec<usize>> {
 }
 
 /// A term of `sort` made of new variables: collections of this length, other values nested this deep.
-fn shaped_value(pool: &mut TermPool, name: &str, sort: Sort, length: usize, depth: usize) -> Term {
+fn build_shaped_term(pool: &mut TermPool, name: &str, sort: Sort, length: usize, depth: usize) -> Term {
     match sort {
         Sort::Collection(id) => {
             let of = pool.collection(id);
@@ -385,9 +395,9 @@ fn shaped_value(pool: &mut TermPool, name: &str, sort: Sort, length: usize, dept
             for at in 0..length {
                 parts.push(pool.tt());
                 if of.kind == CollectionKind::Map {
-                    parts.push(shaped_value(pool, &format!("{name}.key{at}"), of.key, inner, depth));
+                    parts.push(build_shaped_term(pool, &format!("{name}.key{at}"), of.key, inner, depth));
                 }
-                parts.push(shaped_value(pool, &format!("{name}[{at}]"), of.item, inner, depth));
+                parts.push(build_shaped_term(pool, &format!("{name}[{at}]"), of.item, inner, depth));
             }
             pool.elements(id, parts)
         }
@@ -404,7 +414,7 @@ fn shaped_value(pool: &mut TermPool, name: &str, sort: Sort, length: usize, dept
                 let args: Vec<Term> = fields
                     .iter()
                     .map(|field| {
-                        shaped_value(pool, &format!("{name}.{}", field.name), field.sort, length, depth)
+                        build_shaped_term(pool, &format!("{name}.{}", field.name), field.sort, length, depth)
                     })
                     .collect();
                 cases.push(pool.construct(data, ctor, args));

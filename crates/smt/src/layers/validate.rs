@@ -27,7 +27,7 @@ impl<S: Solver> ValidateLayer<S> {
 impl<S: Solver> Solver for ValidateLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match self.inner.check(pool, facts) {
-            SolverAnswer::Sat(valuation) => match complaint(pool, facts, &valuation) {
+            SolverAnswer::Sat(valuation) => match find_objection(pool, facts, &valuation) {
                 None => SolverAnswer::Sat(valuation),
                 Some(text) => self.answers.note(SolverAnswer::Unknown(UnknownReason::Error(text))),
             },
@@ -47,7 +47,7 @@ impl<S: Solver> Solver for ValidateLayer<S> {
 
 /// Returns the objection to `valuation`; `None` if it is well-sorted and satisfies the facts as far as they can be
 /// evaluated.
-fn complaint(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<String> {
+fn find_objection(pool: &TermPool, facts: &[Term], valuation: &Valuation) -> Option<String> {
     for (var, value) in valuation.iter() {
         if !pool.has_sort(value, pool.var_info(var).sort) {
             return Some(format!("the solver gave `{}` a value outside its sort", pool.var_info(var).name));

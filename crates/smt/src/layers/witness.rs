@@ -18,15 +18,17 @@ use ioxide_model::value::Value;
 
 use super::interval::{Interval, SlotBounds};
 use super::pigeons;
-use crate::form::{LinearAtom, LinearForm, LinearForms, SlotKind, SumRelation, number, value};
+use crate::form::{
+    LinearAtom, LinearForm, LinearForms, SlotKind, SumRelation, number_of_value, value_of_number,
+};
 use crate::small_fraction::SmallFraction;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::{AnswerCounts, SolverTally};
 
-/// The number of rounds of repair over all broken facts.
-const ROUNDS: usize = 3;
+/// The number of rounds of repair over all broken facts; chosen by feel, as is the next.
+const REPAIR_ROUNDS: usize = 3;
 /// The number of valuations of other branches that are kept.
-const RECENT: usize = 4;
+const MAX_RECENT: usize = 4;
 
 /// The layer that reuses valuations.
 #[derive(Debug)]
@@ -57,55 +59,56 @@ impl<S: Solver> WitnessLayer<S> {
     }
 
     /// Returns values that satisfy `facts`, found here or by the inner solver.
-    fn find(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<SlotValues, SolverDecision> {
+    fn find_values(&mut self, pool: &mut TermPool, facts: &[Term]) -> Result<SlotValues, SolverDecision> {
         // Questions come as a search walks: facts are pushed and popped at the end, so most of the last question is the
         // beginning of this one, and what was found for that beginning still holds.
-        let shared = self.bounds.sync(pool, facts);
+        let shared = self.bounds.sync_facts(pool, facts);
         self.found.truncate(shared);
         self.found.resize(facts.len(), None);
-        if self.bounds.refuted() {
+        if self.bounds.is_refuted() {
             self.refuted.unsat += 1;
             return Err(SolverDecision::Unsat);
         }
-        if let Some(values) = self.try_known(pool) {
+        if let Some(values) = self.try_known_values(pool) {
             self.witnessed.sat += 1;
-            return Ok(self.keep(values));
+            return Ok(self.keep_recent(values));
         }
         // Dearer than trying what is known, cheaper than asking.
-        if pigeons::refuted(&self.bounds) {
+        if pigeons::is_refuted_by_counting(&self.bounds) {
             self.refuted.unsat += 1;
             return Err(SolverDecision::Unsat);
         }
         match self.inner.check(pool, facts) {
             SolverAnswer::Sat(valuation) => {
-                let values = self.import(pool, &valuation);
-                Ok(self.keep(Arc::new(values)))
+                let values = self.values_by_slot(pool, &valuation);
+                Ok(self.keep_recent(Arc::new(values)))
             }
             SolverAnswer::Unsat => Err(SolverDecision::Unsat),
             SolverAnswer::Unknown(why) => Err(SolverDecision::Unknown(why)),
         }
     }
 
-    fn keep(&mut self, values: SlotValues) -> SlotValues {
+    fn keep_recent(&mut self, values: SlotValues) -> SlotValues {
         if let Some(last) = self.found.last_mut() {
             *last = Some(Arc::clone(&values));
         }
+        // The same values often answer several questions in a row; they are kept once, or they would push out the others.
         if self.recent.front().is_none_or(|front| !Arc::ptr_eq(front, &values)) {
-            self.recent.truncate(RECENT - 1);
+            self.recent.truncate(MAX_RECENT - 1);
             self.recent.push_front(Arc::clone(&values));
         }
         values
     }
 
-    fn try_known(&self, pool: &TermPool) -> Option<SlotValues> {
+    fn try_known_values(&self, pool: &TermPool) -> Option<SlotValues> {
         let search = WitnessSearch { pool, bounds: &self.bounds };
         // *Invariant.* `found[at]` satisfies the facts 0 to `at`, so only those behind it are evaluated.
         let ancestor = self.found.iter().rposition(Option::is_some);
         if let Some(at) = ancestor
             && let Some(values) = &self.found[at]
         {
-            let values = search.completed(values);
-            if search.holds_from(&values, at + 1) {
+            let values = search.complete_shared(values);
+            if search.do_levels_hold_from(&values, at + 1) {
                 return Some(values);
             }
         }
@@ -116,26 +119,29 @@ impl<S: Solver> WitnessLayer<S> {
                 continue;
             }
             tried.push(Arc::clone(other));
-            let values = search.completed(other);
-            if search.holds_from(&values, 0) {
+            let values = search.complete_shared(other);
+            if search.do_levels_hold_from(&values, 0) {
                 return Some(values);
             }
         }
         // Far branches seldom repair well: the nearest valuation, the latest, and a plain one.
         tried.truncate(2);
         tried.push(Arc::default());
-        tried.iter().find_map(|start| search.repaired(search.extended(start))).map(Arc::new)
+        tried
+            .iter()
+            .find_map(|start| search.repair_values(search.extend_with_plain_values(start)))
+            .map(Arc::new)
     }
 
     /// Returns the values of a valuation by slot, plain ones for the other slots.
-    fn import(&self, pool: &TermPool, valuation: &Valuation) -> Vec<Value> {
+    fn values_by_slot(&self, pool: &TermPool, valuation: &Valuation) -> Vec<Value> {
         let slots = &self.bounds.forms.slots;
         let given = |kind| if let SlotKind::Var(var) = kind { valuation.get(var).cloned() } else { None };
         slots.iter().map(|slot| given(slot.kind).unwrap_or_else(|| pool.default_value(slot.sort))).collect()
     }
 
     /// Returns the valuation of the variables of the facts.
-    fn export(&self, values: &[Value]) -> Valuation {
+    fn to_valuation(&self, values: &[Value]) -> Valuation {
         let mut vars: Vec<(VarId, usize)> = Vec::new();
         for slot in self.bounds.levels.iter().flat_map(|level| &level.fact.slots) {
             if let SlotKind::Var(var) = self.bounds.forms.slots[*slot].kind {
@@ -150,8 +156,8 @@ impl<S: Solver> WitnessLayer<S> {
 
 impl<S: Solver> Solver for WitnessLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        match self.find(pool, facts) {
-            Ok(values) => SolverAnswer::Sat(self.export(&values)),
+        match self.find_values(pool, facts) {
+            Ok(values) => SolverAnswer::Sat(self.to_valuation(&values)),
             Err(SolverDecision::Unsat) => SolverAnswer::Unsat,
             Err(SolverDecision::Unknown(why)) => SolverAnswer::Unknown(why),
             Err(SolverDecision::Sat) => unreachable!("satisfiable facts come with values"),
@@ -159,7 +165,7 @@ impl<S: Solver> Solver for WitnessLayer<S> {
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        self.find(pool, facts).map_or_else(|decision| decision, |_| SolverDecision::Sat)
+        self.find_values(pool, facts).map_or_else(|decision| decision, |_| SolverDecision::Sat)
     }
 
     fn tally(&self, tally: &mut SolverTally) {
@@ -189,17 +195,17 @@ struct WitnessSearch<'a> {
 
 impl WitnessSearch<'_> {
     /// Returns whether the facts from level `first` on hold; the last ones, likeliest to fail, are evaluated first.
-    fn holds_from(&self, values: &[Value], first: usize) -> bool {
-        (first..self.bounds.levels.len()).rev().all(|level| self.level_holds(values, level))
+    fn do_levels_hold_from(&self, values: &[Value], first: usize) -> bool {
+        (first..self.bounds.levels.len()).rev().all(|level| self.does_level_hold(values, level))
     }
 
-    fn level_holds(&self, values: &[Value], level: usize) -> bool {
+    fn does_level_hold(&self, values: &[Value], level: usize) -> bool {
         let fact = &self.bounds.levels[level].fact;
-        self.form_holds(values, &fact.form).unwrap_or_else(|| self.term_holds(values, fact.term))
+        self.does_form_hold(values, &fact.form).unwrap_or_else(|| self.does_term_hold(values, fact.term))
     }
 
     /// Returns whether `term` holds; false if it cannot be evaluated.
-    fn term_holds(&self, values: &[Value], term: Term) -> bool {
+    fn does_term_hold(&self, values: &[Value], term: Term) -> bool {
         self.pool.holds(term, &self.view(values)) == Ok(true)
     }
 
@@ -208,12 +214,12 @@ impl WitnessSearch<'_> {
     }
 
     /// Returns whether `form` holds; `None` if a number is too big to say.
-    fn form_holds(&self, values: &[Value], form: &LinearForm) -> Option<bool> {
+    fn does_form_hold(&self, values: &[Value], form: &LinearForm) -> Option<bool> {
         match form {
-            LinearForm::Atom(atom) => Some(atom.relation.holds(self.sum(values, atom, None)?)),
+            LinearForm::Atom(atom) => Some(atom.relation.holds(self.sum_of_atom(values, atom, None)?)),
             LinearForm::All(parts) => {
                 for part in parts {
-                    if !self.form_holds(values, part)? {
+                    if !self.does_form_hold(values, part)? {
                         return Some(false);
                     }
                 }
@@ -221,7 +227,7 @@ impl WitnessSearch<'_> {
             }
             LinearForm::Any(parts) => {
                 for part in parts {
-                    if self.form_holds(values, part)? {
+                    if self.does_form_hold(values, part)? {
                         return Some(true);
                     }
                 }
@@ -234,7 +240,12 @@ impl WitnessSearch<'_> {
     }
 
     /// The sum of `atom` without the term of slot `except`.
-    fn sum(&self, values: &[Value], atom: &LinearAtom, except: Option<usize>) -> Option<SmallFraction> {
+    fn sum_of_atom(
+        &self,
+        values: &[Value],
+        atom: &LinearAtom,
+        except: Option<usize>,
+    ) -> Option<SmallFraction> {
         atom.terms
             .iter()
             .filter(|term| Some(term.0) != except)
@@ -245,59 +256,62 @@ impl WitnessSearch<'_> {
 
     fn slot_number(&self, values: &[Value], slot: usize) -> Option<SmallFraction> {
         match self.bounds.forms.slots[slot].kind {
-            SlotKind::Var(_) => number(&values[slot]),
-            SlotKind::Term(term) => number(&self.pool.eval(term, &self.view(values)).ok()?),
+            SlotKind::Var(_) => number_of_value(&values[slot]),
+            SlotKind::Term(term) => number_of_value(&self.pool.eval(term, &self.view(values)).ok()?),
         }
     }
 
     /// `values` with all slots, shared if they were complete already.
-    fn completed(&self, values: &SlotValues) -> SlotValues {
+    fn complete_shared(&self, values: &SlotValues) -> SlotValues {
         let complete = values.len() >= self.bounds.forms.slots.len();
-        if complete { Arc::clone(values) } else { Arc::new(self.extended(values)) }
+        if complete { Arc::clone(values) } else { Arc::new(self.extend_with_plain_values(values)) }
     }
 
     /// Returns `values` with a plain value, inside its bounds, for every slot that has none.
-    fn extended(&self, values: &[Value]) -> Vec<Value> {
+    fn extend_with_plain_values(&self, values: &[Value]) -> Vec<Value> {
         let slots = &self.bounds.forms.slots;
         let plain = |slot: usize| {
             let sort = slots[slot].sort;
-            let near = near_zero(self.bounds.interval(slot), slots[slot].whole).and_then(|n| value(n, sort));
+            let near = nearest_to_zero(self.bounds.interval(slot), slots[slot].whole)
+                .and_then(|n| value_of_number(n, sort));
             near.unwrap_or_else(|| self.pool.default_value(sort))
         };
         values.iter().cloned().chain((values.len()..slots.len()).map(plain)).collect()
     }
 
     /// Changes one variable at a time while that breaks fewer facts than before.
-    fn repaired(&self, mut values: Vec<Value>) -> Option<Vec<Value>> {
-        for _ in 0..ROUNDS {
-            let broken: Vec<usize> =
-                (0..self.bounds.levels.len()).filter(|&level| !self.level_holds(&values, level)).collect();
+    fn repair_values(&self, mut values: Vec<Value>) -> Option<Vec<Value>> {
+        for _ in 0..REPAIR_ROUNDS {
+            let broken: Vec<usize> = (0..self.bounds.levels.len())
+                .filter(|&level| !self.does_level_hold(&values, level))
+                .collect();
             if broken.is_empty() {
                 return Some(values);
             }
+            // An earlier repair of this round may have mended a later fact: that is progress too.
             let mut progress = false;
             for level in broken {
-                progress |= self.level_holds(&values, level) || self.repair_level(&mut values, level);
+                progress |= self.does_level_hold(&values, level) || self.repair_level(&mut values, level);
             }
             if !progress {
                 return None;
             }
         }
-        self.holds_from(&values, 0).then_some(values)
+        self.do_levels_hold_from(&values, 0).then_some(values)
     }
 
     /// Makes the fact at `level` hold by the change that breaks the fewest others.
     fn repair_level(&self, values: &mut [Value], level: usize) -> bool {
         let mut moves = Vec::new();
-        self.moves(values, &self.bounds.levels[level].fact.form, &mut moves);
+        self.collect_moves(values, &self.bounds.levels[level].fact.form, &mut moves);
         let mut best: Option<(usize, usize, Value)> = None;
         for (slot, candidate) in moves {
             // Only facts that mention the slot can change; a move must mend more of them than it breaks, so that the rounds
             // come to an end and never go in circles.
-            let before = self.n_broken(values, slot);
+            let before = self.count_broken(values, slot);
             let old = std::mem::replace(&mut values[slot], candidate);
-            let after = self.n_broken(values, slot);
-            let good = after < before && self.level_holds(values, level);
+            let after = self.count_broken(values, slot);
+            let good = after < before && self.does_level_hold(values, level);
             let candidate = std::mem::replace(&mut values[slot], old);
             if good && best.as_ref().is_none_or(|(least, ..)| after < *least) {
                 best = Some((after, slot, candidate));
@@ -311,46 +325,54 @@ impl WitnessSearch<'_> {
         true
     }
 
-    fn n_broken(&self, values: &[Value], slot: usize) -> usize {
-        self.bounds.mentions[slot].iter().filter(|&&level| !self.level_holds(values, level)).count()
+    fn count_broken(&self, values: &[Value], slot: usize) -> usize {
+        self.bounds.mentions[slot].iter().filter(|&&level| !self.does_level_hold(values, level)).count()
     }
 
     /// Changes of one variable that could make `form` hold.
-    fn moves(&self, values: &[Value], form: &LinearForm, moves: &mut Vec<(usize, Value)>) {
+    fn collect_moves(&self, values: &[Value], form: &LinearForm, moves: &mut Vec<(usize, Value)>) {
         match form {
-            LinearForm::Atom(atom) => self.atom_moves(values, atom, moves),
+            LinearForm::Atom(atom) => self.collect_atom_moves(values, atom, moves),
             LinearForm::All(parts) | LinearForm::Any(parts) => {
                 for part in parts {
-                    if self.form_holds(values, part) == Some(false) {
-                        self.moves(values, part, moves);
+                    if self.does_form_hold(values, part) == Some(false) {
+                        self.collect_moves(values, part, moves);
                     }
                 }
             }
-            LinearForm::Opaque(term, positive) => self.opaque_moves(values, *term, *positive, moves),
+            LinearForm::Opaque(term, positive) => self.collect_opaque_moves(values, *term, *positive, moves),
         }
     }
 
-    fn atom_moves(&self, values: &[Value], atom: &LinearAtom, moves: &mut Vec<(usize, Value)>) {
+    fn collect_atom_moves(&self, values: &[Value], atom: &LinearAtom, moves: &mut Vec<(usize, Value)>) {
         for &(slot, factor) in &atom.terms {
-            let it = self.bounds.forms.slots[slot];
-            let SlotKind::Var(_) = it.kind else { continue };
+            let form_slot = self.bounds.forms.slots[slot];
+            let SlotKind::Var(_) = form_slot.kind else { continue };
             let interval = self.bounds.interval(slot);
             // `factor · x + rest ⋈ 0` changes its truth at `x = -rest / factor`, and turns round where the factor is
             // negative.
-            let Some(edge) = self.sum(values, atom, Some(slot)).and_then(|rest| rest.neg().div(factor))
+            let Some(edge) =
+                self.sum_of_atom(values, atom, Some(slot)).and_then(|rest| rest.neg().div(factor))
             else {
                 continue;
             };
-            for target in targets(edge, atom.relation, factor.is_negative(), interval, it.whole) {
-                if interval.contains(target) && (target.is_whole() || !it.whole) {
-                    moves.extend(value(target, it.sort).map(|value| (slot, value)));
+            for target in target_values(edge, atom.relation, factor.is_negative(), interval, form_slot.whole)
+            {
+                if interval.contains(target) && (target.is_whole() || !form_slot.whole) {
+                    moves.extend(value_of_number(target, form_slot.sort).map(|value| (slot, value)));
                 }
             }
         }
     }
 
     /// An equation sets a variable to the other side; a string takes what is asked of it.
-    fn opaque_moves(&self, values: &[Value], term: Term, positive: bool, moves: &mut Vec<(usize, Value)>) {
+    fn collect_opaque_moves(
+        &self,
+        values: &[Value],
+        term: Term,
+        positive: bool,
+        moves: &mut Vec<(usize, Value)>,
+    ) {
         let pool = self.pool;
         let slot = |term: Term| match pool.node(term) {
             TermNode::Var(var) => self.bounds.forms.slot_of(*var),
@@ -371,6 +393,7 @@ impl WitnessSearch<'_> {
             (true, TermNode::Contains(whole, part)) => set(*whole, *part),
             (true, TermNode::Prefix(part, whole) | TermNode::Suffix(part, whole)) => set(*whole, *part),
             (false, TermNode::Eq(a, b)) if pool.sort(*a) == Sort::Str => {
+                // Four texts are enough to differ from three others; a question that needs more goes to the solver.
                 let texts = ["", "a", "b", "c"].map(Value::str);
                 let slots = [slot(*a), slot(*b)];
                 moves.extend(
@@ -383,7 +406,7 @@ impl WitnessSearch<'_> {
 }
 
 /// Values of a variable on the right side of `edge`, nearest first.
-fn targets(
+fn target_values(
     edge: SmallFraction,
     relation: SumRelation,
     lower: bool,
@@ -409,7 +432,7 @@ fn targets(
 }
 
 /// The number of the interval nearest to zero, or one inside if there is none nearest.
-fn near_zero(interval: Interval, whole: bool) -> Option<SmallFraction> {
+fn nearest_to_zero(interval: Interval, whole: bool) -> Option<SmallFraction> {
     if interval.contains(SmallFraction::ZERO) {
         return Some(SmallFraction::ZERO);
     }

@@ -10,14 +10,14 @@ use rustc_hash::FxHashMap;
 use super::MAX_CHAR;
 
 /// The number of characters that stand for those above which they are like. A question has few characters that must
-/// differ, and few that its texts name.
-const ENOUGH: u32 = 32;
+/// differ, and few that its texts name. Chosen by feel.
+const MIN_ALIKE_CHARS: u32 = 32;
 
 /// The numbers of the characters of a class: ranges in order, both ends included.
 pub(super) type CharRanges = Vec<(u32, u32)>;
 
 /// Returns the classes of a pattern; those of bytes have no characters above and are left out.
-pub(super) fn classes_of(hir: &Hir) -> Vec<CharRanges> {
+pub(super) fn pattern_classes(hir: &Hir) -> Vec<CharRanges> {
     let mut found = Vec::new();
     let mut todo = vec![hir];
     while let Some(hir) = todo.pop() {
@@ -34,8 +34,8 @@ pub(super) fn classes_of(hir: &Hir) -> Vec<CharRanges> {
     found
 }
 
-/// Returns whether every character above [`MAX_CHAR`] is like [`ENOUGH`] others for these classes.
-pub(super) fn have_doubles<'c>(classes: impl Iterator<Item = &'c CharRanges>) -> bool {
+/// Returns whether every character above [`MAX_CHAR`] is like [`MIN_ALIKE_CHARS`] others for these classes.
+pub(super) fn have_enough_alike<'c>(classes: impl Iterator<Item = &'c CharRanges>) -> bool {
     let mut classes: Vec<&CharRanges> = classes.collect();
     classes.sort_unstable();
     classes.dedup();
@@ -49,13 +49,13 @@ pub(super) fn have_doubles<'c>(classes: impl Iterator<Item = &'c CharRanges>) ->
     let mut alike: FxHashMap<Vec<bool>, (u32, bool)> = FxHashMap::default();
     let ends = starts.iter().skip(1).copied().chain([u32::from(char::MAX) + 1]);
     for (&start, end) in starts.iter().zip(ends) {
-        let of = alike.entry(classes.iter().map(|class| has(class, start)).collect()).or_default();
+        let of = alike.entry(classes.iter().map(|class| contains_char(class, start)).collect()).or_default();
         if start < above { of.0 += end - start } else { of.1 = true }
     }
-    alike.values().all(|&(n_below, is_above)| !is_above || n_below >= ENOUGH)
+    alike.values().all(|&(n_below, is_above)| !is_above || n_below >= MIN_ALIKE_CHARS)
 }
 
-fn has(class: &CharRanges, char: u32) -> bool {
+fn contains_char(class: &CharRanges, char: u32) -> bool {
     let at = class.partition_point(|&(_, hi)| hi < char);
     class.get(at).is_some_and(|&(lo, _)| lo <= char)
 }

@@ -13,7 +13,7 @@ use super::write::{ctor_name, field_name, sort_name};
 ///
 /// # Errors
 /// If one holds a collection, or is recursive and holds a range.
-pub(super) fn found(
+pub(super) fn collect_data_types(
     pool: &TermPool,
     facts: &[Term],
     vars: &[VarId],
@@ -22,7 +22,7 @@ pub(super) fn found(
     let of_vars = vars.iter().map(|&var| pool.var_info(var).sort);
     let of_terms = pool.subterms(facts, |_| true).into_iter().map(|term| pool.sort(term));
     for sort in of_vars.chain(of_terms) {
-        types.add(sort)?;
+        types.add_sort(sort)?;
     }
     Ok(types.found)
 }
@@ -35,7 +35,7 @@ struct FoundTypes<'p> {
 
 impl FoundTypes<'_> {
     /// Adds the data type `sort` behind those of its fields.
-    fn add(&mut self, sort: Sort) -> Result<(), SmtInexpressible> {
+    fn add_sort(&mut self, sort: Sort) -> Result<(), SmtInexpressible> {
         let data = match sort {
             Sort::Data(data) => data,
             Sort::Collection(_) => return Err(SmtInexpressible::Collection),
@@ -51,7 +51,7 @@ impl FoundTypes<'_> {
         }
         let sorts: Vec<Sort> = fields().map(|field| field.sort).collect();
         for sort in sorts {
-            self.add(sort)?;
+            self.add_sort(sort)?;
         }
         self.found.push(data);
         Ok(())
@@ -90,11 +90,11 @@ pub(super) fn declare(pool: &TermPool, types: &[DataId], out: &mut String) {
 fn declare_together(pool: &TermPool, types: &[DataId], out: &mut String) {
     let names: Vec<String> =
         types.iter().map(|&data| format!("({} 0)", sort_name(pool, Sort::Data(data)))).collect();
-    let bodies: Vec<String> = types.iter().map(|&data| constructors(pool, data)).collect();
+    let bodies: Vec<String> = types.iter().map(|&data| write_constructors(pool, data)).collect();
     let _ = writeln!(out, "(declare-datatypes ({}) ({}))", names.join(" "), bodies.join(" "));
 }
 
-fn constructors(pool: &TermPool, data: DataId) -> String {
+fn write_constructors(pool: &TermPool, data: DataId) -> String {
     let mut out = String::from("(");
     for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
         let _ = write!(out, "({}", ctor_name(pool, data, ctor));

@@ -28,8 +28,9 @@ use crate::solver::{SolverDecision, SolverLimits, UnknownReason};
 const PREAMBLE: &str =
     "(set-option :print-success false)\n(set-option :produce-models true)\n(set-logic ALL)\n";
 
-/// The time limit for reading values.
-const VALUES: Duration = Duration::from_secs(10);
+/// The time limit for reading values. The check is over by then, so this only guards against a solver that hangs;
+/// chosen by feel.
+const READ_VALUES_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A solver program.
 #[derive(Debug)]
@@ -89,11 +90,11 @@ impl SolverProcess {
         Self { command: command.to_vec(), pipe: None, child: Arc::default(), pending: String::new() }
     }
 
-    fn slot(&self) -> MutexGuard<'_, ChildSlot> {
-        lock(&self.child)
+    fn lock_slot(&self) -> MutexGuard<'_, ChildSlot> {
+        lock_child(&self.child)
     }
 
-    fn start(&mut self) -> Result<&SolverPipe, UnknownReason> {
+    fn ensure_started(&mut self) -> Result<&SolverPipe, UnknownReason> {
         if self.pipe.is_none() {
             let pipe = self.spawn()?;
             self.pipe = Some(pipe);
@@ -111,15 +112,16 @@ impl SolverProcess {
             .spawn()
             .map_err(|error| SolverStartError::Program { program: program.clone(), error })?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        *self.slot() = ChildSlot { child: Some(child), stopped: false };
+        *self.lock_slot() = ChildSlot { child: Some(child), stopped: false };
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(SolverStartError::NoPipe);
         };
         let (to, to_child) = channel();
         let (from_child, from) = channel();
-        let writer = thread::Builder::new().name("solver-in".into()).spawn(move || feed(stdin, &to_child));
+        let writer =
+            thread::Builder::new().name("solver-in".into()).spawn(move || write_to_child(stdin, &to_child));
         let reader =
-            thread::Builder::new().name("solver-out".into()).spawn(move || drain(stdout, &from_child));
+            thread::Builder::new().name("solver-out".into()).spawn(move || read_answers(stdout, &from_child));
         writer.and(reader).map_err(SolverStartError::Thread)?;
         let _ = to.send(PREAMBLE.to_owned());
         Ok(SolverPipe { to, from })
@@ -130,20 +132,20 @@ impl SolverProcess {
         let deadline = Instant::now().checked_add(wall);
         let mut text = std::mem::take(&mut self.pending);
         text.push_str(command);
-        let pipe = self.start()?;
+        let pipe = self.ensure_started()?;
         let sent = pipe.to.send(text).map_err(|_| RecvTimeoutError::Disconnected);
-        let answer = sent.and_then(|()| receive(&pipe.from, deadline));
+        let answer = sent.and_then(|()| receive_until(&pipe.from, deadline));
         match answer {
             Ok(text) => read::sexp(&text)
-                .ok_or_else(|| UnknownReason::Error(format!("unreadable answer `{}`", short(&text)))),
+                .ok_or_else(|| UnknownReason::Error(format!("unreadable answer `{}`", shorten(&text)))),
             Err(RecvTimeoutError::Timeout) => Err(UnknownReason::Time),
-            Err(RecvTimeoutError::Disconnected) => Err(self.death()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.exit_reason()),
         }
     }
 
     /// Returns the reason to report for a child that is gone.
-    fn death(&self) -> UnknownReason {
-        let mut slot = self.slot();
+    fn exit_reason(&self) -> UnknownReason {
+        let mut slot = self.lock_slot();
         if slot.stopped {
             return UnknownReason::Interrupted;
         }
@@ -156,11 +158,11 @@ impl SolverProcess {
     }
 }
 
-fn lock(slot: &Mutex<ChildSlot>) -> MutexGuard<'_, ChildSlot> {
+fn lock_child(slot: &Mutex<ChildSlot>) -> MutexGuard<'_, ChildSlot> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn kill(slot: &mut ChildSlot) {
+fn kill_child(slot: &mut ChildSlot) {
     if let Some(child) = &mut slot.child {
         // It may be gone already, which is as good.
         let _ = child.kill();
@@ -168,19 +170,19 @@ fn kill(slot: &mut ChildSlot) {
     }
 }
 
-fn receive(from: &Receiver<String>, deadline: Option<Instant>) -> Result<String, RecvTimeoutError> {
+fn receive_until(from: &Receiver<String>, deadline: Option<Instant>) -> Result<String, RecvTimeoutError> {
     match deadline {
         Some(deadline) => from.recv_timeout(deadline.saturating_duration_since(Instant::now())),
         None => from.recv().map_err(|_| RecvTimeoutError::Disconnected),
     }
 }
 
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
 /// Writes texts to the child until either side is gone.
-fn feed(mut stdin: ChildStdin, texts: &Receiver<String>) {
+fn write_to_child(mut stdin: ChildStdin, texts: &Receiver<String>) {
     while let Ok(text) = texts.recv() {
         if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {
             return;
@@ -189,7 +191,7 @@ fn feed(mut stdin: ChildStdin, texts: &Receiver<String>) {
 }
 
 /// Cuts the output of the child into answers until either side is gone.
-fn drain(stdout: ChildStdout, answers: &Sender<String>) {
+fn read_answers(stdout: ChildStdout, answers: &Sender<String>) {
     let mut cutter = Cutter::default();
     let mut buffer = [0; 4096];
     let mut stdout = BufReader::new(stdout);
@@ -198,7 +200,7 @@ fn drain(stdout: ChildStdout, answers: &Sender<String>) {
             return;
         }
         for &byte in &buffer[..n] {
-            if let Some(answer) = cutter.feed(byte)
+            if let Some(answer) = cutter.push_byte(byte)
                 && answers.send(answer).is_err()
             {
                 return;
@@ -217,7 +219,7 @@ struct Cutter {
 }
 
 impl Cutter {
-    fn feed(&mut self, byte: u8) -> Option<String> {
+    fn push_byte(&mut self, byte: u8) -> Option<String> {
         if let Some(quote) = self.quote {
             self.text.push(byte);
             self.quote = (byte != quote).then_some(quote);
@@ -225,7 +227,7 @@ impl Cutter {
         }
         let space = byte.is_ascii_whitespace();
         if space && self.depth == 0 {
-            return self.cut();
+            return self.take_answer();
         }
         self.text.push(byte);
         match byte {
@@ -234,7 +236,7 @@ impl Cutter {
             b')' => {
                 self.depth = self.depth.saturating_sub(1);
                 if self.depth == 0 {
-                    return self.cut();
+                    return self.take_answer();
                 }
             }
             _ => (),
@@ -242,7 +244,7 @@ impl Cutter {
         None
     }
 
-    fn cut(&mut self) -> Option<String> {
+    fn take_answer(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
         (!text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned())
     }
@@ -275,12 +277,12 @@ impl Backend for SolverProcess {
     }
 
     fn declare(&mut self, pool: &TermPool, var: VarId) -> Result<(), UnknownReason> {
-        write::declare(pool, var, &mut self.pending);
+        write::write_declaration(pool, var, &mut self.pending);
         Ok(())
     }
 
     fn assert(&mut self, pool: &TermPool, fact: Term) -> Result<(), UnknownReason> {
-        Ok(write::assert(pool, fact, &mut self.pending)?)
+        Ok(write::write_assertion(pool, fact, &mut self.pending)?)
     }
 
     fn check(&mut self, limits: SolverLimits) -> SolverDecision {
@@ -294,7 +296,7 @@ impl Backend for SolverProcess {
             Sexp::Atom(word) if word == "unknown" => SolverDecision::Unknown(UnknownReason::Incomplete),
             other => {
                 let text = error_text(other).map_or_else(|| format!("{other:?}"), str::to_owned);
-                SolverDecision::Unknown(UnknownReason::Error(short(&text)))
+                SolverDecision::Unknown(UnknownReason::Error(shorten(&text)))
             }
         }
     }
@@ -304,9 +306,9 @@ impl Backend for SolverProcess {
             return Ok(Valuation::new());
         }
         let names: Vec<String> = vars.iter().map(|&var| write::var_name(pool, var)).collect();
-        let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), VALUES)?;
+        let answer = self.ask(&format!("(get-value ({}))\n", names.join(" ")), READ_VALUES_TIMEOUT)?;
         let unreadable =
-            || UnknownReason::Error(format!("unreadable values `{}`", short(&format!("{answer:?}"))));
+            || UnknownReason::Error(format!("unreadable values `{}`", shorten(&format!("{answer:?}"))));
         let Sexp::List(pairs) = &answer else { return Err(unreadable()) };
         if pairs.len() != vars.len() {
             return Err(unreadable());
@@ -321,23 +323,23 @@ impl Backend for SolverProcess {
     fn stopper(&self) -> Stopper {
         let slot = Arc::clone(&self.child);
         Box::new(move || {
-            let mut slot = lock(&slot);
+            let mut slot = lock_child(&slot);
             slot.stopped = true;
-            kill(&mut slot);
+            kill_child(&mut slot);
         })
     }
 
     fn renew(&mut self) {
         self.pending.clear();
         self.pipe = None;
-        let mut slot = self.slot();
-        kill(&mut slot);
+        let mut slot = self.lock_slot();
+        kill_child(&mut slot);
         *slot = ChildSlot::default();
     }
 }
 
 impl Drop for SolverProcess {
     fn drop(&mut self) {
-        kill(&mut self.slot());
+        kill_child(&mut self.lock_slot());
     }
 }

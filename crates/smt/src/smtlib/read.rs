@@ -38,7 +38,7 @@ pub fn sexp(text: &str) -> Option<Sexp> {
                 rest = &rest[1..];
             }
             '"' => {
-                let (string, after) = quoted(&rest[1..])?;
+                let (string, after) = split_quoted(&rest[1..])?;
                 open.last_mut()?.push(Sexp::Text(string));
                 rest = after;
             }
@@ -65,7 +65,7 @@ pub fn sexp(text: &str) -> Option<Sexp> {
 }
 
 /// A string up to its closing quote (`""` is a quote inside), and what follows it.
-fn quoted(text: &str) -> Option<(String, &str)> {
+fn split_quoted(text: &str) -> Option<(String, &str)> {
     let mut string = String::new();
     let mut rest = text;
     loop {
@@ -91,27 +91,27 @@ pub fn value(expression: &Sexp, sort: Sort) -> Option<Value> {
             "false" => Some(Value::Bool(false)),
             _ => None,
         },
-        (Sort::Int | Sort::Range { .. }, _) => whole(&number(expression)?).map(Value::Int),
-        (Sort::Real, _) => number(expression).map(Value::Real),
+        (Sort::Int | Sort::Range { .. }, _) => to_whole(&parse_number(expression)?).map(Value::Int),
+        (Sort::Real, _) => parse_number(expression).map(Value::Real),
         (Sort::Str, Sexp::Text(text)) => unescape(text).map(|text| Value::str(&text)),
         (Sort::Bool | Sort::Str | Sort::Data(_) | Sort::Collection(_), _) => None,
     }
 }
 
-fn whole(n: &Rational) -> Option<Int> {
+fn to_whole(n: &Rational) -> Option<Int> {
     n.is_integer().then(|| n.numer().clone())
 }
 
 /// `12`, `1.5`, `1/3`, `(- e)`, `(/ e e)`, `(to_real e)`; depth is bounded by [`sexp`].
-fn number(expression: &Sexp) -> Option<Rational> {
+fn parse_number(expression: &Sexp) -> Option<Rational> {
     match expression {
         Sexp::Atom(atom) => atom.parse().ok(),
         Sexp::Text(_) => None,
         Sexp::List(list) => match &**list {
-            [Sexp::Atom(op), a] if op == "-" => Some(-number(a)?),
-            [Sexp::Atom(op), a] if op == "to_real" => number(a),
+            [Sexp::Atom(op), a] if op == "-" => Some(-parse_number(a)?),
+            [Sexp::Atom(op), a] if op == "to_real" => parse_number(a),
             [Sexp::Atom(op), a, b] if op == "/" => {
-                let (a, b) = (number(a)?, number(b)?);
+                let (a, b) = (parse_number(a)?, parse_number(b)?);
                 (!b.is_zero()).then(|| a.div(&b))
             }
             _ => None,
@@ -126,7 +126,7 @@ pub fn unescape(text: &str) -> Option<String> {
     let mut rest = text;
     while let Some(at) = rest.find("\\u") {
         out.push_str(&rest[..at]);
-        match escaped(&rest[at + 2..]) {
+        match parse_escape(&rest[at + 2..]) {
             Some((code, after)) => {
                 out.push(char::from_u32(code)?);
                 rest = after;
@@ -142,7 +142,7 @@ pub fn unescape(text: &str) -> Option<String> {
 }
 
 /// Returns the code after `\u`, and the text behind it; `None` if it is not an escape.
-fn escaped(text: &str) -> Option<(u32, &str)> {
+fn parse_escape(text: &str) -> Option<(u32, &str)> {
     let (digits, after) = match text.strip_prefix('{') {
         Some(inner) => inner.split_once('}').filter(|(digits, _)| (1..=5).contains(&digits.len()))?,
         None => text.split_at_checked(4)?,

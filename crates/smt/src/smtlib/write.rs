@@ -24,7 +24,7 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressibl
     let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
     out.push_str(&declarations(pool, facts)?);
     for &fact in facts {
-        assert(pool, fact, &mut out)?;
+        write_assertion(pool, fact, &mut out)?;
     }
     out.push_str("(check-sat)\n(get-model)\n");
     Ok(out)
@@ -38,26 +38,26 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressibl
 pub fn declarations(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::new();
     let vars = pool.free_vars_of(facts);
-    data_types::declare(pool, &data_types::found(pool, facts, &vars)?, &mut out);
+    data_types::declare(pool, &data_types::collect_data_types(pool, facts, &vars)?, &mut out);
     for var in vars {
-        declare(pool, var, &mut out);
+        write_declaration(pool, var, &mut out);
     }
     Ok(out)
 }
 
 /// Declares `var` and asserts that it lies in its sort.
-pub(crate) fn declare(pool: &TermPool, var: VarId, out: &mut String) {
+pub(crate) fn write_declaration(pool: &TermPool, var: VarId, out: &mut String) {
     let sort = pool.var_info(var).sort;
     let name = var_name(pool, var);
     let _ = writeln!(out, "(declare-const {name} {})", sort_name(pool, sort));
-    let domain = domain_of(pool, &name, sort);
+    let domain = domain_constraints(pool, &name, sort);
     if !domain.is_empty() {
-        let _ = writeln!(out, "(assert {})", conjunction(&domain));
+        let _ = writeln!(out, "(assert {})", conjunction_text(&domain));
     }
 }
 
 /// Asserts `fact`.
-pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), SmtInexpressible> {
+pub(crate) fn write_assertion(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     out.push_str("(assert ");
     term(pool, fact, out)?;
     out.push_str(")\n");
@@ -67,7 +67,7 @@ pub(crate) fn assert(pool: &TermPool, fact: Term, out: &mut String) -> Result<()
 /// Returns the name of `var` in the text: readable, and unique.
 #[must_use]
 pub fn var_name(pool: &TermPool, var: VarId) -> String {
-    format!("{}!{}", symbol(&pool.var_info(var).name), var.index())
+    format!("{}!{}", simple_symbol(&pool.var_info(var).name), var.index())
 }
 
 /// Writes `root`.
@@ -76,8 +76,8 @@ pub fn var_name(pool: &TermPool, var: VarId) -> String {
 /// As [`script`].
 pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     let mut writer = SmtWriter { pool, out, scopes: Vec::new(), todo: Vec::new() };
-    writer.scope(root);
-    writer.run()
+    writer.plan_scope(root);
+    writer.write_pending()
 }
 
 /// Writes a constant.
@@ -85,11 +85,11 @@ pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInex
 /// # Errors
 /// As [`script`].
 pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
-    constant(pool, value, out)
+    write_constant(pool, value, out)
 }
 
 /// Returns a string for SMT-LIB without its quotes; all but plain characters are written as `\u{…}`.
-pub(crate) fn escape(text: &str) -> Result<String, SmtInexpressible> {
+pub(crate) fn escape_string(text: &str) -> Result<String, SmtInexpressible> {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -125,15 +125,15 @@ struct SmtWriter<'a> {
 }
 
 impl SmtWriter<'_> {
-    fn run(&mut self) -> Result<(), SmtInexpressible> {
+    fn write_pending(&mut self) -> Result<(), SmtInexpressible> {
         while let Some(piece) = self.todo.pop() {
             match piece {
                 SmtPiece::Text(text) => self.out.push_str(&text),
                 SmtPiece::Leave => drop(self.scopes.pop()),
-                SmtPiece::Full(term) => self.expand(term)?,
+                SmtPiece::Full(term) => self.plan_term(term)?,
                 SmtPiece::Term(term) => match self.scopes.last().and_then(|names| names.get(&term)) {
                     Some(name) => self.out.push_str(name),
-                    None => self.expand(term)?,
+                    None => self.plan_term(term)?,
                 },
             }
         }
@@ -141,7 +141,7 @@ impl SmtWriter<'_> {
     }
 
     /// Plans `root` with a `let` around it for every subterm that occurs twice.
-    fn scope(&mut self, root: Term) {
+    fn plan_scope(&mut self, root: Term) {
         let shared = shared_subterms(self.pool, root);
         let depth = self.scopes.len();
         let name = |term: &Term| (*term, format!("s{depth}!{}", term.index()));
@@ -158,7 +158,7 @@ impl SmtWriter<'_> {
     }
 
     /// `(head child child …)`
-    fn list(&mut self, head: &str, children: &[Term]) {
+    fn plan_list(&mut self, head: &str, children: &[Term]) {
         self.out.push('(');
         self.out.push_str(head);
         self.todo.push(SmtPiece::Text(")".into()));
@@ -168,43 +168,45 @@ impl SmtWriter<'_> {
         }
     }
 
-    fn expand(&mut self, term: Term) -> Result<(), SmtInexpressible> {
+    fn plan_term(&mut self, term: Term) -> Result<(), SmtInexpressible> {
         let pool = self.pool;
         match pool.node(term) {
-            TermNode::Value(value) => constant(pool, value, self.out)?,
+            TermNode::Value(value) => write_constant(pool, value, self.out)?,
             TermNode::Var(var) => self.out.push_str(&var_name(pool, *var)),
-            TermNode::Not(a) => self.list("not", &[*a]),
-            TermNode::And(list) => self.list("and", list),
-            TermNode::Or(list) => self.list("or", list),
-            TermNode::Eq(a, b) => self.list("=", &[*a, *b]),
-            TermNode::Lt(a, b) => self.list("<", &[*a, *b]),
-            TermNode::Le(a, b) => self.list("<=", &[*a, *b]),
-            TermNode::Ite(c, a, b) => self.list("ite", &[*c, *a, *b]),
-            TermNode::Add(list) => self.list("+", list),
-            TermNode::Mul(list) => self.list("*", list),
-            TermNode::Div(a, b) => self.total("div", *a, *b, SmtPiece::Text("0".into()), "0"),
-            TermNode::Rem(a, b) => self.total("mod", *a, *b, SmtPiece::Term(*a), "0"),
-            TermNode::RealDiv(a, b) => self.total("/", *a, *b, SmtPiece::Text("0.0".into()), "0.0"),
-            TermNode::ToReal(a) => self.list("to_real", &[*a]),
-            TermNode::Floor(a) => self.list("to_int", &[*a]),
-            TermNode::Concat(list) => self.list("str.++", list),
-            TermNode::Length(a) => self.list("str.len", &[*a]),
-            TermNode::Contains(a, b) => self.list("str.contains", &[*a, *b]),
-            TermNode::Prefix(a, b) => self.list("str.prefixof", &[*a, *b]),
-            TermNode::Suffix(a, b) => self.list("str.suffixof", &[*a, *b]),
+            TermNode::Not(a) => self.plan_list("not", &[*a]),
+            TermNode::And(list) => self.plan_list("and", list),
+            TermNode::Or(list) => self.plan_list("or", list),
+            TermNode::Eq(a, b) => self.plan_list("=", &[*a, *b]),
+            TermNode::Lt(a, b) => self.plan_list("<", &[*a, *b]),
+            TermNode::Le(a, b) => self.plan_list("<=", &[*a, *b]),
+            TermNode::Ite(c, a, b) => self.plan_list("ite", &[*c, *a, *b]),
+            TermNode::Add(list) => self.plan_list("+", list),
+            TermNode::Mul(list) => self.plan_list("*", list),
+            TermNode::Div(a, b) => self.plan_total_division("div", *a, *b, SmtPiece::Text("0".into()), "0"),
+            TermNode::Rem(a, b) => self.plan_total_division("mod", *a, *b, SmtPiece::Term(*a), "0"),
+            TermNode::RealDiv(a, b) => {
+                self.plan_total_division("/", *a, *b, SmtPiece::Text("0.0".into()), "0.0")
+            }
+            TermNode::ToReal(a) => self.plan_list("to_real", &[*a]),
+            TermNode::Floor(a) => self.plan_list("to_int", &[*a]),
+            TermNode::Concat(list) => self.plan_list("str.++", list),
+            TermNode::Length(a) => self.plan_list("str.len", &[*a]),
+            TermNode::Contains(a, b) => self.plan_list("str.contains", &[*a, *b]),
+            TermNode::Prefix(a, b) => self.plan_list("str.prefixof", &[*a, *b]),
+            TermNode::Suffix(a, b) => self.plan_list("str.suffixof", &[*a, *b]),
             TermNode::Matches(a, pattern) => {
-                let re = regex::read(pool, &pool.pattern_info(*pattern).text)?;
+                let re = regex::read_pattern(pool, &pool.pattern_info(*pattern).text)?;
                 self.out.push_str("(str.in_re ");
-                self.todo.push(SmtPiece::Text(format!(" {})", regular(&re)?)));
+                self.todo.push(SmtPiece::Text(format!(" {})", regex_text(&re)?)));
                 self.todo.push(SmtPiece::Term(*a));
             }
             TermNode::Construct(data, ctor, args) if args.is_empty() => {
                 self.out.push_str(&ctor_name(pool, *data, *ctor));
             }
-            TermNode::Construct(data, ctor, args) => self.list(&ctor_name(pool, *data, *ctor), args),
-            TermNode::Is(ctor, a) => self.list(&tester(pool, *a, *ctor), &[*a]),
-            TermNode::Select { ctor, field, arg } => self.select(term, *ctor, *field, *arg)?,
-            TermNode::Exists(vars, body) => self.exists(vars, *body),
+            TermNode::Construct(data, ctor, args) => self.plan_list(&ctor_name(pool, *data, *ctor), args),
+            TermNode::Is(ctor, a) => self.plan_list(&tester_text(pool, *a, *ctor), &[*a]),
+            TermNode::Select { ctor, field, arg } => self.plan_selection(term, *ctor, *field, *arg)?,
+            TermNode::Exists(vars, body) => self.plan_exists(vars, *body),
             TermNode::Elements(..) | TermNode::Apply(..) | TermNode::Lambda(..) | TermNode::Call(..) => {
                 return Err(SmtInexpressible::Collection);
             }
@@ -213,9 +215,9 @@ impl SmtWriter<'_> {
     }
 
     /// `(ite (= b 0) otherwise (head a b))`, or the quotient alone if `b` cannot be zero.
-    fn total(&mut self, head: &str, a: Term, b: Term, otherwise: SmtPiece, zero: &str) {
+    fn plan_total_division(&mut self, head: &str, a: Term, b: Term, otherwise: SmtPiece, zero: &str) {
         if self.pool.as_value(b).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
-            return self.list(head, &[a, b]);
+            return self.plan_list(head, &[a, b]);
         }
         self.out.push_str("(ite (= ");
         let text = |text: String| SmtPiece::Text(text);
@@ -231,35 +233,41 @@ impl SmtWriter<'_> {
     }
 
     /// A field, or its default value under another constructor.
-    fn select(&mut self, term: Term, ctor: u32, field: u32, arg: Term) -> Result<(), SmtInexpressible> {
+    fn plan_selection(
+        &mut self,
+        term: Term,
+        ctor: u32,
+        field: u32,
+        arg: Term,
+    ) -> Result<(), SmtInexpressible> {
         let pool = self.pool;
         let Sort::Data(data) = pool.sort(arg) else { return Err(SmtInexpressible::FieldOfNoData) };
         let selector = field_name(pool, data, ctor, field);
         if pool.data(data).ctors.len() == 1 {
-            self.list(&selector, &[arg]);
+            self.plan_list(&selector, &[arg]);
             return Ok(());
         }
         let mut default = String::new();
-        constant(pool, &pool.default_value(pool.sort(term)), &mut default)?;
-        let _ = write!(self.out, "(ite ({} ", tester(pool, arg, ctor));
+        write_constant(pool, &pool.default_value(pool.sort(term)), &mut default)?;
+        let _ = write!(self.out, "(ite ({} ", tester_text(pool, arg, ctor));
         self.todo.extend([SmtPiece::Text(format!(") {default})")), SmtPiece::Term(arg)]);
         self.todo.extend([SmtPiece::Text(format!(") ({selector} ")), SmtPiece::Term(arg)]);
         Ok(())
     }
 
-    fn exists(&mut self, vars: &[VarId], body: Term) {
+    fn plan_exists(&mut self, vars: &[VarId], body: Term) {
         let pool = self.pool;
         let mut head = String::from("(exists (");
         let mut domain = Vec::new();
         for &var in vars {
             let (name, sort) = (var_name(pool, var), pool.var_info(var).sort);
             let _ = write!(head, "({name} {})", sort_name(pool, sort));
-            domain.extend(domain_of(pool, &name, sort));
+            domain.extend(domain_constraints(pool, &name, sort));
         }
         let _ = write!(head, ") (and true {} ", domain.join(" "));
         self.out.push_str(&head);
         self.todo.push(SmtPiece::Text("))".into()));
-        self.scope(body);
+        self.plan_scope(body);
     }
 }
 
@@ -271,7 +279,7 @@ fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
     let mut parents: FxHashMap<Term, u32> = FxHashMap::default();
     for &term in order.iter().filter(|&&term| !opaque(term)) {
         for child in pool.node(term).children() {
-            *parents.entry(child).or_insert(0) += times_written(pool, term, child);
+            *parents.entry(child).or_insert(0) += count_occurrences(pool, term, child);
         }
     }
     let leaf = |term: Term| matches!(pool.node(term), TermNode::Var(_) | TermNode::Value(_));
@@ -282,7 +290,7 @@ fn shared_subterms(pool: &TermPool, root: Term) -> Vec<Term> {
 }
 
 /// Returns how often `child` is written in the text of `term`: total division and selection repeat a child.
-fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
+fn count_occurrences(pool: &TermPool, term: Term, child: Term) -> u32 {
     match pool.node(term) {
         TermNode::Div(_, b) | TermNode::RealDiv(_, b) if *b == child => 2,
         TermNode::Rem(..) | TermNode::Select { .. } => 2,
@@ -290,13 +298,13 @@ fn times_written(pool: &TermPool, term: Term, child: Term) -> u32 {
     }
 }
 
-fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
+fn write_constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
     match value {
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(n) => out.push_str(&int(n, "")),
-        Value::Real(n) => out.push_str(&real(n)),
+        Value::Int(n) => out.push_str(&int_text(n, "")),
+        Value::Real(n) => out.push_str(&real_text(n)),
         Value::Str(text) => {
-            let _ = write!(out, "\"{}\"", escape(text)?);
+            let _ = write!(out, "\"{}\"", escape_string(text)?);
         }
         Value::Collection(_) => {
             return Err(SmtInexpressible::Collection);
@@ -306,7 +314,7 @@ fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtI
             let _ = write!(out, "({}", ctor_name(pool, value.data, value.ctor));
             for arg in &*value.args {
                 out.push(' ');
-                constant(pool, arg, out)?;
+                write_constant(pool, arg, out)?;
             }
             out.push(')');
         }
@@ -314,35 +322,39 @@ fn constant(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtI
     Ok(())
 }
 
-fn int(n: &Int, suffix: &str) -> String {
+fn int_text(n: &Int, suffix: &str) -> String {
     if n.is_negative() { format!("(- {}{suffix})", n.abs()) } else { format!("{n}{suffix}") }
 }
 
-fn real(n: &Rational) -> String {
+fn real_text(n: &Rational) -> String {
     if n.is_integer() {
-        return int(n.numer(), ".0");
+        return int_text(n.numer(), ".0");
     }
-    format!("(/ {} {}.0)", int(n.numer(), ".0"), n.denom())
+    format!("(/ {} {}.0)", int_text(n.numer(), ".0"), n.denom())
 }
 
-fn regular(re: &RegexTree) -> Result<String, SmtInexpressible> {
-    let all = |list: &[RegexTree]| list.iter().map(regular).collect::<Result<Vec<_>, _>>();
+fn regex_text(re: &RegexTree) -> Result<String, SmtInexpressible> {
+    let all = |list: &[RegexTree]| list.iter().map(regex_text).collect::<Result<Vec<_>, _>>();
     Ok(match re {
-        RegexTree::Text(text) => format!("(str.to_re \"{}\")", escape(text)?),
+        RegexTree::Text(text) => format!("(str.to_re \"{}\")", escape_string(text)?),
         RegexTree::Chars(ranges) => {
             let range = |&(lo, hi): &(char, char)| {
-                Ok(format!("(re.range \"{}\" \"{}\")", escape(&lo.to_string())?, escape(&hi.to_string())?))
+                Ok(format!(
+                    "(re.range \"{}\" \"{}\")",
+                    escape_string(&lo.to_string())?,
+                    escape_string(&hi.to_string())?
+                ))
             };
-            joined(
+            join_parts(
                 "re.union",
                 "re.none",
                 ranges.iter().map(range).collect::<Result<Vec<_>, SmtInexpressible>>()?,
             )
         }
-        RegexTree::Concat(list) => joined("re.++", "(str.to_re \"\")", all(list)?),
-        RegexTree::Union(list) => joined("re.union", "re.none", all(list)?),
+        RegexTree::Concat(list) => join_parts("re.++", "(str.to_re \"\")", all(list)?),
+        RegexTree::Union(list) => join_parts("re.union", "re.none", all(list)?),
         RegexTree::Repeat { inner, min, max } => {
-            let inner = regular(inner)?;
+            let inner = regex_text(inner)?;
             match max {
                 Some(max) => format!("((_ re.loop {min} {max}) {inner})"),
                 None if *min == 0 => format!("(re.* {inner})"),
@@ -352,7 +364,7 @@ fn regular(re: &RegexTree) -> Result<String, SmtInexpressible> {
     })
 }
 
-fn joined(head: &str, none: &str, parts: Vec<String>) -> String {
+fn join_parts(head: &str, none: &str, parts: Vec<String>) -> String {
     match &*parts {
         [] => none.to_owned(),
         [only] => only.clone(),
@@ -366,22 +378,22 @@ pub(super) fn sort_name(pool: &TermPool, sort: Sort) -> String {
         Sort::Int | Sort::Range { .. } => "Int".into(),
         Sort::Real => "Real".into(),
         Sort::Str => "String".into(),
-        Sort::Data(data) => format!("{}!{}", symbol(&pool.data(data).name), data.index()),
+        Sort::Data(data) => format!("{}!{}", simple_symbol(&pool.data(data).name), data.index()),
         Sort::Collection(id) => format!("collection!{}", id.index()),
     }
 }
 
 pub(super) fn ctor_name(pool: &TermPool, data: DataId, ctor: u32) -> String {
     let name = &pool.data(data).ctors[ctor as usize].name;
-    format!("{}!{}!{ctor}", symbol(name), data.index())
+    format!("{}!{}!{ctor}", simple_symbol(name), data.index())
 }
 
 pub(super) fn field_name(pool: &TermPool, data: DataId, ctor: u32, field: u32) -> String {
     let name = &pool.data(data).ctors[ctor as usize].fields[field as usize].name;
-    format!("{}!{}!{ctor}!{field}", symbol(name), data.index())
+    format!("{}!{}!{ctor}!{field}", simple_symbol(name), data.index())
 }
 
-fn tester(pool: &TermPool, arg: Term, ctor: u32) -> String {
+fn tester_text(pool: &TermPool, arg: Term, ctor: u32) -> String {
     match pool.sort(arg) {
         Sort::Data(data) => format!("(_ is {})", ctor_name(pool, data, ctor)),
         _ => unreachable!("constructors are tested on data terms only"),
@@ -389,7 +401,7 @@ fn tester(pool: &TermPool, arg: Term, ctor: u32) -> String {
 }
 
 /// Returns `name` with only the characters of a simple symbol, starting with a letter.
-fn symbol(name: &str) -> String {
+fn simple_symbol(name: &str) -> String {
     let plain = |char: char| if char.is_ascii_alphanumeric() || "_@.".contains(char) { char } else { '_' };
     let text: String = name.chars().map(plain).collect();
     if text.starts_with(|char: char| char.is_ascii_alphabetic()) { text } else { format!("v{text}") }
@@ -397,16 +409,20 @@ fn symbol(name: &str) -> String {
 
 /// Returns the constraints that `sort` puts on the expression `text`, ranges inside data included. Recursive types have
 /// none: those that would need some are refused where they are declared.
-fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
+fn domain_constraints(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
     match sort {
         Sort::Range { lo, hi } => {
-            vec![format!("(<= {} {text} {})", int(&Int::from(lo), ""), int(&Int::from(hi), ""))]
+            vec![format!("(<= {} {text} {})", int_text(&Int::from(lo), ""), int_text(&Int::from(hi), ""))]
         }
         Sort::Data(data) if !pool.is_recursive(data) => {
             let mut all = Vec::new();
             for (ctor, fields) in (0..).zip(pool.data(data).ctors.iter().map(|ctor| &ctor.fields)) {
                 let inside = (0..).zip(fields).flat_map(|(field, it)| {
-                    domain_of(pool, &format!("({} {text})", field_name(pool, data, ctor, field)), it.sort)
+                    domain_constraints(
+                        pool,
+                        &format!("({} {text})", field_name(pool, data, ctor, field)),
+                        it.sort,
+                    )
                 });
                 let test = format!("((_ is {}) {text})", ctor_name(pool, data, ctor));
                 all.extend(inside.map(|fact| format!("(=> {test} {fact})")));
@@ -417,7 +433,7 @@ fn domain_of(pool: &TermPool, text: &str, sort: Sort) -> Vec<String> {
     }
 }
 
-fn conjunction(parts: &[String]) -> String {
+fn conjunction_text(parts: &[String]) -> String {
     if let [only] = parts { only.clone() } else { format!("(and {})", parts.join(" ")) }
 }
 
@@ -459,7 +475,7 @@ mod tests {
 
     #[test]
     fn strings_are_escaped() {
-        assert_eq!(escape("a\\\"é\n"), Ok(r"a\u{5c}\u{22}\u{e9}\u{a}".into()));
-        assert!(escape("\u{10FFFF}").is_err());
+        assert_eq!(escape_string("a\\\"é\n"), Ok(r"a\u{5c}\u{22}\u{e9}\u{a}".into()));
+        assert!(escape_string("\u{10FFFF}").is_err());
     }
 }

@@ -146,7 +146,7 @@ impl Z3Library {
     #[must_use]
     pub fn version(&self) -> String {
         // SAFETY: the function takes nothing and returns a static text.
-        unsafe { text((self.functions.get_full_version)()) }
+        unsafe { copy_text((self.functions.get_full_version)()) }
     }
 }
 
@@ -160,7 +160,7 @@ impl fmt::Debug for Z3Library {
 ///
 /// # Safety
 /// `chars` is null or a text that ends with a zero byte.
-pub(super) unsafe fn text(chars: *const c_char) -> String {
+pub(super) unsafe fn copy_text(chars: *const c_char) -> String {
     if chars.is_null() {
         return String::new();
     }

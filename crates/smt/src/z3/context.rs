@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
 
-use super::api::{Functions, RawAst, RawContext, RawModel, RawSolver, RawSort, Z3Library, text};
+use super::api::{Functions, RawAst, RawContext, RawModel, RawSolver, RawSort, Z3Library, copy_text};
 use crate::smtlib::read;
 use crate::solver::{SolverDecision, UnknownReason};
 
@@ -89,7 +89,7 @@ impl fmt::Debug for Z3Context {
 }
 
 /// Errors are read from their code; the handler only keeps Z3 from ending the process.
-extern "C" fn ignore(_: RawContext, _: c_int) {}
+extern "C" fn ignore_error(_: RawContext, _: c_int) {}
 
 /// Calls a C function of the context and checks the error code.
 macro_rules! call {
@@ -98,7 +98,7 @@ macro_rules! call {
         // SAFETY: the handles were made by this context and are alive, arrays have the
         // length given with them, and texts end with a zero byte.
         let result = unsafe { (context.functions.$function)(context.raw $(, $arg)*) };
-        context.fine().map(|()| result)
+        context.check_error().map(|()| result)
     }};
 }
 
@@ -118,7 +118,7 @@ impl Z3Context {
         }
         // SAFETY: the context was just made.
         let sorts = unsafe {
-            (functions.set_error_handler)(raw, ignore);
+            (functions.set_error_handler)(raw, ignore_error);
             let string = (functions.mk_string_sort)(raw);
             Z3Sorts {
                 bool: (functions.mk_bool_sort)(raw),
@@ -129,9 +129,9 @@ impl Z3Context {
             }
         };
         let context = Self { functions, raw, sorts, solvers: Vec::new(), kept: RefCell::default() };
-        context.fine()?;
+        context.check_error()?;
         for sort in [sorts.bool, sorts.int, sorts.real, sorts.string, sorts.regex] {
-            context.keep(RawAst(sort.0))?;
+            context.keep_alive(RawAst(sort.0))?;
         }
         Ok(context)
     }
@@ -142,7 +142,7 @@ impl Z3Context {
     }
 
     /// Returns the error of the last call, if there was one.
-    fn fine(&self) -> Result<(), UnknownReason> {
+    fn check_error(&self) -> Result<(), UnknownReason> {
         // SAFETY: the context is alive.
         let code = unsafe { (self.functions.get_error_code)(self.raw) };
         match code {
@@ -150,14 +150,14 @@ impl Z3Context {
             7 => Err(UnknownReason::Memory),
             _ => {
                 // SAFETY: the context is alive and the code is its own.
-                let message = unsafe { text((self.functions.get_error_msg)(self.raw, code)) };
-                Err(why(&message))
+                let message = unsafe { copy_text((self.functions.get_error_msg)(self.raw, code)) };
+                Err(classify_message(&message))
             }
         }
     }
 
     /// Keeps an expression alive for the life of the context.
-    fn keep(&self, raw: RawAst) -> Result<Z3Ast, UnknownReason> {
+    fn keep_alive(&self, raw: RawAst) -> Result<Z3Ast, UnknownReason> {
         if raw.0.is_null() {
             return Err(UnknownReason::Error("Z3 returned nothing".into()));
         }
@@ -166,7 +166,7 @@ impl Z3Context {
         Ok(Z3Ast(raw))
     }
 
-    fn sort(&self, sort: Sort) -> Result<RawSort, UnknownReason> {
+    fn raw_sort(&self, sort: Sort) -> Result<RawSort, UnknownReason> {
         match sort {
             Sort::Bool => Ok(self.sorts.bool),
             Sort::Int | Sort::Range { .. } => Ok(self.sorts.int),
@@ -181,46 +181,46 @@ impl Z3Context {
     pub(super) fn constant(&self, number: usize, sort: Sort) -> Result<Z3Ast, UnknownReason> {
         let number = c_int::try_from(number).map_err(|_| UnknownReason::Memory)?;
         let symbol = call!(self, mk_int_symbol, number)?;
-        self.keep(call!(self, mk_const, symbol, self.sort(sort)?)?)
+        self.keep_alive(call!(self, mk_const, symbol, self.raw_sort(sort)?)?)
     }
 
     pub(super) fn bool(&self, b: bool) -> Result<Z3Ast, UnknownReason> {
-        self.keep(if b { call!(self, mk_true)? } else { call!(self, mk_false)? })
+        self.keep_alive(if b { call!(self, mk_true)? } else { call!(self, mk_false)? })
     }
 
     pub(super) fn int(&self, n: i64) -> Result<Z3Ast, UnknownReason> {
-        self.keep(call!(self, mk_int64, n, self.sorts.int)?)
+        self.keep_alive(call!(self, mk_int64, n, self.sorts.int)?)
     }
 
     /// A number of `sort` from its decimal digits, or `numerator/denominator`.
     pub(super) fn number(&self, digits: &str, sort: Sort) -> Result<Z3Ast, UnknownReason> {
         let digits = c_text(digits)?;
-        self.keep(call!(self, mk_numeral, digits.as_ptr(), self.sort(sort)?)?)
+        self.keep_alive(call!(self, mk_numeral, digits.as_ptr(), self.raw_sort(sort)?)?)
     }
 
     /// A string constant, its characters escaped as in SMT-LIB.
     pub(super) fn string(&self, escaped: &str) -> Result<Z3Ast, UnknownReason> {
         let escaped = c_text(escaped)?;
-        self.keep(call!(self, mk_string, escaped.as_ptr())?)
+        self.keep_alive(call!(self, mk_string, escaped.as_ptr())?)
     }
 
     pub(super) fn not(&self, a: Z3Ast) -> Result<Z3Ast, UnknownReason> {
-        self.keep(call!(self, mk_not, a.0)?)
+        self.keep_alive(call!(self, mk_not, a.0)?)
     }
 
     pub(super) fn ite(&self, c: Z3Ast, a: Z3Ast, b: Z3Ast) -> Result<Z3Ast, UnknownReason> {
-        self.keep(call!(self, mk_ite, c.0, a.0, b.0)?)
+        self.keep_alive(call!(self, mk_ite, c.0, a.0, b.0)?)
     }
 
     pub(super) fn exists(&self, vars: &[Z3Ast], body: Z3Ast) -> Result<Z3Ast, UnknownReason> {
-        let (n, list) = array(vars)?;
-        self.keep(call!(self, mk_exists, 0, n, list, 0, std::ptr::null(), body.0)?)
+        let (n, list) = as_raw_array(vars)?;
+        self.keep_alive(call!(self, mk_exists, 0, n, list, 0, std::ptr::null(), body.0)?)
     }
 
     /// The expression of a binary operator.
     pub(super) fn binary(&self, operator: BinaryOp, a: Z3Ast, b: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         let (a, b) = (a.0, b.0);
-        self.keep(match operator {
+        self.keep_alive(match operator {
             BinaryOp::Eq => call!(self, mk_eq, a, b),
             BinaryOp::Lt => call!(self, mk_lt, a, b),
             BinaryOp::Le => call!(self, mk_le, a, b),
@@ -235,9 +235,9 @@ impl Z3Context {
     }
 
     /// The expression of an operator over many.
-    pub(super) fn many(&self, operator: NaryOp, list: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
-        let (n, list) = array(list)?;
-        self.keep(match operator {
+    pub(super) fn nary(&self, operator: NaryOp, list: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
+        let (n, list) = as_raw_array(list)?;
+        self.keep_alive(match operator {
             NaryOp::And => call!(self, mk_and, n, list),
             NaryOp::Or => call!(self, mk_or, n, list),
             NaryOp::Add => call!(self, mk_add, n, list),
@@ -250,7 +250,7 @@ impl Z3Context {
 
     /// The expression of an operator over one.
     pub(super) fn unary(&self, operator: UnaryOp, a: Z3Ast) -> Result<Z3Ast, UnknownReason> {
-        self.keep(match operator {
+        self.keep_alive(match operator {
             UnaryOp::ToReal => call!(self, mk_int2real, a.0),
             UnaryOp::ToInt => call!(self, mk_real2int, a.0),
             UnaryOp::Length => call!(self, mk_seq_length, a.0),
@@ -260,21 +260,21 @@ impl Z3Context {
     }
 
     pub(super) fn regex_loop(&self, a: Z3Ast, min: u32, max: u32) -> Result<Z3Ast, UnknownReason> {
-        self.keep(call!(self, mk_re_loop, a.0, min, max)?)
+        self.keep_alive(call!(self, mk_re_loop, a.0, min, max)?)
     }
 
     pub(super) fn regex_nothing(&self) -> Result<Z3Ast, UnknownReason> {
-        self.keep(call!(self, mk_re_empty, self.sorts.regex)?)
+        self.keep_alive(call!(self, mk_re_empty, self.sorts.regex)?)
     }
 
     /// The general solver.
-    pub(super) fn solver(&mut self) -> Result<SolverHandle, UnknownReason> {
+    pub(super) fn new_solver(&mut self) -> Result<SolverHandle, UnknownReason> {
         let raw = call!(&*self, mk_solver)?;
         self.keep_solver(raw)
     }
 
     /// The solver made for `logic`.
-    pub(super) fn solver_for(&mut self, logic: &str) -> Result<SolverHandle, UnknownReason> {
+    pub(super) fn new_solver_for(&mut self, logic: &str) -> Result<SolverHandle, UnknownReason> {
         let logic = c_text(logic)?;
         let symbol = call!(&*self, mk_string_symbol, logic.as_ptr())?;
         let raw = call!(&*self, mk_solver_for_logic, symbol)?;
@@ -321,7 +321,7 @@ impl Z3Context {
             _ => {
                 let reason = call!(self, solver_reason, solver.0)?;
                 // SAFETY: Z3 returns a text that ends with a zero byte.
-                Err(why(&unsafe { text(reason) }))
+                Err(classify_message(&unsafe { copy_text(reason) }))
             }
         }
     }
@@ -367,11 +367,11 @@ impl Z3Model<'_> {
         if !found || out.0.is_null() {
             return Err(UnknownReason::Error("Z3 has no value for a variable".into()));
         }
-        let value = self.read(out, sort)?;
+        let value = self.read_value(out, sort)?;
         value.ok_or_else(|| UnknownReason::Error("Z3 gave a value ioxide cannot read".into()))
     }
 
-    fn read(&self, value: RawAst, sort: Sort) -> Result<Option<Value>, UnknownReason> {
+    fn read_value(&self, value: RawAst, sort: Sort) -> Result<Option<Value>, UnknownReason> {
         let context = self.context;
         match sort {
             Sort::Bool => Ok(match call!(context, get_bool_value, value)? {
@@ -380,14 +380,16 @@ impl Z3Model<'_> {
                 _ => None,
             }),
             Sort::Int | Sort::Range { .. } => self.read_int(value),
-            Sort::Real => Ok(self.numeral(value)?.and_then(|digits| digits.parse().ok()).map(Value::Real)),
+            Sort::Real => {
+                Ok(self.numeral_digits(value)?.and_then(|digits| digits.parse().ok()).map(Value::Real))
+            }
             Sort::Str => {
                 if !call!(context, is_string, value)? {
                     return Ok(None);
                 }
                 let chars = call!(context, get_string, value)?;
                 // SAFETY: Z3 returns a text that ends with a zero byte.
-                Ok(read::unescape(&unsafe { text(chars) }).map(|text| Value::str(&text)))
+                Ok(read::unescape(&unsafe { copy_text(chars) }).map(|text| Value::str(&text)))
             }
             Sort::Data(_) | Sort::Collection(_) => Ok(None),
         }
@@ -401,17 +403,17 @@ impl Z3Model<'_> {
         if call!(self.context, get_numeral_int64, value, &raw mut small)? {
             return Ok(Some(Value::int(small)));
         }
-        Ok(self.numeral(value)?.and_then(|digits| digits.parse().ok()).map(Value::Int))
+        Ok(self.numeral_digits(value)?.and_then(|digits| digits.parse().ok()).map(Value::Int))
     }
 
     /// Returns the digits of a number; `None` if it is irrational.
-    fn numeral(&self, value: RawAst) -> Result<Option<String>, UnknownReason> {
+    fn numeral_digits(&self, value: RawAst) -> Result<Option<String>, UnknownReason> {
         if !self.is_numeral(value)? {
             return Ok(None);
         }
         let digits = call!(self.context, get_numeral_string, value)?;
         // SAFETY: Z3 returns a text that ends with a zero byte.
-        Ok(Some(unsafe { text(digits) }))
+        Ok(Some(unsafe { copy_text(digits) }))
     }
 
     fn is_numeral(&self, value: RawAst) -> Result<bool, UnknownReason> {
@@ -469,13 +471,13 @@ fn c_text(text: &str) -> Result<CString, UnknownReason> {
 }
 
 /// Length and start of a list; `Z3Ast` is a transparent wrapper of what Z3 wants.
-fn array(list: &[Z3Ast]) -> Result<(c_uint, *const RawAst), UnknownReason> {
+fn as_raw_array(list: &[Z3Ast]) -> Result<(c_uint, *const RawAst), UnknownReason> {
     let n = c_uint::try_from(list.len()).map_err(|_| UnknownReason::Memory)?;
     Ok((n, list.as_ptr().cast()))
 }
 
 /// Classifies a message of Z3 as a reason.
-fn why(message: &str) -> UnknownReason {
+fn classify_message(message: &str) -> UnknownReason {
     let lower = message.to_lowercase();
     let has = |word: &str| lower.contains(word);
     if has("memory") || has("memout") {

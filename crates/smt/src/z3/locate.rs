@@ -9,13 +9,13 @@ use super::api::Z3Library;
 
 /// No `libz3` could be loaded.
 #[derive(Debug, Error)]
-#[error("no usable libz3 found ({})", reasons(.tried))]
+#[error("no usable libz3 found ({})", failure_text(.tried))]
 pub struct Z3NotFound {
     /// The candidates in the order tried, each with the reason why it cannot be used.
     pub tried: Vec<(PathBuf, libloading::Error)>,
 }
 
-fn reasons(tried: &[(PathBuf, libloading::Error)]) -> String {
+fn failure_text(tried: &[(PathBuf, libloading::Error)]) -> String {
     let reason = |(path, error): &(PathBuf, libloading::Error)| format!("{}: {error}", path.display());
     tried.iter().map(reason).collect::<Vec<_>>().join("; ")
 }
@@ -29,14 +29,14 @@ pub fn candidates() -> Vec<PathBuf> {
         return vec![chosen.into()];
     }
     let beside = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
-    let wheels = beside.as_deref().map(wheels).unwrap_or_default();
+    let wheels = beside.as_deref().map(wheel_folders).unwrap_or_default();
     let local = beside.into_iter().chain(wheels).chain(cache_dir());
     let local = local.map(|dir| dir.join(FILE)).filter(|path| path.exists());
     local.chain(SYSTEM.map(PathBuf::from)).collect()
 }
 
 /// Returns the folders in which the wheel `z3-solver` may have its library, if `bin` belongs to a Python environment.
-fn wheels(bin: &Path) -> Vec<PathBuf> {
+fn wheel_folders(bin: &Path) -> Vec<PathBuf> {
     let Some(root) = bin.parent() else { return Vec::new() };
     let mut found = Vec::new();
     for lib in ["lib", "lib64", "Lib"].map(|name| root.join(name)) {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_wheel_of_an_environment_is_looked_for_beside_the_program() {
-        let found = wheels(Path::new("/nowhere/venv/bin"));
+        let found = wheel_folders(Path::new("/nowhere/venv/bin"));
         assert!(
             found.iter().all(|path| path.starts_with("/nowhere/venv") && path.ends_with("z3/lib")),
             "{found:?}"

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::context::{BinaryOp, NaryOp, UnaryOp, Z3Ast, Z3Context};
 use crate::regex::{self, RegexTree};
 use crate::smtlib::SmtInexpressible;
-use crate::smtlib::write::escape;
+use crate::smtlib::write::escape_string;
 use crate::solver::UnknownReason;
 
 /// The translations made so far.
@@ -20,7 +20,7 @@ pub(super) struct TranslationMemo {
     domains: FxHashMap<VarId, Z3Ast>,
 }
 
-/// The depth beyond which terms are refused: Z3 gets slow on them, and may run out of stack.
+/// The depth beyond which terms are refused: Z3 gets slow on them, and may run out of stack. Chosen by feel.
 const MAX_DEPTH: u32 = 5_000;
 
 /// The expression of a term; `linear` tells that it is linear arithmetic over integers and truth values.
@@ -38,7 +38,7 @@ impl TranslationMemo {
     }
 
     /// The Z3 constant of `var`.
-    pub(super) fn constant(
+    pub(super) fn variable_constant(
         &mut self,
         context: &Z3Context,
         var: VarId,
@@ -53,7 +53,7 @@ impl TranslationMemo {
     }
 
     /// Returns the range constraint of `var`; `None` if its sort has no range.
-    pub(super) fn domain(
+    pub(super) fn domain_constraint(
         &mut self,
         context: &Z3Context,
         var: VarId,
@@ -63,10 +63,10 @@ impl TranslationMemo {
         if let Some(&ast) = self.domains.get(&var) {
             return Ok(Some(ast));
         }
-        let constant = self.constant(context, var, sort)?;
+        let constant = self.variable_constant(context, var, sort)?;
         let above = context.binary(BinaryOp::Le, context.int(lo)?, constant)?;
         let below = context.binary(BinaryOp::Le, constant, context.int(hi)?)?;
-        let ast = context.many(NaryOp::And, &[above, below])?;
+        let ast = context.nary(NaryOp::And, &[above, below])?;
         self.domains.insert(var, ast);
         Ok(Some(ast))
     }
@@ -80,29 +80,32 @@ impl TranslationMemo {
     ) -> Result<(Z3Ast, bool), UnknownReason> {
         for sub in pool.subterms(&[term], |sub| !self.terms.contains_key(&sub)) {
             if !self.terms.contains_key(&sub) {
-                let entry = self.entry(context, pool, sub)?;
+                let entry = self.translate_one(context, pool, sub)?;
                 self.terms.insert(sub, entry);
             }
         }
-        let entry = self.known(term)?;
+        let entry = self.lookup_translation(term)?;
         Ok((entry.ast, entry.linear))
     }
 
-    fn known(&self, term: Term) -> Result<TranslatedTerm, UnknownReason> {
+    fn lookup_translation(&self, term: Term) -> Result<TranslatedTerm, UnknownReason> {
         self.terms
             .get(&term)
             .copied()
             .ok_or_else(|| UnknownReason::Error("a subterm was not translated".into()))
     }
 
-    fn entry(
+    fn translate_one(
         &mut self,
         context: &Z3Context,
         pool: &TermPool,
         term: Term,
     ) -> Result<TranslatedTerm, UnknownReason> {
-        let children =
-            pool.node(term).children().map(|child| self.known(child)).collect::<Result<Vec<_>, _>>()?;
+        let children = pool
+            .node(term)
+            .children()
+            .map(|child| self.lookup_translation(child))
+            .collect::<Result<Vec<_>, _>>()?;
         let linear = children.iter().all(|child| child.linear) && is_linear(pool, term);
         let depth = children.iter().map(|child| child.depth + 1).max().unwrap_or(0);
         if depth > MAX_DEPTH {
@@ -111,11 +114,11 @@ impl TranslationMemo {
             )));
         }
         let asts: Vec<Z3Ast> = children.iter().map(|child| child.ast).collect();
-        Ok(TranslatedTerm { ast: self.apply(context, pool, term, &asts)?, linear, depth })
+        Ok(TranslatedTerm { ast: self.apply_operator(context, pool, term, &asts)?, linear, depth })
     }
 
     /// The expression of `term` over those of its children.
-    fn apply(
+    fn apply_operator(
         &mut self,
         context: &Z3Context,
         pool: &TermPool,
@@ -125,44 +128,44 @@ impl TranslationMemo {
         let binary = |operator| context.binary(operator, asts[0], asts[1]);
         match pool.node(term) {
             TermNode::Value(value) => constant(context, value),
-            TermNode::Var(var) => self.constant(context, *var, pool.var_info(*var).sort),
+            TermNode::Var(var) => self.variable_constant(context, *var, pool.var_info(*var).sort),
             TermNode::Not(_) => context.not(asts[0]),
-            TermNode::And(_) => context.many(NaryOp::And, asts),
-            TermNode::Or(_) => context.many(NaryOp::Or, asts),
+            TermNode::And(_) => context.nary(NaryOp::And, asts),
+            TermNode::Or(_) => context.nary(NaryOp::Or, asts),
             TermNode::Eq(..) => binary(BinaryOp::Eq),
             TermNode::Lt(..) => binary(BinaryOp::Lt),
             TermNode::Le(..) => binary(BinaryOp::Le),
             TermNode::Ite(..) => context.ite(asts[0], asts[1], asts[2]),
-            TermNode::Add(_) => context.many(NaryOp::Add, asts),
-            TermNode::Mul(_) => context.many(NaryOp::Mul, asts),
+            TermNode::Add(_) => context.nary(NaryOp::Add, asts),
+            TermNode::Mul(_) => context.nary(NaryOp::Mul, asts),
             TermNode::Div(_, divisor) => {
                 let zero = context.int(0)?;
                 Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
-                    .total(context, pool, zero)
+                    .make_total(context, pool, zero)
             }
             TermNode::Rem(_, divisor) => {
                 let zero = context.int(0)?;
                 Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Mod)? }
-                    .total(context, pool, asts[0])
+                    .make_total(context, pool, asts[0])
             }
             TermNode::RealDiv(_, divisor) => {
                 let zero = context.number("0", Sort::Real)?;
                 Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
-                    .total(context, pool, zero)
+                    .make_total(context, pool, zero)
             }
             TermNode::ToReal(_) => context.unary(UnaryOp::ToReal, asts[0]),
             TermNode::Floor(_) => context.unary(UnaryOp::ToInt, asts[0]),
-            TermNode::Concat(_) => context.many(NaryOp::Concat, asts),
+            TermNode::Concat(_) => context.nary(NaryOp::Concat, asts),
             TermNode::Length(_) => context.unary(UnaryOp::Length, asts[0]),
             TermNode::Contains(..) => binary(BinaryOp::Contains),
             TermNode::Prefix(..) => binary(BinaryOp::Prefix),
             TermNode::Suffix(..) => binary(BinaryOp::Suffix),
             TermNode::Matches(_, pattern) => {
-                let re =
-                    regex::read(pool, &pool.pattern_info(*pattern).text).map_err(SmtInexpressible::from)?;
-                context.binary(BinaryOp::InRegex, asts[0], regular(context, &re)?)
+                let re = regex::read_pattern(pool, &pool.pattern_info(*pattern).text)
+                    .map_err(SmtInexpressible::from)?;
+                context.binary(BinaryOp::InRegex, asts[0], translate_regex(context, &re)?)
             }
-            TermNode::Exists(vars, _) => self.exists(context, pool, vars, asts[0]),
+            TermNode::Exists(vars, _) => self.translate_exists(context, pool, vars, asts[0]),
             TermNode::Construct(..) | TermNode::Is(..) | TermNode::Select { .. } | TermNode::Elements(..) => {
                 Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
             }
@@ -172,7 +175,7 @@ impl TranslationMemo {
         }
     }
 
-    fn exists(
+    fn translate_exists(
         &mut self,
         context: &Z3Context,
         pool: &TermPool,
@@ -183,10 +186,10 @@ impl TranslationMemo {
         let mut bound = Vec::with_capacity(vars.len());
         for &var in vars {
             let sort = pool.var_info(var).sort;
-            bound.push(self.constant(context, var, sort)?);
-            parts.extend(self.domain(context, var, sort)?);
+            bound.push(self.variable_constant(context, var, sort)?);
+            parts.extend(self.domain_constraint(context, var, sort)?);
         }
-        let body = if let [only] = *parts { only } else { context.many(NaryOp::And, &parts)? };
+        let body = if let [only] = *parts { only } else { context.nary(NaryOp::And, &parts)? };
         context.exists(&bound, body)
     }
 }
@@ -201,7 +204,12 @@ struct Z3Division {
 
 impl Z3Division {
     /// Returns the division made total: `otherwise` if the divisor is zero.
-    fn total(self, context: &Z3Context, pool: &TermPool, otherwise: Z3Ast) -> Result<Z3Ast, UnknownReason> {
+    fn make_total(
+        self,
+        context: &Z3Context,
+        pool: &TermPool,
+        otherwise: Z3Ast,
+    ) -> Result<Z3Ast, UnknownReason> {
         let (divisor, divisor_ast) = self.divisor;
         if pool.as_value(divisor).and_then(Value::to_rational).is_some_and(|n| !n.is_zero()) {
             return Ok(self.quotient);
@@ -219,7 +227,7 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
             None => context.number(&n.to_string(), Sort::Int),
         },
         Value::Real(n) => context.number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
-        Value::Str(text) => context.string(&escape(text)?),
+        Value::Str(text) => context.string(&escape_string(text)?),
         Value::Data(_) | Value::Collection(_) => {
             Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))
         }
@@ -227,36 +235,45 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
 }
 
 /// Returns the Z3 regular expression; recursion is bounded by the pattern parser.
-fn regular(context: &Z3Context, re: &RegexTree) -> Result<Z3Ast, UnknownReason> {
-    let text = |text: &str| context.string(&escape(text)?);
-    let all = |list: &[RegexTree]| list.iter().map(|re| regular(context, re)).collect::<Result<Vec<_>, _>>();
+fn translate_regex(context: &Z3Context, re: &RegexTree) -> Result<Z3Ast, UnknownReason> {
+    let text = |text: &str| context.string(&escape_string(text)?);
+    let all = |list: &[RegexTree]| {
+        list.iter().map(|re| translate_regex(context, re)).collect::<Result<Vec<_>, _>>()
+    };
     match re {
         RegexTree::Text(literal) => context.unary(UnaryOp::Regex, text(literal)?),
         RegexTree::Chars(ranges) => {
             let range = |&(lo, hi): &(char, char)| {
                 context.binary(BinaryOp::CharRange, text(&lo.to_string())?, text(&hi.to_string())?)
             };
-            union(context, &ranges.iter().map(range).collect::<Result<Vec<_>, _>>()?)
+            regex_union(context, &ranges.iter().map(range).collect::<Result<Vec<_>, _>>()?)
         }
         RegexTree::Concat(list) => match *all(list)? {
             [] => context.unary(UnaryOp::Regex, text("")?),
             [only] => Ok(only),
-            ref parts => context.many(NaryOp::RegexConcat, parts),
+            ref parts => context.nary(NaryOp::RegexConcat, parts),
         },
-        RegexTree::Union(list) => union(context, &all(list)?),
-        RegexTree::Repeat { inner, min, max } => repeat(context, regular(context, inner)?, *min, *max),
+        RegexTree::Union(list) => regex_union(context, &all(list)?),
+        RegexTree::Repeat { inner, min, max } => {
+            regex_repeat(context, translate_regex(context, inner)?, *min, *max)
+        }
     }
 }
 
-fn union(context: &Z3Context, parts: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
+fn regex_union(context: &Z3Context, parts: &[Z3Ast]) -> Result<Z3Ast, UnknownReason> {
     match *parts {
         [] => context.regex_nothing(),
         [only] => Ok(only),
-        _ => context.many(NaryOp::RegexUnion, parts),
+        _ => context.nary(NaryOp::RegexUnion, parts),
     }
 }
 
-fn repeat(context: &Z3Context, inner: Z3Ast, min: u32, max: Option<u32>) -> Result<Z3Ast, UnknownReason> {
+fn regex_repeat(
+    context: &Z3Context,
+    inner: Z3Ast,
+    min: u32,
+    max: Option<u32>,
+) -> Result<Z3Ast, UnknownReason> {
     match (min, max) {
         (_, Some(0)) => context.unary(UnaryOp::Regex, context.string("")?),
         (_, Some(max)) => context.regex_loop(inner, min, max),
@@ -264,7 +281,7 @@ fn repeat(context: &Z3Context, inner: Z3Ast, min: u32, max: Option<u32>) -> Resu
         (min, None) => {
             let first = context.regex_loop(inner, min, min)?;
             let rest = context.unary(UnaryOp::Star, inner)?;
-            context.many(NaryOp::RegexConcat, &[first, rest])
+            context.nary(NaryOp::RegexConcat, &[first, rest])
         }
     }
 }

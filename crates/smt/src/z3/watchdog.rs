@@ -13,8 +13,8 @@ use super::context::Interrupter;
 use crate::backend::Stopper;
 use crate::solver::UnknownReason;
 
-/// The time after which an interrupt is repeated: Z3 can miss one between two phases.
-const AGAIN: Duration = Duration::from_millis(5);
+/// The time after which an interrupt is repeated: Z3 can miss one between two phases. Chosen by feel.
+const REPEAT_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The owner of the watching thread, which starts with the first question.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Watchdog {
 
     /// Starts a check that is interrupted after `wall`.
     pub(super) fn arm(&mut self, wall: Duration) -> WatchedCheck<'_> {
-        self.start();
+        self.start_thread();
         let now = Instant::now();
         // A limit beyond the clock's range is no limit.
         let deadline = now.checked_add(wall);
@@ -106,12 +106,12 @@ impl Watchdog {
         })
     }
 
-    fn start(&mut self) {
+    fn start_thread(&mut self) {
         if !self.started {
             self.started = true;
             let shared = Arc::clone(&self.shared);
             // Without a thread there is no deadline, but answers are still right.
-            let _ = thread::Builder::new().name("z3-watchdog".into()).spawn(move || shared.watch());
+            let _ = thread::Builder::new().name("z3-watchdog".into()).spawn(move || shared.run_watch_loop());
         }
     }
 }
@@ -130,7 +130,7 @@ impl SharedWatch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn watch(&self) {
+    fn run_watch_loop(&self) {
         let mut state = self.lock();
         while !state.quit {
             let now = Instant::now();
@@ -139,7 +139,7 @@ impl SharedWatch {
                 Some(deadline) if now < deadline => Some(deadline - now),
                 Some(_) => {
                     state.interrupt();
-                    Some(AGAIN)
+                    Some(REPEAT_INTERVAL)
                 }
             };
             state.wakes_at = pause.map(|pause| now + pause);

@@ -25,16 +25,16 @@ pub(super) enum DotToken {
 }
 
 /// The tokens of `text`, closed by [`DotToken::End`].
-pub(super) fn tokens(text: &str) -> Vec<(DotToken, TextPlace)> {
+pub(super) fn tokenize(text: &str) -> Vec<(DotToken, TextPlace)> {
     let mut tokens: Vec<(DotToken, TextPlace)> = Vec::new();
     let mut before = '\n';
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
-        let (token, len) = token(&text[at..], first, before);
+        let (token, len) = next_token(&text[at..], first, before);
         let end = at + len;
         before = text[at..end].chars().next_back().unwrap_or(before);
         tokens.extend(token.map(|token| (token, at..end)));
-        join(&mut tokens);
+        join_strings(&mut tokens);
         at = end;
     }
     tokens.push((DotToken::End, text.len()..text.len()));
@@ -42,7 +42,7 @@ pub(super) fn tokens(text: &str) -> Vec<(DotToken, TextPlace)> {
 }
 
 /// The token at the start of `rest`, if it is one, and its length; `before` is the character before it.
-fn token(rest: &str, first: char, before: char) -> (Option<DotToken>, usize) {
+fn next_token(rest: &str, first: char, before: char) -> (Option<DotToken>, usize) {
     let line = || rest.find('\n').unwrap_or(rest.len());
     let two = rest.get(..2).unwrap_or("");
     match first {
@@ -54,10 +54,10 @@ fn token(rest: &str, first: char, before: char) -> (Option<DotToken>, usize) {
         },
         '-' if two == "->" => (Some(DotToken::Arrow), 2),
         '-' if two == "--" => (Some(DotToken::Line), 2),
-        '"' => quoted(rest),
-        '<' => html(rest),
-        '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') => bare(rest, 1),
-        c if is_name(c) => bare(rest, 0),
+        '"' => read_quoted(rest),
+        '<' => read_html(rest),
+        '-' if rest[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') => read_unquoted(rest, 1),
+        c if is_name(c) => read_unquoted(rest, 0),
         c if c.is_whitespace() || c == '\u{feff}' => (None, c.len_utf8()),
         c => (Some(DotToken::Mark(c)), c.len_utf8()),
     }
@@ -68,12 +68,12 @@ fn is_name(c: char) -> bool {
 }
 
 /// A name or numeral whose first `sign` bytes are a sign.
-fn bare(rest: &str, sign: usize) -> (Option<DotToken>, usize) {
+fn read_unquoted(rest: &str, sign: usize) -> (Option<DotToken>, usize) {
     let len = rest[sign..].find(|c| !is_name(c)).map_or(rest.len(), |end| sign + end);
     (Some(DotToken::Bare(rest[..len].to_owned())), len)
 }
 
-fn quoted(rest: &str) -> (Option<DotToken>, usize) {
+fn read_quoted(rest: &str) -> (Option<DotToken>, usize) {
     let mut value = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
@@ -91,7 +91,7 @@ fn quoted(rest: &str) -> (Option<DotToken>, usize) {
 }
 
 /// `<…>` with balanced brackets.
-fn html(rest: &str) -> (Option<DotToken>, usize) {
+fn read_html(rest: &str) -> (Option<DotToken>, usize) {
     let mut depth = 0_usize;
     for (at, c) in rest.char_indices() {
         match c {
@@ -107,7 +107,7 @@ fn html(rest: &str) -> (Option<DotToken>, usize) {
 }
 
 /// `"a" + "b"` at the end of `tokens` becomes one string.
-fn join(tokens: &mut Vec<(DotToken, TextPlace)>) {
+fn join_strings(tokens: &mut Vec<(DotToken, TextPlace)>) {
     if let [.., (DotToken::Quoted(left), from), (DotToken::Mark('+'), _), (DotToken::Quoted(right), to)] =
         &tokens[..]
     {

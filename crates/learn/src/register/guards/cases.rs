@@ -35,22 +35,22 @@ pub(super) struct ComparisonCase {
 }
 
 impl ComparisonCase {
-    fn value(&self, operand: Operand) -> ValuePoint {
+    fn operand_value(&self, operand: Operand) -> ValuePoint {
         self.values.iter().find(|(it, _)| *it == operand).map_or(0, |(_, value)| *value)
     }
 
     fn holds(&self, comparison: &GuardComparison) -> bool {
-        comparison.relation.holds(self.value(comparison.left), self.value(comparison.right))
+        comparison.relation.holds(self.operand_value(comparison.left), self.operand_value(comparison.right))
     }
 }
 
 /// Returns the result that fits both cases, its places being the operands they share; `None` if there is none.
-fn common(a: &CaseResult, b: &CaseResult) -> Option<CaseResult> {
+fn common_result(a: &CaseResult, b: &CaseResult) -> Option<CaseResult> {
     if a.shape != b.shape || a.target != b.target || a.told.len() != b.told.len() {
         return None;
     }
     let both = |a: &[ResultPlace], b: &[ResultPlace]| {
-        a.iter().zip(b).map(|(a, b)| agreed(a, b)).collect::<Option<_>>()
+        a.iter().zip(b).map(|(a, b)| common_place(a, b)).collect::<Option<_>>()
     };
     Some(CaseResult {
         shape: a.shape,
@@ -60,7 +60,7 @@ fn common(a: &CaseResult, b: &CaseResult) -> Option<CaseResult> {
     })
 }
 
-fn agreed(a: &ResultPlace, b: &ResultPlace) -> Option<ResultPlace> {
+fn common_place(a: &ResultPlace, b: &ResultPlace) -> Option<ResultPlace> {
     match (a, b) {
         (ResultPlace::Literal(a), ResultPlace::Literal(b)) => (a == b).then_some(ResultPlace::Literal(*a)),
         (ResultPlace::Operands(a), ResultPlace::Operands(b)) => {
@@ -72,10 +72,12 @@ fn agreed(a: &ResultPlace, b: &ResultPlace) -> Option<ResultPlace> {
 }
 
 /// Returns the number of groups of cases that agree, each case joining the first group it agrees with.
-fn n_groups(cases: &[&ComparisonCase]) -> usize {
+fn count_groups(cases: &[&ComparisonCase]) -> usize {
     let mut groups: Vec<CaseResult> = Vec::new();
     for case in cases {
-        let found = groups.iter_mut().find_map(|group| common(group, &case.result).map(|both| (group, both)));
+        // A measure, not a partition: agreement is not transitive, but fewer groups make smaller trees in practice.
+        let found =
+            groups.iter_mut().find_map(|group| common_result(group, &case.result).map(|both| (group, both)));
         match found {
             Some((group, both)) => *group = both,
             None => groups.push(case.result.clone()),
@@ -85,19 +87,19 @@ fn n_groups(cases: &[&ComparisonCase]) -> usize {
 }
 
 /// The transitions of one input at one location.
-pub(super) fn branches(theory: Theory, gate: InputId, cases: &[ComparisonCase]) -> Vec<GuardedBranch> {
+pub(super) fn build_branches(theory: Theory, gate: InputId, cases: &[ComparisonCase]) -> Vec<GuardedBranch> {
     let mut found = Vec::new();
     let mut open: Vec<(Vec<GuardComparison>, Vec<&ComparisonCase>)> =
         vec![(Vec::new(), cases.iter().collect())];
     while let Some((guard, cases)) = open.pop() {
         let Some((first, rest)) = cases.split_first() else { continue };
-        let all = rest.iter().try_fold(first.result.clone(), |all, case| common(&all, &case.result));
+        let all = rest.iter().try_fold(first.result.clone(), |all, case| common_result(&all, &case.result));
         if let Some(result) = all {
-            found.push(branch(gate, &guard, &result));
+            found.push(build_branch(gate, &guard, &result));
             continue;
         }
         // Two cases that compare alike in every way are the same case, so there always is a split.
-        let Some((comparison, yes, no)) = split(theory, &cases) else { continue };
+        let Some((comparison, yes, no)) = best_split(theory, &cases) else { continue };
         let with = |relation: ValueRelation| {
             let mut longer = guard.clone();
             longer.push(GuardComparison { relation, ..comparison });
@@ -106,11 +108,11 @@ pub(super) fn branches(theory: Theory, gate: InputId, cases: &[ComparisonCase]) 
         open.push((with(comparison.relation.not()), no));
         open.push((with(comparison.relation), yes));
     }
-    widened(cases, found)
+    widen_branches(cases, found)
 }
 
 /// Leaves out comparisons that keep no other case away, then branches whose cases others have too.
-fn widened(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) -> Vec<GuardedBranch> {
+fn widen_branches(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) -> Vec<GuardedBranch> {
     let fits = |branch: &GuardedBranch, case: &ComparisonCase| branch.guard.iter().all(|it| case.holds(it));
     let same = |a: &GuardedBranch, b: &GuardedBranch| {
         (a.shape, &a.told, a.target, &a.registers) == (b.shape, &b.told, b.target, &b.registers)
@@ -125,6 +127,7 @@ fn widened(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) -> Vec<Gu
         while literal < branch.guard.len() {
             let mut wider = branch.clone();
             wider.guard.remove(literal);
+            // Without the literal the branch takes further cases; that is right if they would have the same result anyway.
             let mut covered = cases.iter().zip(&first).filter(|(case, _)| fits(&wider, case));
             if covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
                 *branch = wider
@@ -150,15 +153,15 @@ fn widened(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) -> Vec<Gu
 type CaseSplit<'c> = (GuardComparison, Vec<&'c ComparisonCase>, Vec<&'c ComparisonCase>);
 
 /// The comparison that leaves fewest groups; of equals the first: fields before registers, equality before order.
-fn split<'c>(theory: Theory, cases: &[&'c ComparisonCase]) -> Option<CaseSplit<'c>> {
+fn best_split<'c>(theory: Theory, cases: &[&'c ComparisonCase]) -> Option<CaseSplit<'c>> {
     let mut best: Option<(usize, CaseSplit<'c>)> = None;
-    for comparison in comparisons(theory, cases.first()?) {
+    for comparison in possible_comparisons(theory, cases.first()?) {
         let (yes, no): (Vec<&ComparisonCase>, Vec<&ComparisonCase>) =
             cases.iter().partition(|case| case.holds(&comparison));
         if yes.is_empty() || no.is_empty() {
             continue;
         }
-        let groups = n_groups(&yes) + n_groups(&no);
+        let groups = count_groups(&yes) + count_groups(&no);
         if best.as_ref().is_none_or(|(fewest, _)| groups < *fewest) {
             best = Some((groups, (comparison, yes, no)));
         }
@@ -167,7 +170,7 @@ fn split<'c>(theory: Theory, cases: &[&'c ComparisonCase]) -> Option<CaseSplit<'
 }
 
 /// All comparisons of values at hand.
-fn comparisons(theory: Theory, case: &ComparisonCase) -> Vec<GuardComparison> {
+fn possible_comparisons(theory: Theory, case: &ComparisonCase) -> Vec<GuardComparison> {
     let relations: &[ValueRelation] = match theory {
         Theory::Equality => &[ValueRelation::EQUAL],
         Theory::Order => &[ValueRelation::EQUAL, ValueRelation::LESS, ValueRelation::GREATER],
@@ -187,7 +190,7 @@ fn comparisons(theory: Theory, case: &ComparisonCase) -> Vec<GuardComparison> {
     all
 }
 
-fn branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -> GuardedBranch {
+fn build_branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -> GuardedBranch {
     let operand = |choice: &ResultPlace| match choice {
         // What stays at hand longest: constants, registers, fields.
         ResultPlace::Operands(operands) => {
@@ -205,7 +208,7 @@ fn branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -> Guar
     };
     GuardedBranch {
         gate,
-        guard: together(guard),
+        guard: merge_comparisons(guard),
         shape: result.shape,
         told: result.told.iter().map(operand).collect(),
         target: result.target,
@@ -214,7 +217,7 @@ fn branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -> Guar
 }
 
 /// Comparisons of the same two values as one.
-fn together(guard: &[GuardComparison]) -> Vec<GuardComparison> {
+fn merge_comparisons(guard: &[GuardComparison]) -> Vec<GuardComparison> {
     let mut all: Vec<GuardComparison> = Vec::new();
     for comparison in guard {
         match all.iter_mut().find(|it| (it.left, it.right) == (comparison.left, comparison.right)) {

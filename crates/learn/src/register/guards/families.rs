@@ -7,12 +7,12 @@
 use ioxide_fsm::mealy::InputId;
 use ioxide_model::index::Idx;
 
-use super::cases::{CaseResult, ComparisonCase, ResultPlace, branches};
+use super::cases::{CaseResult, ComparisonCase, ResultPlace, build_branches};
 use super::{GuardedBranch, GuardedLocation, GuardedMachine, Operand};
 use crate::register::machine::{LocationId, RegisterMachine, ToldValue};
 use crate::register::place::{ValuePlace, ValuePoint, ValueRegion};
 
-/// Locations above which nothing is put together: all pairs are tried.
+/// Locations above which nothing is put together: all pairs are tried. Chosen by feel.
 const MAX_LOCATIONS: usize = 24;
 
 /// The value that a register of a family holds at a location.
@@ -24,7 +24,7 @@ enum HeldValue {
     Constant(usize),
 }
 
-/// Ways to read registers above which none is tried.
+/// Ways to read registers above which none is tried. Chosen by feel.
 const MAX_READINGS: usize = 300;
 
 /// A location in a family, with the value that each register of the family holds.
@@ -43,7 +43,7 @@ struct LocationFamily {
 /// `machine` with guards, and with as few locations as saves transitions.
 #[must_use]
 pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
-    let patterns = patterns(machine);
+    let patterns = sample_registers(machine);
     let alone = |(location, it): (LocationId, &super::super::machine::RegisterLocation)| LocationFamily {
         n_registers: it.n_registers,
         members: vec![FamilyMember {
@@ -53,11 +53,14 @@ pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
     };
     let mut families: Vec<LocationFamily> = machine.locations.iter_enumerated().map(alone).collect();
     let maker = FamilyMaker { machine, patterns };
-    let mut best = maker.make(&families);
+    let mut best = maker.build_machine(&families);
     while machine.locations.len() <= MAX_LOCATIONS {
-        let tried = maker.joined(&families).into_iter().map(|families| (maker.make(&families), families));
-        let Some((made, joined)) = tried.min_by_key(|(made, _)| cost(made)) else { break };
-        if cost(&made) >= cost(&best) {
+        let tried = maker
+            .possible_joins(&families)
+            .into_iter()
+            .map(|families| (maker.build_machine(&families), families));
+        let Some((made, joined)) = tried.min_by_key(|(made, _)| machine_cost(made)) else { break };
+        if machine_cost(&made) >= machine_cost(&best) {
             break;
         }
         (best, families) = (made, joined);
@@ -66,13 +69,13 @@ pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
 }
 
 /// Returns the cost of a machine: the number of transitions, then that of comparisons.
-fn cost(machine: &GuardedMachine) -> (usize, usize) {
+fn machine_cost(machine: &GuardedMachine) -> (usize, usize) {
     let branches = machine.locations.iter().flat_map(|location| &location.branches);
     (machine.n_branches(), branches.map(|branch| branch.guard.len()).sum())
 }
 
 /// Values for the registers of every location that compare as they always do there.
-fn patterns(machine: &RegisterMachine) -> Vec<Vec<ValuePoint>> {
+fn sample_registers(machine: &RegisterMachine) -> Vec<Vec<ValuePoint>> {
     let mut known: Vec<Option<Vec<ValuePoint>>> = vec![None; machine.locations.len()];
     known[0] = Some(Vec::new());
     let mut open = vec![LocationId::new(0)];
@@ -101,7 +104,7 @@ struct FamilyMaker<'m> {
 
 impl FamilyMaker<'_> {
     /// Returns the values that the registers of a family hold at a member, from the sample values of its location.
-    fn held(&self, member: &FamilyMember) -> Vec<ValuePoint> {
+    fn held_values(&self, member: &FamilyMember) -> Vec<ValuePoint> {
         let value = |held: &HeldValue| match *held {
             HeldValue::Register(at) => self.patterns[member.location.index()][at],
             HeldValue::Constant(at) => self.machine.signature.constants[at],
@@ -111,17 +114,17 @@ impl FamilyMaker<'_> {
 
     /// Returns how the registers of a family compare with the constants and with each other at a member.
     fn pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
-        self.machine.signature.pattern(&self.held(member))
+        self.machine.signature.pattern(&self.held_values(member))
     }
 
     /// All ways to put one location that is alone into another family.
-    fn joined(&self, families: &[LocationFamily]) -> Vec<Vec<LocationFamily>> {
+    fn possible_joins(&self, families: &[LocationFamily]) -> Vec<Vec<LocationFamily>> {
         let mut all = Vec::new();
         for (from, alone) in families.iter().enumerate().skip(1).filter(|(_, it)| it.members.len() == 1) {
             for (into, family) in families.iter().enumerate().filter(|(into, _)| *into != from) {
                 let location = alone.members[0].location;
                 let n_constants = self.machine.signature.constants.len();
-                for reading in readings(family.n_registers, alone.n_registers, n_constants) {
+                for reading in enumerate_readings(family.n_registers, alone.n_registers, n_constants) {
                     let member = FamilyMember { location, reading };
                     let pattern = self.pattern(&member);
                     if family.members.iter().all(|other| self.pattern(other) != pattern) {
@@ -136,12 +139,12 @@ impl FamilyMaker<'_> {
         all
     }
 
-    fn make(&self, families: &[LocationFamily]) -> GuardedMachine {
+    fn build_machine(&self, families: &[LocationFamily]) -> GuardedMachine {
         let signature = self.machine.signature.clone();
         let location = |family: &LocationFamily| {
             let gates = signature.gates().collect::<Vec<InputId>>();
             let of_gate = |gate: InputId| -> Vec<GuardedBranch> {
-                branches(signature.theory, gate, &self.cases(families, family, gate))
+                build_branches(signature.theory, gate, &self.comparison_cases(families, family, gate))
             };
             let branches = gates.into_iter().flat_map(of_gate).collect();
             GuardedLocation { n_registers: family.n_registers, branches }
@@ -150,7 +153,7 @@ impl FamilyMaker<'_> {
         GuardedMachine { signature: signature.clone(), locations }
     }
 
-    fn cases(
+    fn comparison_cases(
         &self,
         families: &[LocationFamily],
         family: &LocationFamily,
@@ -159,12 +162,15 @@ impl FamilyMaker<'_> {
         let of_member = |member: &FamilyMember| {
             let steps = self.machine.locations[member.location].steps.keys();
             let regions: Vec<&ValueRegion> = steps.filter(|region| region.0 == gate).collect();
-            regions.into_iter().filter_map(|region| self.case(families, member, region)).collect::<Vec<_>>()
+            regions
+                .into_iter()
+                .filter_map(|region| self.comparison_case(families, member, region))
+                .collect::<Vec<_>>()
         };
         family.members.iter().flat_map(of_member).collect()
     }
 
-    fn case(
+    fn comparison_case(
         &self,
         families: &[LocationFamily],
         member: &FamilyMember,
@@ -178,7 +184,7 @@ impl FamilyMaker<'_> {
         let operand = |(number, &value): (usize, &ValuePoint), of: fn(usize) -> Operand| (of(number), value);
         let mut values: Vec<(Operand, ValuePoint)> = Vec::new();
         values.extend(fields.iter().enumerate().map(|it| operand(it, Operand::Field)));
-        values.extend(self.held(member).iter().enumerate().map(|it| operand(it, Operand::Register)));
+        values.extend(self.held_values(member).iter().enumerate().map(|it| operand(it, Operand::Register)));
         values.extend(signature.constants.iter().enumerate().map(|it| operand(it, Operand::Constant)));
         let choice = |value: ValuePoint| {
             let equal = values.iter().filter(|(_, it)| *it == value).map(|(operand, _)| *operand);
@@ -202,7 +208,7 @@ impl FamilyMaker<'_> {
 }
 
 /// All ways in which `n` registers can hold all of `m` values, and constants.
-fn readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<HeldValue>> {
+fn enumerate_readings(n: usize, m: usize, n_constants: usize) -> Vec<Vec<HeldValue>> {
     let all: Vec<HeldValue> =
         (0..m).map(HeldValue::Register).chain((0..n_constants).map(HeldValue::Constant)).collect();
     if m > n || all.len().saturating_pow(u32::try_from(n).unwrap_or(u32::MAX)) > MAX_READINGS {

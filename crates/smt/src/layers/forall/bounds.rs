@@ -6,7 +6,7 @@ use ioxide_model::term::{Substitution, Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 
 /// The number of pairs of a lower and an upper bound beyond which a variable stays: each further elimination squares it
-/// again.
+/// again. Chosen by feel.
 const MAX_PAIRS: usize = 1024;
 
 /// `factor · x` at least (or at most) `limit`, strictly over the reals if `strict`.
@@ -28,14 +28,14 @@ pub(super) struct QuantifierBounds {
 /// Returns `∃ var: all literals`, where each is linear in `var`; `None` if it is not that easy.
 pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term]) -> Option<Term> {
     let whole = sort.base() == Sort::Int;
-    if let Some(image) = by_equation(pool, var, sort, literals, whole) {
+    if let Some(image) = eliminate_by_equation(pool, var, sort, literals, whole) {
         return Some(image);
     }
     let mut sides = QuantifierBounds::default();
     for &literal in literals {
-        sides.add(pool, var, literal, whole)?;
+        sides.add_literal(pool, var, literal, whole)?;
     }
-    sides.within(pool, sort);
+    sides.add_sort_bounds(pool, sort);
     let unit = |side: &QuantifierBound| side.factor == Rational::ONE;
     let exact = !whole || sides.lower.iter().all(unit) || sides.upper.iter().all(unit);
     // Bounds on one side only leave room however they are scaled.
@@ -48,14 +48,14 @@ pub(super) fn eliminate(pool: &mut TermPool, var: VarId, sort: Sort, literals: &
     let mut facts = sides.free;
     for lower in &sides.lower {
         for upper in &sides.upper {
-            facts.push(compatible(pool, lower, upper));
+            facts.push(leaves_room(pool, lower, upper));
         }
     }
     Some(pool.and(facts))
 }
 
 /// Returns the fact that `a·x ≥ l` and `b·x ≤ u` leave room for `x`: `b·l ≤ a·u`.
-fn compatible(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBound) -> Term {
+fn leaves_room(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBound) -> Term {
     let sort = pool.sort(lower.limit).base();
     let (a, b) = (pool.number(lower.factor.clone(), sort), pool.number(upper.factor.clone(), sort));
     let (mut left, mut right) = (pool.mul2(b, lower.limit), pool.mul2(a, upper.limit));
@@ -68,14 +68,20 @@ fn compatible(pool: &mut TermPool, lower: &QuantifierBound, upper: &QuantifierBo
 }
 
 /// Eliminates `var` by an equation `x = t`: the other literals with `t` for `x`.
-fn by_equation(pool: &mut TermPool, var: VarId, sort: Sort, literals: &[Term], whole: bool) -> Option<Term> {
+fn eliminate_by_equation(
+    pool: &mut TermPool,
+    var: VarId,
+    sort: Sort,
+    literals: &[Term],
+    whole: bool,
+) -> Option<Term> {
     let (at, solution) = literals.iter().enumerate().find_map(|(at, &literal)| {
         let TermNode::Eq(a, b) = *pool.node(literal) else { return None };
-        let (factor, rest) = split(pool, var, a, b)?;
+        let (factor, rest) = split_linear(pool, var, a, b)?;
         if whole && !is_unit(&factor) {
             return None;
         }
-        Some((at, scaled(pool, rest, &Rational::from(-1).div(&factor))))
+        Some((at, scale_term(pool, rest, &Rational::from(-1).div(&factor))))
     })?;
     let subst = Substitution::from_iter([(var, solution)]);
     let mut facts = vec![pool.domain_fact(sort, solution)];
@@ -91,7 +97,7 @@ fn is_unit(factor: &Rational) -> bool {
     *factor == Rational::ONE || *factor == Rational::from(-1)
 }
 
-fn scaled(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
+fn scale_term(pool: &mut TermPool, term: Term, factor: &Rational) -> Term {
     let factor = pool.number(factor.clone(), pool.sort(term).base());
     pool.mul2(factor, term)
 }
@@ -106,7 +112,7 @@ struct OrderLiteral {
 
 impl QuantifierBounds {
     /// Adds the bounds of the variable's sort.
-    pub(super) fn within(&mut self, pool: &mut TermPool, sort: Sort) {
+    pub(super) fn add_sort_bounds(&mut self, pool: &mut TermPool, sort: Sort) {
         if let Sort::Range { lo, hi } = sort {
             let (lo, hi) = (pool.int(lo), pool.int(hi));
             self.lower.push(QuantifierBound { factor: Rational::ONE, limit: lo, strict: false });
@@ -115,20 +121,32 @@ impl QuantifierBounds {
     }
 
     /// Adds one literal; `None` if it is not a linear bound.
-    pub(super) fn add(&mut self, pool: &mut TermPool, var: VarId, literal: Term, whole: bool) -> Option<()> {
+    pub(super) fn add_literal(
+        &mut self,
+        pool: &mut TermPool,
+        var: VarId,
+        literal: Term,
+        whole: bool,
+    ) -> Option<()> {
         match *pool.node(literal) {
-            TermNode::Lt(a, b) => self.bound(pool, var, OrderLiteral { a, b, strict: true }, whole),
-            TermNode::Le(a, b) => self.bound(pool, var, OrderLiteral { a, b, strict: false }, whole),
+            TermNode::Lt(a, b) => self.add_comparison(pool, var, OrderLiteral { a, b, strict: true }, whole),
+            TermNode::Le(a, b) => self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, whole),
             TermNode::Eq(a, b) => {
-                self.bound(pool, var, OrderLiteral { a, b, strict: false }, whole)?;
-                self.bound(pool, var, OrderLiteral { a: b, b: a, strict: false }, whole)
+                self.add_comparison(pool, var, OrderLiteral { a, b, strict: false }, whole)?;
+                self.add_comparison(pool, var, OrderLiteral { a: b, b: a, strict: false }, whole)
             }
             _ => None,
         }
     }
 
     /// Adds one comparison; `None` if it is not linear in `var`.
-    fn bound(&mut self, pool: &mut TermPool, var: VarId, literal: OrderLiteral, whole: bool) -> Option<()> {
+    fn add_comparison(
+        &mut self,
+        pool: &mut TermPool,
+        var: VarId,
+        literal: OrderLiteral,
+        whole: bool,
+    ) -> Option<()> {
         let OrderLiteral { a, b, strict } = literal;
         let difference = pool.sub(a, b);
         if !pool.mentions(difference, var) {
@@ -136,7 +154,7 @@ impl QuantifierBounds {
             self.free.push(if strict { pool.lt(difference, zero) } else { pool.le(difference, zero) });
             return Some(());
         }
-        let (factor, rest) = split(pool, var, a, b)?;
+        let (factor, rest) = split_linear(pool, var, a, b)?;
         let sort = pool.sort(rest).base();
         // factor·x + rest < 0; over whole numbers, factor·x + rest + 1 ≤ 0.
         let (rest, strict) = if whole && strict {
@@ -157,21 +175,21 @@ impl QuantifierBounds {
 }
 
 /// `a - b` as `factor · var + rest` with `var` not in `rest` and `factor` not zero.
-pub(super) fn split(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational, Term)> {
+pub(super) fn split_linear(pool: &mut TermPool, var: VarId, a: Term, b: Term) -> Option<(Rational, Term)> {
     let term = pool.var(var);
     let sort = pool.sort(a).base();
     if !sort.is_numeric() || pool.sort(term).base() != sort {
         return None;
     }
     let difference = pool.sub(a, b);
-    let factor = coefficient(pool, difference, term)?;
-    let product = scaled(pool, term, &factor);
+    let factor = coefficient_of(pool, difference, term)?;
+    let product = scale_term(pool, term, &factor);
     let rest = pool.sub(difference, product);
     (!pool.mentions(rest, var)).then_some((factor, rest))
 }
 
 /// The coefficient of `atom` in the sum `term`.
-fn coefficient(pool: &TermPool, term: Term, atom: Term) -> Option<Rational> {
+fn coefficient_of(pool: &TermPool, term: Term, atom: Term) -> Option<Rational> {
     let parts = if let TermNode::Add(list) = pool.node(term) { list } else { std::slice::from_ref(&term) };
     parts.iter().find_map(|&part| match pool.node(part) {
         TermNode::Mul(list) if list.len() == 2 && list[1] == atom => {
