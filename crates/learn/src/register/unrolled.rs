@@ -126,7 +126,7 @@ impl UnrolledMachine {
         let mut inputs = all_inputs(&machine.signature, n_values, &[]);
         let names = MadeUpNames::new(&machine.signature, &inputs, n_values);
         if names.n_given > 0 {
-            inputs = self::all_inputs(&machine.signature, n_values, &names.points[..names.n_given]);
+            inputs = all_inputs(&machine.signature, n_values, &names.points[..names.n_given]);
         }
         if inputs.len() > MAX_INPUTS {
             return None;

@@ -360,7 +360,7 @@ fn quick_fixes_mend_what_they_say() {
     let fixes = action::find_fixes(&analysis.text, &checkup.loaded.diagnostics, place);
     assert_eq!(fixes.len(), 1, "{:?}", checkup.loaded.diagnostics);
     assert_eq!(fixes[0].title, "replace `owng` by `owing`");
-    let mended = analysis.text.replaced(Some(fixes[0].edit.range), &fixes[0].edit.new_text);
+    let mended = analysis.text.replace_range(Some(fixes[0].edit.range), &fixes[0].edit.new_text);
     assert_eq!(mended.as_str(), QUEUE);
 }
 
@@ -369,7 +369,7 @@ fn the_layout_is_that_of_the_formatter() {
     let (analysis, _) = queue("    var mood: Mood = calm", "¦  var   mood :Mood=calm");
     let edits = layout::format_edits(&analysis).expect("a layout");
     assert_eq!(edits.len(), 1);
-    let once = analysis.text.replaced(Some(edits[0].range), &edits[0].new_text);
+    let once = analysis.text.replace_range(Some(edits[0].range), &edits[0].new_text);
     assert!(once.as_str().contains("    var mood: Mood = calm\n"));
     let again = TextAnalysis::new("/q.iox", once);
     assert_eq!(layout::format_edits(&again), Some(Vec::new()));
