@@ -112,7 +112,8 @@ fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) -> io::Result<()>
     Ok(())
 }
 
-fn cargo(root: &Path) -> Command {
+/// Cargo in the folder of the repository.
+pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     // What this cargo says of `xtask` would make the other one build what is built.

@@ -1,12 +1,14 @@
 //! House-keeping for developers: `cargo xtask tidy`, and the long forms of suites of which CI runs a share.
 
 mod campaigns;
+mod test;
 mod tidy;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask test [--measurements]
        cargo xtask torture [--minutes N | --hours N]
        cargo xtask hostile
        cargo xtask differential [--models N] [--seed S] [--only ROUND,ROUND]
@@ -17,6 +19,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         ["tidy"] => report(&tidy::check(&root())),
+        ["test", ref options @ ..] => told(test::test(&root(), options)),
         ["torture", ref options @ ..] => told(campaigns::torture(&root(), options)),
         ["hostile"] => told(campaigns::hostile(&root())),
         ["differential", ref options @ ..] => told(campaigns::differential(&root(), options)),

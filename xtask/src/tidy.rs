@@ -96,13 +96,14 @@ const RIM: &[&str] = &[
     "crates/runner/",
     "crates/explorer/",
     "crates/campaign/",
+    "crates/test-support/",
     "crates/smt/src/z3",
     "crates/smt/src/smtlib/process",
     "crates/smt/src/layers/count.rs",
 ];
 
 /// Crates of which no packages are made.
-const NOT_PACKAGED: &[&str] = &["crates/bench/", "xtask/"];
+const NOT_PACKAGED: &[&str] = &["crates/bench/", "crates/test-support/", "xtask/"];
 
 /// A file of source code is split before this many lines.
 const MAX_LINES: usize = 1000;

@@ -27,6 +27,15 @@ def language(folder):
     return Language(function())
 
 
+def query(grammar, text):
+    """A query, which fails if it is not well formed. Versions of the package before 0.25 have no constructor for it."""
+    try:
+        from tree_sitter import Query
+        return Query(grammar, text)
+    except (ImportError, TypeError):
+        return grammar.query(text)
+
+
 def first_error(node):
     """The first place that cannot be read."""
     if node.type == "ERROR" or node.is_missing:
@@ -38,7 +47,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         grammar = language(folder)
         for queries in sorted((HERE / "queries").glob("*.scm")):
-            grammar.query(queries.read_text())
+            query(grammar, queries.read_text())
         parser = Parser(grammar)
         paths = sorted(path for folder in sys.argv[1:] for path in pathlib.Path(folder).rglob("*.iox"))
         bad = 0

@@ -1,24 +1,11 @@
 //! `ioxide adapter check` from the outside: what is printed, and the exit code.
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::program::{command, played, text};
 
 fn check(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(["adapter", "check"])
-        .args(args)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program runs")
-}
-
-fn played(file: &str) -> String {
-    format!("stdio:{} sut {file}", env!("CARGO_BIN_EXE_ioxide"))
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    command(&["adapter", "check"]).args(args).output().expect("the program runs")
 }
 
 #[test]

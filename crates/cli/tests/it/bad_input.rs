@@ -2,35 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-fn ioxide(args: &[&str]) -> Output {
-    command(args).output().expect("the program runs")
-}
-
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).env("NO_COLOR", "1").stdin(Stdio::null());
-    command
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-#[track_caller]
-fn check(args: &[&str], code: i32, says: &[&str]) {
-    let output = ioxide(args);
-    let text =
-        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(code), "ioxide {args:?}\n{text}");
-    for word in says {
-        assert!(text.contains(word), "ioxide {args:?} should say `{word}`:\n{text}");
-    }
-}
+use crate::program::{check, command, run as ioxide};
 
 /// A model file in a folder that vanishes after the test.
 fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
@@ -106,12 +83,8 @@ fn without_a_solver_questions_stay_open_and_nothing_is_claimed() {
 
 #[test]
 fn a_solver_that_dies_mid_query_leaves_the_question_open() {
-    let (_folder, path) = file("solver.sh", b"#!/bin/sh\nread line\nexit 1\n");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
-    }
+    let (_folder, path) = file("solver.sh", b"");
+    ioxide_test_support::write_program(Path::new(&path), "#!/bin/sh\nread line\nexit 1\n");
     // A guard over a product needs the solver: the layers cannot decide it.
     let model = b"model M { input a(x: int, y: int) output b\n var n: int = 0\n\
         state s { r1: on a when x * y * x == 7 * y + 3 && x > y { n = x } -> t }\n\

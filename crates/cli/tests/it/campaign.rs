@@ -9,13 +9,10 @@ mod whole;
 mod wrong;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 
-/// The folder of the repository, where examples are.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
-}
+pub use crate::program::{command as program, root};
 
 /// The output of a command.
 pub struct Told {
@@ -25,13 +22,6 @@ pub struct Told {
     pub err: String,
     /// Its exit code.
     pub code: Option<i32>,
-}
-
-/// The program in the repository, without progress.
-pub fn program(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).env("IOXIDE_PROGRESS", "off").env("NO_COLOR", "1");
-    command
 }
 
 /// Runs the program.

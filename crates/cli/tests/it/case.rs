@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use ioxide_smt::smtlib::read::{Sexp, sexp};
@@ -10,18 +10,11 @@ use serde_json::Value as Json;
 
 use crate::schema;
 
-use crate::need::has;
+use ioxide_test_support::has_program;
+
+use crate::program::{root, run as ioxide};
 
 const CASH: &str = "tr1,tr2,tr3,tr4";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn ioxide(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).output().expect("the program runs")
-}
 
 /// Returns the output of `ioxide case` for a path of a model.
 fn case(model: &str, path: &str, more: &[&str]) -> String {
@@ -108,7 +101,7 @@ fn every_guard_in_smt_lib_reads_back_and_is_declared() {
             assert_eq!(declared.count(), 1, "{name}");
         }
     }
-    if !has("z3") {
+    if !has_program("z3") {
         return;
     }
     let mut script = declarations.join("\n");
@@ -122,7 +115,7 @@ fn every_guard_in_smt_lib_reads_back_and_is_declared() {
 fn the_script_finds_an_example_of_every_arc() {
     let script = cash(&["--format", "smt2"]);
     for (program, args) in [("z3", &["-in"][..]), ("cvc5", &["--lang=smt2", "--incremental"])] {
-        if has(program) {
+        if has_program(program) {
             assert_eq!(answers(program, args, &script), vec!["sat"; 33], "{program}");
         }
     }
@@ -146,7 +139,7 @@ fn pictures_are_whole() {
     let dot = cash(&["--format", "dot"]);
     assert!(dot.starts_with("digraph") && dot.trim_end().ends_with('}'));
     assert_eq!(dot.matches(" -> ").count(), 33 + 1, "every arc, and the start");
-    if has("dot") {
+    if has_program("dot") {
         assert!(answers("dot", &["-Tplain"], &dot).len() > 33);
     }
     let plantuml = cash(&["--format", "plantuml"]);
@@ -163,7 +156,7 @@ fn a_ttcn3_module_is_balanced_and_has_every_verdict() {
     assert!(text.contains("modulepar float LATENCY"));
     // FAIL_out four times a state, FAIL_dur at two states.
     assert_eq!(text.matches("setverdict(fail").count(), 4 * 4 + 2);
-    if !has("ttcn3_compiler") {
+    if !has_program("ttcn3_compiler") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -209,7 +202,7 @@ fn what_an_exported_test_sends_follows_from_what_it_saw() {
     let ttcn = case(LOCK, "k,c,right,o", &["--format", "ttcn3"]);
     assert!(ttcn.contains("v_loud_3 := (500 < v_n_2);"), "{ttcn}");
     assert!(ttcn.contains("mod 7") && ttcn.contains("no input fits"), "{ttcn}");
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -349,7 +342,7 @@ fn cases_cover_a_goal_together() {
 
 /// Runs the Python test of the adder on a system; its output.
 fn python(system: &str) -> Option<Output> {
-    if !has("python3") {
+    if !has_program("python3") {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -381,7 +374,7 @@ fn a_python_test_passes_fails_and_skips() {
 
 #[test]
 fn a_timed_python_test_judges_a_live_system() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -437,7 +430,7 @@ Pulser().run()
 
 #[test]
 fn an_exported_test_is_fair_at_a_boundary_on_the_wall() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,24 +1,6 @@
 //! Complete suites of models with data, from the command line.
 
-use std::process::Command;
-
-fn says(args: &[&str]) -> (i32, String) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root).output().expect("ioxide");
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned())
-}
-
-#[track_caller]
-fn check(args: &[&str], code: i32, words: &[&str]) -> String {
-    let (found, text) = says(args);
-    assert_eq!(found, code, "ioxide {args:?}\n{text}");
-    for word in words {
-        assert!(text.contains(word), "ioxide {args:?} should say `{word}`:\n{text}");
-    }
-    text
-}
+use crate::program::{check, print};
 
 const ATM: &str = "examples/atm/untimed.iox";
 const METER: &str = "examples/fsm/meter.iox";
@@ -48,7 +30,7 @@ fn a_written_suite_carries_its_claim() {
 
 #[test]
 fn the_claim_is_data_too() {
-    let (_, text) = says(&["complete", METER, "--json"]);
+    let (text, _) = print(&["complete", METER, "--json"]);
     let result: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
     assert_eq!(result["claim"]["bound"], 4);
     assert_eq!(result["claim"]["whole"], true);

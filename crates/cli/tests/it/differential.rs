@@ -18,7 +18,7 @@ fn checked(ioxide: &str, models: &str, seed: &str) -> Option<(String, Option<i32
 
 #[test]
 fn an_outside_checker_agrees() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let (text, code) = checked(env!("CARGO_BIN_EXE_ioxide"), "6", "1").expect("python3 runs");
@@ -30,7 +30,6 @@ fn an_outside_checker_agrees() {
 #[cfg(unix)]
 #[test]
 fn an_ioxide_that_lies_is_found_out() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let lies = [
         r#"s/"verdict":"pass"/"verdict":"fail"/"#,
@@ -45,8 +44,7 @@ fn an_ioxide_that_lies_is_found_out() {
             env!("CARGO_BIN_EXE_ioxide"),
             path = liar.display()
         );
-        std::fs::write(&liar, text).expect("a script");
-        std::fs::set_permissions(&liar, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+        ioxide_test_support::write_program(&liar, text);
         let Some((text, code)) = checked(&liar.display().to_string(), "3", "1") else { return };
         assert!(code == Some(1) && text.contains("DISAGREEMENT"), "{lie}: {text}");
     }

@@ -1,19 +1,18 @@
 //! The files that editors need beside the language server: the extension, the grammars, the configuration.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ioxide_lang::words::place_words;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
-}
+use ioxide_test_support::is_skipped;
+
+use crate::program::root;
 
 /// Returns whether a command works; if not, the tests that need `what` fail, unless `IOXIDE_SKIP` names it.
 fn works(program: &str, args: &[&str], what: &str) -> bool {
     let works = Command::new(program).args(args).output().is_ok_and(|output| output.status.success());
-    works || crate::need::has(what)
+    works || !is_skipped(what)
 }
 
 /// Every word of the language is a word of the colours.

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-const SPEC: &str = "examples/brp/spec.iox";
+use crate::program::root;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+const SPEC: &str = "examples/brp/spec.iox";
 
 /// An explorer that is running; it ends with the test.
 pub(crate) struct Explorer {

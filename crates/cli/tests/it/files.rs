@@ -1,30 +1,22 @@
 //! Files that are written: whole or not at all, by one process at a time; and verdicts without room to write them.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use crate::program::{print as ioxide, root};
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m3.iox";
 const METER: &str = "examples/fsm/meter.iox";
 const IOXIDE: &str = env!("CARGO_BIN_EXE_ioxide");
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn run(mut command: Command) -> (String, i32) {
     let output = command.current_dir(root()).output().expect("it runs");
     let text = [output.stdout, output.stderr].concat();
     (String::from_utf8_lossy(&text).into_owned(), output.status.code().unwrap_or(-1))
-}
-
-fn ioxide(args: &[&str]) -> (String, i32) {
-    let mut command = Command::new(IOXIDE);
-    command.args(args);
-    run(command)
 }
 
 /// The same where no file may be larger than `blocks` of 1024 bytes: a disk that is soon full.

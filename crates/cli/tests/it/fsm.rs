@@ -2,8 +2,7 @@
 //! and a clear word about everything that is none of these.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
 use ioxide_fsm::mealy::{MachineListing, Mealy, SuiteModel};
 use ioxide_fsm::nfsm::Nfsm;
@@ -11,32 +10,7 @@ use ioxide_fsm::product::{aligned, reduction_witness};
 use ioxide_fsm::read;
 use tempfile::TempDir;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn ioxide(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).env("NO_COLOR", "1");
-    command.output().expect("the program runs")
-}
-
-/// The exit code of `ioxide args`, and all it says.
-fn says(args: &[&str]) -> (i32, String) {
-    let output = ioxide(args);
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code().unwrap_or(-1), text)
-}
-
-#[track_caller]
-fn check(args: &[&str], code: i32, words: &[&str]) {
-    let (found, text) = says(args);
-    assert_eq!(found, code, "ioxide {args:?}\n{text}");
-    for word in words {
-        assert!(text.contains(word), "ioxide {args:?} should say `{word}`:\n{text}");
-    }
-}
+use crate::program::{check, print};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -108,8 +82,8 @@ fn a_suite_is_repeated_where_choices_need_it() {
     check(&[&args[..], &["--jobs", "3"]].concat(), 0, &["suite: 12 of 12 tests carried out"]);
     let json = "\"suite\":{\"carried_out\":12,\"left_out\":0,\"tests\":12}";
     check(&[&args[..], &["--json"]].concat(), 0, &[json]);
-    let first = says(&[&args[..], &["--seed", "4", "--json"]].concat());
-    assert_eq!(first, says(&[&args[..], &["--seed", "4", "--json"]].concat()), "same seed, same bytes");
+    let first = print(&[&args[..], &["--seed", "4", "--json"]].concat());
+    assert_eq!(first, print(&[&args[..], &["--seed", "4", "--json"]].concat()), "same seed, same bytes");
 }
 
 #[test]
@@ -217,7 +191,7 @@ fn suites_find_the_differences_of_public_versions() {
         let extra = states(&new).saturating_sub(states(&old)).to_string();
         let tester = suite(&folder, &old, &["--suite", "s", "--minimise", "--extra", &extra]);
         let args = ["test", &old, "--tester", &tester, "--sut", &format!("model:{new}"), "--seed", "1"];
-        let (code, text) = says(&args);
+        let (text, code) = print(&args);
         assert_eq!(code, i32::from(differs(&old, &new)), "{old} {new}\n{text}");
     }
 }
@@ -261,7 +235,7 @@ fn two_readers_of_dot_gave_a_fail_against_itself() {
         })
         .collect();
     let shown = |args: &[&str]| {
-        let (code, text) = says(args);
+        let (text, code) = print(args);
         assert_eq!(code, 0, "ioxide {args:?}\n{text}");
         text
     };
@@ -317,7 +291,7 @@ fn the_theory_of_a_machine_is_shown_and_machines_made_of_it_are_machines() {
         &["characterising set", "distinguishing word: open close"],
     );
     check(&["fsm", "examples/fsm/ma.dot", "--theory"], 0, &["3 of 3 pairs", "at least 2 states (s1, s2)"]);
-    let (_, told) = says(&["fsm", "examples/fsm/ma.dot", "--theory", "--json"]);
+    let (told, _) = print(&["fsm", "examples/fsm/ma.dot", "--theory", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!((&told["deterministic"], &told["lower_bound"]["states"]), (&false.into(), &2.into()));
     let folder = folder();

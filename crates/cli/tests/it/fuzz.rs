@@ -17,16 +17,14 @@ use std::process::Command;
 use program::project;
 use targets::FORMS;
 
+use crate::program::root;
+
 /// Mutations of every seed.
 const ROUNDS: usize = 8;
 /// Longer seeds are left to the fuzzer.
 const MAX_SEED: u64 = 20_000;
 
 type Target = fn(&[u8]);
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The files in a folder of the repository and below, in order.
 fn files(folder: &str) -> Vec<PathBuf> {

@@ -2,21 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use tempfile::TempDir;
 
-use crate::need::has;
+use ioxide_test_support::has_program;
+
+use crate::program::command_in;
 
 fn ioxide(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(folder)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        // The stub is built where it lies, whatever the target directory of these tests is.
-        .env_remove("CARGO_TARGET_DIR")
-        .output()
-        .expect("the program runs")
+    // The stub is built where it lies, whatever the target directory of these tests is.
+    command_in(folder, args).env_remove("CARGO_TARGET_DIR").output().expect("the program runs")
 }
 
 #[track_caller]
@@ -46,14 +42,14 @@ fn check(adapter: &str) {
 
 #[test]
 fn a_python_project_is_green_and_its_bug_red() {
-    if has("python3") {
+    if has_program("python3") {
         check("python");
     }
 }
 
 #[test]
 fn a_rust_project_is_green_and_its_bug_red() {
-    if has("cargo") {
+    if has_program("cargo") {
         check("rust");
     }
 }

@@ -5,40 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::program::{expect as says, expect_in as says_in, root};
+
 const METER: &str = "examples/fsm/meter.iox";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn ioxide_in(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(folder).env("NO_COLOR", "1").env("IOXIDE_PROGRESS", "off");
-    command.output().expect("the program runs")
-}
-
-/// Runs `ioxide args`, which must end with `code`, and returns its output.
-#[track_caller]
-fn says_in(folder: &Path, args: &[&str], code: i32) -> String {
-    let output = ioxide_in(folder, args);
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "ioxide {args:?}\n{text}");
-    text
-}
-
-#[track_caller]
-fn says(args: &[&str], code: i32) -> String {
-    says_in(&root(), args, code)
-}
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -476,7 +452,7 @@ fn records_will_do_where_there_is_no_system() {
 
 #[test]
 fn the_learned_redis_is_what_the_server_does() {
-    if !crate::need::has("redis-server") {
+    if !ioxide_test_support::has_program("redis-server") {
         return;
     }
     let folder = root().join("examples/redis");

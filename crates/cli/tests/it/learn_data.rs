@@ -1,34 +1,15 @@
 //! Models with variables and guards from systems whose inputs carry values: what is learned is proven to be the system.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::program::{command as ioxide, expect as says, root};
+
 const LOGIN: &str = "examples/learn/login.iox";
 const AUCTION: &str = "examples/learn/auction.iox";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn ioxide(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).env("NO_COLOR", "1").env("IOXIDE_PROGRESS", "off");
-    command
-}
-
-/// Runs `ioxide args`, which must end with `code`, and returns its output.
-#[track_caller]
-fn says(args: &[&str], code: i32) -> String {
-    let output = ioxide(args).output().expect("the program runs");
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "ioxide {args:?}\n{text}");
-    text
-}
 
 fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).display().to_string()
@@ -231,7 +212,7 @@ fn tokens(flags: &str, more: &[&str], code: i32) -> String {
 /// that somebody wrote who knows the server.
 #[test]
 fn what_a_server_makes_up_is_stored_and_compared() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -260,7 +241,7 @@ fn what_a_server_makes_up_is_stored_and_compared() {
 
 #[test]
 fn a_server_that_is_wrong_now_and_then_is_noticed_or_asked_twice() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -279,7 +260,7 @@ fn a_server_that_is_wrong_now_and_then_is_noticed_or_asked_twice() {
 /// Two tokens at a time: a new one is none of those that are still good.
 #[test]
 fn a_new_token_differs_from_those_that_are_known() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -2,28 +2,12 @@
 //! system whose timer is wrong does not.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::program::{expect as says, root};
+
 const SESSION: &str = "examples/learn/session.iox";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Runs `ioxide args`, which must end with `code`, and returns its output.
-#[track_caller]
-fn says(args: &[&str], code: i32) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(root()).env("NO_COLOR", "1").env("IOXIDE_PROGRESS", "off");
-    let output = command.output().expect("the program runs");
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "ioxide {args:?}\n{text}");
-    text
-}
 
 /// Learns `model` played as a system, and tests the system with the result; the result.
 #[track_caller]

@@ -7,10 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-fn ioxide(args: &[&str]) -> Output {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root).output().expect("ioxide starts")
-}
+use crate::program::run as ioxide;
 
 fn json(output: &Output) -> Json {
     serde_json::from_slice(&output.stdout)

@@ -2,24 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::need::has;
+use ioxide_test_support::has_program;
+
+use crate::program::print_in as ioxide;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openapi").canonicalize().expect("the example")
-}
-
-fn ioxide(folder: &Path, args: &[&str]) -> (String, Option<i32>) {
-    let Output { stdout, stderr, status } = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(folder)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .expect("the program runs");
-    (String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr), status.code())
 }
 
 /// A new project for the library of the examples, started with `flags`.
@@ -28,7 +20,7 @@ fn project(flags: &str) -> TempDir {
     let (spec, server) = (example().join("library.yaml"), example().join("library.py"));
     let start = format!("exec python3 {} {{port}} {flags}", server.display());
     let made = ioxide(folder.path(), &["init", "--openapi", &spec.display().to_string(), "--start", &start]);
-    assert_eq!(made.1, Some(0), "{}", made.0);
+    assert_eq!(made.1, 0, "{}", made.0);
     folder
 }
 
@@ -36,21 +28,21 @@ const TEST: [&str; 8] = ["test", "api.iox", "--sut", "api", "--seed", "1", "--st
 
 #[test]
 fn a_service_is_tested_in_two_commands() {
-    if has("python3") {
+    if has_program("python3") {
         let folder = project("");
         for command in [&["check", "--deny-warnings", "api.iox"][..], &["fmt", "--check", "api.iox"], &TEST] {
             let (text, code) = ioxide(folder.path(), command);
-            assert_eq!(code, Some(0), "{text}");
+            assert_eq!(code, 0, "{text}");
         }
     }
 }
 
 #[test]
 fn a_fault_in_one_field_is_found() {
-    if has("python3") {
+    if has_program("python3") {
         let folder = project("--fault year");
         let (text, code) = ioxide(folder.path(), &TEST);
-        assert_eq!(code, Some(1), "{text}");
+        assert_eq!(code, 1, "{text}");
         assert!(text.contains("list_books_200.body"), "{text}");
     }
 }
@@ -58,7 +50,7 @@ fn a_fault_in_one_field_is_found() {
 /// Only a model with states can forbid that a book is lent twice.
 #[test]
 fn a_model_with_states_finds_what_schemas_cannot() {
-    if has("python3") {
+    if has_program("python3") {
         let test = |flags: &str| {
             let args = ["test", "library.iox", "--sut", "library", "--seed", "1", "--steps", "400"];
             let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
@@ -81,9 +73,9 @@ fn what_is_no_description_is_told_and_nothing_is_written() {
     let folder = TempDir::new().expect("a folder");
     fs::write(folder.path().join("spec.yaml"), "swagger: '2.0'\n").expect("written");
     let (text, code) = ioxide(folder.path(), &["init", "--openapi", "spec.yaml"]);
-    assert_eq!(code, Some(2), "{text}");
+    assert_eq!(code, 2, "{text}");
     assert!(text.contains("Swagger 2.0"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     let (text, code) = ioxide(folder.path(), &["init", "--openapi", "nowhere.yaml"]);
-    assert_eq!(code, Some(2), "{text}");
+    assert_eq!(code, 2, "{text}");
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 /// Three desks that say who they are.
 const DESKS: &str = "model Desk {
@@ -198,7 +198,7 @@ fn tested(folder: &Path, model: &str, sut: &str, fault: &str) -> (i32, String) {
 /// The system passes, and with its fault it fails at the instance that has it.
 #[track_caller]
 fn check(model: &str, sut: &str, fault: &str, found: &str) {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let folder = folder(PROJECT);
@@ -231,7 +231,7 @@ fn one_connection_ends_and_the_others_go_on() {
 /// Three different parts with a queue between two of them, in one process in Python.
 #[test]
 fn a_process_with_three_connections_is_tested() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/systems/shop");
@@ -273,7 +273,7 @@ fn mistakes_are_told() {
 /// An instance may have a table of its own.
 #[test]
 fn one_instance_is_singled_out() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     let project = PROJECT.to_owned()

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::program::run_in;
 
 /// A folder with this project file and the adder as `adder.iox`.
 fn folder(project: &str) -> tempfile::TempDir {
@@ -14,17 +16,8 @@ fn folder(project: &str) -> tempfile::TempDir {
     folder
 }
 
-fn run_in(folder: &tempfile::TempDir, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(folder.path())
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program runs")
-}
-
 fn ioxide(project: &str, args: &[&str]) -> Output {
-    run_in(&folder(project), args)
+    run_in(folder(project).path(), args)
 }
 
 #[track_caller]
@@ -92,7 +85,7 @@ stop = "echo stop >> log"
 fn log_of(project: &str) -> (String, Output) {
     let folder = folder(project);
     let args = ["test", "adder.iox", "--seed", "1", "--runs", "3", "--steps", "5", "--tester", "random"];
-    let output = run_in(&folder, &[&args[..], &["--sut", "adder"]].concat());
+    let output = run_in(folder.path(), &[&args[..], &["--sut", "adder"]].concat());
     (fs::read_to_string(folder.path().join("log")).unwrap_or_default(), output)
 }
 

@@ -1,20 +1,6 @@
 //! Recorded runs that are judged, repeated and shrunk.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Runs ioxide in the root of the repository: what it prints, and its exit code.
-fn ioxide(args: &[&str]) -> (String, i32) {
-    let program = env!("CARGO_BIN_EXE_ioxide");
-    let output = Command::new(program).args(args).current_dir(root()).output().expect("the program runs");
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (text, output.status.code().expect("it ends by itself"))
-}
+use crate::program::print as ioxide;
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m5.iox";

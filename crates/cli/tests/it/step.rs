@@ -22,7 +22,7 @@ struct Screen {
 impl Screen {
     /// Starts `ioxide step` with these arguments; `None` without `script`.
     fn start(args: &str, environment: &[(&str, &str)]) -> Option<Self> {
-        if !crate::need::has("script") {
+        if !ioxide_test_support::has_program("script") {
             return None;
         }
         let program = env!("CARGO_BIN_EXE_ioxide");

@@ -2,30 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-fn ioxide(folder: &Path, args: &[&str]) -> (String, i32) {
-    let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(args)
-        .current_dir(folder)
-        .env("NO_COLOR", "1")
-        .env("IOXIDE_PROGRESS", "off")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program runs");
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    (text.join("\n"), output.status.code().unwrap_or(-1))
-}
-
-#[track_caller]
-fn check(folder: &Path, args: &[&str], code: i32, parts: &[&str]) -> String {
-    let (text, found) = ioxide(folder, args);
-    assert_eq!(found, code, "{args:?}\n{text}");
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is missing in {args:?}:\n{text}");
-    }
-    text
-}
+use crate::program::{check_in as check, print_in as ioxide};
 
 fn examples() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/systems")
@@ -118,7 +97,7 @@ fn a_record_of_a_system_behind_a_channel_replays() {
 
 #[test]
 fn every_instance_has_a_connection_of_its_own() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let test = |flags: &str| {
@@ -159,7 +138,7 @@ fn bell(fault: &str, more: &[&str]) -> (String, i32) {
 /// without verdict; nobody is blamed for that.
 #[test]
 fn connections_of_parts_have_one_time() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let virtually = ["--clock", "virtual", "--tester", "random", "--runs", "3", "--steps", "30"];

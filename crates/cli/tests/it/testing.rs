@@ -2,22 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use crate::program::print as ioxide;
 
 const SPEC: &str = "examples/brp/spec.iox";
-
-fn root() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Returns the output of `ioxide` and its exit code.
-fn ioxide(args: &[&str]) -> (String, i32) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(root()).output().expect("it runs");
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (text, output.status.code().unwrap_or(-1))
-}
 
 fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");

@@ -9,11 +9,13 @@ mod virtual_time;
 mod wall;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+
+use crate::program::root;
 
 const ATM: &str = "examples/atm/atm.iox";
 const LATE: &str = "examples/atm/late.iox";
@@ -27,10 +29,6 @@ const FAULTS: [(&str, i32, &str, &str, &str); 5] = [
     ("--silent", 1, "FAIL_dur by R10 at ec3", "FAIL_dur at q3", "`rclock <= 1.0`"),
     ("--refuse", 5, "INC_off_path by R11 at ec2", "the rest of the purpose is impossible", ""),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The end of the program.
 struct Ended {
@@ -81,7 +79,7 @@ fn played(file: &str) -> String {
 
 /// The machine in Python, with a fault; `None` and a note where there is no Python.
 fn python(flag: &str) -> Option<String> {
-    crate::need::has("python3").then(|| format!("stdio:python3 examples/atm/atm.py {flag}"))
+    ioxide_test_support::has_program("python3").then(|| format!("stdio:python3 examples/atm/atm.py {flag}"))
 }
 
 fn folder() -> TempDir {

@@ -9,15 +9,7 @@ use serde_json::Value as Json;
 
 use crate::schema;
 
-fn ioxide(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-    command.args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-    command
-}
-
-fn run(args: &[&str]) -> Output {
-    ioxide(args).output().expect("the program runs")
-}
+use crate::program::{command as ioxide, run};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -150,7 +142,7 @@ fn every_shell_has_completions() {
 /// The script of bash is one, and proposes commands.
 #[test]
 fn bash_completes_commands() {
-    if !crate::need::has("bash") {
+    if !ioxide_test_support::has_program("bash") {
         return;
     }
     let script = stdout(&run(&["completions", "bash"]));
@@ -347,14 +339,13 @@ fn ctrl_c_ends_watch() {
 #[cfg(unix)]
 fn door(folder: &Path) -> Output {
     let program = folder.join("ioxide");
-    fs::copy(env!("CARGO_BIN_EXE_ioxide"), &program).expect("copied");
+    ioxide_test_support::copy_program(Path::new(crate::program::PROGRAM), &program);
     Command::new(program).args(["bench", "scale", "--json"]).current_dir(folder).output().expect("it runs")
 }
 
 #[cfg(unix)]
 #[test]
 fn measurements_are_taken_by_the_program_beside_this_one() {
-    use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a folder");
     let none = door(dir.path());
     let said = String::from_utf8_lossy(&none.stderr).into_owned();
@@ -362,13 +353,13 @@ fn measurements_are_taken_by_the_program_beside_this_one() {
     assert!(said.contains("`ioxide-bench`, which is not beside ioxide"), "{said}");
     assert!(said.contains("cargo install --path crates/bench"), "{said}");
     let beside = dir.path().join("ioxide-bench");
-    fs::write(&beside, "#!/bin/sh\necho \"asked: $*\"\nexit 5\n").expect("written");
-    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).expect("set");
+    ioxide_test_support::write_program(&beside, "#!/bin/sh\necho \"asked: $*\"\nexit 5\n");
     let taken = door(dir.path());
     assert_eq!((stdout(&taken).as_str(), taken.status.code()), ("asked: bench scale --json\n", Some(5)));
     // An older build is named as such.
-    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(24 * 3600);
-    fs::File::options().append(true).open(&beside).and_then(|file| file.set_modified(long_ago)).expect("set");
+    let touched =
+        Command::new("touch").args(["-t", "200001010000"]).arg(&beside).status().expect("touch runs");
+    assert!(touched.success());
     let old = door(dir.path());
     let said = String::from_utf8_lossy(&old.stderr).into_owned();
     assert!(said.contains("older than `ioxide`"), "{said}");
@@ -379,16 +370,14 @@ fn measurements_are_taken_by_the_program_beside_this_one() {
 #[cfg(unix)]
 #[test]
 fn measurements_are_built_within_a_checkout() {
-    use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a folder");
     let (bin, checkout) = (dir.path().join("bin"), dir.path().join("checkout"));
     fs::create_dir_all(checkout.join("crates/bench/src")).expect("made");
     fs::create_dir(&bin).expect("made");
     fs::write(checkout.join("crates/bench/src/laboratory.rs"), "").expect("written");
-    fs::copy(env!("CARGO_BIN_EXE_ioxide"), bin.join("ioxide")).expect("copied");
+    ioxide_test_support::copy_program(Path::new(crate::program::PROGRAM), &bin.join("ioxide"));
     let cargo = bin.join("cargo");
-    fs::write(&cargo, "#!/bin/sh\necho \"$*\"\n").expect("written");
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("set");
+    ioxide_test_support::write_program(&cargo, "#!/bin/sh\necho \"$*\"\n");
     let run = |path: &Path| {
         let mut command = Command::new(bin.join("ioxide"));
         command.args(["bench", "scale"]).current_dir(checkout.join("crates")).env("PATH", path);

@@ -81,7 +81,7 @@ fn some_blows(victims: &[Victim]) -> Vec<Blow> {
 fn every_call_of_every_command_may_be_the_last() {
     let Some(layer) = Layer::build() else {
         // No C compiler, not Linux on x86-64, or a kernel that lets nobody follow a program.
-        crate::need::has("ptrace");
+        ioxide_test_support::has_program("ptrace");
         return;
     };
     let begun = Instant::now();

@@ -1,6 +1,7 @@
 //! The machines and tables of the thesis, and random reductions.
 
 use ioxide_model::index::Idx;
+use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -279,7 +280,7 @@ fn random_system(rng: &mut ChaCha8Rng, model: &Observable, states: usize) -> Obs
 #[test]
 fn only_the_original_algorithm_misses_failures() {
     const FEW_WORDS: usize = 60;
-    let count = if std::env::var_os("IOXIDE_SLOW").is_some() { 100_000 } else { 3_000 };
+    let count = if is_full_run() { 100_000 } else { 3_000 };
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut tried, mut wrong, mut missed) = (0, 0, 0);
     for round in 0..count {

@@ -1,6 +1,7 @@
 //! Every method against the checker, small machines and mutants.
 
 use ioxide_model::index::Idx;
+use ioxide_test_support::is_full_run;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,10 +10,6 @@ use crate::complete::{CompletenessAnswer, check};
 use crate::mealy::{Mealy, StateId};
 use crate::product;
 use crate::word::without_prefixes;
-
-fn slow() -> bool {
-    std::env::var_os("IOXIDE_SLOW").is_some()
-}
 
 fn random_machine(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -> Mealy {
     let entry = |_| Some((rng.random_range(0..states), rng.random_range(0..outputs)));
@@ -76,7 +73,7 @@ fn enumerated(states: usize, step: usize) -> impl Iterator<Item = SuiteModel> {
 
 #[test]
 fn all_small_machines_get_complete_suites() {
-    let step = if slow() { 1 } else { 17 };
+    let step = if is_full_run() { 1 } else { 17 };
     let specs = (1..=2).flat_map(|states| enumerated(states, 1)).chain(enumerated(3, step));
     for spec in specs {
         check_complete(&spec, 0);
@@ -84,14 +81,14 @@ fn all_small_machines_get_complete_suites() {
     for spec in enumerated(2, 1).chain(enumerated(3, step * 7)) {
         check_complete(&spec, 1);
     }
-    for spec in enumerated(2, if slow() { 1 } else { 5 }) {
+    for spec in enumerated(2, if is_full_run() { 1 } else { 5 }) {
         check_complete(&spec, 2);
     }
 }
 
 #[test]
 fn random_machines_get_complete_suites() {
-    let count = if slow() { 400 } else { 60 };
+    let count = if is_full_run() { 400 } else { 60 };
     for spec in random_specs(1, 4, 2, 2).take(count) {
         check_complete(&spec, 0);
     }
@@ -105,7 +102,7 @@ fn random_machines_get_complete_suites() {
 
 #[test]
 fn every_suite_kills_every_mutant() {
-    let mutants = if slow() { 100_000 } else { 10_000 };
+    let mutants = if is_full_run() { 100_000 } else { 10_000 };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let shapes = [(5, 3, 2, 0), (8, 3, 2, 0), (12, 4, 3, 0), (5, 2, 2, 1), (7, 3, 2, 1), (4, 2, 2, 2)];
     let per_shape = mutants / shapes.len() / 5;

@@ -13,6 +13,7 @@ use ioxide_model::number::Int;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
+use ioxide_test_support::test_count;
 
 /// States and parameters that every body is looked at in.
 const LOOKS: usize = 30;
@@ -57,7 +58,7 @@ fn random_store(dice: &mut Dice) -> Store {
 
 #[test]
 fn random_bodies_do_what_their_statements_do_one_after_the_other() {
-    let wanted = std::env::var("IOXIDE_BODIES").ok().and_then(|n| n.parse().ok()).unwrap_or(1_000);
+    let wanted = test_count("IOXIDE_BODIES", 1_000, 20_000) as usize;
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let (mut n_bodies, mut n_paths, mut n_enabled, mut n_choices) = (0usize, 0usize, 0usize, 0usize);
     for _ in 0..wanted {

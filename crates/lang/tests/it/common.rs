@@ -11,11 +11,7 @@ use std::path::{Path, PathBuf};
 use ioxide_lang::{LoadOptions, LoadedText, gather, load};
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{Sources, Span};
-
-/// The root of the workspace.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+pub use ioxide_test_support::repository as root;
 
 /// The files with one of `extensions` under `folder` of the workspace, sorted.
 pub fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {

@@ -1,12 +1,13 @@
 //! The front end is total: whatever the text, an answer, soon, and no panic.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{self, grammar, load_text};
 use ioxide_lang::{channel, format, through};
 use ioxide_model::code::Code;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_test_support::WorkClock;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -109,10 +110,10 @@ fn floor(text: &str, at: usize) -> usize {
     at
 }
 
-/// Loads `text` within ten seconds and returns the codes of its findings.
+/// Loads `text` within twenty seconds of work and returns the codes of its findings.
 #[track_caller]
 fn codes(name: &str, text: &str) -> Vec<Code> {
-    let start = Instant::now();
+    let start = WorkClock::start();
     let (_, loaded) = load_text(name, text);
     let took = start.elapsed();
     assert!(took < Duration::from_secs(20), "{} bytes took {took:?}", text.len());

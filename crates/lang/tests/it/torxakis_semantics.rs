@@ -11,6 +11,7 @@ use crate::common::{load_text, render};
 use ioxide_model::code::Code;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::sts::Model;
+use ioxide_test_support::test_count;
 
 /// Numbers on channels.
 const NUMBERS: [i64; 4] = [0, 1, 2, 3];
@@ -838,7 +839,7 @@ fn walk(procs: &[Proc], start: &Beh, model: &Model, dice: &mut Dice, text: &str)
 
 #[test]
 fn models_do_what_the_semantics_of_their_text_says() {
-    let n: u64 = std::env::var("IOXIDE_TORXAKIS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let n = test_count("IOXIDE_TORXAKIS", 100, 2_000);
     let (mut models, mut refused, mut compared, mut composed, mut joint) = (0, 0, 0, 0, 0);
     let mut seed = 0;
     while models < n {

@@ -18,11 +18,12 @@ use ioxide_learn::played::PlayedMealy;
 use ioxide_learn::several::{Drafting, draft};
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
+use ioxide_test_support::test_count;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn how_many() -> u64 {
-    std::env::var("IOXIDE_LEARN_MACHINES").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+    test_count("IOXIDE_LEARN_MACHINES", 300, 5_000)
 }
 
 /// A minimal machine with up to `most` states; some have few outputs, some many moves that stay.

@@ -21,12 +21,13 @@ use ioxide_learn::register::place::{
     AnswerValue, DataAnswer, DataInput, InputSignature, Theory, ValuePlace, ValuePoint,
 };
 use ioxide_model::index::{Idx, IndexVec};
+use ioxide_test_support::test_count;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn how_many() -> u64 {
-    std::env::var("IOXIDE_LEARN_REGISTERS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+    test_count("IOXIDE_LEARN_REGISTERS", 60, 600)
 }
 
 /// A system written by hand: it holds values, and says yes or no.

@@ -1,6 +1,6 @@
 //! Every text has an answer: the examples typed character by character, at every place, without a panic.
 //!
-//! A share of the prefixes by default; all of them with `IOXIDE_TYPING=all`.
+//! A share of the prefixes by default; all of them with `./x test --full`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use ioxide_lsp::answers::{
 };
 use ioxide_lsp::index::{DefinitionKind, NameMeaning};
 use ioxide_lsp::text::DocumentText;
+use ioxide_test_support::is_full_run;
 
 /// One prefix of so many is tried; a prime, so that they fall on all kinds of places.
 const SHARE: usize = 211;
@@ -79,7 +80,7 @@ fn names_stand_where_they_are_said_to_be(path: &str, analysis: &TextAnalysis) {
 
 #[test]
 fn typing_the_examples_never_panics() {
-    let share = if std::env::var("IOXIDE_TYPING").is_ok_and(|all| all == "all") { 1 } else { SHARE };
+    let share = if is_full_run() { 1 } else { SHARE };
     let texts = texts();
     assert!(texts.len() > 200, "only {} texts", texts.len());
     let mut n_prefixes = 0;

@@ -33,6 +33,7 @@ use ioxide_runner::player::{InputFate, ModelPlayer};
 use ioxide_runner::reporter::EventSink;
 use ioxide_runner::run::RunSetup;
 use ioxide_symex::{Ctx, ExploreLimits};
+use ioxide_test_support::test_count;
 use ioxide_testgen::case::{CaseConfig, generate};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use ioxide_testgen::tester::Tester;
@@ -47,7 +48,7 @@ const RUNS: u64 = 5;
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 200, max_depth: 12 };
 
 fn n_runs() -> u64 {
-    std::env::var("IOXIDE_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_500)
+    test_count("IOXIDE_RUNS", 500, 7_500)
 }
 
 fn text(seed: u64) -> String {

@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn a_solver_process_agrees_with_enumeration() {
     for command in [&["z3", "-in"][..], &["cvc5", "--incremental"]] {
-        if crate::need::has(command[0]) {
+        if ioxide_test_support::has_program(command[0]) {
             for seed in 0..12 {
                 let mut solver = process::solver(&words(command), SolverLimits::default());
                 run(command[0], &mut solver, Theme::Small, seed * 0x9e37_79b9, true);
@@ -128,7 +128,7 @@ fn a_solver_process_agrees_with_enumeration() {
 /// The exported text, data types and all, means the same to a solver that reads it.
 #[test]
 fn exported_scripts_agree_with_enumeration() {
-    if !crate::need::has("z3") {
+    if !ioxide_test_support::has_program("z3") {
         return;
     }
     for seed in 0..60 {

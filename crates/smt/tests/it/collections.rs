@@ -13,6 +13,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver, SolverAnswer, UnknownReason};
 use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_test_support::test_count;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -226,7 +227,7 @@ fn shortest(facts: &Facts, asked: &[Term]) -> Option<usize> {
 
 #[test]
 fn answers_about_collections_agree_with_enumeration() {
-    let n: u64 = std::env::var("IOXIDE_QUESTIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(120);
+    let n = test_count("IOXIDE_QUESTIONS", 120, 2_000);
     let (mut found, mut refuted, mut beyond, mut open) = (0, 0, 0, 0);
     for seed in 0..n {
         let mut facts = Facts::new(seed);

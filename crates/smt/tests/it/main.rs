@@ -3,6 +3,4 @@
 mod agree;
 mod collections;
 mod common;
-#[path = "../../../cli/tests/it/need.rs"]
-mod need;
 mod robust;

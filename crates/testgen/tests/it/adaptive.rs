@@ -11,6 +11,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::InputCompletion;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, adaptive_test, ioco};
 
@@ -20,7 +21,7 @@ use crate::pairs::Pairs;
 const DEPTH: usize = 9;
 
 fn n_pairs() -> u64 {
-    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
+    test_count("IOXIDE_PAIRS", 400, 4_000)
 }
 
 /// Two systems and the messages they have.

@@ -14,6 +14,7 @@ use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{AllowedLabel, Belief, Ctx, ExploreLimits, Monitor};
+use ioxide_test_support::test_seeds;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
 use ioxide_testgen::purpose::{Criterion, PurposeItem, coverage};
@@ -25,9 +26,7 @@ const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32
 const GATES: &str = "input a(x: 0..1) input b output c(x: 0..1) output d";
 
 fn wanted() -> Range<u64> {
-    let text = std::env::var("IOXIDE_MODELS").unwrap_or_else(|_| "60".into());
-    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
-    from.parse().expect("a seed")..to.parse().expect("a seed")
+    test_seeds("IOXIDE_MODELS", 60, 1_000)
 }
 
 fn n_models() -> u64 {

@@ -11,6 +11,7 @@ use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, conforms, includes, ioco};
 use ioxide_testgen::conform::{
     ConformAnswer, ConformOptions, ConformWitness, InputCompletion, InputRule, SearchEngine, conform,
@@ -29,7 +30,7 @@ const RESTRICTED: (ConformanceRelation, InputCompletion) =
     (ConformanceRelation::Ioco, InputCompletion::Restricted);
 
 fn n_pairs() -> u64 {
-    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
+    test_count("IOXIDE_PAIRS", 600, 10_000)
 }
 
 /// Returns the answer of the symbolic check of `imp` against the specification.
@@ -63,7 +64,7 @@ fn assert_forbidden(cx: &mut Ctx<'_>, witness: &ConformWitness) {
 #[test]
 fn conform_agrees_with_enumeration_on_random_pairs() {
     let (mut conforming, mut failing) = (0, 0);
-    let first = std::env::var("IOXIDE_FIRST_PAIR").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let first = test_count("IOXIDE_FIRST_PAIR", 0, 0);
     for seed in first..first + n_pairs() {
         if seed % 100 == 0 {
             println!("pair {seed}");

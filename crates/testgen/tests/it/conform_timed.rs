@@ -13,6 +13,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{ConformAnswer, ConformOptions, ConformWitness, SearchBounds, conform};
 use rand::{RngExt, SeedableRng};
@@ -27,10 +28,6 @@ const DEPTH: usize = 3;
 const MAX_STATES: usize = 300;
 /// Pairs of beliefs that are looked at on one level.
 const BUDGET: usize = 150;
-
-fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
 
 fn model(machine: &Machine) -> Model {
     let mut sources = Sources::new();
@@ -129,8 +126,8 @@ fn assert_agrees(seed: u64) -> Agreement {
 
 #[test]
 fn conform_agrees_with_enumeration_in_time() {
-    let first = setting("IOXIDE_FIRST_PAIR", 0);
-    let n_pairs = setting("IOXIDE_PAIRS", 100);
+    let first = test_count("IOXIDE_FIRST_PAIR", 0, 0);
+    let n_pairs = test_count("IOXIDE_PAIRS", 40, 1_000);
     let all: Vec<Agreement> = (first..first + n_pairs).map(assert_agrees).collect();
     let count = |wanted: Agreement| all.iter().filter(|it| **it == wanted).count() as u64;
     let (conforming, failing, open) =

@@ -1,6 +1,6 @@
 //! The mutants of the examples: the symbolic decision against enumeration, and the suites that kill them.
 //!
-//! A share of the mutants is enumerated here; `IOXIDE_MUTANTS=all` enumerates all of them.
+//! A share of the mutants is enumerated here; `./x test --full` enumerates all of them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,6 +14,7 @@ use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Ctx, Monitor};
+use ioxide_test_support::is_full_run;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::{ConformAnswer, ConformWitness, InputCompletion};
 use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
@@ -49,8 +50,9 @@ struct Decided {
     answers: Vec<ConformAnswer>,
 }
 
-fn decided(model: &mut Model, operators: &[MutationOperator]) -> Decided {
-    let mutants = mutants(model, operators);
+/// Decides every `stride`-th mutant.
+fn decided(model: &mut Model, stride: usize) -> Decided {
+    let mutants: Vec<Mutant> = mutants(model, &MutationOperator::ALL).into_iter().step_by(stride).collect();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     let off = BTreeSet::from([Optimisation::Enumeration]);
@@ -66,8 +68,7 @@ fn witness(answer: &ConformAnswer) -> Option<&ConformWitness> {
 
 /// Every `stride`-th mutant gets the same answer from enumeration, with a trace of the same length.
 fn assert_enumeration_agrees(model: &Model, decided: &Decided, stride: usize) {
-    let all = std::env::var("IOXIDE_MUTANTS").is_ok_and(|it| it == "all");
-    let stride = if all { 1 } else { stride };
+    let stride = if is_full_run() { 1 } else { stride };
     let (mut compared, mut endless) = (0, 0);
     for (mutant, answer) in decided.mutants.iter().zip(&decided.answers).step_by(stride) {
         let imp = mutant.apply(&model.sts);
@@ -128,7 +129,7 @@ fn report(name: &str, decided: &Decided, suite: &[KillTest], seconds: f64) -> (u
 fn every_brp_mutant_is_decided_as_enumeration_decides_it() {
     let mut model = small_brp();
     let start = Instant::now();
-    let decided = decided(&mut model, &MutationOperator::ALL);
+    let decided = decided(&mut model, 1);
     let seconds = start.elapsed().as_secs_f64();
     let suite = suite(&mut model, &decided);
     let (_, _, unknown) = report("BRP", &decided, &suite, seconds);
@@ -142,12 +143,12 @@ fn every_car_alarm_mutant_is_decided_as_enumeration_decides_it() {
     for name in ["cas/cas.iox", "cas/cas.as"] {
         let mut model = model(name, |text| text);
         let start = Instant::now();
-        let decided = decided(&mut model, &MutationOperator::ALL);
+        let decided = decided(&mut model, if is_full_run() { 1 } else { 3 });
         let seconds = start.elapsed().as_secs_f64();
         let suite = suite(&mut model, &decided);
         let (_, _, unknown) = report(name, &decided, &suite, seconds);
         assert_eq!(unknown, 0);
-        assert_enumeration_agrees(&model, &decided, 233);
+        assert_enumeration_agrees(&model, &decided, 79);
     }
 }
 

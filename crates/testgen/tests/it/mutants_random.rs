@@ -9,6 +9,7 @@ use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_symex::Ctx;
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::{ConformAnswer, InputCompletion};
 use ioxide_testgen::kill::known_witnesses::KnownWitnesses;
@@ -19,7 +20,7 @@ use ioxide_testgen::mutate::{Mutant, MutationOperator, mutants};
 use crate::pairs::Pairs;
 
 fn n_models() -> u64 {
-    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+    test_count("IOXIDE_PAIRS", 60, 1_000)
 }
 
 /// A random model and some of its mutants.

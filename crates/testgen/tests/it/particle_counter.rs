@@ -13,6 +13,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::Ctx;
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::{ConformAnswer, InputCompletion, SearchBounds};
 use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
@@ -57,7 +58,7 @@ const NEAR: [&str; 8] =
 
 #[test]
 fn its_mutants_are_decided_as_enumeration_decides_them() {
-    let count = std::env::var("IOXIDE_MUTANTS").ok().and_then(|n| n.parse().ok()).unwrap_or(4);
+    let count = test_count("IOXIDE_MUTANTS", 4, 12) as usize;
     let mut model = counter(&SMALL);
     let (sample, places) = (Some(Sample { count, seed: 7 }), NEAR.map(str::to_owned).to_vec());
     let mutants = select(&mut model, &MutantSelection { sample, places, ..MutantSelection::default() })

@@ -13,6 +13,7 @@ pub mod random;
 use crate::common::{named, seconds, solver};
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_symex::{Ctx, along};
+use ioxide_test_support::test_count;
 use ioxide_testgen::case::{
     CaseConfig, CaseError, CaseEvent, CaseExecution, CaseMoved, CaseVerdict, TestCase, Timeout, generate,
 };
@@ -24,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 const TIMEOUT: i64 = 40;
 
 fn n_models() -> u64 {
-    std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+    test_count("IOXIDE_CASES", 100, 1_000)
 }
 
 /// The result of making a case for a random model.

@@ -16,6 +16,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_symex::{AllowedLabel, Ctx, Monitor, Tolerance};
+use ioxide_test_support::test_count;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -23,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 const STEPS: usize = 6;
 
 fn n_models() -> u64 {
-    std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150)
+    test_count("IOXIDE_CASES", 100, 1_000)
 }
 
 /// Models with and without internal steps, and some that fork into places with and without a deadline.

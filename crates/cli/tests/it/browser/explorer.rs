@@ -3,18 +3,15 @@
 mod pictures;
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
 use super::driver::{Browser, key};
 
-const SPEC: &str = "examples/brp/spec.iox";
+pub use crate::program::root;
 
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+const SPEC: &str = "examples/brp/spec.iox";
 
 /// An explorer that is running; it ends with the test.
 pub struct Explorer {

@@ -35,9 +35,7 @@ fn stand_in(dir: &Path) -> PathBuf {
     fs::create_dir(&folder).expect("a folder");
     for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", "#!/bin/sh\n")] {
         let file = folder.join(name);
-        fs::write(&file, text).expect("written");
-        let done = Command::new("chmod").args(["+x", path(&file)]).status().expect("chmod");
-        assert!(done.success());
+        ioxide_test_support::write_program(&file, text);
     }
     folder
 }

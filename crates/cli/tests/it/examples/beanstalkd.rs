@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 /// Tests the system by the default tester, with a fault or none, and returns the output.
 fn tested(fault: &str, args: &[&str]) -> Output {
@@ -18,7 +18,7 @@ fn tested(fault: &str, args: &[&str]) -> Output {
 
 #[test]
 fn a_real_server_passes() {
-    if has("beanstalkd") {
+    if has_program("beanstalkd") {
         for seed in ["1", "2"] {
             let output = tested("", &["--seed", seed, "--steps", "500", "--for", "1min"]);
             assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -28,7 +28,7 @@ fn a_real_server_passes() {
 
 #[test]
 fn planted_faults_are_found() {
-    if !has("beanstalkd") {
+    if !has_program("beanstalkd") {
         return;
     }
     for fault in ["ignores-priority", "loses-on-release"] {
@@ -40,7 +40,7 @@ fn planted_faults_are_found() {
 /// A cache that answers with several values, which may hold anything, and a line that ends them.
 #[test]
 fn a_real_cache_passes() {
-    if !has("memcached") {
+    if !has_program("memcached") {
         return;
     }
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/board")
@@ -30,7 +30,7 @@ fn test(flags: &str, more: &[&str]) -> (String, i32) {
 
 #[test]
 fn what_bob_hears_later_than_alice_was_sent_before() {
-    if has("python3") {
+    if has_program("python3") {
         for flags in ["", "--slow-bob 30"] {
             let report = tempfile::tempdir().expect("a folder");
             let folder = report.path().to_str().expect("a name");
@@ -51,7 +51,7 @@ fn what_bob_hears_later_than_alice_was_sent_before() {
 
 #[test]
 fn a_note_from_a_muted_board_is_found_and_made_small() {
-    if has("python3") {
+    if has_program("python3") {
         let report = tempfile::tempdir().expect("a folder");
         let folder = report.path().to_str().expect("a name");
         let more = ["--runs", "40", "--steps", "40", "--report", folder];
@@ -67,7 +67,7 @@ fn a_note_from_a_muted_board_is_found_and_made_small() {
 
 #[test]
 fn its_connections_are_checked() {
-    if has("python3") {
+    if has_program("python3") {
         let (text, code) = ioxide("", &["adapter", "check", "board", "--model", "board.iox"]);
         assert_eq!(code, 0, "{text}");
         for says in ["input POST", "!POSTED", "!MUTED", "in order"] {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/http")
@@ -27,7 +27,7 @@ const TEST: [&str; 11] =
 
 #[test]
 fn a_correct_service_passes() {
-    if has("python3") {
+    if has_program("python3") {
         let (text, code) = ioxide("", &[&TEST[..], &["60"]].concat());
         assert_eq!(code, 0, "{text}");
     }
@@ -35,7 +35,7 @@ fn a_correct_service_passes() {
 
 #[test]
 fn a_faulty_service_fails() {
-    if has("python3") {
+    if has_program("python3") {
         // The fault shows when a cup that was put back is wanted again.
         let (text, code) = ioxide("--fault", &[&TEST[..], &["300"]].concat());
         assert_eq!(code, 1, "{text}");
@@ -45,7 +45,7 @@ fn a_faulty_service_fails() {
 
 #[test]
 fn a_service_slower_than_its_quiescence_time_is_waited_for() {
-    if has("python3") {
+    if has_program("python3") {
         let args = [&TEST[..], &["8", "--quiescence-ms", "60"]].concat();
         let (text, code) = ioxide("--slow 400", &args);
         assert_eq!(code, 0, "{text}");
@@ -54,7 +54,7 @@ fn a_service_slower_than_its_quiescence_time_is_waited_for() {
 
 #[test]
 fn its_requests_and_answers_are_checked() {
-    if has("python3") {
+    if has_program("python3") {
         let check = ["adapter", "check", "shop", "--model", "shop.iox"];
         let (text, code) = ioxide("", &check);
         assert_eq!(code, 0, "{text}");

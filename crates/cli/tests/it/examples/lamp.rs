@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lamp")
@@ -28,7 +28,7 @@ const TEST: [&str; 12] = [
 
 #[test]
 fn a_correct_lamp_passes_without_a_warning() {
-    if has("python3") {
+    if has_program("python3") {
         let (text, code) = ioxide(&example(), "", &TEST);
         assert_eq!(code, 0, "{text}");
         assert!(!text.contains("warning"), "{text}");
@@ -37,7 +37,7 @@ fn a_correct_lamp_passes_without_a_warning() {
 
 #[test]
 fn a_lamp_that_forgets_the_end_of_its_name_fails() {
-    if has("python3") {
+    if has_program("python3") {
         let args = [&TEST[..11], &["400", "--no-shrink"]].concat();
         let (text, code) = ioxide(&example(), "--fault", &args);
         assert_eq!(code, 1, "{text}");
@@ -47,7 +47,7 @@ fn a_lamp_that_forgets_the_end_of_its_name_fails() {
 
 #[test]
 fn its_layouts_are_checked() {
-    if has("python3") {
+    if has_program("python3") {
         let (text, code) = ioxide(&example(), "", &["adapter", "check", "lamp", "--model", "lamp.iox"]);
         assert_eq!(code, 0, "{text}");
         for says in ["input DIM", "!DONE", "!STATE(on: false, level: 0, mood: calm, name: \"\")", "in order"]

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 #[test]
 fn neovim_is_served() {
-    if !has("nvim") {
+    if !has_program("nvim") {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -1,13 +1,10 @@
 //! Systems in JavaScript: the adapter of `sdk/node` passes its own tests, and a system behind it is tested.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::is_skipped;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")
-}
+use crate::program::root;
 
 /// Returns whether there is a Node of version 18 or later; if not, the test fails, unless `IOXIDE_SKIP` names `node18`.
 fn is_there() -> bool {
@@ -15,7 +12,7 @@ fn is_there() -> bool {
     let major =
         version.ok().and_then(|output| String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok());
     let is_there = major.is_some_and(|major| major >= 18);
-    is_there || has("node18")
+    is_there || !is_skipped("node18")
 }
 
 fn tested(fault: &str) -> Output {

@@ -1,13 +1,10 @@
 //! A system in Python, reached through the package in `sdk/python`: correct passes, faulty fails.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use crate::program::root;
 
 /// Tests the adder of the examples, started with `flags`.
 fn test_adder(flags: &str) -> Output {
@@ -28,7 +25,7 @@ fn result(output: &Output) -> serde_json::Value {
 
 #[test]
 fn a_correct_system_passes() {
-    if has("python3") {
+    if has_program("python3") {
         let output = test_adder("");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         // An input that crosses `done` on its way leaves a run inconclusive, never failed.
@@ -38,7 +35,7 @@ fn a_correct_system_passes() {
 
 #[test]
 fn a_faulty_system_fails() {
-    if has("python3") {
+    if has_program("python3") {
         let output = test_adder("--fault");
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert_eq!(result(&output)["failed"], 1);
@@ -47,7 +44,7 @@ fn a_faulty_system_fails() {
 
 #[test]
 fn the_tests_of_the_package_pass() {
-    if has("python3") {
+    if has_program("python3") {
         let output = Command::new("python3")
             .args(["-m", "unittest"])
             .current_dir(root().join("sdk/python"))

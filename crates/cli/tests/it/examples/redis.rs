@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::need::has;
+use ioxide_test_support::has_program;
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/redis")
@@ -30,7 +30,7 @@ fn tested(folder: &Path, name: &str, fault: &str, args: &[&str]) -> Output {
 
 #[test]
 fn a_real_server_passes() {
-    if has("redis-server") {
+    if has_program("redis-server") {
         let output = test(&example());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
@@ -39,7 +39,7 @@ fn a_real_server_passes() {
 /// Strings, lists, hashes, sets, expiry, transactions and answers for the wrong kind, by the default tester.
 #[test]
 fn all_kinds_of_values_pass() {
-    if has("redis-server") {
+    if has_program("redis-server") {
         for seed in ["1", "2"] {
             let output =
                 tested(&example(), "store", "", &["--seed", seed, "--steps", "500", "--for", "1min"]);
@@ -50,7 +50,7 @@ fn all_kinds_of_values_pass() {
 
 #[test]
 fn faults_of_all_kinds_are_found() {
-    if !has("redis-server") {
+    if !has_program("redis-server") {
         return;
     }
     for (fault, seed) in [
@@ -70,7 +70,7 @@ fn faults_of_all_kinds_are_found() {
 /// A publisher and two subscribers at once; what subscribers miss or hear twice is found.
 #[test]
 fn several_clients_at_once() {
-    if !has("redis-server") {
+    if !has_program("redis-server") {
         return;
     }
     let output = tested(&example(), "pubsub", "", &["--seed", "1", "--steps", "300", "--for", "1min"]);
@@ -107,7 +107,7 @@ fn expiry(fault: &str, args: &[&str]) -> Option<i32> {
 
 #[test]
 fn keys_expire_on_the_clock_of_this_machine() {
-    if has("redis-server") {
+    if has_program("redis-server") {
         assert_ne!(expiry("", &["--steps", "300", "--for", "6s"]), Some(1));
         assert_ne!(expiry("", &["--tester", "tests"]), Some(1));
     }
@@ -116,7 +116,7 @@ fn keys_expire_on_the_clock_of_this_machine() {
 /// Every rule about expiry has a test beside the model, and a server that breaks it.
 #[test]
 fn faults_of_expiry_are_found() {
-    if !has("redis-server") {
+    if !has_program("redis-server") {
         return;
     }
     for fault in [

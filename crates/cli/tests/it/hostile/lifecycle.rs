@@ -83,7 +83,7 @@ for line in stream.makefile('r'):
 /// Defect: the probe took the only connection; and without `reset` the count leaked into the second run.
 #[test]
 fn a_server_that_serves_one_connection_is_probed_without_one() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = Folder::new(

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
+
+pub use crate::program::root;
 
 const SPEC: &str = "examples/brp/spec.iox";
 const FAULTY: &str = "model:examples/brp/m3.iox";
@@ -34,10 +36,6 @@ pub struct WritingCommand {
     pub ends_without_room: &'static [i32],
     /// The check of the folder after the command was struck.
     pub after: fn(&Path, &Files, &str),
-}
-
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Returns the output of `ioxide` and its exit code.

@@ -62,7 +62,7 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn a_tester_that_stood_still_blames_nobody() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = folder("0.7");
@@ -84,7 +84,7 @@ fn a_tester_that_stood_still_blames_nobody() {
 
 #[test]
 fn a_system_that_is_late_itself_is_blamed() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let output = start(&folder("2.6")).wait_with_output().expect("it ends");

@@ -5,6 +5,7 @@
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_test_support::test_count;
 use ioxide_testgen::mutate::{MutationOperator, mutants};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,16 +16,14 @@ use super::super::steps::without;
 use super::super::values::with_value;
 use super::*;
 
-/// Failures of the check below unless `IOXIDE_SHRUNK` says otherwise.
-const FAILURES: u32 = 40;
 /// The number of times a change is tried, for systems that do not do the same every time.
 const TIMES: usize = 5;
 
 /// The counters of the check.
 #[derive(Debug, Default)]
 struct Tally {
-    failures: u32,
-    minimal: u32,
+    failures: u64,
+    minimal: u64,
     /// Single changes tried, [`TIMES`] each.
     changes: u64,
     /// Of these, changes after which a smaller run failed every time, and those after which it did now and then.
@@ -37,7 +36,7 @@ struct Tally {
 
 #[test]
 fn every_shrunk_run_is_minimal_in_moves_and_in_values() {
-    let wanted = std::env::var("IOXIDE_SHRUNK").ok().and_then(|text| text.parse().ok()).unwrap_or(FAILURES);
+    let wanted = test_count("IOXIDE_SHRUNK", 40, 400);
     let mut tally = Tally::default();
     for seed in 0.. {
         if tally.failures >= wanted {
@@ -66,7 +65,7 @@ impl Tally {
         self.smaller += tries.iter().filter(|&&fails| fails == TIMES).count() as u64;
         self.smaller_by_whim += tries.iter().filter(|&&fails| 0 < fails && fails < TIMES).count() as u64;
         self.failures += 1;
-        self.minimal += u32::from(shrunk.minimal);
+        self.minimal += u64::from(shrunk.minimal);
         self.attempts += u64::from(shrunk.attempts);
         self.labels += shrunk.trace.len() as u64;
         self.labels_before += failure.trace.len() as u64;

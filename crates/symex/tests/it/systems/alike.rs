@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Symmetry, explore};
+use ioxide_test_support::test_count;
 
 use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
@@ -49,7 +50,7 @@ fn random_array(dice: &mut Dice, n: usize) -> String {
 
 #[test]
 fn searches_that_merge_more_take_the_same_switches() {
-    let n: u64 = std::env::var("IOXIDE_ALIKE").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let n = test_count("IOXIDE_ALIKE", 12, 100);
     let (mut compared, mut fewer, mut states) = (0, 0, (0, 0));
     for seed in 0..n {
         let mut dice = Dice(seed);

@@ -13,6 +13,7 @@ use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Arrival, ConnectionWiring, Crossing, Ctx, MessageRoute, Monitor, Tolerance};
+use ioxide_test_support::test_count;
 
 use crate::systems::generator::{Dice, loaded};
 use crate::systems::timed::{GRID, Product, Vector, random_plan, seconds};
@@ -133,7 +134,7 @@ fn hold_back(noted: &mut Vec<Noted>) -> bool {
 
 #[test]
 fn what_parts_say_on_connections_of_their_own_is_never_blamed_for_the_way() {
-    let n: u64 = std::env::var("IOXIDE_LANES").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let n = test_count("IOXIDE_LANES", 40, 400);
     let (mut systems, mut labels, mut crossed, mut faults, mut found) = (0, 0, 0, 0, 0);
     for seed in 0..n {
         let mut dice = Dice(seed);

@@ -12,6 +12,7 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Belief, Ctx, Monitor};
+use ioxide_test_support::test_count;
 
 use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
@@ -386,7 +387,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
 
 #[test]
 fn systems_are_what_the_product_of_their_parts_is() {
-    let n: usize = std::env::var("IOXIDE_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    let n = test_count("IOXIDE_SYSTEMS", 150, 3_000) as usize;
     let (mut systems, mut labels, mut queues, mut hidden) = (0, 0, 0, 0);
     for seed in 0.. {
         if systems == n {

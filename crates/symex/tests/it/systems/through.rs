@@ -11,6 +11,7 @@ use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{Ctx, Monitor};
+use ioxide_test_support::test_count;
 
 use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
@@ -174,7 +175,7 @@ fn faulty(text: &str, dice: &mut Dice) -> String {
 
 #[test]
 fn through_a_channel_no_conforming_system_is_blamed() {
-    let runs: usize = std::env::var("IOXIDE_RUNS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
+    let runs = test_count("IOXIDE_RUNS", 400, 5_000) as usize;
     let (mut done, mut faults, mut found) = (0, 0, 0);
     for seed in 0.. {
         if done >= runs {

@@ -16,6 +16,7 @@ use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_test_support::test_seeds;
 
 use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded};
 
@@ -419,9 +420,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
 
 /// The seeds to run: `IOXIDE_TIMED=500` or a share of a campaign, `IOXIDE_TIMED=500..1000`.
 fn wanted() -> Range<u64> {
-    let text = std::env::var("IOXIDE_TIMED").unwrap_or_else(|_| "12".into());
-    let (from, to) = text.split_once("..").unwrap_or(("0", &text));
-    from.parse().expect("a seed")..to.parse().expect("a seed")
+    test_seeds("IOXIDE_TIMED", 12, 100)
 }
 
 #[test]

@@ -7,6 +7,7 @@ use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
 use ioxide_model::valuation::Valuation;
 use ioxide_smt::solver::SolverDecision;
+use ioxide_test_support::is_full_run;
 
 use super::super::concretise::{after, is_equal};
 use super::super::react::SaidMessage;
@@ -244,7 +245,7 @@ const LOCK: &str = "model Lock { input code(n: int) input close output opened(n:
 
 /// Mutants of every model of a campaign.
 fn mutants() -> usize {
-    if std::env::var_os("IOXIDE_SLOW").is_some() { 100_000 } else { 5_000 }
+    if is_full_run() { 100_000 } else { 5_000 }
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn atm(browser: &Browser) {
 
 /// A recorded run against a real server.
 fn redis(browser: &Browser) {
-    if !crate::need::has("redis-server") {
+    if !ioxide_test_support::has_program("redis-server") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

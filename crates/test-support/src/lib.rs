@@ -1,0 +1,20 @@
+//! Helpers that the tests of all crates share. No part of ioxide is built with this crate.
+//!
+//! [`repository`] finds examples, [`has_program`] decides about tests that need another program, [`test_count`] says how
+//! much a random test tries, and [`write_program`] makes programs that tests start.
+
+mod program;
+mod share;
+mod time;
+
+use std::path::{Path, PathBuf};
+
+pub use program::{copy_program, has_program, is_skipped, write_program};
+pub use share::{is_full_run, test_count, test_seeds};
+pub use time::WorkClock;
+
+/// The folder of the repository.
+pub fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap_or(root)
+}

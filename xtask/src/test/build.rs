@@ -1,0 +1,95 @@
+//! The test programs, built by cargo, which says where they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::campaigns::{Problem, cargo};
+
+/// A program of tests.
+pub struct TestProgram {
+    /// The name of its package and of its target: `ioxide-cli it`.
+    pub name: String,
+    /// The program.
+    pub path: PathBuf,
+    /// The folder of its package, where cargo would run it.
+    pub folder: PathBuf,
+}
+
+/// The arguments that choose the packages to test. Selecting packages one by one would build them with other features.
+pub fn packages(is_measuring: bool) -> &'static [&'static str] {
+    if is_measuring { &["--workspace"] } else { &["--workspace", "--exclude", "ioxide-bench"] }
+}
+
+/// Builds the test programs, with the progress of cargo on stderr.
+pub fn test_programs(root: &Path, is_measuring: bool) -> Result<Vec<TestProgram>, Problem> {
+    let mut command: Command = cargo(root);
+    command.arg("test").args(packages(is_measuring)).args(["--lib", "--bins", "--tests", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err("the tests are not built".into());
+    }
+    let mut programs = Vec::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        programs.extend(test_program(line)?);
+    }
+    Ok(programs)
+}
+
+/// The test program that a message of cargo is about, if it is about one.
+fn test_program(message: &str) -> Result<Option<TestProgram>, Problem> {
+    if !message.contains(r#""reason":"compiler-artifact""#) || !message.contains(r#""test":true},"#) {
+        return Ok(None);
+    }
+    let (Some(path), Some(manifest)) = (text_of(message, "executable"), text_of(message, "manifest_path"))
+    else {
+        return Ok(None);
+    };
+    let package: toml::Table = fs::read_to_string(&manifest)?.parse()?;
+    let package =
+        package.get("package").and_then(|package| package.get("name")).and_then(|name| name.as_str());
+    let target = text_of(message, "name").unwrap_or_default();
+    let name = match target.replace('_', "-") == package.unwrap_or_default() {
+        true => format!("{target} unit"),
+        false => format!("{} {target}", package.unwrap_or_default()),
+    };
+    let folder = Path::new(&manifest).parent().map(Path::to_path_buf).unwrap_or_default();
+    Ok(Some(TestProgram { name, path: path.into(), folder }))
+}
+
+/// The text that a field has in a line of JSON; the first one of that name, as cargo writes it without spaces.
+fn text_of(json: &str, field: &str) -> Option<String> {
+    let begin = format!(r#""{field}":""#);
+    let rest = &json[json.find(&begin)? + begin.len()..];
+    let mut text = String::new();
+    let mut letters = rest.chars();
+    loop {
+        match letters.next()? {
+            '"' => return Some(text),
+            // Paths have no other escapes than these: `\\` and `\"`.
+            '\\' => text.push(letters.next()?),
+            letter => text.push(letter),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_cargo_names_a_program() {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").replace('\\', "\\\\");
+        let message = |test: bool, path: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"{manifest}","target":{{"kind":["test"],"name":"it"}},"profile":{{"opt_level":"0","test":{test}}},"executable":{path}}}"#
+            )
+        };
+        let program =
+            test_program(&message(true, r#""/a/it \"x\"""#)).expect("it is read").expect("a program");
+        assert_eq!((program.name.as_str(), program.path), ("xtask it", PathBuf::from("/a/it \"x\"")));
+        assert!(test_program(&message(false, r#""/a/ioxide""#)).expect("it is read").is_none());
+        assert!(test_program(&message(true, "null")).expect("it is read").is_none());
+    }
+}

@@ -1,0 +1,154 @@
+//! A job: the tests of one module of one test program, in a process of their own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::build::{TestProgram, packages};
+use super::output::results;
+use crate::campaigns::{Problem, cargo};
+
+/// A process that runs tests.
+pub struct TestJob {
+    /// The name of the job: program and module.
+    name: String,
+    kind: JobKind,
+}
+
+/// The two kinds of jobs.
+enum JobKind {
+    /// Tests of a program, by their names.
+    Tests { program: TestProgram, tests: Vec<String> },
+    /// The tests in the docs, which cargo builds and runs.
+    Docs { root: std::path::PathBuf, is_measuring: bool },
+}
+
+/// The end of a job.
+pub struct JobEnd {
+    /// The name of the job.
+    pub name: String,
+    /// The time it took.
+    pub took: Duration,
+    /// The tests that passed.
+    pub n_passed: usize,
+    /// The tests that failed, each as a job of its own.
+    pub failed: Vec<TestJob>,
+}
+
+/// The job that runs the tests in the docs of all packages.
+pub fn doc_tests(root: &Path, is_measuring: bool) -> Vec<TestJob> {
+    vec![TestJob { name: "docs".into(), kind: JobKind::Docs { root: root.into(), is_measuring } }]
+}
+
+/// The jobs of a program: one for each of its modules.
+pub fn modules(program: &TestProgram) -> Result<Vec<TestJob>, Problem> {
+    let output = Command::new(&program.path)
+        .args(["--list", "--format", "terse"])
+        .current_dir(&program.folder)
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("{} does not list its tests", program.path.display()).into());
+    }
+    let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        if let Some(test) = line.strip_suffix(": test") {
+            let module = test.split_once("::").map_or("", |(module, _)| module);
+            modules.entry(module.to_owned()).or_default().push(test.to_owned());
+        }
+    }
+    Ok(modules.into_iter().map(|(module, tests)| TestJob::new(program, &module, tests)).collect())
+}
+
+/// Sorts jobs so that the longest begin first: by the seconds of an earlier run, or else by the number of tests.
+pub fn sort_by_time(jobs: &mut [TestJob], times: &str) {
+    let known: BTreeMap<&str, f64> = times
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .filter_map(|(seconds, name)| Some((name, seconds.parse().ok()?)))
+        .collect();
+    let seconds = |job: &TestJob| known.get(job.name.as_str()).copied().unwrap_or_else(|| job.guess());
+    jobs.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
+}
+
+/// The seconds that jobs took, for [`sort_by_time`].
+pub fn times(ends: &[JobEnd]) -> String {
+    ends.iter().map(|end| format!("{:.1}\t{}\n", end.took.as_secs_f64(), end.name)).collect()
+}
+
+impl TestJob {
+    fn new(program: &TestProgram, module: &str, tests: Vec<String>) -> Self {
+        let name = format!("{} {module}", program.name).trim_end().to_owned();
+        let program = TestProgram {
+            name: program.name.clone(),
+            path: program.path.clone(),
+            folder: program.folder.clone(),
+        };
+        Self { name, kind: JobKind::Tests { program, tests } }
+    }
+
+    /// The seconds that the job may take, before it was ever run. Tests of the whole program take longer than unit tests.
+    fn guess(&self) -> f64 {
+        match &self.kind {
+            JobKind::Docs { .. } => f64::INFINITY,
+            JobKind::Tests { program, tests } if program.name == "ioxide-cli it" => tests.len() as f64,
+            JobKind::Tests { tests, .. } => 0.1 * tests.len() as f64,
+        }
+    }
+
+    /// Runs the job, with its output in `log`, and `threads` tests at once.
+    ///
+    /// The output goes to a file, not through a pipe: a program that a test leaves behind would hold a pipe open.
+    pub fn run(&self, log: &Path, threads: usize) -> JobEnd {
+        let began = Instant::now();
+        let status = File::create(log).and_then(|file| {
+            let mut command = self.command(threads);
+            command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).status()
+        });
+        let text =
+            fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let results = results(&text);
+        let failed = match status {
+            Ok(status) if status.success() => Vec::new(),
+            Ok(_) => self.failed(&results.passed),
+            Err(error) => {
+                super::say(&format!("{} does not start: {error}", self.name));
+                self.failed(&[])
+            }
+        };
+        JobEnd { name: self.name.clone(), took: began.elapsed(), n_passed: results.passed.len(), failed }
+    }
+
+    fn command(&self, threads: usize) -> Command {
+        match &self.kind {
+            JobKind::Docs { root, is_measuring } => {
+                let mut command = cargo(root);
+                command.arg("test").args(packages(*is_measuring)).args(["--doc", "--no-fail-fast"]);
+                command
+            }
+            JobKind::Tests { program, tests } => {
+                let mut command = Command::new(&program.path);
+                command.arg("--exact").args(tests).arg(format!("--test-threads={threads}"));
+                command.current_dir(&program.folder);
+                command
+            }
+        }
+    }
+
+    /// The jobs to run again: each test that did not pass, so also those that a crash of the program kept from running.
+    fn failed(&self, passed: &[String]) -> Vec<Self> {
+        match &self.kind {
+            JobKind::Docs { root, is_measuring } => doc_tests(root, *is_measuring),
+            JobKind::Tests { program, tests } => {
+                let open = tests.iter().filter(|test| !passed.contains(test));
+                let job = |test: &String| Self {
+                    name: format!("{} {test}", program.name),
+                    ..Self::new(program, "", vec![test.clone()])
+                };
+                open.map(job).collect()
+            }
+        }
+    }
+}
