@@ -136,7 +136,7 @@ impl LearnerFold {
 
     /// A shortest word below `node` whose answer is not what is predicted for `state`.
     pub fn find_conflict(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> Option<Word> {
-        // As `has_conflict`, but breadth first: the word is asked of the system, so it should be a shortest one.
+        // As `conflicts`, but breadth first: the word is asked of the system, so it should be a shortest one.
         let mut queue = vec![(node, self.basis[state])];
         let mut at = 0;
         while at < queue.len() {
