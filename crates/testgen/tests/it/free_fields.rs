@@ -332,8 +332,17 @@ fn window(sts: &Sts) -> Vec<Label> {
     labels
 }
 
-/// The length of the shortest difference within the window, up to [`DEPTH`] steps.
-fn difference(model: &Model, imp: &Sts) -> Option<usize> {
+/// The result of trying every value of the window.
+#[derive(Clone, Copy, Debug)]
+enum InWindow {
+    /// The length of the shortest difference.
+    Difference(usize),
+    /// There is no difference in so many steps.
+    NoneWithin(usize),
+}
+
+/// Tries every value of the window, up to [`DEPTH`] steps.
+fn difference(model: &Model, imp: &Sts) -> InWindow {
     let (imp, spec) = (Played { model, sts: imp }, Played { model, sts: &model.sts });
     let labels = window(&model.sts);
     let mut layer = vec![(imp.start(), spec.start())];
@@ -351,20 +360,20 @@ fn difference(model: &Model, imp: &Sts) -> Option<usize> {
                     continue;
                 }
                 if allowed.is_empty() {
-                    return Some(depth);
+                    return InWindow::Difference(depth);
                 }
                 if seen.insert((doing.clone(), allowed.clone())) {
                     next.push((doing, allowed));
                 }
             }
         }
-        // Beyond this many the levels take too long; a shorter one says as much as it says.
+        // Beyond this many, a level takes too long.
         if next.len() > 400 {
-            return None;
+            return InWindow::NoneWithin(depth);
         }
         layer = next;
     }
-    None
+    InWindow::NoneWithin(DEPTH)
 }
 
 fn is_within(trace: &Trace) -> bool {
@@ -387,14 +396,14 @@ fn representatives_find_what_all_values_of_a_window_find() {
         let expected = difference(&spec_model, &imp_sts);
         let told = || format!("seed {seed}: {found:?} but {expected:?}\n{imp}\n{spec}");
         let kind = match (&found, expected) {
-            (EnumerationResult::Conforms, Some(_)) => panic!("{}", told()),
-            (EnumerationResult::Conforms, None) => "conforms",
-            (EnumerationResult::Fails(trace), Some(at)) => {
+            (EnumerationResult::Conforms, InWindow::Difference(_)) => panic!("{}", told()),
+            (EnumerationResult::Conforms, InWindow::NoneWithin(_)) => "conforms",
+            (EnumerationResult::Fails(trace), InWindow::Difference(at)) => {
                 assert!(trace.len() <= at && (trace.len() == at || !is_within(trace)), "{}", told());
                 "fails"
             }
-            (EnumerationResult::Fails(trace), None) => {
-                assert!(trace.len() > DEPTH || !is_within(trace), "{}", told());
+            (EnumerationResult::Fails(trace), InWindow::NoneWithin(depth)) => {
+                assert!(trace.len() > depth || !is_within(trace), "{}", told());
                 "fails beyond"
             }
             (EnumerationResult::GaveUp, _) => "open",
