@@ -1,7 +1,7 @@
 //! Soundness and power of verdicts: correct systems that must never fail, and faults that must be found, over slow
 //! connections.
 //!
-//! Six [kinds of systems](systems) over five [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! Eight [kinds of systems](systems) over five [wires](wire), each behind a [proxy] that delays both directions by 0, 5
 //! or 50 ms and half of that as jitter, on an idle machine and on an overloaded one. A campaign has [`CAMPAIGN`] runs
 //! with the default settings of `ioxide test`. Every Fail of a correct system is a false one. Then the same systems
 //! with one fault each: the number of campaigns that find it, by delay.

@@ -29,13 +29,14 @@ use crate::mutant_file::PlayedName;
 use crate::project::{self, DescribedSystem, FILE, Instances, SystemSource};
 
 /// The keys that say how long to wait or what to show, not what the system is.
-const NOT_THE_SYSTEM: [&str; 9] = [
+const NOT_THE_SYSTEM: [&str; 10] = [
     "quiescence_ms",
     "quiescence",
     "ready",
     "ready_ms",
     "limit_ms",
     "latency_ms",
+    "message_ms",
     "secrets",
     "refusals",
     "version",

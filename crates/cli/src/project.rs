@@ -66,6 +66,8 @@ pub struct DescribedSystem {
     pub reach: Duration,
     /// The time that the system may take to greet, to reset, to confirm an input; `None` for the default.
     pub limit: Option<Duration>,
+    /// The longest time of a message from its first byte to its last; `None` for the default.
+    pub message_limit: Option<Duration>,
     /// The quiescence times.
     pub quiescence: QuiescenceTimes,
     /// The longest way of a message, for timed models.
@@ -97,6 +99,7 @@ impl DescribedSystem {
             connections: Vec::new(),
             renewal: SystemRenewal::Own,
             limit: None,
+            message_limit: None,
             quiescence: QuiescenceTimes::default(),
             latency: None,
             secrets,
@@ -317,7 +320,7 @@ fn warnings_of(
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-const COMMON: [&str; 15] = [
+const COMMON: [&str; 16] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -327,6 +330,7 @@ const COMMON: [&str; 15] = [
     "stop",
     "environment",
     "limit_ms",
+    "message_ms",
     "latency_ms",
     "reset",
     "reset_command",
@@ -429,6 +433,7 @@ fn described(
         renewal,
         reach: reach(&spec, system.number("ready_ms")?.or(system.has("start").then_some(READY_MS))),
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
+        message_limit: system.number("message_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: QuiescenceTimes::read(system)?,
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,

@@ -203,7 +203,9 @@ pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, Early
     let interrupt = Interrupt::by(&STOP);
     let tls = encrypted(described.tls.as_ref())?;
     let reach = described.reach;
-    let connection = RemoteConnection { environment, interrupt, reach, tls, ..RemoteConnection::default() };
+    let message_limit = described.message_limit;
+    let connection =
+        RemoteConnection { environment, interrupt, reach, tls, message_limit, ..RemoteConnection::default() };
     Ok(match described.limit {
         Some(limit) => RemoteConnection { limit, ..connection },
         None => connection,

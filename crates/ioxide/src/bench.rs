@@ -11,16 +11,31 @@ use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, 
 use ioxide_runner::codec::{WireMessage, label_from_json};
 use serde_json::{Map, Value as Json};
 
-use crate::system::{GivenInput, InProcess, Outputs};
+use crate::system::{GivenInput, InProcess, Outputs, TestMistake};
 
-/// The reason why a run has no system: it panicked, or was never made.
-struct AbsentSystem {
-    status: String,
+/// The reason why a run has no system.
+#[derive(Clone)]
+enum AbsentSystem {
+    /// It panicked, or was never made.
+    Ended(String),
+    /// The test made a mistake while the system handled something, so nobody knows its state.
+    Abandoned(String),
 }
 
 impl AbsentSystem {
+    /// Returns the reason that the payload of a panic gives.
+    fn after_panic(panic: Box<dyn Any + Send>) -> Self {
+        match panic.downcast::<TestMistake>() {
+            Ok(mistake) => Self::Abandoned(mistake.0),
+            Err(panic) => Self::Ended(format!("it panicked: {}", words(&*panic))),
+        }
+    }
+
     fn error(&self) -> AdapterError {
-        AdapterError::Ended { status: self.status.clone() }
+        match self {
+            Self::Ended(status) => AdapterError::Ended { status: status.clone() },
+            Self::Abandoned(mistake) => AdapterError::Mistake(mistake.clone()),
+        }
     }
 }
 
@@ -38,7 +53,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
         Self {
             model,
             make,
-            system: Err(AbsentSystem { status: "it was never made".into() }),
+            system: Err(AbsentSystem::Ended("it was never made".into())),
             said: VecDeque::new(),
         }
     }
@@ -53,7 +68,7 @@ impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
             self.said.push_back(label.into());
         }
         done.map_err(|panic| {
-            let absent = AbsentSystem { status: format!("it panicked: {}", words(&*panic)) };
+            let absent = AbsentSystem::after_panic(panic);
             let error = absent.error();
             self.system = Err(absent);
             error

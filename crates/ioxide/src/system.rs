@@ -1,7 +1,10 @@
 //! Systems in the same process: the inputs they are given, and the outputs they emit.
 
+use std::fmt::Display;
+use std::panic::{Location, resume_unwind};
 use std::time::Duration;
 
+use ioxide_model::collection::Items;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
@@ -23,6 +26,17 @@ pub trait InProcess {
     fn pass(&mut self, until: Duration, _outputs: &mut Outputs) -> Duration {
         until
     }
+}
+
+/// The payload of a panic about a mistake in the test: it is no panic of the system, so no verdict follows from it.
+pub(crate) struct TestMistake(pub(crate) String);
+
+/// Ends the call of the system because of a mistake in the test, which is reported with the place of the caller.
+#[track_caller]
+fn end_by_mistake(problem: impl Display) -> ! {
+    let place = Location::caller();
+    // No panic hook runs: the check reports the mistake once, as its error.
+    resume_unwind(Box::new(TestMistake(format!("{problem} (at {place})"))))
 }
 
 /// An input of the model, with its values.
@@ -55,62 +69,93 @@ impl<'i> GivenInput<'i> {
 
     #[track_caller]
     fn needed(&self, field: &str) -> &'i Value {
-        self.value(field).unwrap_or_else(|| panic!("the input `{}` has no field `{field}`", self.name()))
+        match self.value(field) {
+            Some(value) => value,
+            None => end_by_mistake(format_args!("the input `{}` has no field `{field}`", self.name())),
+        }
+    }
+
+    /// Ends the call: the type that was asked for cannot hold the value, which the model allows.
+    #[track_caller]
+    fn refuse(&self, field: &str, reason: impl Display) -> ! {
+        let value = value_to_json(&self.model.pool, self.needed(field));
+        let name = self.name();
+        let advice = if has_number(self.needed(field)) {
+            "; where the model allows more than the type holds, give the field a range, as in `n: 0..100`, or read \
+             a larger type with `get`"
+        } else {
+            ""
+        };
+        end_by_mistake(format_args!("`{name}.{field}` is {value}: {reason}{advice}"))
     }
 
     /// The value of a field as any type that reads JSON: options, lists, records, enums by name.
     ///
-    /// # Panics
-    /// If there is no such field, or it is of another shape: a mistake in the test.
+    /// If there is no such field, or the type cannot hold its value, the call of the system ends here and the check
+    /// fails without a verdict: that is a mistake in the test, not in the system.
     #[must_use]
     #[track_caller]
     pub fn get<T: DeserializeOwned>(&self, field: &str) -> T {
         let json = value_to_json(&self.model.pool, self.needed(field));
-        let text = json.to_string();
-        serde_json::from_value(json)
-            .unwrap_or_else(|error| panic!("`{}.{field}` is {text}: {error}", self.name()))
+        match serde_json::from_value(json) {
+            Ok(value) => value,
+            Err(error) => self.refuse(field, error),
+        }
     }
 
     /// The number in a field.
     ///
-    /// # Panics
-    /// If there is no such field, it is no integer, or it has more than 64 bits: see [`get`](Self::get).
+    /// If there is no such field, it is no integer, or its number has more than 64 bits, the call of the system ends
+    /// here and the check fails without a verdict; see [`get`](Self::get) for larger numbers.
     #[must_use]
     #[track_caller]
     pub fn int(&self, field: &str) -> i64 {
         match self.needed(field) {
-            Value::Int(number) => {
-                let number = number.to_string();
-                number.parse().unwrap_or_else(|_| panic!("`{}.{field}` is {number}", self.name()))
-            }
-            other => panic!("`{}.{field}` is no integer: {other:?}", self.name()),
+            Value::Int(number) => match number.to_string().parse() {
+                Ok(number) => number,
+                Err(_) => self.refuse(field, "it has more than 64 bits"),
+            },
+            _ => self.refuse(field, "it is no integer"),
         }
     }
 
     /// The text in a field.
     ///
-    /// # Panics
-    /// If there is no such field, or it is no string.
+    /// If there is no such field, or it is no string, the call of the system ends here and the check fails without a
+    /// verdict.
     #[must_use]
     #[track_caller]
     pub fn str(&self, field: &str) -> &'i str {
         match self.needed(field) {
             Value::Str(text) => text,
-            other => panic!("`{}.{field}` is no string: {other:?}", self.name()),
+            _ => self.refuse(field, "it is no string"),
         }
     }
 
     /// The truth in a field.
     ///
-    /// # Panics
-    /// If there is no such field, or it is no truth value.
+    /// If there is no such field, or it is no truth value, the call of the system ends here and the check fails without
+    /// a verdict.
     #[must_use]
     #[track_caller]
     pub fn bool(&self, field: &str) -> bool {
         match self.needed(field) {
             Value::Bool(truth) => *truth,
-            other => panic!("`{}.{field}` is no truth value: {other:?}", self.name()),
+            _ => self.refuse(field, "it is no truth value"),
         }
+    }
+}
+
+/// Returns whether there is an integer in `value`.
+fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Int(_) => true,
+        Value::Data(data) => data.args.iter().any(has_number),
+        Value::Collection(all) => match &all.items {
+            Items::List(items) | Items::Set(items) => items.iter().any(has_number),
+            Items::Map(entries) => entries.iter().any(|(key, item)| has_number(key) || has_number(item)),
+        },
+        Value::Bool(_) | Value::Real(_) | Value::Str(_) => false,
     }
 }
 
@@ -123,11 +168,12 @@ pub struct Outputs {
 impl Outputs {
     /// Says the output called `name` in the model; `fields` is an object with its values, `()` if it has none.
     ///
-    /// # Panics
-    /// If `fields` cannot be written as JSON.
+    /// If `fields` cannot be written as JSON, the call of the system ends here and the check fails without a verdict.
     #[track_caller]
     pub fn emit(&mut self, name: &str, fields: impl Serialize) {
-        let fields = serde_json::to_value(fields).unwrap_or_else(|error| panic!("`{name}`: {error}"));
-        self.said.push((name.to_owned(), fields));
+        match serde_json::to_value(fields) {
+            Ok(fields) => self.said.push((name.to_owned(), fields)),
+            Err(error) => end_by_mistake(format_args!("the output `{name}`: {error}")),
+        }
     }
 }

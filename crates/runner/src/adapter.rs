@@ -11,10 +11,12 @@ mod guardian;
 pub mod http;
 mod interrupt;
 pub mod managed;
+mod message_time;
 pub mod model;
 mod ports;
 pub mod process;
 mod remote;
+mod reset;
 pub mod selftest;
 pub mod server;
 pub mod several;
@@ -42,7 +44,9 @@ use crate::player::PlayError;
 
 pub use self::frames::{Framing, LengthField, LengthUnit};
 pub use self::interrupt::Interrupt;
+pub use self::message_time::MessageLimits;
 pub use self::remote::{ClockKind, RemoteConnection};
+pub use self::reset::{HttpResetStep, RefusedReset, ResetMismatch, ResetStep};
 pub use self::spec::{BadSpec, SutSpec};
 pub use crate::protocol::PartPlace;
 
@@ -202,6 +206,8 @@ pub struct ArrivedOutput {
     pub label: Label,
     /// The instant of its arrival; `None` if the adapter does not stamp messages.
     pub at: Option<Instant>,
+    /// The arrival of its first byte, where that may be earlier; `None` if the adapter does not know it.
+    pub begun: Option<Instant>,
     /// The bytes of the message as text, if the adapter keeps them.
     pub raw: Option<String>,
     /// The way by which it came, in relation to other messages under way.
@@ -212,10 +218,35 @@ pub struct ArrivedOutput {
     pub is_refusal: bool,
 }
 
+impl ArrivedOutput {
+    /// Returns the instants of its arrival; now where they are not known.
+    #[must_use]
+    pub fn times(&self) -> ArrivalTimes {
+        let complete = self.at.unwrap_or_else(Instant::now);
+        ArrivalTimes { begun: self.begun.unwrap_or(complete), complete }
+    }
+}
+
+/// The instants at which a message arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrivalTimes {
+    /// The arrival of its first byte: from then on there was no silence.
+    pub begun: Instant,
+    /// The arrival of its last byte.
+    pub complete: Instant,
+}
+
+impl From<Instant> for ArrivalTimes {
+    fn from(at: Instant) -> Self {
+        Self { begun: at, complete: at }
+    }
+}
+
 /// A message that arrived just now on the one way there is.
 impl From<Label> for ArrivedOutput {
     fn from(label: Label) -> Self {
-        Self { label, at: None, raw: None, way: Arrival::Direct, is_first: false, is_refusal: false }
+        let (way, is_first, is_refusal) = (Arrival::Direct, false, false);
+        Self { label, at: None, begun: None, raw: None, way, is_first, is_refusal }
     }
 }
 
@@ -257,6 +288,14 @@ pub enum AdapterError {
         /// The cause, for people.
         reason: String,
     },
+    /// The connection to the system cannot be encrypted; another attempt would fail too.
+    #[error("no TLS connection to `{what}`: {reason}")]
+    Tls {
+        /// The address.
+        what: String,
+        /// The cause and what to do about it, for people.
+        reason: String,
+    },
     /// The system did not answer in time.
     #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
     Late {
@@ -290,6 +329,14 @@ pub enum AdapterError {
         /// The limit that was exceeded, and the setting that raises it.
         reason: String,
     },
+    /// A message was begun and not finished.
+    #[error("half a message: {cut}; it wrote: {line}")]
+    HalfMessage {
+        /// The part that arrived, shortened if long.
+        line: String,
+        /// The reason why the rest is missing.
+        cut: MessageCut,
+    },
     /// The adapter wrote something that is no message of the protocol, or not in its turn.
     #[error("the system broke the protocol: {reason}; it wrote: {line}")]
     Protocol {
@@ -310,6 +357,13 @@ pub enum AdapterError {
     /// The connection behind the adapter is of no more use.
     #[error("the system is broken: {0}")]
     Broken(String),
+    /// The code between the tester and the system is wrong: it asks an input for what it does not have, or cannot hold
+    /// a value that the model allows.
+    #[error("mistake in the adapter: {0}")]
+    Mistake(String),
+    /// The system answered its reset otherwise than it should, again and again, so it is not in its initial state.
+    #[error("the system refused to be reset: {0}")]
+    ResetRefused(Box<RefusedReset>),
     /// The system cannot go back to its initial state.
     #[error("the system cannot be reset")]
     NoReset,
@@ -319,6 +373,17 @@ pub enum AdapterError {
     /// The model played as system cannot go on.
     #[error("the model played as system: {0}")]
     Play(#[from] PlayError),
+}
+
+/// The reason why the rest of a message is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MessageCut {
+    /// The connection is open, and no byte has come for this long.
+    #[error("the rest of it did not come within {} ms", .0.as_millis())]
+    Stopped(Duration),
+    /// The system closed the connection.
+    #[error("it closed the connection in the middle of it")]
+    Closed,
 }
 
 impl AdapterError {
@@ -331,23 +396,30 @@ impl AdapterError {
             Self::Unreadable { .. } => Some(Breakdown::Unreadable),
             Self::Late { awaited: "sent" | "rest of the answer", .. } => Some(Breakdown::Hung),
             Self::Start { .. }
+            | Self::Tls { .. }
             | Self::Late { .. }
             | Self::TooLarge { .. }
+            | Self::HalfMessage { .. }
             | Self::Protocol { .. }
             | Self::Refused(_)
             | Self::Unwritable(_)
             | Self::Unknown(_)
+            | Self::Mistake(_)
+            | Self::ResetRefused(_)
             | Self::NoReset
             | Self::Interrupted
             | Self::Play(_) => None,
         }
     }
 
-    /// Returns the error as one of a system that is spoken to without an adapter: a violation of the protocol is an
-    /// unreadable output.
+    /// Returns the error as one of a system that is spoken to without an adapter: a violation of the protocol and half
+    /// a message are unreadable outputs.
     pub(crate) fn of_system(self) -> Self {
         match self {
             Self::Protocol { line, reason } => Self::Unreadable { line, reason },
+            Self::HalfMessage { line, cut } => {
+                Self::Unreadable { line, reason: format!("half a message: {cut}") }
+            }
             other => other,
         }
     }

@@ -48,6 +48,18 @@ pub enum Excess {
         /// The number of digits that are read.
         limit: usize,
     },
+    /// The body has an encoding that is not read here.
+    #[error("a body encoded as `{name}`, which is not read; `gzip`, `deflate` and `br` are")]
+    Coding {
+        /// The name of the encoding.
+        name: String,
+    },
+    /// A stream of events has an encoding, and none is read there.
+    #[error("a stream of events encoded as `{name}`; they are read only as they are")]
+    StreamCoding {
+        /// The name of the encoding.
+        name: String,
+    },
     /// There are too many ways to read the message.
     #[error("more than {limit} ways to read it: cases without a name stand inside each other")]
     Tries {

@@ -46,7 +46,7 @@ use self::crossing::CrossedMessage;
 use self::pace::RunPace;
 use self::silence::Silences;
 pub use self::wait::{FirstReplyWait, LagEffect};
-use crate::adapter::{Adapter, AdapterError, ArrivedOutput, InputReceipt};
+use crate::adapter::{Adapter, AdapterError, ArrivalTimes, ArrivedOutput, InputReceipt};
 use crate::clock::lag::{LagMeter, LagWatch};
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
@@ -397,10 +397,10 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Judges a message that was seen.
     fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
         self.count_reply(&output);
-        let ArrivedOutput { label, at, raw, way, is_first, .. } = output;
-        let at = at.unwrap_or_else(Instant::now);
+        let at = output.times();
+        let ArrivedOutput { label, raw, way, is_first, .. } = output;
         self.raw = raw;
-        self.count_latency(&label, at, is_first);
+        self.count_latency(&label, at.begun, is_first);
         self.way = WayTold::seen(way);
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
@@ -426,16 +426,16 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Counts how long the first answer to an input took, which arrived at `at`; what comes unasked is no answer. A late
+    /// Counts how long the first answer to an input took, which began at `began`; what comes unasked is no answer. A late
     /// first reply after a start says nothing about later answers.
-    fn count_latency(&mut self, label: &Label, at: Instant, is_first: bool) {
+    fn count_latency(&mut self, label: &Label, began: Instant, is_first: bool) {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
         let Some(asked) = self.asked.take() else { return };
         if self.bench.adapter.knows_silence() {
             return;
         }
-        let taken = at.saturating_duration_since(asked);
+        let taken = began.saturating_duration_since(asked);
         if is_first {
             self.config.patience.note_first_reply(taken);
         }
@@ -455,15 +455,15 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Moves the monitor on by a message that came in this way at `at`, and reports the step.
-    fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: Instant) -> io::Result<LoopStep> {
+    fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: ArrivalTimes) -> io::Result<LoopStep> {
         let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
         match step {
             ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
-                self.unless_late(label, arrival, at, forbidden)
+                self.unless_late(label, arrival, at.begun, forbidden)
             }
             step => {
                 self.silences.seen(label, arrival);
-                self.note_crossing(arrival, at);
+                self.note_crossing(arrival, at.complete);
                 Ok(step)
             }
         }

@@ -92,6 +92,7 @@ class Reader {
     if (token === '{') return this.object();
     if (token === '[') return this.list();
     if (/^-?\d+$/.test(token)) return whole(token);
+    if (/^-?\d/.test(token)) return decimal(token);
     return JSON.parse(token);
   }
 
@@ -121,4 +122,26 @@ class Reader {
 function whole(digits) {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);
+}
+
+/** The number of significant digits that every number of JavaScript keeps. */
+const EXACT_DIGITS = 15;
+
+/** The real number written `text`: a number or, where that would lose digits, the text, as for `"1/3"`. */
+function decimal(text) {
+  const digits = text.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '');
+  return digits.length <= EXACT_DIGITS && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** The first value inside `value`, itself included, that `is` holds for; undefined if there is none. */
+export function findInside(value, is) {
+  if (is(value)) return value;
+  if (value === null || typeof value !== 'object') return undefined;
+  if (value instanceof Case) return findInside(value.fields, is);
+  const parts = value instanceof Map || value instanceof Set ? [...value] : Object.values(value);
+  for (const part of parts) {
+    const found = findInside(part, is);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

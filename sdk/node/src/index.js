@@ -7,7 +7,7 @@ import net from 'node:net';
 import readline from 'node:readline';
 
 import { Clock, nanoseconds } from './clock.js';
-import { BadLine, PROTOCOL, fromLine, toLine } from './codec.js';
+import { BadLine, PROTOCOL, findInside, fromLine, toLine } from './codec.js';
 
 export { Case } from './codec.js';
 
@@ -16,6 +16,12 @@ export class Refused extends Error {}
 
 /** The system, or the way to it, is of no more use. */
 export class Broken extends Error {}
+
+/** An output that cannot be sent as it is: a mistake of the adapter, and no fault of the system. */
+class UnsendableOutput extends TypeError {}
+
+/** What to do about numbers that are too large. */
+const GIVE_A_RANGE = 'give the field a range in the model, as in `n: 0..100`, or use bigint';
 
 /** A system under test. Extend it: `static inputs` and `outputs`, `reset`, a method for every input, `emit`. */
 export class Adapter {
@@ -38,6 +44,7 @@ export class Adapter {
   #due = undefined;
   #resetting = false;
   #configured = false;
+  #ready = false;
   #spoken = false;
   #handlers;
   #clock = new Clock((call) => this.#take(async () => call()).catch((error) => this.#lateFailure(error)));
@@ -56,10 +63,12 @@ export class Adapter {
   emit(label, args = {}) {
     const { outputs, observed } = this.constructor;
     if (Object.keys(outputs).length) checkOutput({ ...outputs, ...observed }, label, args);
-    const line = toLine({ type: 'output', label, args, time_ns: process.hrtime.bigint() });
+    checkExact({ ...outputs, ...observed }[label] ?? {}, label, args);
+    const line = outputLine(label, args);
     this.#spoken = true;
     if (this.#due !== undefined || this.#resetting) this.#held.push(line);
-    else this.#write?.(line);
+    else if (this.#ready) this.#write?.(line);
+    else this.log(`\`${label}\` was emitted before the system was ready: it belongs to no run and is not told`);
   }
 
   /** Says that the system has got the input being handled; later outputs come after it. */
@@ -99,7 +108,7 @@ export class Adapter {
   async talk(reader, writer) {
     writer.on('error', () => {});
     this.#write = (line) => writer.write(line);
-    this.#configured = false;
+    [this.#configured, this.#ready] = [false, false];
     this.#tell(this.#hello());
     const lines = readline.createInterface({ input: reader, crlfDelay: Infinity });
     try {
@@ -195,6 +204,7 @@ export class Adapter {
         await this.reset();
         this.#clock.start();
         this.#tell({ type: 'ready' });
+        this.#ready = true;
       } catch (error) {
         this.#held = [];
         this.#fail('broken', `reset: ${told(error)}`);
@@ -228,7 +238,7 @@ export class Adapter {
         this.#release();
         const kind = error instanceof Refused ? 'refused' : error instanceof Broken ? 'broken' : 'unknown';
         if (kind === 'unknown') console.error(error);
-        this.#fail(kind, told(error), id);
+        this.#fail(kind, told(error) + bigintAdvice(error, message.args), id);
       }
     });
   }
@@ -272,7 +282,9 @@ export class Adapter {
   /** A call made later went wrong: nobody knows what the system does now. */
   #lateFailure(error) {
     console.error(error);
-    this.#fail('broken', `a call made later: ${told(error)}`);
+    // An output that cannot be sent is no breakdown of the system.
+    const kind = error instanceof UnsendableOutput ? 'unknown' : 'broken';
+    this.#fail(kind, `a call made later: ${told(error)}`);
   }
 
   #release() {
@@ -319,11 +331,37 @@ function handlersOf(adapter) {
 
 function checkOutput(outputs, label, args) {
   const fields = outputs[label];
-  if (!fields) throw new TypeError(`there is no output \`${label}\`; there is ${Object.keys(outputs).join(', ')}`);
+  if (!fields) throw new UnsendableOutput(`there is no output \`${label}\`; there is ${Object.keys(outputs).join(', ')}`);
   const [wanted, given] = [Object.keys(fields), Object.keys(args)];
   if (wanted.length !== given.length || wanted.some((field) => !given.includes(field))) {
-    throw new TypeError(`\`${label}\` has the fields [${wanted}], not [${given}]`);
+    throw new UnsendableOutput(`\`${label}\` has the fields [${wanted}], not [${given}]`);
   }
+}
+
+/** The line that tells an output. */
+function outputLine(label, args) {
+  try {
+    return toLine({ type: 'output', label, args, time_ns: process.hrtime.bigint() });
+  } catch (error) {
+    throw new UnsendableOutput(`\`${label}\`: ${error.message}`);
+  }
+}
+
+/** Refuses whole numbers beyond 2^53, which may have lost digits on their way here, unless the field is a real. */
+function checkExact(sorts, label, args) {
+  const isInexact = (value) => Number.isInteger(value) && !Number.isSafeInteger(value);
+  for (const [field, value] of Object.entries(args)) {
+    const found = sorts[field] === 'real' ? undefined : findInside(value, isInexact);
+    if (found !== undefined) {
+      throw new UnsendableOutput(`\`${label}.${field}\`: ${found} is beyond 2^53, where numbers of JavaScript lose digits: ${GIVE_A_RANGE}`);
+    }
+  }
+}
+
+/** What a handler that was given a bigint may have to be told about its error. */
+function bigintAdvice(error, args) {
+  const large = error instanceof TypeError ? findInside(args ?? {}, (value) => typeof value === 'bigint') : undefined;
+  return large === undefined ? '' : ` (${large} is beyond 2^53 and was given as a bigint: ${GIVE_A_RANGE})`;
 }
 
 function told(error) {

@@ -174,3 +174,72 @@ test('collections and cases are sent as models have them', () => {
   assert.deepEqual(sent([new Case('all', { of: new Set([1]) })]), [{ all: { of: [1] } }]);
   for (const none of [3, null, {}, { a: 1 }, { a: {}, b: {} }, ['ok']]) assert.throws(() => Case.of(none), TypeError);
 });
+
+class Numbers extends Adapter {
+  static inputs = { double: { n: 'int' }, grow: { n: 'int' }, later: {} };
+  static outputs = { told: { n: 'int' }, list: { all: 'list<int>' }, real: { x: 'real' } };
+  static virtualTime = true;
+
+  double({ n }) {
+    this.emit('told', { n: n * 2 });
+  }
+
+  grow({ n }) {
+    this.emit('list', { all: [n * 2 ** 53] });
+  }
+
+  later() {
+    this.after(1, () => this.emit('told', { n: 2 ** 60 }));
+    this.emit('real', { x: 1e300 });
+  }
+}
+
+test('numbers that lost digits are mistakes of the adapter', async () => {
+  const talk = conversation(new Numbers());
+  await talk.hear();
+  talk.say({ type: 'configure', virtual_time: true });
+  assert.equal((await talk.hear()).type, 'ready');
+  talk.say({ type: 'input', id: 1, label: 'double', args: { n: 2 ** 53 - 1 } });
+  const inexact = await talk.hear();
+  assert.deepEqual([inexact.type, inexact.kind], ['error', 'unknown']);
+  assert.match(inexact.text, /told\.n.*beyond 2\^53.*give the field a range/);
+  talk.say({ type: 'input', id: 2, label: 'grow', args: { n: 3 } });
+  assert.match((await talk.hear()).text, /list\.all.*give the field a range/);
+  talk.say('{"type":"input","id":3,"label":"grow","args":{"n":9007199254740993}}');
+  const mixed = await talk.hear();
+  assert.equal(mixed.kind, 'unknown');
+  assert.match(mixed.text, /9007199254740993 is beyond 2\^53 and was given as a bigint: give the field a range/);
+  talk.say({ type: 'input', id: 4, label: 'later' });
+  assert.equal((await talk.hear()).type, 'sent');
+  assert.equal((await talk.hear()).args.x, 1e300);
+  talk.say({ type: 'advance', to_ns: 1 });
+  assert.equal((await talk.hear()).type, 'advanced');
+  talk.say({ type: 'advance', to_ns: 2000000000 });
+  const late = await talk.hear();
+  assert.deepEqual([late.type, late.kind], ['error', 'unknown'], 'no breakdown of the system');
+  await talk.end();
+});
+
+test('reals keep their digits', () => {
+  const read = (text) => fromLine(`{"type":"t","x":${text}}`).x;
+  assert.equal(read('0.1'), 0.1);
+  assert.equal(read('-2.50'), -2.5);
+  assert.equal(read('1e3'), 1000);
+  assert.equal(read('0.12345678901234567890'), '0.12345678901234567890');
+  assert.equal(read('1e400'), '1e400');
+});
+
+test('outputs before the first ready are logged', async () => {
+  const adapter = new Adder();
+  const talk = conversation(adapter);
+  assert.equal((await talk.hear()).type, 'hello');
+  adapter.emit('late');
+  const log = await talk.hear();
+  assert.equal(log.type, 'log');
+  assert.match(log.text, /before the system was ready/);
+  talk.say({ type: 'configure' });
+  assert.equal((await talk.hear()).type, 'ready');
+  adapter.emit('late');
+  assert.equal((await talk.hear()).label, 'late');
+  await talk.end();
+});

@@ -22,6 +22,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, TextI
 from .clock import Clock, Seconds, nanoseconds
 from .codec import PROTOCOL, BadLine, Message, from_line, to_line
 from .loop import Loop
+from .values import sendable
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 
@@ -32,6 +33,10 @@ class Refused(Exception):
 
 class Broken(Exception):
     """The system, or the way to it, is of no more use."""
+
+
+class UnsendableOutput(ValueError):
+    """An output cannot be sent as it is: a mistake of the adapter, and no fault of the system."""
 
 
 def on_input(label: str) -> Callable[[Handler], Handler]:
@@ -85,6 +90,7 @@ class Adapter:
     _due: Optional[int]
     _resetting: Optional[int]
     _configured: bool
+    _ready: bool
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -100,7 +106,7 @@ class Adapter:
         self._spoken = False
         self._writer, self._held = None, []
         self._due, self._resetting = None, None
-        self._configured = False
+        self._configured, self._ready = False, False
         self._handlers = _handlers_of(self)
         self._loop = Loop()
         return self
@@ -115,14 +121,25 @@ class Adapter:
         """Tells that the system sent a message; from any thread, at any time."""
         if self.outputs:
             _check_output({**self.outputs, **self.observed}, label, args)
+        _check_exact({**self.outputs, **self.observed}.get(label) or {}, label, args)
         message = {"type": "output", "label": label, "args": args, "time_ns": time.monotonic_ns()}
-        line = to_line(message)
+        try:
+            line = to_line(message)
+        except (TypeError, ValueError) as error:
+            raise UnsendableOutput(f"`{label}`: {error}") from None
         with self._lock:
             self._spoken = True
-            if self._due is not None or self._resetting == threading.get_ident():
+            if self._due is not None or self._is_of_reset():
                 self._held.append(message)
+            elif not self._ready:
+                self.log(f"`{label}` was emitted before the system was ready: it belongs to no run and is not told")
             else:
                 self._write_line(line)
+
+    def _is_of_reset(self) -> bool:
+        """Whether the caller is the reset under way; what the event loop did before has ended by then."""
+        is_here = self._resetting == threading.get_ident()
+        return is_here or (self._resetting is not None and self._loop.is_current())
 
     def sent(self) -> None:
         """Says that the system has got the input being handled; later outputs come after it."""
@@ -158,7 +175,7 @@ class Adapter:
     def talk(self, reader: TextIO, writer: TextIO) -> None:
         """One conversation, up to `bye` or the end of `reader`."""
         with self._lock:
-            self._writer, self._configured = writer, False
+            self._writer, self._configured, self._ready = writer, False, False
         try:
             self._write(self._hello())
             for line in reader:
@@ -269,6 +286,7 @@ class Adapter:
                 with self._lock:
                     self._clock.start()
                     self._write({"type": "ready"})
+                    self._ready = True
                     self._release()
             finally:
                 self._resetting = None
@@ -305,7 +323,9 @@ class Adapter:
     def _late_failure(self, error: Exception) -> None:
         """A call made later went wrong: nobody knows what the system does now."""
         traceback.print_exc()
-        self._fail("broken", f"a call made later: {_told(error)}")
+        # An output that cannot be sent is a mistake of the adapter, no breakdown of the system.
+        kind = "unknown" if isinstance(error, UnsendableOutput) else "broken"
+        self._fail(kind, f"a call made later: {_told(error)}")
 
     def _input(self, message: Message) -> None:
         number = message.get("id")
@@ -430,9 +450,30 @@ def _marked(adapter: Adapter) -> Dict[str, Callable[..., object]]:
 
 def _check_output(outputs: Mapping[str, Mapping[str, str]], label: str, args: Mapping[str, Any]) -> None:
     if label not in outputs:
-        raise ValueError(f"there is no output `{label}`; there is {', '.join(outputs)}")
+        raise UnsendableOutput(f"there is no output `{label}`; there is {', '.join(outputs)}")
     if set(outputs[label]) != set(args):
-        raise ValueError(f"`{label}` has the fields {list(outputs[label])}, not {list(args)}")
+        raise UnsendableOutput(f"`{label}` has the fields {list(outputs[label])}, not {list(args)}")
+
+
+def _check_exact(sorts: Mapping[str, str], label: str, args: Mapping[str, Any]) -> None:
+    """Refuses whole floats beyond 2^53, which may have lost digits on their way here, unless the field is a real."""
+    for field, value in args.items():
+        for found in () if sorts.get(field) == "real" else _floats(value):
+            if found.is_integer() and abs(found) > 2**53:
+                raise UnsendableOutput(
+                    f"`{label}.{field}`: {found} is beyond 2^53, where floats lose digits: compute with int, or give "
+                    "the field a range in the model, as in `n: 0..100`"
+                )
+
+
+def _floats(value: Any) -> Iterator[float]:
+    """The floats inside a value."""
+    value = sendable(value)
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _floats(inner)
 
 
 def _label(name: str, direction: str, fields: Mapping[str, str]) -> Message:

@@ -22,6 +22,10 @@ class Loop:
 
         return asyncio.run_coroutine_threadsafe(awaited(), self._started()).result()
 
+    def is_current(self) -> bool:
+        """Whether the caller runs in the loop."""
+        return self._thread is not None and self._thread.ident == threading.get_ident()
+
     def cancel(self) -> None:
         """Ends all tasks that were left running; those that end badly are nobody's business any more."""
         if self._loop is not None:

@@ -57,6 +57,30 @@ class Echo(Adapter):
         thread.join()
 
 
+class Chatty(Adapter):
+    """Emits while it is started, by another thread, and when it is ready."""
+
+    outputs = {"up": {"n": "int"}, "real": {"x": "real"}, "many": {"all": "list<int>"}}
+
+    def reset(self) -> None:
+        thread = threading.Thread(target=self.emit, args=("up",), kwargs={"n": 1})
+        thread.start()
+        thread.join()
+        self.emit("up", n=2)
+
+    @on_input("grow")
+    def grow(self, n: int) -> None:
+        self.emit("up", n=n * 1.0)
+
+    @on_input("list")
+    def list(self, n: int) -> None:
+        self.emit("many", all=[1.0, {"n": n * 1.0}])
+
+    @on_input("real")
+    def real(self) -> None:
+        self.emit("real", x=1e300)
+
+
 CONFIGURE = {"type": "configure", "seed": 7, "instance": 2, "settings": {"a": 1}}
 
 
@@ -89,6 +113,21 @@ SENT = {"type": "sent", "id": 5}
 
 
 class NameTest(unittest.TestCase):
+    def test_outputs_before_ready_are_logged(self) -> None:
+        log, ready, up = lines(Chatty(), CONFIGURE)
+        self.assertEqual((log["type"], ready["type"]), ("log", "ready"))
+        self.assertIn("before the system was ready", log["text"])
+        self.assertEqual((up["label"], up["args"]), ("up", {"n": 2}))
+
+    def test_floats_that_lost_digits_are_mistakes(self) -> None:
+        for label in ["grow", "list"]:
+            error = after_ready(Chatty(), give(label, n=2**60))[-1]
+            self.assertEqual((error["type"], error["kind"]), ("error", "unknown"))
+            self.assertIn("give the field a range", error["text"])
+        told = after_ready(Chatty(), give("grow", n=2**53))
+        self.assertEqual(told[-1]["args"], {"n": 2.0**53})
+        self.assertEqual(after_ready(Chatty(), give("real"))[-1]["args"], {"x": 1e300})
+
     """A handler called like an attribute of the base class broke the handshake."""
 
     def define(self, method: str, label: str) -> type:

@@ -52,7 +52,21 @@ class Counter(Adapter):
         self.closed = True
 
 
+class Greeter(Adapter):
+    """Its reset is a coroutine that emits."""
+
+    outputs = {"hello": {}}
+
+    async def reset(self) -> None:
+        await asyncio.sleep(0)
+        self.emit("hello")
+
+
 class Coroutines(unittest.TestCase):
+    def test_what_a_reset_emits_comes_after_ready(self) -> None:
+        told = conversation(Greeter(), {"type": "reset"})
+        self.assertEqual([message["type"] for message in told], ["hello", "ready", "output", "ready", "output", "bye"])
+
     def test_methods_are_inputs_by_name(self) -> None:
         hello = conversation(Counter())[0]
         inputs = [label["label"] for label in hello["labels"] if label["direction"] == "input"]

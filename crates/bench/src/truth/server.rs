@@ -72,6 +72,13 @@ pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
         BenchWire::Stdio | BenchWire::Tcp => {
             Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Protocol))
         }
+        BenchWire::Text if system.kind.outlives_connections() => {
+            let behaviour = Arc::new(Mutex::new(system.kind.start(system.health, system.seed)));
+            Listener::start(move |stream, number| {
+                let shared = Box::new(Arc::clone(&behaviour));
+                talk_to(shared, system, number, stream, MessageDialect::Text);
+            })
+        }
         BenchWire::Text | BenchWire::Pair => {
             Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Text))
         }
@@ -80,7 +87,7 @@ pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
             let ready_at = Instant::now() + system.kind.warm_up();
             Listener::start(move |stream, _| {
                 // A client that hangs up ends its service, nothing else.
-                let _ = answer(stream, &behaviour, ready_at);
+                let _ = answer(stream, system.kind, &behaviour, ready_at);
             })
         }
     }
@@ -96,12 +103,23 @@ enum MessageDialect {
 /// Serves one connection until it ends.
 fn talk(system: ServedSystem, number: u64, stream: TcpStream, dialect: MessageDialect) {
     thread::sleep(system.kind.warm_up());
+    let behaviour = system.kind.start(system.health, system.seed.wrapping_add(number));
+    talk_to(behaviour, system, number, stream, dialect);
+}
+
+/// Serves one connection to `behaviour` until it ends.
+fn talk_to(
+    behaviour: Box<dyn SystemBehaviour>,
+    system: ServedSystem,
+    number: u64,
+    stream: TcpStream,
+    dialect: MessageDialect,
+) {
     let Ok(reader) = stream.try_clone() else { return };
-    let seed = system.seed.wrapping_add(number);
     let mut talk = BenchConversation {
-        behaviour: system.kind.start(system.health, seed),
+        behaviour,
         system,
-        lives: seed,
+        lives: system.seed.wrapping_add(number),
         agenda: Vec::new(),
         writer: stream,
         dialect,
@@ -210,9 +228,13 @@ impl BenchConversation {
         match self.dialect {
             MessageDialect::Text => {
                 let text: String = due.iter().map(|message| format!("{}\n", shown(message))).collect();
-                self.writer.write_all(text.as_bytes())
+                self.system.kind.write(&mut self.writer, text.as_bytes())
             }
-            MessageDialect::Protocol => self.say(&due.into_iter().map(output).collect::<Vec<_>>()),
+            MessageDialect::Protocol => {
+                let lines: String =
+                    due.into_iter().map(|due| format!("{}\n", output(due).to_line())).collect();
+                self.system.kind.write(&mut self.writer, lines.as_bytes())
+            }
         }
     }
 
@@ -238,6 +260,7 @@ pub fn shown(message: &BenchMessage) -> String {
 /// Answers the requests of one connection; a request without an answer keeps it open.
 fn answer(
     stream: TcpStream,
+    kind: SystemKind,
     behaviour: &Mutex<Box<dyn SystemBehaviour>>,
     ready_at: Instant,
 ) -> io::Result<()> {
@@ -252,7 +275,7 @@ fn answer(
         thread::sleep(due.saturating_duration_since(Instant::now()));
         let body = shown(&message);
         let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        writer.write_all(text.as_bytes())?;
+        kind.write(&mut writer, text.as_bytes())?;
     }
     Ok(())
 }

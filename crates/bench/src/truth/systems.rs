@@ -1,4 +1,4 @@
-//! The systems of `bench truth`: six kinds that are correct, and the same with one fault each.
+//! The systems of `bench truth`: kinds that are correct, and the same with one fault each.
 //!
 //! A system is defined by its [`SystemBehaviour`]; the [servers](super::server) carry its messages. Random choices come
 //! from a seed.
@@ -9,9 +9,13 @@ mod batch;
 mod delays;
 mod desks;
 mod disorder;
+mod drip;
+mod refusal;
 mod slow_start;
 mod ticker;
 
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::wire::BenchWire;
@@ -56,6 +60,13 @@ pub trait SystemBehaviour: Send {
     }
 }
 
+/// A system that several connections share.
+impl SystemBehaviour for Arc<Mutex<Box<dyn SystemBehaviour>>> {
+    fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
+        self.lock().unwrap_or_else(PoisonError::into_inner).take(input, now)
+    }
+}
+
 /// The kinds of systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemKind {
@@ -71,6 +82,10 @@ pub enum SystemKind {
     Desks,
     /// A system that needs time before its first answer.
     SlowStart,
+    /// A system whose replies come in pieces.
+    Drip,
+    /// A system that refuses its reset now and then.
+    Refusal,
 }
 
 /// The health of a system: correct, or with the fault of its kind.
@@ -84,8 +99,16 @@ pub enum Health {
 
 impl SystemKind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Ticker, Self::Delays, Self::Batch, Self::Disorder, Self::Desks, Self::SlowStart];
+    pub const ALL: [Self; 8] = [
+        Self::Ticker,
+        Self::Delays,
+        Self::Batch,
+        Self::Disorder,
+        Self::Desks,
+        Self::SlowStart,
+        Self::Drip,
+        Self::Refusal,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -96,6 +119,8 @@ impl SystemKind {
             Self::Disorder => "disorder",
             Self::Desks => "desks",
             Self::SlowStart => "slow-start",
+            Self::Drip => "drip",
+            Self::Refusal => "refusal",
         }
     }
 
@@ -113,6 +138,8 @@ impl SystemKind {
             Self::Disorder => disorder::MODEL,
             Self::Desks => desks::MODEL,
             Self::SlowStart => slow_start::MODEL,
+            Self::Drip => drip::MODEL,
+            Self::Refusal => refusal::MODEL,
         }
     }
 
@@ -125,6 +152,8 @@ impl SystemKind {
             Self::Disorder => disorder::FAULT,
             Self::Desks => desks::FAULT,
             Self::SlowStart => slow_start::FAULT,
+            Self::Drip => drip::FAULT,
+            Self::Refusal => refusal::FAULT,
         }
     }
 
@@ -133,7 +162,9 @@ impl SystemKind {
     pub fn wires(self) -> &'static [BenchWire] {
         match self {
             Self::Ticker | Self::Batch => &[BenchWire::Stdio, BenchWire::Tcp, BenchWire::Text],
-            Self::Delays | Self::Disorder | Self::SlowStart => &BenchWire::ALL,
+            Self::Delays | Self::Disorder | Self::SlowStart | Self::Drip => &BenchWire::ALL,
+            // Adapters confirm their resets, so it is only refused in the words of the system.
+            Self::Refusal => &[BenchWire::Text, BenchWire::Http],
             Self::Desks => &[BenchWire::Pair],
         }
     }
@@ -147,6 +178,8 @@ impl SystemKind {
             Self::Desks => Box::new(desks::Desks::new(health, seed)),
             Self::Disorder => Box::new(disorder::Disorder::new(health, seed)),
             Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),
+            Self::Drip => Box::new(drip::Drip::new(health)),
+            Self::Refusal => Box::new(refusal::Refusal::new(health, seed)),
         }
     }
 
@@ -155,7 +188,8 @@ impl SystemKind {
         match self {
             Self::Ticker => 40,
             Self::Desks => 20,
-            Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart => 10,
+            Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart | Self::Refusal => 10,
+            Self::Drip => 4,
         }
     }
 
@@ -163,7 +197,36 @@ impl SystemKind {
     pub fn warm_up(self) -> Duration {
         match self {
             Self::SlowStart => slow_start::WARM_UP,
-            Self::Ticker | Self::Delays | Self::Batch | Self::Disorder | Self::Desks => Duration::ZERO,
+            Self::Ticker
+            | Self::Delays
+            | Self::Batch
+            | Self::Disorder
+            | Self::Desks
+            | Self::Drip
+            | Self::Refusal => Duration::ZERO,
+        }
+    }
+
+    /// Returns whether its state outlives a connection; it is then reset by [`reset`](Self::reset).
+    pub fn outlives_connections(self) -> bool {
+        self.reset().is_some()
+    }
+
+    /// Returns the words of its reset and the answer they must have, if it is reset by words.
+    pub fn reset(self) -> Option<(&'static str, &'static str)> {
+        (self == Self::Refusal).then_some((refusal::RESET, refusal::DONE))
+    }
+
+    /// Returns the time limit for a message of it; `None` for the usual one.
+    pub fn limit(self) -> Option<Duration> {
+        (self == Self::Drip).then_some(drip::LIMIT)
+    }
+
+    /// Writes `bytes` as a system of this kind does: at once, or in pieces.
+    pub fn write(self, writer: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Drip => drip::write(writer, bytes),
+            _ => writer.write_all(bytes),
         }
     }
 }

@@ -68,9 +68,9 @@ impl TruthTrial {
     pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, TrialError> {
         let reached = self.reach()?;
         let interface = Arc::new(model.clone());
-        let connection =
-            RemoteConnection { limit: LIMIT, seed: Some(self.seed), ..RemoteConnection::default() };
-        let mut adapter = adapter(self.wire, &reached.place, &interface, connection)?;
+        let limit = self.kind.limit().unwrap_or(LIMIT);
+        let connection = RemoteConnection { limit, seed: Some(self.seed), ..RemoteConnection::default() };
+        let mut adapter = adapter(self.kind, self.wire, &reached.place, &interface, connection)?;
         let mut spec = model.clone();
         let stop = AtomicBool::new(false);
         let mut bench =

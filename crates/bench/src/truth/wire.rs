@@ -9,12 +9,15 @@ use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, share};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextSpeech};
-use ioxide_runner::adapter::{Adapter, AdapterError, Framing, RemoteConnection, SutSpec};
+use ioxide_runner::adapter::{
+    Adapter, AdapterError, Framing, HttpResetStep, RemoteConnection, ResetStep, SutSpec,
+};
 use ioxide_runner::codec::http::answer::AnswerConfig;
 use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
 use ioxide_runner::codec::text::TextConfig;
 
 use super::pair::HELLO;
+use super::systems::SystemKind;
 
 /// A protocol and transport to a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +60,9 @@ pub enum SystemPlace {
     Addresses([SocketAddr; 2]),
 }
 
-/// An adapter for the system at `place`.
+/// An adapter for the system of this kind at `place`.
 pub fn adapter(
+    kind: SystemKind,
     wire: BenchWire,
     place: &SystemPlace,
     model: &Arc<Model>,
@@ -72,10 +76,21 @@ pub fn adapter(
         }
         (BenchWire::Text, SystemPlace::Address(address)) => {
             let spec = SutSpec::Tcp(address.to_string());
-            Ok(Box::new(TextAdapter::new(&spec, text(model), interface, &connection)?))
+            let reset = kind.reset().map(|(send, expect)| ResetStep {
+                send: Some(send.to_owned()),
+                expect: Some(expect.to_owned()),
+            });
+            let speech = TextSpeech { reset: reset.into_iter().collect(), ..text(model) };
+            Ok(Box::new(TextAdapter::new(&spec, speech, interface, &connection)?))
         }
         (BenchWire::Http, SystemPlace::Address(address)) => {
-            Ok(Box::new(HttpAdapter::new(&http(model, *address), interface, &connection)?))
+            let reset = kind.reset().map(|(send, expect)| HttpResetStep {
+                request: get(format!("/{send}")),
+                send: None,
+                expect: AnswerConfig { body: Some(expect.to_owned()), ..AnswerConfig::default() },
+            });
+            let speech = HttpSpeech { reset: reset.into_iter().collect(), ..http(model, *address) };
+            Ok(Box::new(HttpAdapter::new(&speech, interface, &connection)?))
         }
         (BenchWire::Stdio | BenchWire::Tcp | BenchWire::Pair, SystemPlace::Address(address)) => {
             Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?))
@@ -93,7 +108,7 @@ fn pair(
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = TextSpeech { reset: vec![HELLO.into()], ..text(&interface) };
+        let speech = TextSpeech { reset: vec![ResetStep::plain(HELLO)], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })
@@ -130,7 +145,7 @@ fn text(model: &Model) -> TextSpeech {
 fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
     let input = |(name, has_field): (String, bool)| {
         let path = if has_field { format!("/{name}/{{n}}") } else { format!("/{name}") };
-        (name, RequestConfig { method: "GET".into(), path, ..RequestConfig::default() })
+        (name, get(path))
     };
     let output = |gate: (String, bool)| {
         let body = Some(pattern(&gate));
@@ -139,7 +154,11 @@ fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(output).collect();
     let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false };
-    HttpSpeech { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: None }
+    HttpSpeech { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
+}
+
+fn get(path: String) -> RequestConfig {
+    RequestConfig { method: "GET".into(), path, ..RequestConfig::default() }
 }
 
 fn pattern((name, has_field): &(String, bool)) -> String {

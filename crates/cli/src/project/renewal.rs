@@ -4,38 +4,108 @@
 //! | --- | --- | --- |
 //! | `stdio`, `tcp` | as its adapter offers it | `"restart"`, `reset_command` |
 //! | `stdio` with `start` | everything is restarted | `"adapter"`, `reset_command` |
-//! | `text`, `binary` with a `command` | started afresh | a text, `reset_command` |
-//! | `text`, `binary` with a `command` and `start` | everything is restarted | `"command"`, a text, `reset_command` |
+//! | `text`, `binary` with a `command` | started afresh | steps, `reset_command` |
+//! | `text`, `binary` with a `command` and `start` | everything is restarted | `"command"`, steps, `reset_command` |
 //! | `text`, `binary`, `http` with `start` | restarted | all of the next line |
-//! | `text`, `binary`, `http` without | an error | a text or a request, `"reconnect"`, `"none"`, `"restart"`, `reset_command` |
+//! | `text`, `binary`, `http` without | an error | steps, `"reconnect"`, `"none"`, `"restart"`, `reset_command` |
+//!
+//! A step is a text, a table `{ send = "...", expect = '...' }`, or a request.
 //!
 //! *Promises.* The state of one run never leaks into the next unless the project file says that it may.
 
-use ioxide_runner::adapter::SutSpec;
 use ioxide_runner::adapter::managed::SystemRenewal;
+use ioxide_runner::adapter::{HttpResetStep, ResetStep, SutSpec};
+use ioxide_runner::codec::http::answer::{AnswerConfig, AnswerReader};
 
 use super::Variables;
 use super::connections::ConnectedSystem;
-use super::speech::SpeechConfig;
-use super::table::ProjectTable;
+use super::speech::{self, SpeechConfig};
+use super::table::{ProjectTable, TableItem};
 use crate::exit::EarlyStop;
 
 /// Values of `reset` that are not sent to a system that speaks text.
 const WORDS: [&str; 5] = ["restart", "reconnect", "none", "command", "adapter"];
 
-/// Returns the texts that reset a system with words of its own; none if `reset` is one of [`WORDS`].
-pub(super) fn said(system: &ProjectTable<'_>) -> Result<Vec<String>, EarlyStop> {
-    let said = system.words("reset")?;
-    let is_word = |reset: &String| WORDS.contains(&reset.as_str());
-    match &said[..] {
-        [one] if system.is_text("reset") && is_word(one) => Ok(Vec::new()),
-        [] if system.has("reset") => Err(system.wrong("reset", "a list of texts needs one at least")),
-        all if all.iter().any(is_word) => {
-            let problem = format!("\"{}\" stand alone, not in a list", WORDS.join("\", \""));
-            Err(system.wrong("reset", &problem))
-        }
-        _ => Ok(said),
+/// Returns the steps that reset a system with words of its own; none if `reset` is one of [`WORDS`].
+pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, EarlyStop> {
+    if is_of_system(system)? {
+        return Ok(Vec::new());
     }
+    let items = items(system)?;
+    items.into_iter().map(|item| step(system, item)).collect()
+}
+
+/// Returns the items of `reset`, of which there must be one if the key is there.
+fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, EarlyStop> {
+    let items = system.items("reset")?;
+    if items.is_empty() && system.has("reset") {
+        return Err(system.wrong("reset", "a list of steps needs one at least"));
+    }
+    Ok(items)
+}
+
+fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, EarlyStop> {
+    let table = match item {
+        TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
+            return Err(
+                system.wrong("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list")
+            );
+        }
+        TableItem::Text(text) => return Ok(ResetStep::plain(text)),
+        TableItem::Table(table) => table,
+    };
+    table.only(&["send", "expect"])?;
+    let (send, expect) = (table.text("send")?, table.text("expect")?);
+    if send.is_none() && expect.is_none() {
+        return Err(system.wrong("reset", "a step has `send`, `expect` or both"));
+    }
+    let step = ResetStep { send, expect };
+    match step.check() {
+        Ok(()) => Ok(step),
+        Err(error) => Err(table.wrong("expect", &error.to_string())),
+    }
+}
+
+/// Returns the requests that reset a system that is asked by HTTP.
+pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, EarlyStop> {
+    if system.is_text("reset") {
+        // Whether it is one of the words is said where the reset of the whole system is read.
+        return Ok(Vec::new());
+    }
+    let step = |item| match item {
+        TableItem::Text(_) => {
+            Err(system.wrong("reset", "a step is a request: `{ method = \"DELETE\", path = \"/all\" }`"))
+        }
+        TableItem::Table(table) => http_step(&table),
+    };
+    items(system)?.into_iter().map(step).collect()
+}
+
+fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, EarlyStop> {
+    if table.has("over") {
+        return Err(
+            table.wrong("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`")
+        );
+    }
+    let request = speech::request(table, &["send", "expect"])?;
+    let send = table.text("send")?;
+    if send.is_some() && !request.websocket {
+        return Err(
+            table.wrong("send", "only a WebSocket takes a text: `websocket = true`; a request has a `body`")
+        );
+    }
+    let usual = if request.websocket { "101" } else { "2xx" };
+    let body = |text: String| AnswerConfig { body: Some(text), ..AnswerConfig::default() };
+    let expect = match table.is_table("expect") {
+        true => table.table("expect")?.map(|table| speech::reset_answer(&table)).transpose()?,
+        false => table.text("expect")?.map(body),
+    };
+    let mut expect = expect.unwrap_or_default();
+    if expect.status.is_empty() {
+        expect.status = vec![usual.to_owned()];
+    }
+    AnswerReader::new(&expect).map_err(|bad| table.wrong("expect", &bad.to_string()))?;
+    Ok(HttpResetStep { request, send, expect })
 }
 
 /// Returns the reset of the system beyond that of its adapter.
@@ -173,7 +243,7 @@ fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, EarlyStop> {
 fn ways(speech: &SpeechConfig) -> String {
     let asked = match speech {
         SpeechConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
-        _ => "words it answers by one message, `reset = \"CLEAR\"`",
+        _ => "words it answers by one message, `reset = { send = \"CLEAR\", expect = 'OK' }`",
     };
     format!(
         "write one of: {asked}; `reset_command = \"...\"`; a `start` command, then it is restarted; \

@@ -37,7 +37,7 @@ pub(super) fn read<'s>(
     environment.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add(value));
     for speech in speeches {
         if let SpeechConfig::Http(speech) = speech {
-            secrets.add_requests(&speech.http, speech.reset.as_ref(), &is_one);
+            secrets.add_requests(&speech.http, &speech.reset, &is_one);
             names.extend(names_in(speech));
         }
     }
@@ -78,7 +78,8 @@ pub(super) fn inherited() -> Secrets {
 
 /// The names of all that is sent with a name.
 fn names_in(speech: &HttpSpeech) -> Vec<String> {
-    let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(&speech.reset);
+    let resets = speech.reset.iter().map(|step| &step.request);
+    let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(resets);
     let named = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let of_request = |request: &RequestConfig| {
         let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();

@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 
-use ioxide_runner::adapter::Framing;
 use ioxide_runner::adapter::http::HttpSpeech;
 use ioxide_runner::adapter::text::{MessageFormat, TextSpeech as OwnSpeech};
+use ioxide_runner::adapter::{Framing, ResetStep};
 use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::form::JsonFormConfig;
 use ioxide_runner::codec::http::answer::AnswerConfig;
@@ -57,7 +57,7 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
         return Err(system.wrong("input_end", "a message with a length before it needs no end"));
     }
-    Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::said(system)? })
+    Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::steps(system)? })
 }
 
 /// Returns the encoding of the items of collections, by field.
@@ -122,7 +122,6 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> 
         inputs: layouts(system, "inputs", endian)?,
         outputs: layouts(system, "outputs", endian)?,
     };
-    let reset = renewal::said(system)?;
     let digits = |text: String| {
         let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
         let is_good = !digits.is_empty() && unhex(&digits).is_some();
@@ -130,7 +129,14 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> 
             system.wrong("reset", "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"")
         })
     };
-    let reset = reset.into_iter().map(digits).collect::<Result<_, _>>()?;
+    // The digits of an answer are lower case and without spaces, so those of its pattern are made so.
+    let pattern =
+        |text: String| -> String { text.strip_prefix("0x").unwrap_or(&text).split_whitespace().collect() };
+    let step = |step: ResetStep| {
+        let send = step.send.map(digits).transpose()?;
+        Ok::<_, EarlyStop>(ResetStep { send, expect: step.expect.map(pattern) })
+    };
+    let reset = renewal::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
     Ok(OwnSpeech { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
 }
@@ -160,7 +166,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpSpeech, Ea
     if let Some(inputs) = system.table("inputs")? {
         for name in inputs.keys() {
             if let Some(table) = inputs.table(name)? {
-                http.inputs.push((name.to_owned(), request(&table)?));
+                http.inputs.push((name.to_owned(), request(&table, &[])?));
             }
         }
     }
@@ -171,19 +177,25 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpSpeech, Ea
             }
         }
     }
-    let reset = if system.is_text("reset") { None } else { system.table("reset")? };
-    let reset = reset.map(|table| request(&table)).transpose()?;
-    Ok(HttpSpeech { url, http, reset })
+    Ok(HttpSpeech { url, http, reset: renewal::http_steps(system)? })
 }
 
-fn request(table: &ProjectTable<'_>) -> Result<RequestConfig, EarlyStop> {
+/// Returns the conditions on the answer to a step of a reset.
+pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, EarlyStop> {
+    table.only(&["status", "except", "body", "headers", "json"])?;
+    answer(table)
+}
+
+/// Returns the request that a table describes; `more` are keys that it may have besides.
+pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, EarlyStop> {
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
         let body = Some(template(&table.needed("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
-    table.only(&["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"])?;
+    let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"];
+    table.only(&[&own[..], more].concat())?;
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
         path: template(&table.needed("path", table.text("path")?)?),

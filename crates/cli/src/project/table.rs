@@ -35,6 +35,14 @@ impl<'t> ProjectFile<'t> {
     }
 }
 
+/// An item of a list in which texts and tables may stand side by side.
+pub enum TableItem<'f> {
+    /// A text, or a number as text.
+    Text(String),
+    /// A table.
+    Table(ProjectTable<'f>),
+}
+
 /// A table and the keys that lead to it.
 pub struct ProjectTable<'f> {
     file: &'f ProjectFile<'f>,
@@ -136,6 +144,21 @@ impl<'f> ProjectTable<'f> {
             _ => Err(self.wrong(key, "expected a list of tables")),
         };
         items.iter().map(table).collect()
+    }
+
+    /// The text or the table at `key`, or all of a list of them.
+    pub fn items(&self, key: &str) -> Result<Vec<TableItem<'f>>, EarlyStop> {
+        let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
+        let item = |value: &'f DeValue<'f>| match value {
+            DeValue::String(text) => Ok(TableItem::Text(self.filled(text))),
+            DeValue::Integer(number) => Ok(TableItem::Text(number.as_str().to_owned())),
+            DeValue::Table(table) => Ok(TableItem::Table(self.inner(key, table))),
+            _ => Err(self.wrong(key, "expected a string, a table, or a list of them")),
+        };
+        match value.get_ref() {
+            DeValue::Array(items) => items.iter().map(|one| item(one.get_ref())).collect(),
+            one => Ok(vec![item(one)?]),
+        }
     }
 
     /// Returns whether there is a table at `key`.

@@ -1,4 +1,4 @@
-use ioxide_runner::adapter::{Framing, LengthUnit};
+use ioxide_runner::adapter::{Framing, HttpResetStep, LengthUnit, ResetStep};
 use ioxide_runner::codec::layout::{Endian, NumberLayout};
 use ioxide_runner::codec::text::AnnouncedFrame;
 
@@ -113,7 +113,10 @@ fn layouts_and_their_framing_are_described() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset, ["01Ff"]);
+    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset, [ResetStep::plain("01Ff")]);
+    let expected =
+        own("framing = \"fixed:8\"\nreset = { send = \"0x01 Ff\", expect = '0x81 (00|01) .*' }").reset;
+    assert_eq!(expected, [ResetStep { send: Some("01Ff".into()), expect: Some("81(00|01).*".into()) }]);
     assert_eq!(own("framing = \"length:2\"").framing, Framing::Length(2));
     let length = "framing = { length = \"u16\", at = 3, head = 6 }\nendian = \"little\"";
     let Framing::Counted(field) = own(length).framing else { panic!("it is counted") };
@@ -184,8 +187,73 @@ fn a_reset_may_take_several_messages() {
     let SpeechConfig::Own(own) = found.speech else { panic!("text") };
     assert_eq!(
         (own.reset, found.renewal),
-        (vec!["LOGIN".to_owned(), "CLEAR".to_owned()], SystemRenewal::Own)
+        (vec![ResetStep::plain("LOGIN"), ResetStep::plain("CLEAR")], SystemRenewal::Own)
     );
+}
+
+#[test]
+fn the_first_mistake_of_a_file_is_found_without_a_name() {
+    let mistake = |content: &str| super::check(content).err().map(|stop| stop.to_line());
+    assert_eq!(mistake(CONTENT), None);
+    assert_eq!(mistake(""), None);
+    assert!(mistake("[sut").is_some_and(|told| told.contains("ioxide.toml:1")));
+    let typo = format!("{CONTENT}\n[sut.b]\nkind = \"text\"\naddress = \"h:1\"\nreset = {{ sned = \"X\" }}");
+    assert!(mistake(&typo).is_some_and(|told| told.contains("`sut.b.reset.sned`")), "{:?}", mistake(&typo));
+}
+
+#[test]
+fn a_reset_says_what_its_answer_must_be() {
+    let steps = |reset: &str| {
+        let content = format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = {reset}");
+        let found = named(&content, "x", &FIRST).expect(reset);
+        assert_eq!(found.renewal, SystemRenewal::Own);
+        let SpeechConfig::Own(own) = found.speech else { panic!("text") };
+        own.reset
+    };
+    let step = |send: Option<&str>, expect: Option<&str>| ResetStep {
+        send: send.map(str::to_owned),
+        expect: expect.map(str::to_owned),
+    };
+    assert_eq!(steps("{ send = \"NICK a\", expect = '001 .*' }"), [step(Some("NICK a"), Some("001 .*"))]);
+    assert_eq!(
+        steps("[{ expect = '220 .*' }, \"RSET\", { send = \"X\" }]"),
+        [step(None, Some("220 .*")), step(Some("RSET"), None), step(Some("X"), None)]
+    );
+    let text = "kind = \"text\"\naddress = \"h:1\"\n";
+    check(&format!("{text}reset = {{ sned = \"X\" }}"), &["`sut.x.reset.sned`", "mean `send`"]);
+    check(&format!("{text}reset = {{}}"), &["`sut.x.reset`", "`send`, `expect` or both"]);
+    check(&format!("{text}reset = {{ send = \"X\", expect = '(' }}"), &["`sut.x.reset.expect`", "regex"]);
+    check(&format!("{text}reset = [{{ send = \"X\" }}, \"restart\"]"), &["stand alone"]);
+    check(&format!("{text}reset = true"), &["expected a string, a table"]);
+}
+
+#[test]
+fn a_reset_by_requests_says_what_their_answers_must_be() {
+    let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
+    let steps = |reset: &str| {
+        let found = named(&format!("[sut.x]\n{http}reset = {reset}"), "x", &FIRST).expect(reset);
+        let SpeechConfig::Http(speech) = found.speech else { panic!("HTTP") };
+        speech.reset
+    };
+    let all = steps(
+        "[{ method = \"POST\", path = \"/login\", expect = { status = 201, json = { \"/ok\" = \"true\" } } }, \
+         { path = \"/wipe\", expect = 'done' }, { path = \"/ws\", websocket = true, send = \"CLEAR\", expect = 'ok' }]",
+    );
+    let [login, wipe, socket] = &all[..] else { panic!("{all:?}") };
+    assert_eq!((&login.expect.status[..], login.expect.json.len()), (&["201".to_owned()][..], 1));
+    assert_eq!(
+        (&wipe.expect.status[..], wipe.expect.body.as_deref()),
+        (&["2xx".to_owned()][..], Some("done"))
+    );
+    assert_eq!((&socket.expect.status[..], socket.send.as_deref()), (&["101".to_owned()][..], Some("CLEAR")));
+    let wrong = |reset: &str, says: &[&str]| check(&format!("{http}reset = {reset}"), says);
+    wrong("{ path = \"/\", expect = { stauts = 1 } }", &["`sut.x.reset.expect.stauts`", "mean `status`"]);
+    wrong("{ path = \"/\", expect = { status = 9 } }", &["`sut.x.reset.expect`", "no status"]);
+    wrong("{ path = \"/\", expect = '(' }", &["`sut.x.reset.expect`", "regex"]);
+    wrong("{ path = \"/\", send = \"X\" }", &["`sut.x.reset.send`", "websocket = true"]);
+    wrong("{ over = \"OPEN\", body = \"X\" }", &["`sut.x.reset.over`", "WebSocket of its own"]);
+    wrong("[\"X\"]", &["`sut.x.reset`", "a step is a request"]);
+    wrong("[]", &["`sut.x.reset`", "needs one at least"]);
 }
 
 #[test]
@@ -262,6 +330,7 @@ ready = "http://127.0.0.1:{port}/health"
 reset = { method = "DELETE", path = "/keys" }
 headers = { Authorization = "Bearer x" }
 limit_ms = 700
+message_ms = 9000
 
 [sut.x.inputs]
 PUT = { method = "PUT", path = "/keys/{k}", body = "{v}" }
@@ -276,6 +345,7 @@ OK = { status = ["204", 201] }
 fn requests_and_answers_are_described() {
     let x = named(HTTP, "x", &FIRST).expect("it is there");
     assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
+    assert_eq!(x.message_limit, Some(Duration::from_secs(9)));
     let SpeechConfig::Http(speech) = x.speech else { panic!("it speaks HTTP") };
     assert_eq!(speech.url.base, "/v1");
     let methods: Vec<&str> = speech.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
@@ -285,7 +355,8 @@ fn requests_and_answers_are_described() {
     assert_eq!(outputs, ["VALUE", "OK"]);
     assert_eq!(speech.http.outputs[1].1.status, ["204", "201"]);
     assert_eq!(speech.http.outputs[0].1.fields, [("v".to_owned(), "/value".to_owned())]);
-    assert_eq!(speech.reset.expect("a request").method, "DELETE");
+    let [HttpResetStep { request, send: None, expect }] = &speech.reset[..] else { panic!("{speech:?}") };
+    assert_eq!((request.method.as_str(), &expect.status), ("DELETE", &vec!["2xx".to_owned()]));
     let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
     check(http, &["ioxide.toml:2", "initial state", "restart", "reset_command", "reconnect", "none"]);
     check(&format!("{http}reset = \"soon\""), &["ioxide.toml:4", "`sut.x.reset`", "none", "reconnect"]);

@@ -5,11 +5,13 @@
 
 #![cfg(target_os = "linux")]
 
+mod dripping;
 mod http;
 mod killed;
 mod learned;
 mod lifecycle;
 mod protocol;
+mod resets;
 mod streams;
 mod text;
 mod values;

@@ -2,5 +2,6 @@
 
 mod collections;
 mod fresh;
+mod mistakes;
 mod queue;
 mod timer;

@@ -30,10 +30,14 @@ impl SystemEnds {
                 | AdapterError::Closed
                 | AdapterError::Unreadable { .. }
                 | AdapterError::TooLarge { .. }
+                | AdapterError::HalfMessage { .. }
                 | AdapterError::Protocol { .. }
                 | AdapterError::Broken(_)
                 | AdapterError::Unknown(_)
                 | AdapterError::Late { .. }
+                | AdapterError::Tls { .. }
+                | AdapterError::Mistake(_)
+                | AdapterError::ResetRefused(_)
                 | AdapterError::Start { .. })
         );
     }

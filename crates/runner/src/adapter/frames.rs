@@ -1,21 +1,20 @@
 //! Frames from a stranger: bounded, checked, never trusted; and messages that are joined from several frames.
 //!
 //! *Promises.* The end of the stream and a message that was begun and not finished are errors,
-//! never silence and never a message. A message has one deadline, counted from its first byte, however
-//! many frames it is made of. Beyond the longest message nothing is read, so memory is bounded.
+//! never silence and never a message. While its bytes come, a message is waited for up to a limit that is counted from
+//! its first byte, however many frames it is made of ([`MessageLimits`]). Beyond the longest message nothing is read,
+//! so memory is bounded.
 
 use std::time::{Duration, Instant};
 
+use super::message_time::{LAST_LOOK, MessageArrival, MessageLimits, MessageProgress, dripping};
 use super::source::{ByteSource, ReadResult};
-use super::{AdapterError, Interrupt};
+use super::{AdapterError, Interrupt, MessageCut};
 use crate::codec::layout::{Endian, NumberLayout, Width};
 use crate::codec::text::{FrameJoining, FrameNeed, UnfinishedMessage};
 use crate::codec::{Undecodable, UnwritableMessage};
 use crate::limits::{Excess, max_message};
 use crate::line::cut;
-
-/// The default time limit for a message, from its first byte to its last.
-const REST: Duration = Duration::from_secs(2);
 
 /// The rule that says where a frame ends in a stream of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,8 +60,8 @@ pub(super) struct Frames {
     framing: Framing,
     joining: FrameJoining,
     interrupt: Interrupt,
-    /// The time limit for a message, from its first byte to its last.
-    limit: Duration,
+    /// The time limits for a message that has begun.
+    limits: MessageLimits,
     /// The bytes that have arrived; the first `taken` of them belong to messages already returned.
     buffer: Vec<u8>,
     /// The number of bytes at the front of `buffer` that are used up.
@@ -71,45 +70,59 @@ pub(super) struct Frames {
     scanned: usize,
     /// The beginning of a message.
     begun: UnfinishedMessage,
-    /// The arrival of its first byte; `None` if no message has begun.
-    since: Option<Instant>,
+    /// The arrival of its bytes; `None` if no message has begun.
+    arrival: Option<MessageArrival>,
+    /// The arrival of the first byte of the last message.
+    begun_at: Instant,
     ended: bool,
     /// The arrival of the last bytes that were read.
     arrived: Instant,
 }
 
 impl Frames {
-    pub(super) fn new(source: impl ByteSource + 'static, framing: Framing, interrupt: Interrupt) -> Self {
+    /// The frames of `source`; a message that has begun must end within `limits`.
+    pub(super) fn new(
+        source: impl ByteSource + 'static,
+        framing: Framing,
+        limits: MessageLimits,
+        interrupt: Interrupt,
+    ) -> Self {
         Self {
             source: Box::new(source),
             framing,
             joining: FrameJoining::default(),
             interrupt,
-            limit: REST,
+            limits,
             buffer: Vec::new(),
             taken: 0,
             scanned: 0,
             begun: UnfinishedMessage::default(),
-            since: None,
+            arrival: None,
+            begun_at: Instant::now(),
             ended: false,
             arrived: Instant::now(),
         }
     }
 
-    /// Returns the same frames, joined to messages that must end within `limit`.
-    pub(super) fn joined(self, joining: FrameJoining, limit: Duration) -> Self {
-        Self { joining, limit, ..self }
-    }
-
-    /// Returns the same frames with the time limit raised to `limit`, if that is longer.
-    pub(super) fn within(self, limit: Duration) -> Self {
-        Self { limit: limit.max(self.limit), ..self }
+    /// Returns the same frames, joined to messages.
+    pub(super) fn joined(self, joining: FrameJoining) -> Self {
+        Self { joining, ..self }
     }
 
     /// Returns the instant at which the end of the last message arrived: complete messages are returned before more is
     /// read.
     pub(super) fn arrived(&self) -> Instant {
         self.arrived
+    }
+
+    /// Returns the instant at which the first byte of the last message arrived.
+    pub(super) const fn begun_at(&self) -> Instant {
+        self.begun_at
+    }
+
+    /// Returns whether a part of a message has arrived and the rest is missing.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.arrival.is_some()
     }
 
     /// Returns the next message as text, or `None` if none has begun at `deadline`. After the deadline it only polls.
@@ -122,6 +135,7 @@ impl Frames {
     /// Returns the next message as [`next`](Self::next) does, whatever its bytes are.
     pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let is_look = deadline <= Instant::now();
+        let limits = self.limits.until(deadline);
         loop {
             // Who floods us is interrupted like who says nothing.
             self.interrupt.check()?;
@@ -131,25 +145,46 @@ impl Frames {
             if self.ended {
                 return Err(self.end());
             }
-            if self.since.is_some_and(|since| self.arrived >= since + self.limit) {
-                return Err(dripping(self.limit));
+            if self.arrival.is_some_and(|arrival| arrival.is_dripping(limits)) {
+                return Err(dripping(limits));
             }
-            let until = self.since.map_or(deadline, |since| since + self.limit);
+            let until = self.arrival.map_or(deadline, |arrival| arrival.deadline(limits));
             let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
-            match self.source.read(&mut self.buffer, wait) {
-                Ok(ReadResult::Some(arrived)) => {
-                    self.arrived = arrived;
-                    self.since.get_or_insert(arrived);
+            if self.read(wait, limits)? {
+                continue;
+            }
+            match self.arrival.map(|arrival| arrival.progress(limits)) {
+                Some(MessageProgress::Stopped) => {
+                    return Err(half_message(&self.half(), MessageCut::Stopped(limits.pause)));
                 }
-                Ok(ReadResult::End) => self.ended = true,
-                Err(error) => return Err(AdapterError::Broken(error.to_string())),
-                // A message that is never finished is no silence.
-                Ok(ReadResult::Nothing) if self.is_overdue() => return Err(odd(&self.half(), HALF)),
-                Ok(ReadResult::Nothing) if is_look => return Ok(None),
-                Ok(ReadResult::Nothing) if self.since.is_some() || Instant::now() < deadline => (),
-                Ok(ReadResult::Nothing) => return Ok(None),
+                Some(MessageProgress::Dripping) => return Err(dripping(limits)),
+                // A message that has begun is no silence, however late it is.
+                Some(MessageProgress::Waiting) if !is_look => (),
+                None if !is_look && Instant::now() < deadline => (),
+                Some(MessageProgress::Waiting) | None => return Ok(None),
             }
         }
+    }
+
+    /// Reads what comes within `wait`; returns whether there were bytes or the end of the stream. Looks once more before
+    /// a message is found to have stopped.
+    fn read(&mut self, wait: Duration, limits: MessageLimits) -> Result<bool, AdapterError> {
+        let mut read = self.source.read(&mut self.buffer, wait);
+        let has_stopped =
+            self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
+        if has_stopped && matches!(read, Ok(ReadResult::Nothing)) {
+            read = self.source.read(&mut self.buffer, LAST_LOOK);
+        }
+        match read {
+            Ok(ReadResult::Nothing) => return Ok(false),
+            Ok(ReadResult::Some(arrived)) => {
+                self.arrived = arrived;
+                MessageArrival::note(&mut self.arrival, arrived);
+            }
+            Ok(ReadResult::End) => self.ended = true,
+            Err(error) => return Err(AdapterError::Broken(error.to_string())),
+        }
+        Ok(true)
     }
 
     /// Returns whether bytes or the end of the stream are there that were not returned yet; waits up to `wait` for
@@ -162,7 +197,7 @@ impl Frames {
             Ok(ReadResult::Nothing) => return false,
             Ok(ReadResult::Some(arrived)) => {
                 self.arrived = arrived;
-                self.since.get_or_insert(arrived);
+                MessageArrival::note(&mut self.arrival, arrived);
             }
             Ok(ReadResult::End) | Err(_) => self.ended = true,
         }
@@ -176,11 +211,6 @@ impl Frames {
             let read = self.source.read(&mut self.buffer, Interrupt::slice(deadline));
             self.ended = matches!(read, Ok(ReadResult::End) | Err(_));
         }
-    }
-
-    /// Returns whether a message has begun and its time limit is over.
-    fn is_overdue(&self) -> bool {
-        self.since.is_some_and(|since| since.elapsed() >= self.limit)
     }
 
     /// Returns the bytes of the unfinished message; empty if none has begun.
@@ -204,7 +234,9 @@ impl Frames {
             let is_done = self.begun.add(&self.joining, part);
             if is_done.map_err(|bad| undecodable(self.begun.bytes(), &bad))? {
                 let message = std::mem::take(&mut self.begun).into_bytes();
-                self.since = (self.taken < self.buffer.len()).then_some(self.arrived);
+                self.begun_at = self.arrival.map_or(self.arrived, |arrival| arrival.first);
+                let has_more = self.taken < self.buffer.len();
+                self.arrival = has_more.then(|| MessageArrival::begin(self.arrived));
                 return Ok(Some(message));
             }
             if self.begun.bytes().len() > max_message() {
@@ -272,17 +304,10 @@ impl Frames {
     /// Returns the error for the end of the stream: closed between two messages, otherwise an incomplete message.
     fn end(&mut self) -> AdapterError {
         let half = self.half();
-        if half.is_empty() {
-            AdapterError::Closed
-        } else {
-            odd(&half, &format!("{HALF}: {CLOSED} in the middle of it"))
-        }
+        if half.is_empty() { AdapterError::Closed } else { half_message(&half, MessageCut::Closed) }
     }
 }
 
-/// The reason given for an incomplete message; callers recognise it by this prefix.
-pub(super) const HALF: &str = "half a message";
-const CLOSED: &str = "it closed the connection";
 const NOT_TEXT: &str = "the line is not UTF-8";
 
 /// The end mark of a line in all its spellings.
@@ -402,10 +427,9 @@ fn beginning(bytes: &[u8]) -> String {
     cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200)
 }
 
-/// Returns the error for a message that still arrives when its time limit is over. Either side may be the slow one, so
-/// it is no verdict.
-pub(super) const fn dripping(limit: Duration) -> AdapterError {
-    AdapterError::Late { awaited: "end of the message", limit }
+/// Returns the error for a message of which only `bytes` have come.
+pub(super) fn half_message(bytes: &[u8], cut: MessageCut) -> AdapterError {
+    AdapterError::HalfMessage { line: beginning(bytes), cut }
 }
 
 /// Returns the error for a message longer than the limit, with its beginning.

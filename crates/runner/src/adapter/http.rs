@@ -28,13 +28,16 @@ use self::exchange::{AnswerRest, ConnectionState, IdleConnection, PendingRequest
 pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
 use self::streams::OpenStream;
+use super::reset::until_accepted;
 use super::tcp::TcpConnection;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
+    Adapter, AdapterError, ArrivedOutput, HttpResetStep, InputReceipt, Interrupt, MessageLimits, Observation,
+    RefusedReset, RemoteConnection, ResetMismatch, SentInput,
 };
+use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
-use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart};
-use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, RequestConfig, Url, is_refusal, is_secret};
+use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart, StreamKind};
+use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, Url, is_refusal, is_secret};
 use crate::codec::{BadSpeech, Undecodable, UnwritableMessage};
 use crate::line::cut;
 use crate::secrets::Secrets;
@@ -55,8 +58,8 @@ pub struct HttpSpeech {
     pub url: Url,
     /// Requests and answers.
     pub http: HttpConfig,
-    /// The request that brings it to its initial state.
-    pub reset: Option<RequestConfig>,
+    /// The requests that bring it to its initial state.
+    pub reset: Vec<HttpResetStep>,
 }
 
 /// An answer and the input it answers, where that is known.
@@ -66,6 +69,8 @@ struct HttpOutput {
     way: Arrival,
     /// True if it is the first since the system was connected to, or the first of its stream.
     is_first: bool,
+    /// The arrival of the first byte; `None` if it is not known.
+    begun: Option<Instant>,
 }
 
 /// A system that is asked by HTTP.
@@ -74,8 +79,12 @@ pub struct HttpAdapter {
     host: String,
     model: Arc<Model>,
     codec: HttpCodec,
-    reset: Option<HttpRequest>,
+    speech: HttpSpeech,
+    /// The conditions on the answers to the steps of the reset.
+    reset_answers: Vec<AnswerReader>,
     limit: Duration,
+    /// The time limits for a message that has begun.
+    limits: MessageLimits,
     interrupt: Interrupt,
     /// Connections that wait for a request.
     idle: Vec<IdleConnection>,
@@ -116,18 +125,24 @@ impl HttpAdapter {
         let HttpSpeech { url, http, reset } = speech;
         let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
         let mut secrets = Secrets::none();
-        secrets.add_requests(http, reset.as_ref(), &is_secret);
+        secrets.add_requests(http, reset, &is_secret);
         let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
-        let reset = reset.as_ref().map(|reset| reset.plain(&http.headers, &url.base, &model)).transpose();
-        let reset = reset.map_err(|problem| wrong(format!("reset: {problem}")))?;
+        let bad_reset = |problem: &dyn std::fmt::Display| wrong(format!("reset: {problem}"));
+        let mut reset_answers = Vec::new();
+        for step in reset {
+            step.request.check_plain(http).map_err(|problem| bad_reset(&problem))?;
+            reset_answers.push(AnswerReader::new(&step.expect).map_err(|problem| bad_reset(&problem))?);
+        }
         Ok(Self {
             socket: TcpConnection::new(&url.address, connection),
             host: url.address.clone(),
             secrets,
             model,
             codec,
-            reset,
+            speech: speech.clone(),
+            reset_answers,
             limit: connection.limit,
+            limits: connection.message_limits(),
             interrupt: connection.interrupt,
             idle: Vec::new(),
             asked: Vec::new(),
@@ -195,6 +210,7 @@ impl HttpAdapter {
     /// Returns an answer, or a message of a stream, that begins before `deadline`. After the deadline it only polls.
     fn answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         let is_look = deadline <= Instant::now();
+        let limits = self.limits.until(deadline);
         loop {
             self.interrupt.check()?;
             self.heed();
@@ -207,7 +223,7 @@ impl HttpAdapter {
             let has_begun = self.has_begun();
             let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
             for at in 0..self.asked.len() {
-                let look = self.asked[at].read_answer(wait, self.limit);
+                let look = self.asked[at].read_answer(wait, limits);
                 if matches!(look, Err(AdapterError::Unknown(_))) && self.ask_again(at)? {
                     break;
                 }
@@ -219,7 +235,7 @@ impl HttpAdapter {
                     }
                 }
             }
-            if let Some(heard) = self.streamed(wait)? {
+            if let Some(heard) = self.streamed(wait, limits)? {
                 return Ok(Some(heard));
             }
             let is_over = is_look || Instant::now() >= deadline;
@@ -234,10 +250,20 @@ impl HttpAdapter {
         self.asked.iter().any(PendingRequest::has_begun) || self.streams.iter().any(OpenStream::has_begun)
     }
 
+    /// Returns the time within which a message must begin if there is one.
+    fn beginning_awaited(&self, patience: Duration) -> Duration {
+        let left = self.asked.iter().map(|asked| self.limit.saturating_sub(asked.age()));
+        left.fold(patience, Duration::max)
+    }
+
     /// Returns the next message of a stream; the end of a stream that is no output is an error.
-    fn streamed(&mut self, wait: Duration) -> Result<Option<HttpOutput>, AdapterError> {
+    fn streamed(
+        &mut self,
+        wait: Duration,
+        limits: MessageLimits,
+    ) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
-            let Some(response) = self.streams[at].next_message(wait, self.limit)? else { continue };
+            let Some(response) = self.streams[at].next_message(wait, limits)? else { continue };
             self.note(format!("< {}", response.shown()));
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
@@ -251,7 +277,7 @@ impl HttpAdapter {
             if is_end && !self.codec.tells_closing() {
                 return Err(AdapterError::Closed);
             }
-            return Ok(Some(HttpOutput { response, to, way, is_first }));
+            return Ok(Some(HttpOutput { response, to, way, is_first, begun: None }));
         }
         Ok(None)
     }
@@ -303,7 +329,7 @@ impl HttpAdapter {
         } else {
             Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
         };
-        let to = asked.input().map(str::to_owned);
+        let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
         self.note(format!("< {}", response.shown()));
         if asked.is_unasked() && response.status == CLOSING {
             return None;
@@ -315,7 +341,7 @@ impl HttpAdapter {
             AnswerRest::Nothing => (),
         }
         let is_first = !std::mem::replace(&mut self.has_spoken, true);
-        Some(HttpOutput { response, to, way, is_first })
+        Some(HttpOutput { response, to, way, is_first, begun })
     }
 
     fn decoded(&mut self, heard: &HttpOutput) -> Result<ArrivedOutput, AdapterError> {
@@ -335,7 +361,8 @@ impl HttpAdapter {
             }
         })?;
         let is_refusal = is_refusal(heard.response.status);
-        Ok(ArrivedOutput { way: heard.way, is_first: heard.is_first, is_refusal, ..label.into() })
+        let HttpOutput { way, is_first, begun, .. } = *heard;
+        Ok(ArrivedOutput { way, begun, is_first, is_refusal, ..label.into() })
     }
 
     /// Fails if the system takes no connections any more: that is not silence.
@@ -346,6 +373,63 @@ impl HttpAdapter {
         })?;
         self.idle.push(link);
         Ok(())
+    }
+
+    /// Forgets the run before, and takes the steps of the reset.
+    fn begin(&mut self) -> Result<(), AdapterError> {
+        (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
+        self.captured.clear();
+        self.has_spoken = false;
+        if self.speech.reset.is_empty() {
+            let link = self.connect()?;
+            self.idle.push(link);
+        }
+        (0..self.speech.reset.len()).try_for_each(|at| self.take_reset_step(at))
+    }
+
+    /// Makes the request of a step, and checks its answer or, where it opens a WebSocket, the message that answers the
+    /// text of the step; the WebSocket is closed then.
+    fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
+        let step = self.speech.reset[at].clone();
+        let request =
+            step.request.plain(&self.speech.http, &self.speech.url.base, &self.model, &self.captured);
+        let request = request.map_err(|problem| AdapterError::Start {
+            what: "the reset".into(),
+            reason: problem.to_string(),
+        })?;
+        self.ask(&request, None)?;
+        let mut response = self.answer_to_reset()?;
+        let is_opened = response.stream == Some(StreamKind::WebSocket);
+        if let (true, Some(text), Some(stream)) = (is_opened, &step.send, self.streams.last_mut()) {
+            stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+            response = self.answer_to_reset()?;
+        }
+        // A stream that the reset opened is no part of the run.
+        self.streams.clear();
+        let mismatch = match self.reset_answers[at].mismatch(&response) {
+            // A text was to be said, and there is nobody to say it to.
+            Ok(None) if step.send.is_some() && !is_opened => Some("it opens no WebSocket".to_owned()),
+            Ok(mismatch) => mismatch,
+            Err(bad) => Some(bad.to_string()),
+        };
+        let Some(reason) = mismatch else {
+            let fresh = self.captured.take(&response, None);
+            fresh.iter().for_each(|secret| self.secrets.add_told(secret));
+            return Ok(());
+        };
+        let sent = format!("{} {}", request.method, request.path);
+        let mismatch = ResetMismatch::Unmet(self.redacted(&reason));
+        let refused = RefusedReset::new(at + 1, "", &self.redacted(&response.shown()), mismatch);
+        Err(AdapterError::ResetRefused(Box::new(RefusedReset { sent: self.redacted(&sent), ..refused })))
+    }
+
+    /// Waits for the answer to a step of the reset.
+    fn answer_to_reset(&mut self) -> Result<HttpResponse, AdapterError> {
+        let limit = self.limit;
+        match self.answer(Instant::now() + limit)? {
+            Some(heard) => Ok(heard.response),
+            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
+        }
     }
 
     fn note_request(&mut self, request: &HttpRequest) {
@@ -374,28 +458,8 @@ impl HttpAdapter {
 
 impl Adapter for HttpAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
-        (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
-        self.captured.clear();
-        self.has_spoken = false;
-        let Some(request) = self.reset.clone() else {
-            let link = self.connect()?;
-            self.idle.push(link);
-            return Ok(());
-        };
-        self.ask(&request, None)?;
-        let limit = self.limit;
-        match self.answer(Instant::now() + limit)?.map(|heard| heard.response) {
-            Some(response) if (200..300).contains(&response.status) => {
-                let fresh = self.captured.take(&response, None);
-                fresh.iter().for_each(|secret| self.secrets.add_told(secret));
-                Ok(())
-            }
-            Some(response) => Err(AdapterError::Broken(format!(
-                "it answered the reset with {}",
-                self.redacted(&response.shown())
-            ))),
-            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
-        }
+        let interrupt = self.interrupt;
+        until_accepted(interrupt, || self.begin())
     }
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
@@ -421,10 +485,11 @@ impl Adapter for HttpAdapter {
         answer.map(|heard| self.decoded(&heard)).transpose()
     }
 
-    /// A request must be answered: it is given all the time it may take, however short silence is elsewhere.
+    /// A request must be answered: it is given all the time it may take, however short silence is elsewhere. A message
+    /// that has begun is given even more: half a message is no silence.
     fn awaits(&self, patience: Duration) -> Duration {
-        let left = self.asked.iter().map(|asked| self.limit.saturating_sub(asked.age()));
-        left.fold(patience, Duration::max)
+        let patience = self.beginning_awaited(patience);
+        if self.has_begun() { patience.max(self.limits.total) } else { patience }
     }
 
     fn first_reply_limit(&self) -> Option<Duration> {
@@ -433,7 +498,7 @@ impl Adapter for HttpAdapter {
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        let patience = self.awaits(patience);
+        let patience = self.beginning_awaited(patience);
         match self.heard(Instant::now() + patience)? {
             Some(heard) => self.decoded(&heard).map(Observation::Output),
             None => {

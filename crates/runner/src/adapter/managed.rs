@@ -12,7 +12,6 @@ use ioxide_symex::ConnectionWiring;
 
 use super::ended::SystemEnds;
 use super::server::{SystemServer, run_command};
-use super::tcp::NO_TLS;
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
     VirtualDelay,
@@ -242,7 +241,7 @@ pub(super) enum TryResult {
 impl From<AdapterError> for TryResult {
     fn from(error: AdapterError) -> Self {
         match error {
-            AdapterError::Start { ref reason, .. } if !reason.starts_with(NO_TLS) => Self::NotYet(error),
+            AdapterError::Start { .. } => Self::NotYet(error),
             error => Self::InVain(error),
         }
     }

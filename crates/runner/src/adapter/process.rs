@@ -17,7 +17,7 @@ use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::PipeSource;
 use super::wire::ProtocolWire;
-use super::{AdapterError, Interrupt, RemoteConnection};
+use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
 
 /// Bytes of the error stream kept.
 const MAX_TAIL: usize = 8 << 10;
@@ -68,8 +68,8 @@ pub struct SystemProcess {
     command: String,
     environment: Vec<(String, String)>,
     interrupt: Interrupt,
-    /// The time limit for a message.
-    limit: Duration,
+    /// The time limits for a message that has begun.
+    limits: MessageLimits,
     child: Option<GuardedChild>,
     /// Reads its error stream to the end.
     reader: Option<JoinHandle<()>>,
@@ -84,12 +84,11 @@ impl SystemProcess {
     /// The process that `command` starts in a shell, not started yet.
     pub(super) fn new(command: &str, connection: &RemoteConnection) -> Self {
         let (command, environment) = (command.to_owned(), connection.environment.clone());
-        let RemoteConnection { interrupt, limit, .. } = *connection;
         Self {
             command,
             environment,
-            interrupt,
-            limit,
+            interrupt: connection.interrupt,
+            limits: connection.message_limits(),
             child: None,
             reader: None,
             ended: None,
@@ -148,7 +147,7 @@ impl SystemProcess {
 impl SystemLink for SystemProcess {
     fn open(&mut self) -> Result<ProtocolWire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limit)))
+        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limits)))
     }
 
     fn status(&mut self, patience: Duration) -> Option<String> {

@@ -12,7 +12,9 @@ use ioxide_model::sts::{GateKind, Model};
 use super::ended::SystemEnds;
 use super::tls::Tls;
 use super::wire::ProtocolWire;
-use super::{Adapter, AdapterError, ArrivedOutput, Interrupt, Observation, SentInput, VirtualDelay};
+use super::{
+    Adapter, AdapterError, ArrivedOutput, Interrupt, MessageLimits, Observation, SentInput, VirtualDelay,
+};
 use crate::codec::{self, JsonProblem, label_from_json, label_to_json};
 use crate::line::cut;
 use crate::protocol::{
@@ -43,6 +45,8 @@ pub struct RemoteConnection {
     pub clock: ClockKind,
     /// The time limit for the greeting, for a reset and for the receipt of an input.
     pub limit: Duration,
+    /// The longest time of a message from its first byte to its last; `None` for the default. Its longest pause is `limit`.
+    pub message_limit: Option<Duration>,
     /// The encryption of connections to an address; `None` for plain TCP.
     pub tls: Option<Tls>,
     /// The time for which a refused connection is tried again while the system starts.
@@ -62,10 +66,18 @@ impl Default for RemoteConnection {
             settings: Map::new(),
             clock: ClockKind::default(),
             limit: Duration::from_secs(10),
+            message_limit: None,
             tls: None,
             reach: Duration::ZERO,
             interrupt: Interrupt::never(),
         }
+    }
+}
+
+impl RemoteConnection {
+    /// Returns the time limits of a message that has begun.
+    pub(super) fn message_limits(&self) -> MessageLimits {
+        MessageLimits::new(self.limit, self.message_limit)
     }
 }
 
@@ -138,8 +150,9 @@ impl GreetedConnection {
     /// Returns an output that was just read, with the instant of its arrival.
     fn heard(&mut self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
         let (raw, at) = (output.raw.take(), Some(self.wire.arrived()));
+        let begun = Some(self.wire.begun_at());
         let is_first = !std::mem::replace(&mut self.has_spoken, true);
-        Ok(ArrivedOutput { at, raw, is_first, ..decoded(model, output)?.into() })
+        Ok(ArrivedOutput { at, begun, raw, is_first, ..decoded(model, output)?.into() })
     }
 
     /// Returns the virtual time since the reset.
@@ -254,7 +267,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let live = self.live()?;
         live.waiting.clear();
         live.wire.write(&ProtocolMessage::Reset(ResetMessage {}))?;
-        await_ready(&mut live.wire, limit)?;
+        await_ready(&mut live.wire, limit, EarlyOutput::OfLastRun)?;
         live.now = live.now.map(|_| Duration::ZERO);
         live.fresh = true;
         Ok(())
@@ -456,6 +469,12 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
         self.is_broken = true;
     }
 
+    /// A line that has begun is given its time: half a line is no silence.
+    fn awaits(&self, patience: Duration) -> Duration {
+        let has_begun = self.live.as_ref().is_some_and(|live| live.wire.has_begun());
+        if has_begun { patience.max(self.connection.message_limits().total) } else { patience }
+    }
+
     fn exit_status(&mut self) -> Option<i32> {
         self.link.exit_status()
     }
@@ -513,7 +532,7 @@ fn greet(
         part: connection.part.clone(),
     };
     wire.write(&ProtocolMessage::Configure(configure))?;
-    await_ready(wire, connection.limit)?;
+    await_ready(wire, connection.limit, EarlyOutput::OutOfPlace)?;
     Ok(Greeting { reset: hello.reset, is_virtual, foresight: hello.foresight })
 }
 
@@ -552,16 +571,39 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-pub(super) fn await_ready(wire: &mut ProtocolWire, limit: Duration) -> Result<(), AdapterError> {
+/// The meaning of an output or a receipt that comes while `ready` is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EarlyOutput {
+    /// The adapter has just been started: there was no run to which it could belong.
+    OutOfPlace,
+    /// The adapter was told to reset: it was under way in the run before, and is dropped.
+    OfLastRun,
+}
+
+/// Waits for `ready`.
+pub(super) fn await_ready(
+    wire: &mut ProtocolWire,
+    limit: Duration,
+    early: EarlyOutput,
+) -> Result<(), AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
-        match wire.read(deadline)? {
-            Some(ProtocolMessage::Ready(_)) => return Ok(()),
-            Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)) if Instant::now() < deadline => (),
-            Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)) | None => {
-                return Err(AdapterError::Late { awaited: "ready", limit });
+        match (wire.read(deadline)?, early) {
+            (Some(ProtocolMessage::Ready(_)), _) => return Ok(()),
+            (Some(message @ ProtocolMessage::Output(_)), EarlyOutput::OutOfPlace) => {
+                return Err(AdapterError::Protocol {
+                    line: cut(&message.to_line(), 200),
+                    reason:
+                        "an output before the first `ready` belongs to no run; write it after `ready`, which \
+                             says that the system is in its initial state"
+                            .into(),
+                });
             }
-            Some(other) => return Err(out_of_place(&other)),
+            (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
+                if Instant::now() < deadline => {}
+            (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
+            | (None, _) => return Err(AdapterError::Late { awaited: "ready", limit }),
+            (Some(other), _) => return Err(out_of_place(&other)),
         }
     }
 }

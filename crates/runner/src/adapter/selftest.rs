@@ -16,7 +16,9 @@ use ioxide_model::sts::{GateKind, Model};
 
 use super::managed::{TryResult, patiently};
 use super::process::SystemProcess;
-use super::remote::{RemoteConnection, SystemLink, decoded, hear_hello, out_of_place};
+use super::remote::{
+    EarlyOutput, RemoteConnection, SystemLink, await_ready, decoded, hear_hello, out_of_place,
+};
 use super::tcp::TcpConnection;
 use super::wire::ProtocolWire;
 use super::{AdapterError, SutSpec};
@@ -168,7 +170,7 @@ impl SelfTest<'_> {
             seed: self.connection.seed,
             ..ConfigureMessage::default()
         });
-        let ready = self.until_ready(&configure);
+        let ready = self.until_ready(&configure, EarlyOutput::OutOfPlace);
         self.checks.take("ready", ready, |took| format!("after {}", shown(*took)))?;
         self.inputs(&hello)?;
         self.resets(hello.reset)
@@ -276,16 +278,21 @@ impl SelfTest<'_> {
             }
         }
         for name in ["reset", "reset again"] {
-            let ready = self.until_ready(&ProtocolMessage::Reset(ResetMessage {}));
+            let reset = ProtocolMessage::Reset(ResetMessage {});
+            let ready = self.until_ready(&reset, EarlyOutput::OfLastRun);
             self.checks.take(name, ready, |took| format!("ready after {}", shown(*took)))?;
         }
         Some(())
     }
 
-    fn until_ready(&mut self, message: &ProtocolMessage) -> Result<Duration, AdapterError> {
+    fn until_ready(
+        &mut self,
+        message: &ProtocolMessage,
+        early: EarlyOutput,
+    ) -> Result<Duration, AdapterError> {
         let start = Instant::now();
         self.wire.write(message)?;
-        super::remote::await_ready(self.wire, self.connection.limit)?;
+        await_ready(self.wire, self.connection.limit, early)?;
         Ok(start.elapsed())
     }
 }

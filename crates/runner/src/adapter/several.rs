@@ -415,6 +415,7 @@ impl PartConnection {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line, reason: format!("on `{name}`: {reason}") }
             }
+            AdapterError::ResetRefused(refused) => AdapterError::ResetRefused(Box::new(refused.on(name))),
             other => other,
         }
     }
@@ -427,7 +428,8 @@ impl Adapter for SeveralAdapter {
         self.now = Duration::ZERO;
         for line in &mut self.lines {
             line.is_gone = false;
-            line.adapter.reset()?;
+            let reset = line.adapter.reset();
+            reset.map_err(|error| line.named(error))?;
         }
         self.check_time()
     }

@@ -11,14 +11,12 @@ use ioxide_model::sts::Model;
 use super::channel::AdapterChannel;
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::{ByteSource, PipeSource, SocketSource};
-use super::tls::Tls;
+use super::tls::{HandshakeError, Tls};
 use super::wire::ProtocolWire;
-use super::{AdapterError, Interrupt, RemoteConnection};
+use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
 
 /// The time limit for the peer to close the connection by itself.
 const GRACE: Duration = Duration::from_millis(200);
-/// The beginning of an error text that says that TLS failed; another attempt would fail too.
-pub(super) const NO_TLS: &str = "no TLS connection";
 /// The number of reads by which the last bytes of the peer are dropped at the end.
 const MAX_DROPPED: usize = 64;
 
@@ -44,6 +42,7 @@ impl TcpAdapter {
 pub struct TcpConnection {
     address: String,
     limit: Duration,
+    limits: MessageLimits,
     interrupt: Interrupt,
     /// True if a thread of its own reads the bytes, so that they are stamped as they arrive.
     is_timed: bool,
@@ -56,8 +55,8 @@ impl TcpConnection {
     /// The socket at `address`, not connected yet.
     pub(super) fn new(address: &str, connection: &RemoteConnection) -> Self {
         let RemoteConnection { limit, interrupt, .. } = *connection;
-        let tls = connection.tls.clone();
-        Self { address: address.to_owned(), limit, interrupt, is_timed: false, tls, stream: None }
+        let (tls, limits) = (connection.tls.clone(), connection.message_limits());
+        Self { address: address.to_owned(), limit, limits, interrupt, is_timed: false, tls, stream: None }
     }
 
     /// Returns the same socket for a model with clocks, or one without.
@@ -89,11 +88,11 @@ impl TcpConnection {
         let Some(tls) = &self.tls else { return Ok(AdapterChannel::Plain(stream)) };
         match tls.handshake(stream, &self.address, self.limit, self.interrupt) {
             Ok(stream) => Ok(AdapterChannel::Tls(Box::new(stream))),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(HandshakeError::TimedOut) => {
                 self.interrupt.check()?;
                 Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
             }
-            Err(error) => Err(self.cannot(&format!("{NO_TLS}: {error}"))),
+            Err(error) => Err(AdapterError::Tls { what: self.address.clone(), reason: error.to_string() }),
         }
     }
 
@@ -122,7 +121,7 @@ impl TcpConnection {
 impl SystemLink for TcpConnection {
     fn open(&mut self) -> Result<ProtocolWire, AdapterError> {
         let (reader, writer) = self.streams()?;
-        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limit)))
+        Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limits)))
     }
 
     /// Returns `None`: a socket has no status of its own, its end is the end of its lines.

@@ -90,6 +90,33 @@ fn a_process_that_hangs_is_late() {
     assert!(matches!(start(no_ready).err(), Some(AdapterError::Late { awaited: "ready", .. })));
 }
 
+/// Defect: what an adapter wrote between `hello` and `ready` was dropped without a word.
+#[test]
+fn an_output_before_the_first_ready_is_told_and_after_a_reset_belongs_to_the_run_before() {
+    let tea = r#"echo '{"type":"output","label":"tea"}'; "#;
+    let hello = r#"echo '{"type":"hello","protocol":1}'; "#;
+    let ready = r#"echo '{"type":"ready"}'; "#;
+    for script in [format!("{hello}{tea}read x; {ready}read x"), format!("{hello}read x; {tea}{ready}read x")]
+    {
+        let error = start(&script).err();
+        let Some(AdapterError::Protocol { line, reason }) = error else { panic!("{script}: {error:?}") };
+        assert!(line.contains("tea") && reason.contains("after `ready`"), "{reason}: {line}");
+    }
+    let receipt = r#"read x; echo '{"type":"sent","id":1}'; "#;
+    let script = format!("{hello}read x; {ready}{receipt}read x; {tea}{ready}{tea}read x");
+    let mut adapter = start(&script).unwrap();
+    adapter.reset().unwrap();
+    adapter.send(&message(&vending(), "coin", &[5])).unwrap();
+    adapter.reset().unwrap();
+    let tea = message(&vending(), "tea", &[]);
+    assert_eq!(adapter.observe(Duration::from_secs(5)).map(Observation::label), Ok(Some(tea)));
+    assert_eq!(
+        adapter.observe(Duration::from_millis(30)),
+        Ok(Observation::Quiet),
+        "one of two was of the run before"
+    );
+}
+
 #[test]
 fn a_process_that_does_not_read_blocks_nobody() {
     let text = "model M { input say(text: string) state a { on say } }";

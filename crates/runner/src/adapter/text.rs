@@ -3,7 +3,8 @@
 //! There is no adapter in between: inputs are written by templates and outputs read by
 //! patterns, or both by layouts. An input counts as taken once it is written; a process that
 //! has not read anything of its first input is still starting, and that is awaited. A reset connects (or starts) afresh
-//! and then, where the state outlives a connection, says the reset texts and awaits one answer to each.
+//! and then, where the state outlives a connection, goes through the steps of the reset; if the answer to one is not what
+//! it must be, all of it is tried again, from a new connection on ([`ResetStep`]).
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,15 +12,17 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use regex::Regex;
 
 use super::ended::SystemEnds;
-use super::frames::{Frames, HALF, framed, undecodable};
+use super::frames::{Frames, framed, undecodable};
 use super::process::SystemProcess;
 use super::remote::SystemLink;
+use super::reset::{reads_like_error, until_accepted};
 use super::tcp::TcpConnection;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, Framing, InputReceipt, Interrupt, Observation, RemoteConnection,
-    SentInput, SutSpec,
+    Adapter, AdapterError, ArrivedOutput, Framing, InputReceipt, Interrupt, MessageLimits, Observation,
+    RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
 };
 use crate::codec::BadSpeech;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
@@ -41,8 +44,8 @@ pub struct TextSpeech {
     pub framing: Framing,
     /// The text at the end of an input, if it is not the one that ends a frame.
     pub input_end: Option<String>,
-    /// The texts said after connecting, to bring the system to its initial state; each is answered by one message.
-    pub reset: Vec<String>,
+    /// The steps taken after connecting, to bring the system to its initial state; each is answered by one message.
+    pub reset: Vec<ResetStep>,
 }
 
 /// The format of messages.
@@ -50,7 +53,7 @@ pub struct TextSpeech {
 pub enum MessageFormat {
     /// Templates and patterns.
     Text(TextConfig),
-    /// Layouts; reset texts are hexadecimal digits.
+    /// Layouts; the texts and patterns of reset steps are those of hexadecimal digits.
     Binary(BinaryConfig),
 }
 
@@ -77,7 +80,11 @@ pub struct TextAdapter {
     model: Arc<Model>,
     codec: TextAdapterCodec,
     speech: TextSpeech,
+    /// The patterns of the answers to the steps of the reset.
+    reset_answers: Vec<Option<Regex>>,
     limit: Duration,
+    /// The time limits for a message that has begun.
+    limits: MessageLimits,
     interrupt: Interrupt,
     live: Option<TextConnection>,
     ends: SystemEnds,
@@ -137,7 +144,13 @@ impl TextAdapter {
         let wrong =
             |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
         let codec = speech.words.codec(&model).map_err(wrong)?;
-        Ok(Self { link, model, codec, speech, limit, interrupt, live: None, ends: SystemEnds::default() })
+        let reset_answers = speech.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
+        let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
+            what: "the reset".into(),
+            reason: error.to_string(),
+        })?;
+        let (limits, ends) = (connection.message_limits(), SystemEnds::default());
+        Ok(Self { link, model, codec, speech, reset_answers, limit, limits, interrupt, live: None, ends })
     }
 
     fn open(&mut self) -> Result<TextConnection, AdapterError> {
@@ -145,18 +158,18 @@ impl TextAdapter {
         let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
             Transport::Process(process) => {
                 let (reader, writer) = process.streams()?;
-                (Frames::new(reader, framing, self.interrupt), Box::new(writer))
+                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
             }
             Transport::Socket(socket) => {
                 let (reader, writer) = socket.streams()?;
-                (Frames::new(reader, framing, self.interrupt), Box::new(writer))
+                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
             }
         };
         let joining = match &self.codec {
             TextAdapterCodec::Text(codec) => codec.joining(),
             TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
-        let frames = frames.joined(joining, self.limit);
+        let frames = frames.joined(joining);
         Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
     }
 
@@ -209,7 +222,7 @@ impl TextAdapter {
     fn next(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let live = self.live()?;
         let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
-        let at = Some(live.frames.arrived());
+        let (at, begun) = (Some(live.frames.arrived()), Some(live.frames.begun_at()));
         let is_first = !std::mem::replace(&mut live.has_spoken, true);
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
@@ -225,7 +238,7 @@ impl TextAdapter {
             }
             TextAdapterCodec::Text(_) => undecodable(&bytes, &bad),
         })?;
-        Ok(Some(ArrivedOutput { at, raw: Some(shown), is_first, ..label.into() }))
+        Ok(Some(ArrivedOutput { at, begun, raw: Some(shown), is_first, ..label.into() }))
     }
 
     /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
@@ -243,9 +256,10 @@ impl TextAdapter {
             AdapterError::Ended { .. } | AdapterError::Closed => {
                 self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
             }
-            AdapterError::Protocol { line, reason } if reason.starts_with(HALF) => {
+            AdapterError::HalfMessage { line, cut } => {
                 let status = self.status(LAST_BREATH).map(|status| format!(" ({status})"));
-                AdapterError::Unreadable { line, reason: reason + &status.unwrap_or_default() }
+                let reason = format!("half a message: {cut}{}", status.unwrap_or_default());
+                AdapterError::Unreadable { line, reason }
             }
             error => error.of_system(),
         }
@@ -279,36 +293,48 @@ impl TextAdapter {
         }
     }
 
-    /// Sends the reset texts, one after the other.
-    fn say_resets(&mut self) -> Result<(), AdapterError> {
-        self.speech.reset.clone().iter().try_for_each(|reset| self.say_reset(reset))
+    /// Connects or starts afresh, and takes the steps of the reset.
+    fn begin(&mut self) -> Result<(), AdapterError> {
+        self.live = None;
+        self.live = Some(self.open()?);
+        (0..self.speech.reset.len()).try_for_each(|at| self.take_reset_step(at))
     }
 
-    /// Sends a reset text and waits for its answer.
-    fn say_reset(&mut self, reset: &str) -> Result<(), AdapterError> {
-        match &self.codec {
-            TextAdapterCodec::Text(_) => self.write(&self.ended(reset))?,
-            TextAdapterCodec::Binary(_) => self.write_bytes(&unhex(reset).unwrap_or_default())?,
+    /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
+    fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
+        let ResetStep { send, expect } = self.speech.reset[at].clone();
+        match (&send, &self.codec) {
+            (None, _) => (),
+            (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.ended(text))?,
+            (Some(digits), TextAdapterCodec::Binary(_)) => {
+                self.write_bytes(&unhex(digits).unwrap_or_default())?
+            }
         }
         let limit = self.limit;
-        match self.live()?.frames.next_bytes(Instant::now() + limit)? {
-            Some(_) => {
-                self.live()?.has_spoken = true;
-                Ok(())
-            }
-            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
+        let Some(answer) = self.live()?.frames.next_bytes(Instant::now() + limit)? else {
+            return Err(AdapterError::Late { awaited: "answer to the reset", limit });
+        };
+        self.live()?.has_spoken = true;
+        let answer = self.codec.shown(&answer);
+        let is_accepted = match (&self.reset_answers[at], &self.codec) {
+            (Some(pattern), _) => pattern.is_match(&answer),
+            (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
+            (None, TextAdapterCodec::Binary(_)) => true,
+        };
+        if is_accepted {
+            return Ok(());
         }
+        let expected = |expect| ResetMismatch::Expected(format!("`{expect}`"));
+        let mismatch = expect.map_or(ResetMismatch::ReadsLikeError, expected);
+        let refused = RefusedReset::new(at + 1, send.as_deref().unwrap_or("(nothing)"), &answer, mismatch);
+        Err(AdapterError::ResetRefused(Box::new(refused)))
     }
 }
 
 impl Adapter for TextAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.note_end();
-        self.live = None;
-        let reset = self.open().and_then(|live| {
-            self.live = Some(live);
-            self.say_resets()
-        });
+        let reset = until_accepted(self.interrupt, || self.begin());
         let reset = reset.map_err(|error| self.explained(error));
         self.ends.begun(&reset);
         reset
@@ -352,6 +378,12 @@ impl Adapter for TextAdapter {
 
     fn first_reply_limit(&self) -> Option<Duration> {
         self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.limit)
+    }
+
+    /// A message that has begun is given its time: half a message is no silence.
+    fn awaits(&self, patience: Duration) -> Duration {
+        let has_begun = self.live.as_ref().is_some_and(|live| live.frames.has_begun());
+        if has_begun { patience.max(self.limits.total) } else { patience }
     }
 
     fn exit_status(&mut self) -> Option<i32> {

@@ -4,6 +4,8 @@
 //! user has said that it is not. Waiting for a handshake ends with its time limit, or by an interrupt. No lock
 //! is held while the socket is waited for, so one thread can read while another one writes.
 
+mod problem;
+
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -19,6 +21,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use thiserror::Error;
 
+use self::problem::{describe, describe_io};
 use super::Interrupt;
 
 /// Bytes read at once.
@@ -70,7 +73,7 @@ pub enum BadTls {
     #[error(transparent)]
     Roots(#[from] VerifierBuilderError),
     /// The key does not fit the certificate, or is of no known kind.
-    #[error(transparent)]
+    #[error("{}", describe(.0))]
     Rustls(#[from] rustls::Error),
 }
 
@@ -116,23 +119,23 @@ impl Tls {
         address: &str,
         limit: Duration,
         interrupt: Interrupt,
-    ) -> Result<TlsStream, io::Error> {
+    ) -> Result<TlsStream, HandshakeError> {
         let name = self.name.as_deref().unwrap_or_else(|| host_of(address)).to_owned();
-        let name = ServerName::try_from(name).map_err(io::Error::other)?;
+        let name = ServerName::try_from(name.clone()).map_err(|_| HandshakeError::Name(name))?;
         let mut connection =
             ClientConnection::new(Arc::clone(&self.config), name).map_err(io::Error::other)?;
         connection.set_buffer_limit(None);
         let deadline = Instant::now() + limit;
         while connection.is_handshaking() {
             if interrupt.is_set() || Instant::now() >= deadline {
-                return Err(io::ErrorKind::TimedOut.into());
+                return Err(HandshakeError::TimedOut);
             }
             let wait = Interrupt::slice(deadline).max(Duration::from_millis(1));
             stream.set_read_timeout(Some(wait))?;
             match connection.complete_io(&mut stream) {
                 Ok(_) => (),
                 Err(error) if is_wait(&error) => (),
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
         stream.set_read_timeout(None)?;
@@ -158,7 +161,7 @@ fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn Serv
         Roots::Anybody => return Ok(Arc::new(Unchecked(provider))),
         Roots::File(path) => {
             for certificate in certificates(path)? {
-                store.add(certificate).map_err(|error| unreadable(path, &error))?;
+                store.add(certificate).map_err(|error| unreadable(path, &describe(&error)))?;
             }
         }
         Roots::System => {
@@ -223,6 +226,20 @@ impl ServerCertVerifier for Unchecked {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// The reason why a connection could not be encrypted.
+#[derive(Debug, Error)]
+pub(super) enum HandshakeError {
+    /// The time limit is over, or the wait was interrupted.
+    #[error("the handshake takes too long")]
+    TimedOut,
+    /// The name of the system is no name of a host.
+    #[error("`{0}` is no name of a host; give the name in the certificate as `name`")]
+    Name(String),
+    /// The handshake failed.
+    #[error("{}", describe_io(.0))]
+    Failed(#[from] io::Error),
 }
 
 /// An encrypted connection. Clones are the same connection; one of them reads.

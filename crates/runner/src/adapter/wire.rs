@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::frames::{Frames, Framing};
 use super::source::ByteSource;
-use super::{AdapterError, Interrupt};
+use super::{AdapterError, Interrupt, MessageLimits};
 use crate::line::cut;
 use crate::protocol::{FailureKind, LogMessage, ProtocolMessage, SystemFailure};
 
@@ -33,9 +33,9 @@ impl ProtocolWire {
     pub(super) fn new(
         source: impl ByteSource + 'static,
         writer: impl Write + Send + 'static,
-        (interrupt, limit): (Interrupt, Duration),
+        (interrupt, limits): (Interrupt, MessageLimits),
     ) -> Self {
-        let lines = Frames::new(source, Framing::Line, interrupt).within(limit);
+        let lines = Frames::new(source, Framing::Line, limits, interrupt);
         Self { lines, writer: Box::new(writer), log: VecDeque::new() }
     }
 
@@ -78,6 +78,16 @@ impl ProtocolWire {
     /// Returns the arrival of the last line.
     pub(super) fn arrived(&self) -> Instant {
         self.lines.arrived()
+    }
+
+    /// Returns the arrival of the first byte of the last line.
+    pub(super) const fn begun_at(&self) -> Instant {
+        self.lines.begun_at()
+    }
+
+    /// Returns whether a part of a line has arrived and the rest is missing.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.lines.has_begun()
     }
 
     /// Waits, at most for `limit`, until the system has closed its side.

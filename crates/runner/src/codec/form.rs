@@ -10,7 +10,7 @@ mod reading;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::collection::Items;
-use ioxide_model::sort::{DataField, DataKind, DataSort, Sort};
+use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort, Sort};
 use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::{DataValue, Value};
@@ -21,12 +21,12 @@ use self::names::check_names;
 use self::reading::FormReading;
 use super::{CodecError, collection, is_option, value_from_json, value_to_json, wrapped};
 
-/// The JSON form of the types of a model, as configured. A place is `RECORD.FIELD`.
+/// The JSON form of the types of a model, as configured. A place is `RECORD.FIELD` or, in an enum, `CASE.FIELD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonFormConfig {
-    /// Members that no record has are let through, and options may be missing or `null`.
+    /// Members that no record and no case has are let through, and options may be missing or `null`.
     pub open: bool,
-    /// Records that have their members and no others all the same.
+    /// Records, enums and cases that have their members and no others all the same.
     pub closed: Vec<String>,
     /// Enums whose cases have one field and are written as its value alone.
     pub untagged: Vec<String>,
@@ -148,42 +148,45 @@ impl JsonForm {
             (DataKind::Record, [Value::Str(text)]) if self.text.contains(&*data.name) => {
                 serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_string()))
             }
-            (DataKind::Record, args) => Json::Object(
-                ctor.fields
-                    .iter()
-                    .zip(args)
-                    .filter_map(|(field, arg)| self.member(pool, data, field, arg))
-                    .collect(),
-            ),
+            (DataKind::Record, args) => self.write_members(pool, data, ctor, args),
             (DataKind::Enum, [inner]) if self.untagged.contains(&*data.name) => self.write(pool, inner),
             (DataKind::Enum, []) => {
                 let written = self.cases.get(&*ctor.name).cloned();
                 written.unwrap_or_else(|| value_to_json(pool, &Value::Data(value.clone())))
             }
-            (DataKind::Enum, args) => {
-                let field =
-                    |(field, arg): (&DataField, &Value)| (field.name.to_string(), self.write(pool, arg));
-                wrapped(&ctor.name, Json::Object(ctor.fields.iter().zip(args).map(field).collect()))
-            }
+            (DataKind::Enum, args) => wrapped(&ctor.name, self.write_members(pool, data, ctor, args)),
             (DataKind::Option, []) => Json::Null,
         }
     }
 
-    /// Returns the member of a record for a field; `None` for an option that is `none`, unless it is written as `null`.
+    /// Returns the object that holds the fields of a record or of a case.
+    fn write_members(&self, pool: &TermPool, data: &DataSort, ctor: &Constructor, args: &[Value]) -> Json {
+        let fields = ctor.fields.iter().zip(args);
+        let members =
+            fields.filter_map(|(field, arg)| self.member(pool, place_of(data, ctor, field), field, arg));
+        Json::Object(members.collect())
+    }
+
+    /// Returns the member for the field at `place`; `None` for an option that is `none`, unless it is written as `null`.
     fn member(
         &self,
         pool: &TermPool,
-        data: &DataSort,
+        place: String,
         field: &DataField,
         value: &Value,
     ) -> Option<(String, Json)> {
-        let place = format!("{}.{}", data.name, field.name);
         let is_none =
             is_option(pool, field.sort) && matches!(value, Value::Data(value) if value.args.is_empty());
         let is_left_out = self.absent.contains(&place) || self.is_open && !self.null.contains(&place);
         let name = self.names.get(&place).cloned().unwrap_or_else(|| field.name.to_string());
         (!is_none || !is_left_out).then(|| (name, self.write(pool, value)))
     }
+}
+
+/// Returns the place of a field as the project file names it: `RECORD.FIELD`, or `CASE.FIELD` in an enum.
+fn place_of(data: &DataSort, ctor: &Constructor, field: &DataField) -> String {
+    let owner = if data.kind == DataKind::Enum { &ctor.name } else { &data.name };
+    format!("{owner}.{}", field.name)
 }
 
 /// Returns the name of a member that stands for a key written `json`.

@@ -10,6 +10,7 @@
 
 pub mod answer;
 pub mod capture;
+mod coding;
 pub mod events;
 pub mod message;
 mod request;
@@ -206,25 +207,35 @@ fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerRead
 }
 
 impl RequestConfig {
-    /// The request, if it has no fields to be filled in.
+    /// Checks that it has no fields to be filled in but those that are captured from answers.
+    ///
+    /// # Errors
+    /// If it has others, or something else is wrong with it.
+    pub fn check_plain(&self, config: &HttpConfig) -> Result<(), UnplainRequest> {
+        let prepared = PreparedRequest::new(self, &config.headers)?;
+        let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
+        match prepared.fields().find(|field| !is_captured(field)) {
+            Some(field) => Err(UnplainRequest::Field(field.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// The request with what was captured so far, if it has no other fields to be filled in.
     ///
     /// # Errors
     /// If something is wrong with it.
     pub fn plain(
         &self,
-        headers: &[(String, String)],
+        config: &HttpConfig,
         base: &str,
         model: &Model,
+        captured: &CapturedValues,
     ) -> Result<HttpRequest, UnplainRequest> {
-        let prepared = PreparedRequest::new(self, headers)?;
-        let (form, captured) = (JsonForm::default(), CapturedValues::default());
-        match prepared.fields().next() {
-            Some(field) => Err(UnplainRequest::Field(field.to_owned())),
-            None => Ok(prepared.filled(
-                base,
-                TemplateValues { model, label: &Label::Quiescence, form: &form, captured: &captured },
-            )?),
-        }
+        self.check_plain(config)?;
+        let prepared = PreparedRequest::new(self, &config.headers)?;
+        let form = JsonForm::default();
+        let values = TemplateValues { model, label: &Label::Quiescence, form: &form, captured };
+        Ok(prepared.filled(base, values)?)
     }
 }
 

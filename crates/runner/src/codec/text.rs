@@ -269,7 +269,7 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
     }
 }
 
-pub(super) fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+pub(crate) fn whole(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 

@@ -44,7 +44,7 @@ impl RunLoop<'_, '_, '_, '_> {
             && self.allows_end(&label)
         {
             self.is_gone = true;
-            let step = self.judge_arrived(&label, Arrival::Direct, at);
+            let step = self.judge_arrived(&label, Arrival::Direct, at.into());
             // Whatever was under way when it went may never have been taken.
             self.after.lose(self.bench.cx, |_| true);
             return step;

@@ -52,11 +52,11 @@ impl RunLoop<'_, '_, '_, '_> {
         let id = self.give(label, &sent)?;
         for output in sent.earlier {
             self.count_reply(&output);
-            let ArrivedOutput { label, at, raw, is_first, .. } = output;
             // It may have been said before the input was taken or after: an adapter may confirm late.
-            let at = at.unwrap_or_else(Instant::now);
+            let at = output.times();
+            let ArrivedOutput { label, raw, is_first, .. } = output;
             self.raw = raw;
-            self.count_latency(&label, at, is_first);
+            self.count_latency(&label, at.begun, is_first);
             let step = self.judge_arrived(&label, Arrival::Direct, at)?;
             if step.is_break() {
                 return Ok(step);

@@ -128,11 +128,11 @@ impl RunLoop<'_, '_, '_, '_> {
                 step => Ok(step),
             },
             Observation::Output(output) => {
-                let at = output.at.unwrap_or_else(Instant::now);
-                let took = at.saturating_duration_since(from);
+                let at = output.times();
+                let took = at.begun.saturating_duration_since(from);
                 self.tell_late(&output.label, took, patience, Vec::new(), output.is_first)?;
                 self.asked = None;
-                self.seen(ArrivedOutput { at: Some(at), ..output })
+                self.seen(ArrivedOutput { at: Some(at.complete), ..output })
             }
         }
     }

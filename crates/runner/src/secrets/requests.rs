@@ -1,7 +1,8 @@
 //! The secrets in what is sent by HTTP: headers, parameters, cookies and members of bodies whose names say so.
 
 use super::{Secrets, WINDOW};
-use crate::codec::http::{HttpConfig, RequestConfig};
+use crate::adapter::HttpResetStep;
+use crate::codec::http::HttpConfig;
 use crate::codec::template_texts;
 
 /// The place of a field in a text of which only the rest is known.
@@ -12,11 +13,13 @@ impl Secrets {
     pub fn add_requests(
         &mut self,
         http: &HttpConfig,
-        reset: Option<&RequestConfig>,
+        resets: &[HttpResetStep],
         is_secret: &dyn Fn(&str) -> bool,
     ) {
         self.add_named_headers(&http.headers, is_secret);
-        for request in http.inputs.iter().map(|(_, request)| request).chain(reset) {
+        for request in
+            http.inputs.iter().map(|(_, request)| request).chain(resets.iter().map(|step| &step.request))
+        {
             self.add_named_headers(&request.headers, is_secret);
             for (_, value) in request.query.iter().chain(&request.cookies).filter(|(name, _)| is_secret(name))
             {

@@ -52,7 +52,7 @@ fn a_service_that_answers_nonsense() {
 #[test]
 fn a_service_that_does_not_finish() {
     let half = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nPO";
-    check(&pinged(writes(half)), FAIL, &["the rest of the answer did not come"]);
+    check(&pinged(writes(half)), FAIL, &["the rest of it did not come"]);
     let cut_off = move |stream: &mut TcpStream| {
         stream.write_all(half.as_bytes()).ok();
         stream.shutdown(std::net::Shutdown::Both).ok();

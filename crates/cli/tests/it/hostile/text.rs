@@ -23,7 +23,11 @@ fn a_child_that_behaves_passes_and_one_that_does_not_fails() {
 fn a_child_that_misbehaves() {
     check(&child(r"read x; printf '\377\376\n'; sleep 60"), FAIL, &["not UTF-8"]);
     check(&child("read x; echo TEA; sleep 60"), FAIL, &["no pattern matches; it wrote: TEA"]);
-    check(&child("read x; printf PO; sleep 60"), FAIL, &["half a message; it wrote: PO"]);
+    check(
+        &child("read x; printf PO; sleep 60"),
+        FAIL,
+        &["half a message: the rest of it did not come", "it wrote: PO"],
+    );
     check(&child("yes PONG"), FAIL, &["!pong ──│ got"]);
     check(&child("read x; sleep 60"), FAIL, &["·│ got"]);
     check(&child("read x; echo 'no tea' >&2; exit 3"), FAIL, &["exit status: 3", "no tea"]);

@@ -29,9 +29,17 @@ impl ByteSource for Script {
     }
 }
 
+/// Limits that no test reaches.
+const GENEROUS: MessageLimits =
+    MessageLimits { pause: Duration::from_secs(3600), total: Duration::from_secs(3600) };
+
 fn frames(bytes: &[u8], framing: Framing, size: usize, ends: bool) -> Frames {
+    frames_within(GENEROUS, bytes, framing, size, ends)
+}
+
+fn frames_within(limits: MessageLimits, bytes: &[u8], framing: Framing, size: usize, ends: bool) -> Frames {
     let chunks = bytes.chunks(size.max(1)).map(<[u8]>::to_vec).collect();
-    Frames::new(Script { chunks, ends }, framing, Interrupt::never())
+    Frames::new(Script { chunks, ends }, framing, limits, Interrupt::never())
 }
 
 /// All frames up to the first error, and that error.
@@ -82,11 +90,15 @@ fn frames_end_where_they_should() {
 #[test]
 fn half_a_frame_is_no_silence() {
     let soon = || Instant::now() + Duration::from_millis(20);
-    let mut half = frames(b"whole\nha", Framing::Line, 100, false);
+    let limits = MessageLimits { pause: Duration::from_millis(30), ..GENEROUS };
+    let mut half = frames_within(limits, b"whole\nha", Framing::Line, 100, false);
     assert_eq!(half.next(soon()), Ok(Some("whole".into())));
     assert_eq!(half.next(Instant::now()), Ok(None), "a mere look");
-    let error = half.next(soon()).unwrap_err().to_string();
-    assert!(error.contains("half a message; it wrote: ha"), "{error}");
+    assert!(half.has_begun());
+    let error = half.next(soon()).unwrap_err();
+    let AdapterError::HalfMessage { line, cut: MessageCut::Stopped(_) } = &error else { panic!("{error}") };
+    assert_eq!((line.as_str(), error.breakdown()), ("ha", None));
+    assert!(error.to_string().contains("half a message: the rest of it did not come"), "{error}");
     assert_eq!(frames(b"", Framing::Line, 1, false).next(soon()), Ok(None));
 }
 
@@ -99,9 +111,8 @@ fn at_the_end(bytes: &[u8], framing: Framing) -> String {
 fn a_line_cut_by_a_crash_is_half_a_message() {
     let (found, error) = all(frames(b"PONG 12\nPONG 1", Framing::Line, 100, true));
     assert_eq!(found, ["PONG 12"]);
-    let AdapterError::Protocol { line, reason } = error else { panic!("{error}") };
-    assert_eq!(line, "PONG 1");
-    assert_eq!(reason, "half a message: it closed the connection in the middle of it");
+    assert_eq!(error, AdapterError::HalfMessage { line: "PONG 1".into(), cut: MessageCut::Closed });
+    assert!(error.to_string().starts_with("half a message: it closed the connection in the middle of it"));
     assert_eq!(at_the_end(b"PONG 13\n", Framing::Line), AdapterError::Closed.to_string());
     assert!(at_the_end(b"\x02a", Framing::Length(1)).contains("half a message"));
 }
@@ -111,7 +122,8 @@ fn joined(script: impl ByteSource + 'static, interrupt: Interrupt) -> Frames {
     let text = TextConfig { more: Some("more".into()), ..TextConfig::default() };
     let model = crate::samples::model("model M { state a {} }");
     let joining = TextCodec::new(&text, &model).unwrap().joining();
-    Frames::new(script, Framing::Line, interrupt).joined(joining, Duration::from_millis(30))
+    let limits = MessageLimits { total: Duration::from_millis(30), ..GENEROUS };
+    Frames::new(script, Framing::Line, limits, interrupt).joined(joining)
 }
 
 /// Says `more` every time, and nothing in between.
@@ -146,10 +158,50 @@ fn continuation_frames_do_not_renew_the_deadline() {
     assert!(is_over(&error), "{error}");
 }
 
-/// Returns whether the error is an exceeded time limit of a message: noticed while nothing arrived, or while more
-/// arrived.
+/// Returns whether the error is an exceeded time limit of a message that still comes.
 fn is_over(error: &str) -> bool {
-    error.contains("half a message; it wrote: more\\nmore") || error.contains("no `end of the message`")
+    error.contains("no `end of the message`")
+}
+
+/// A source that gives one byte at each read after nothing at the one before, all of them at these instants.
+struct Slow {
+    bytes: VecDeque<(Duration, u8)>,
+    start: Instant,
+    gives: bool,
+}
+
+impl ByteSource for Slow {
+    fn read(&mut self, buffer: &mut Vec<u8>, _wait: Duration) -> io::Result<ReadResult> {
+        self.gives = !self.gives;
+        match self.bytes.pop_front().filter(|_| self.gives) {
+            Some((at, byte)) => {
+                buffer.push(byte);
+                Ok(ReadResult::Some(self.start + at))
+            }
+            None => Ok(ReadResult::Nothing),
+        }
+    }
+}
+
+/// Defect: a message had one time limit, and was half a message if its bytes took longer, however steadily they came.
+#[test]
+fn a_message_is_waited_for_while_its_bytes_come() {
+    // The bytes have come in the past, so no time passes here.
+    let start = Instant::now().checked_sub(Duration::from_secs(50)).expect("this machine runs for a minute");
+    let bytes = b"PONG 7\n".iter().enumerate().map(|(n, byte)| (Duration::from_secs(n as u64 * 7), *byte));
+    let script = || Slow {
+        bytes: bytes.clone().flat_map(|one| [one, (Duration::ZERO, b'?')]).collect(),
+        start,
+        gives: false,
+    };
+    let limits = MessageLimits { pause: Duration::from_secs(3600), total: Duration::from_secs(3600) };
+    let frames = |limits| Frames::new(script(), Framing::Line, limits, Interrupt::never());
+    let mut patient = frames(limits);
+    assert_eq!(patient.next(Instant::now() + Duration::from_millis(1)), Ok(Some("PONG 7".into())));
+    assert_eq!(patient.begun_at(), start, "silence ended with its first byte");
+    let hasty = MessageLimits { total: Duration::from_secs(40), ..limits };
+    let error = frames(hasty).next(Instant::now() + Duration::from_millis(1)).unwrap_err();
+    assert!(matches!(error, AdapterError::Late { awaited: "end of the message", .. }), "{error}");
 }
 
 /// Drops of one byte, so fast that there is never nothing.
@@ -202,7 +254,7 @@ fn counted_bytes_may_hold_anything() {
     for size in 1..9 {
         let read = |bytes: &[u8]| {
             let frames = frames(bytes, Framing::Line, size, true);
-            all(frames.joined(joining.clone(), Duration::from_secs(60)))
+            all(frames.joined(joining.clone()))
         };
         let (found, error) = read(b"$4\r\na\r\nb\r\n+OK\r\n$0\r\n\r\n");
         assert_eq!(found, ["$4\na\r\nb", "+OK", "$0\n"]);
@@ -226,8 +278,12 @@ fn a_frame_too_long_is_refused_before_it_ends() {
 #[test]
 fn an_interrupt_ends_a_wait() {
     static FLAG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
-    let mut silent =
-        Frames::new(Script { chunks: VecDeque::new(), ends: false }, Framing::Line, Interrupt::by(&FLAG));
+    let mut silent = Frames::new(
+        Script { chunks: VecDeque::new(), ends: false },
+        Framing::Line,
+        GENEROUS,
+        Interrupt::by(&FLAG),
+    );
     let heard = silent.next(Instant::now() + Duration::from_secs(3600));
     assert_eq!(heard, Err(AdapterError::Interrupted));
 }

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use super::streams::OpenStream;
-use crate::adapter::AdapterError;
 use crate::adapter::channel::AdapterChannel;
-use crate::adapter::frames::{dripping, odd, undecodable};
+use crate::adapter::frames::{half_message, undecodable};
+use crate::adapter::message_time::{LAST_LOOK, MessageArrival, MessageLimits, MessageProgress, dripping};
 use crate::adapter::source::{ByteSource, ReadResult, SocketSource};
+use crate::adapter::{AdapterError, MessageCut};
 use crate::codec::Undecodable;
 use crate::codec::http::message::{AskedFor, HttpResponse};
 
@@ -90,8 +91,8 @@ pub(super) struct PendingRequest {
     read: usize,
     /// The instant at which the request was made.
     asked_at: Instant,
-    /// The arrival of the first byte of the answer; `None` before that.
-    since: Option<Instant>,
+    /// The arrival of the bytes of the answer; `None` before the first.
+    arrival: Option<MessageArrival>,
     ended: bool,
     /// The request, if it may be made again.
     again: Option<Vec<u8>>,
@@ -121,7 +122,7 @@ impl PendingRequest {
             buffer: Vec::new(),
             read: 0,
             asked_at: Instant::now(),
-            since: None,
+            arrival: None,
             ended: false,
             again: None,
             input: None,
@@ -145,7 +146,7 @@ impl PendingRequest {
             buffer,
             read: 0,
             asked_at: Instant::now(),
-            since: Some(Instant::now()),
+            arrival: Some(MessageArrival::begin(Instant::now())),
             ended: false,
             again: None,
             input: None,
@@ -182,18 +183,23 @@ impl PendingRequest {
 
     /// Returns whether a part of the answer has arrived.
     pub(super) fn has_begun(&self) -> bool {
-        self.since.is_some()
+        self.arrival.is_some()
+    }
+
+    /// Returns the arrival of the first byte of the answer; `None` before that.
+    pub(super) fn begun_at(&self) -> Option<Instant> {
+        self.arrival.map(|arrival| arrival.first)
     }
 
     pub(super) fn is_unasked(&self) -> bool {
         self.cause == OutputCause::None
     }
 
-    /// The answer, if it is complete within `wait`. It has `limit` from its first byte to its last.
+    /// The answer, if it is complete within `wait`; once it has begun it must end within `limits`.
     pub(super) fn read_answer(
         &mut self,
         wait: Duration,
-        limit: Duration,
+        limits: MessageLimits,
     ) -> Result<Option<HttpResponse>, AdapterError> {
         // What was left over may be an answer already.
         if self.is_unasked()
@@ -202,14 +208,11 @@ impl PendingRequest {
             return Ok(Some(response));
         }
         let used = self.link.used;
-        let Some(reader) = self.link.reader.as_mut() else { return Err(closed(used)) };
-        let mut last = None;
-        match reader.read(&mut self.buffer, wait) {
-            Ok(ReadResult::Nothing) => return self.nothing_more(limit),
+        match self.read_more(wait, limits) {
+            Ok(ReadResult::Nothing) => return self.nothing_more(limits),
             Ok(ReadResult::Some(arrived)) => {
-                last = Some(arrived);
-                let since = *self.since.get_or_insert(arrived);
-                if self.goes_on() && arrived < since + limit {
+                MessageArrival::note(&mut self.arrival, arrived);
+                if self.goes_on() && !self.is_dripping(limits) {
                     return Ok(None);
                 }
             }
@@ -221,23 +224,39 @@ impl PendingRequest {
             return Err(closed(used));
         }
         let parsed = self.parsed()?;
-        let is_overdue = last.zip(self.since).is_some_and(|(last, since)| last >= since + limit);
-        if parsed.is_none() && is_overdue { Err(dripping(limit)) } else { Ok(parsed) }
+        if parsed.is_none() && self.is_dripping(limits) { Err(dripping(limits)) } else { Ok(parsed) }
     }
 
-    fn half(&self) -> AdapterError {
-        odd(&self.buffer, "half a message: the rest of the answer did not come")
+    /// Reads what comes within `wait`; looks once more before the answer is found to have stopped.
+    fn read_more(&mut self, wait: Duration, limits: MessageLimits) -> io::Result<ReadResult> {
+        let Some(reader) = self.link.reader.as_mut() else { return Ok(ReadResult::End) };
+        let read = reader.read(&mut self.buffer, wait)?;
+        let is_stop =
+            self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
+        match read {
+            ReadResult::Nothing if is_stop => reader.read(&mut self.buffer, LAST_LOOK),
+            read => Ok(read),
+        }
     }
 
-    /// Called when no more bytes have come: returns the answer if it is complete, and an error if its time limit is
-    /// over.
-    fn nothing_more(&mut self, limit: Duration) -> Result<Option<HttpResponse>, AdapterError> {
+    fn is_dripping(&self, limits: MessageLimits) -> bool {
+        self.arrival.is_some_and(|arrival| arrival.is_dripping(limits))
+    }
+
+    /// Called when no more bytes have come: returns the answer if it is complete, and an error if its time is over.
+    fn nothing_more(&mut self, limits: MessageLimits) -> Result<Option<HttpResponse>, AdapterError> {
         if self.read < self.buffer.len()
             && let Some(response) = self.parsed()?
         {
             return Ok(Some(response));
         }
-        if self.since.is_some_and(|since| since.elapsed() >= limit) { Err(self.half()) } else { Ok(None) }
+        match self.arrival.map(|arrival| arrival.progress(limits)) {
+            Some(MessageProgress::Stopped) => {
+                Err(half_message(&self.buffer, MessageCut::Stopped(limits.pause)))
+            }
+            Some(MessageProgress::Dripping) => Err(dripping(limits)),
+            Some(MessageProgress::Waiting) | None => Ok(None),
+        }
     }
 
     /// Returns whether parsing is put off until more bytes have arrived. Parsing starts at the front, so parsing a long
@@ -272,7 +291,8 @@ impl PendingRequest {
             return AnswerRest::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
         }
         if !self.buffer.is_empty() {
-            (self.cause, self.since) = (OutputCause::None, Some(Instant::now()));
+            self.cause = OutputCause::None;
+            self.arrival = Some(MessageArrival::begin(Instant::now()));
             return AnswerRest::More(self);
         }
         if self.ended || !response.keeps_alive { AnswerRest::Nothing } else { AnswerRest::Idle(self.link) }

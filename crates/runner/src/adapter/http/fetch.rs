@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::exchange::{IdleConnection, PendingRequest};
 use crate::adapter::tcp::TcpConnection;
 use crate::adapter::tls::{Roots, Tls, TlsConfig};
-use crate::adapter::{AdapterError, Interrupt, RemoteConnection};
+use crate::adapter::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
 use crate::codec::http::Url;
 use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 
@@ -46,10 +46,10 @@ fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result
     let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };
     link.write(&request.to_bytes(&address.address)).map_err(|error| cannot(url, &error.to_string()))?;
     let mut asked = PendingRequest::new(link, AskedFor::Body, 0);
-    let deadline = Instant::now() + limit;
+    let (deadline, limits) = (Instant::now() + limit, MessageLimits::new(limit, Some(limit)));
     while Instant::now() < deadline {
         interrupt.check()?;
-        if let Some(response) = asked.read_answer(Interrupt::slice(deadline), limit)? {
+        if let Some(response) = asked.read_answer(Interrupt::slice(deadline), limits)? {
             return Ok(response);
         }
     }

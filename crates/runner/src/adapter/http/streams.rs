@@ -3,12 +3,14 @@
 //! *Promises.* Nothing on an open stream is silence; its end is told once, and half a message at its end is an error.
 
 use std::collections::VecDeque;
+use std::io;
 use std::time::{Duration, Instant};
 
 use super::exchange::IdleConnection;
-use crate::adapter::AdapterError;
-use crate::adapter::frames::{dripping, odd, undecodable};
+use crate::adapter::frames::{half_message, odd, undecodable};
+use crate::adapter::message_time::{LAST_LOOK, MessageArrival, MessageLimits, MessageProgress, dripping};
 use crate::adapter::source::ReadResult;
+use crate::adapter::{AdapterError, MessageCut};
 use crate::codec::http::events::{BadStream, Dechunker, next_event};
 use crate::codec::http::message::{HttpResponse, ResponsePart, StreamKind};
 use crate::codec::http::websocket::{Assembly, FrameKind, IncomingFrame, frame};
@@ -21,8 +23,8 @@ pub(super) struct OpenStream {
     reading: StreamReading,
     /// The bytes that are no complete message yet.
     buffer: Vec<u8>,
-    /// The instant since which a part of a message is in the buffer; `None` if none is.
-    since: Option<Instant>,
+    /// The arrival of the bytes of a message of which a part is in the buffer; `None` if none is.
+    arrival: Option<MessageArrival>,
     /// The messages that have arrived and were not returned yet.
     heard: VecDeque<HttpResponse>,
     is_over: bool,
@@ -53,7 +55,7 @@ impl OpenStream {
             link,
             reading,
             buffer,
-            since: None,
+            arrival: None,
             heard: VecDeque::new(),
             is_over: false,
             is_deaf: false,
@@ -77,7 +79,7 @@ impl OpenStream {
 
     /// Returns whether a part of a message has arrived.
     pub(super) fn has_begun(&self) -> bool {
-        self.since.is_some()
+        self.arrival.is_some()
     }
 
     /// Returns whether a message was returned.
@@ -91,7 +93,7 @@ impl OpenStream {
     }
 
     /// Sends a text message.
-    pub(super) fn send(&mut self, text: &str) -> std::io::Result<()> {
+    pub(super) fn send(&mut self, text: &str) -> io::Result<()> {
         self.link.write(&frame(FrameKind::Text, text.as_bytes()))
     }
 
@@ -99,7 +101,7 @@ impl OpenStream {
     pub(super) fn next_message(
         &mut self,
         wait: Duration,
-        limit: Duration,
+        limits: MessageLimits,
     ) -> Result<Option<HttpResponse>, AdapterError> {
         self.take()?;
         if let Some(heard) = self.heard.pop_front() {
@@ -108,20 +110,10 @@ impl OpenStream {
         if self.is_over {
             return Ok(None);
         }
-        let (buffer, is_raw) = match &mut self.reading {
-            StreamReading::Events { raw: Some((_, raw)) } => (raw, true),
-            _ => (&mut self.buffer, false),
-        };
-        let mut last = None;
-        match self.link.read(buffer, wait) {
-            Ok(ReadResult::Nothing) if self.since.is_some_and(|since| since.elapsed() >= limit) => {
-                return Err(self.half());
-            }
-            Ok(ReadResult::Nothing) => return Ok(None),
-            Ok(ReadResult::Some(arrived)) => {
-                last = Some(arrived);
-                self.since.get_or_insert(arrived);
-            }
+        let is_raw = matches!(&self.reading, StreamReading::Events { raw: Some(_) });
+        match self.read_more(wait, limits) {
+            Ok(ReadResult::Nothing) => return self.nothing_more(limits),
+            Ok(ReadResult::Some(arrived)) => MessageArrival::note(&mut self.arrival, arrived),
             // Whoever sends chunks says which is the last.
             Ok(ReadResult::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
             Ok(ReadResult::End) => self.close()?,
@@ -129,12 +121,34 @@ impl OpenStream {
         }
         self.take()?;
         let heard = self.heard.pop_front();
-        let is_overdue = last.zip(self.since).is_some_and(|(last, since)| last >= since + limit);
-        if heard.is_none() && is_overdue { Err(dripping(limit)) } else { Ok(heard) }
+        let is_dripping = self.arrival.is_some_and(|arrival| arrival.is_dripping(limits));
+        if heard.is_none() && is_dripping { Err(dripping(limits)) } else { Ok(heard) }
     }
 
-    fn half(&self) -> AdapterError {
-        odd(&self.buffer, "half a message: the rest of it did not come")
+    /// Reads what comes within `wait`; looks once more before a message is found to have stopped.
+    fn read_more(&mut self, wait: Duration, limits: MessageLimits) -> io::Result<ReadResult> {
+        let buffer = match &mut self.reading {
+            StreamReading::Events { raw: Some((_, raw)) } => raw,
+            _ => &mut self.buffer,
+        };
+        let read = self.link.read(buffer, wait)?;
+        let is_stop =
+            self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
+        match read {
+            ReadResult::Nothing if is_stop => self.link.read(buffer, LAST_LOOK),
+            read => Ok(read),
+        }
+    }
+
+    /// Called when no more bytes have come: returns an error if the time of a message that has begun is over.
+    fn nothing_more(&self, limits: MessageLimits) -> Result<Option<HttpResponse>, AdapterError> {
+        match self.arrival.map(|arrival| arrival.progress(limits)) {
+            Some(MessageProgress::Stopped) => {
+                Err(half_message(&self.buffer, MessageCut::Stopped(limits.pause)))
+            }
+            Some(MessageProgress::Dripping) => Err(dripping(limits)),
+            Some(MessageProgress::Waiting) | None => Ok(None),
+        }
     }
 
     /// Makes messages of the bytes.
@@ -161,7 +175,7 @@ impl OpenStream {
         let is_within = matches!(&self.reading, StreamReading::WebSocket(assembly) if assembly.has_begun());
         // What is left after a whole message is the beginning of another, with a time of its own.
         if self.heard.len() > heard || self.buffer.len() < there && !is_within {
-            self.since = None;
+            self.arrival = None;
         }
         let is_partial = match &self.reading {
             StreamReading::Events { raw } => {
@@ -170,9 +184,9 @@ impl OpenStream {
             StreamReading::WebSocket(assembly) => !self.buffer.is_empty() || assembly.has_begun(),
         };
         if is_partial {
-            _ = self.since.get_or_insert_with(Instant::now)
+            _ = self.arrival.get_or_insert_with(|| MessageArrival::begin(Instant::now()))
         } else {
-            self.since = None
+            self.arrival = None
         }
         if ends && !self.is_over {
             self.close()?;

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use super::*;
+use crate::codec::http::RequestConfig;
 use crate::codec::http::answer::AnswerConfig;
 use crate::codec::http::message::AskedFor;
 use crate::samples::{message, model};
@@ -30,7 +31,7 @@ fn speech(address: &str) -> HttpSpeech {
             outputs: vec![("SUM".into(), sum)],
             ..HttpConfig::default()
         },
-        reset: None,
+        reset: Vec::new(),
     }
 }
 
@@ -121,7 +122,7 @@ fn answers_that_are_none_are_told() {
         ("tea\r\n\r\n", "no HTTP answer"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea", "no output fits"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 104857600\r\n\r\n", "too long"),
-        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "half a message: the rest of the answer"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n7", "half a message: the rest of it did not come"),
         ("HTTP/1.1 200 OK\r\ncontent-length: 22\r\n\r\nthe token is s3cret ok", "the token is *** ok"),
     ] {
         let error = ask(&mut against(always(answer)), Duration::from_millis(100)).unwrap_err().to_string();
@@ -133,11 +134,15 @@ const SEVEN: &str = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n7";
 
 /// Returns the observation that follows the first answer of a system that answers everything with `answer`.
 fn after_seven(answer: String) -> Result<Option<Label>, AdapterError> {
+    after_seven_within(answer, SOON)
+}
+
+fn after_seven_within(answer: String, patience: Duration) -> Result<Option<Label>, AdapterError> {
     let answer: &'static str = Box::leak(answer.into_boxed_str());
     let mut adapter = against(always(answer));
     let seven = Some(message(&model(COUNTER), "SUM", &[7]));
     assert_eq!(ask(&mut adapter, SOON), Ok(seven));
-    adapter.observe(SOON).map(Observation::label)
+    adapter.observe(patience).map(Observation::label)
 }
 
 #[test]
@@ -157,7 +162,8 @@ fn garbage_in_the_packet_of_an_answer_is_told_with_its_bytes() {
         assert!(reason.contains("without being asked"), "{reason}");
         assert_eq!(line, garbage.escape_debug().to_string());
     }
-    let half = after_seven(format!("{SEVEN}HTTP/1.1 200 OK\r\n")).unwrap_err().to_string();
+    let half = format!("{SEVEN}HTTP/1.1 200 OK\r\n");
+    let half = after_seven_within(half, Duration::from_millis(10)).unwrap_err().to_string();
     assert!(half.contains("half a message"), "{half}");
     let none = after_seven(format!("{SEVEN}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\ntea")).unwrap_err();
     assert!(none.to_string().contains("no output fits"), "{none}");

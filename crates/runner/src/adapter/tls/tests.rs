@@ -1,7 +1,10 @@
 use std::fs;
 use std::net::TcpListener;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedKey, IsCa, KeyPair, date_time_ymd,
+    generate_simple_self_signed,
+};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -26,7 +29,12 @@ struct Encrypted {
 type Stream = StreamOwned<ServerConnection, TcpStream>;
 
 fn encrypted(serve: impl Fn(Stream) + Send + 'static) -> Encrypted {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    encrypted_with(generate_simple_self_signed(["localhost".to_owned()]).unwrap(), serve)
+}
+
+/// A server with this certificate.
+fn encrypted_with(own: CertifiedKey<KeyPair>, serve: impl Fn(Stream) + Send + 'static) -> Encrypted {
+    let CertifiedKey { cert, signing_key } = own;
     let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -126,7 +134,10 @@ fn a_certificate_must_be_trusted_and_have_the_right_name() {
     let server = encrypted(echo);
     let other = encrypted(echo);
     let unknown = refusal(&server, &other.trusted());
-    assert!(unknown.contains("no TLS connection: invalid peer certificate"), "{unknown}");
+    assert!(
+        unknown.contains("no TLS connection to `localhost:") && unknown.contains("authority"),
+        "{unknown}"
+    );
     let file = Roots::File(server.ca.path().to_owned());
     let named = refusal(&server, &server.connection(file, Some("example.org")));
     assert!(named.contains("example.org"), "{named}");
@@ -147,7 +158,54 @@ fn a_server_without_tls_is_told() {
     let server = encrypted(echo);
     let plain = Encrypted { address, ca: server.ca };
     let problem = refusal(&plain, &plain.connection(Roots::Anybody, None));
-    assert!(problem.contains("no TLS connection"), "{problem}");
+    assert!(problem.contains("no TLS connection") && problem.contains("leave out `tls`"), "{problem}");
+}
+
+/// Defect: the error was `Other(OtherError(CaUsedAsEndEntity))`.
+#[test]
+fn a_self_signed_authority_is_told_with_what_to_do() {
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let cert = params.self_signed(&key).unwrap();
+    let server = encrypted_with(CertifiedKey { cert, signing_key: key }, echo);
+    let problem = refusal(&server, &server.trusted());
+    assert!(problem.contains("CA:FALSE") && problem.contains("`insecure = true`"), "{problem}");
+    assert!(!problem.contains("CaUsedAsEndEntity"), "{problem}");
+}
+
+#[test]
+fn a_certificate_of_another_time_is_told() {
+    for (from, to, says) in [(1975, 1976, "has expired"), (3000, 3001, "not valid yet")] {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+        let key = KeyPair::generate().unwrap();
+        let cert = params.self_signed(&key).unwrap();
+        let server = encrypted_with(CertifiedKey { cert, signing_key: key }, echo);
+        let problem = refusal(&server, &server.trusted());
+        assert!(problem.contains(says) && problem.contains("days away"), "{problem}");
+    }
+}
+
+/// No error of a certificate is shown as the name of its variant.
+#[test]
+fn errors_of_tls_are_sentences() {
+    use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
+    for error in [
+        Error::InvalidCertificate(CertificateError::UnknownIssuer),
+        Error::InvalidCertificate(CertificateError::BadSignature),
+        Error::InvalidCertificate(CertificateError::NotValidForName),
+        Error::InvalidCertificate(CertificateError::Revoked),
+        Error::InvalidMessage(InvalidMessage::InvalidContentType),
+        Error::AlertReceived(AlertDescription::CertificateRequired),
+        Error::AlertReceived(AlertDescription::UnknownCA),
+        Error::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13),
+        Error::NoCertificatesPresented,
+    ] {
+        let (told, variant) = (describe(&error), format!("{error:?}"));
+        let inner = variant.rsplit('(').next().unwrap_or_default().trim_end_matches(')').to_owned();
+        assert!(told.contains(' ') && !told.contains(&inner), "{variant}: {told}");
+    }
 }
 
 #[test]
@@ -181,7 +239,7 @@ fn requests_go_through_tls_and_so_does_the_ready_probe() {
         outputs: vec![("SAID".into(), said)],
         ..HttpConfig::default()
     };
-    let speech = HttpSpeech { url: url.parse().unwrap(), http, reset: None };
+    let speech = HttpSpeech { url: url.parse().unwrap(), http, reset: Vec::new() };
     let model = Arc::new(model(ECHO));
     let mut adapter = HttpAdapter::new(&speech, Arc::clone(&model), &server.trusted()).unwrap();
     adapter.reset().unwrap();

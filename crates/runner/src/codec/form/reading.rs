@@ -9,7 +9,7 @@ use ioxide_model::term::TermPool;
 use serde_json::{Map, Value as Json};
 
 use super::super::{CodecError, JsonProblem, is_option, short, shown, value_from_json, wrapped};
-use super::{JsonForm, member_name};
+use super::{JsonForm, member_name, place_of};
 use crate::limits::Excess;
 
 /// The number of attempts to recognise untagged cases in one value.
@@ -98,7 +98,7 @@ impl<'f> FormReading<'f> {
                 let name = first.fields.first().map(|field| field.name.to_string()).unwrap_or_default();
                 Ok(Json::Object(Map::from_iter([(name, Json::String(json.to_string()))])))
             }
-            (DataKind::Record, Json::Object(members)) => self.normal_record(pool, data, first, members),
+            (DataKind::Record, Json::Object(members)) => self.normal_members(pool, data, first, members),
             (DataKind::Record, _) => Ok(json.clone()),
             (DataKind::Enum, _) if self.form.untagged.contains(&*data.name) => {
                 self.untagged_case(pool, id, json)
@@ -107,7 +107,8 @@ impl<'f> FormReading<'f> {
         }
     }
 
-    fn normal_record(
+    /// Returns the members of a record, or of a case of an enum, by the names of their fields.
+    fn normal_members(
         &self,
         pool: &TermPool,
         data: &DataSort,
@@ -117,7 +118,7 @@ impl<'f> FormReading<'f> {
         let mut normal = Map::new();
         let mut known = BTreeSet::new();
         for field in &ctor.fields {
-            let place = format!("{}.{}", data.name, field.name);
+            let place = place_of(data, ctor, field);
             let name = self.form.names.get(&place).map_or(&*field.name, String::as_str);
             known.insert(name.to_owned());
             let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
@@ -133,11 +134,16 @@ impl<'f> FormReading<'f> {
             };
             normal.insert(field.name.to_string(), value);
         }
-        let lets_through = self.form.is_open && !self.form.closed.contains(&*data.name);
-        match members.keys().find(|key| !lets_through && !known.contains(*key)) {
+        let allows_more = self.allows_more(data) && !self.form.closed.contains(&*ctor.name);
+        match members.keys().find(|key| !allows_more && !known.contains(*key)) {
             Some(extra) => Err(CodecError::new(JsonProblem::UnknownField(extra.clone()))),
             None => Ok(Json::Object(normal)),
         }
+    }
+
+    /// Returns whether objects that write values of this type may have members that the type does not have.
+    fn allows_more(&self, data: &DataSort) -> bool {
+        self.form.is_open && !self.form.closed.contains(&*data.name)
     }
 
     /// The first case that `json` has the shape of.
@@ -181,11 +187,14 @@ impl<'f> FormReading<'f> {
         }
         let named =
             |name: &str| data.ctors.iter().find(|ctor| *ctor.name == *name && written(ctor).is_none());
-        if let Some((ctor, fields)) =
-            only_member(json).and_then(|(name, fields)| Some((named(name)?, fields)))
-        {
-            let fields = self.normal_fields(pool, ctor, fields).map_err(|error| error.inside(&ctor.name))?;
-            return Ok(wrapped(&ctor.name, fields));
+        if let Some((ctor, fields)) = self.tagged(data, json, named) {
+            let fields = match fields {
+                Json::Object(members) => self.normal_members(pool, data, ctor, members),
+                other => Ok(other.clone()),
+            };
+            return fields
+                .map(|fields| wrapped(&ctor.name, fields))
+                .map_err(|error| error.inside(&ctor.name));
         }
         if json.as_str().is_some_and(|name| named(name).is_some())
             || data.ctors.iter().all(|ctor| written(ctor).is_none())
@@ -196,17 +205,18 @@ impl<'f> FormReading<'f> {
         Err(CodecError::new(JsonProblem::NoSuchName { found: plain(json), names: names.collect() }))
     }
 
-    /// Returns the fields of a case, each in the form of the protocol.
-    fn normal_fields(&self, pool: &TermPool, ctor: &Constructor, fields: &Json) -> Result<Json, CodecError> {
-        let Json::Object(members) = fields else { return Ok(fields.clone()) };
-        let member = |(name, value): (&String, &Json)| {
-            let value = match ctor.fields.iter().find(|field| *field.name == **name) {
-                Some(field) => self.normal(pool, field.sort, value).map_err(|error| error.inside(name))?,
-                None => value.clone(),
-            };
-            Ok((name.clone(), value))
-        };
-        members.iter().map(member).collect::<Result<_, CodecError>>().map(Json::Object)
+    /// Returns the case that is the name of a member of the object `json`, with its fields: the only member, or the
+    /// only one that names a case where other members may stand beside it.
+    fn tagged<'d, 'j>(
+        &self,
+        data: &DataSort,
+        json: &'j Json,
+        named: impl Fn(&str) -> Option<&'d Constructor>,
+    ) -> Option<(&'d Constructor, &'j Json)> {
+        let members = json.as_object().filter(|members| members.len() == 1 || self.allows_more(data))?;
+        let mut found = members.iter().filter_map(|(name, fields)| Some((named(name)?, fields)));
+        // Two cases in one object say two things at once.
+        found.next().filter(|_| found.next().is_none())
     }
 }
 

@@ -82,7 +82,7 @@ fn values_inside_others_have_the_same_form() {
     same("owners", &format!("[[{rex},\"cat\"]]"));
     same("by", r#"{"2":{"a":1},"cat":{"a":2}}"#);
     same("event", &format!(r#"{{"event_sold":{{"pet":{rex},"to":"big dog"}}}}"#));
-    same("event", &format!(r#"{{"event_sold":{{"pet":{rex},"to":null}}}}"#));
+    same("event", &format!(r#"{{"event_sold":{{"pet":{rex}}}}}"#));
     same("event", "0");
     same("deep", r#"{"some":2}"#);
     same("deep", r#"{"some":null}"#);
@@ -117,12 +117,89 @@ fn names_are_those_of_the_model() {
         change(&mut config);
         JsonForm::new(&config, &model).unwrap_err().to_string()
     };
-    assert!(bad(|config| config.closed.push("Nobody".into())).contains("no record `Nobody`"));
+    assert!(bad(|config| config.closed.push("Nobody".into())).contains("no record, enum or case `Nobody`"));
     assert!(bad(|config| config.untagged.push("Pet".into())).contains("no enum `Pet`"));
     assert!(bad(|config| config.absent.push("Pet.age".into())).contains("`Pet.age`"));
     assert!(bad(|config| config.text.push("Other".into())).contains("one field, a string"));
     assert!(bad(|config| config.cases.push(("kind_cat".into(), "cat".into()))).contains("no JSON"));
     assert!(bad(|config| config.cases.push(("cow".into(), "1".into()))).contains("no case of an enum `cow`"));
+}
+
+const REVISIONS: &str = "model Revisions {
+    record Note { by: string, text: string? }
+    enum R { put(rev: int), del(rev: int, n: int?), noted(note: Note, more: list<Note>), both(inner: R2?) , none_at_all }
+    enum R2 { old(rev: int, n: int?) }
+    input ask(one: R, many: list<R>, by: map<string, R>, rows: map<int, R>, maybe: R?, keys: set<R2>)
+    state s { on ask }
+}";
+
+/// Reads `text` as a value of the field of [`REVISIONS`], and returns it as the protocol writes it.
+fn revision(config: &JsonFormConfig, field: &str, text: &str) -> Result<String, String> {
+    let model = model(REVISIONS);
+    let form = JsonForm::new(config, &model).unwrap();
+    let (sort, json) = (sort_of(&model, field), serde_json::from_str(text).unwrap());
+    let value = form.read(&model.pool, sort, &json).map_err(|error| error.to_string())?;
+    assert_eq!(form.read(&model.pool, sort, &form.write(&model.pool, &value)), Ok(value.clone()));
+    Ok(value_to_json(&model.pool, &value).to_string())
+}
+
+#[test]
+fn an_open_form_holds_inside_cases_with_fields_at_every_depth() {
+    let open = JsonFormConfig { open: true, ..JsonFormConfig::default() };
+    let read = |field, text: &str| revision(&open, field, text).unwrap();
+    let del = r#"{"del":{"n":null,"rev":1}}"#;
+    assert_eq!(read("one", r#"{"del":{"rev":1}}"#), del, "an option that is missing");
+    assert_eq!(read("one", r#"{"del":{"rev":1,"n":null,"at":"noon"}}"#), del, "a member that no case has");
+    assert_eq!(read("one", r#"{"put":{"rev":1,"at":"noon"}}"#), r#"{"put":{"rev":1}}"#);
+    assert_eq!(read("one", r#"{"none_at_all":{"at":"noon"}}"#), r#""none_at_all""#);
+    assert_eq!(read("one", r#"{"del":{"rev":1},"at":"noon"}"#), del, "a member beside the case");
+    assert_eq!(read("many", r#"[{"del":{"rev":1}},{"del":{"rev":1,"x":[]}}]"#), format!("[{del},{del}]"));
+    assert_eq!(read("by", r#"{"k":{"del":{"rev":1}}}"#), format!(r#"{{"k":{del}}}"#));
+    assert_eq!(read("rows", r#"[[7,{"del":{"rev":1}}]]"#), format!("[[7,{del}]]"));
+    assert_eq!(read("keys", r#"[{"old":{"rev":1}}]"#), r#"[{"old":{"n":null,"rev":1}}]"#);
+    assert_eq!(read("maybe", r#"{"del":{"rev":1}}"#), del);
+    assert_eq!(read("maybe", "null"), "null");
+    assert_eq!(
+        read("one", r#"{"noted":{"note":{"by":"a","x":1},"more":[{"by":"b"}]}}"#),
+        r#"{"noted":{"more":[{"by":"b","text":null}],"note":{"by":"a","text":null}}}"#
+    );
+    assert_eq!(read("one", r#"{"both":{}}"#), r#"{"both":{"inner":null}}"#);
+    assert_eq!(
+        read("one", r#"{"both":{"inner":{"old":{"rev":2,"y":0}}}}"#),
+        r#"{"both":{"inner":{"old":{"n":null,"rev":2}}}}"#
+    );
+    let wrong = |text: &str| revision(&open, "one", text).unwrap_err();
+    assert!(wrong(r#"{"del":{"n":1}}"#).contains("`rev`"), "what is no option must be there");
+    wrong(r#"{"del":{"rev":1},"put":{"rev":1}}"#);
+    wrong(r#"{"at":"noon","on":"monday"}"#);
+}
+
+#[test]
+fn cases_are_closed_renamed_and_left_out_as_records_are() {
+    let closed =
+        |name: &str| JsonFormConfig { open: true, closed: vec![name.into()], ..JsonFormConfig::default() };
+    for name in ["R", "del"] {
+        let extra = revision(&closed(name), "one", r#"{"del":{"rev":1,"at":"noon"}}"#).unwrap_err();
+        assert!(extra.contains("`at`"), "{extra}");
+        revision(&closed(name), "one", r#"{"del":{"rev":1}}"#).unwrap();
+    }
+    revision(&closed("R"), "one", r#"{"del":{"rev":1},"at":"noon"}"#).unwrap_err();
+    let strict = JsonFormConfig::default();
+    revision(&strict, "one", r#"{"del":{"rev":1}}"#).unwrap_err();
+    revision(&strict, "one", r#"{"del":{"rev":1,"n":null,"at":"noon"}}"#).unwrap_err();
+    let named = JsonFormConfig {
+        names: vec![("del.rev".into(), "Revision".into())],
+        absent: vec!["del.n".into()],
+        ..JsonFormConfig::default()
+    };
+    assert_eq!(
+        revision(&named, "one", r#"{"del":{"Revision":1}}"#).unwrap(),
+        r#"{"del":{"n":null,"rev":1}}"#
+    );
+    revision(&named, "one", r#"{"del":{"Revision":1,"n":null}}"#).unwrap_err();
+    let null = JsonFormConfig { open: true, null: vec!["del.n".into()], ..JsonFormConfig::default() };
+    revision(&null, "one", r#"{"del":{"rev":1}}"#).unwrap_err();
+    revision(&null, "one", r#"{"del":{"rev":1,"n":null}}"#).unwrap();
 }
 
 /// Each level may be either of two cases: to try all of them would take longer than anybody lives.

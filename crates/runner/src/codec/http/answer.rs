@@ -74,9 +74,15 @@ pub(super) enum AnswerFit {
     Elsewhere,
 }
 
+/// The values that the conditions of an output give to fields: groups of patterns, and the body as JSON.
+struct FoundValues {
+    groups: Vec<(String, Option<String>)>,
+    json: Option<Json>,
+}
+
 /// An [`AnswerConfig`] whose patterns are read.
 #[derive(Debug)]
-pub(super) struct AnswerReader {
+pub struct AnswerReader {
     statuses: Vec<(u16, u16)>,
     except: Vec<(u16, u16)>,
     body: Option<Regex>,
@@ -89,7 +95,11 @@ pub(super) struct AnswerReader {
 }
 
 impl AnswerReader {
-    pub(super) fn new(config: &AnswerConfig) -> Result<Self, BadAnswer> {
+    /// Reads the patterns of `config`.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn new(config: &AnswerConfig) -> Result<Self, BadAnswer> {
         let statuses = |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
         let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
         let pointers = config.json.iter().map(|(pointer, _)| pointer);
@@ -156,6 +166,11 @@ impl AnswerReader {
         is_part && self.answers(to)
     }
 
+    /// Returns whether the body decides whether an answer is this output, or holds fields of it.
+    fn reads_body(&self) -> bool {
+        self.body.is_some() || !self.json.is_empty() || !self.fields.is_empty()
+    }
+
     fn has_status(&self, status: u16) -> bool {
         let is_in = |all: &[(u16, u16)]| all.iter().any(|&(from, to)| (from..=to).contains(&status));
         (self.statuses.is_empty() || is_in(&self.statuses)) && !is_in(&self.except)
@@ -173,11 +188,35 @@ impl AnswerReader {
         if !self.concerns(response, to) {
             return Ok(AnswerFit::Elsewhere);
         }
+        match self.values(response)? {
+            Ok(FoundValues { groups, json }) => {
+                self.message(model, form, name, &groups, json.as_ref()).map(AnswerFit::Label)
+            }
+            Err(reason) => Ok(AnswerFit::Other(reason)),
+        }
+    }
+
+    /// Returns the reason why an answer does not meet the conditions; `None` if it does.
+    ///
+    /// # Errors
+    /// If its body cannot be read.
+    pub fn mismatch(&self, response: &HttpResponse) -> Result<Option<String>, Undecodable> {
+        if response.part == ResponsePart::Answer && !self.has_status(response.status) {
+            return Ok(Some(format!("its status is {}", response.status)));
+        }
+        Ok(self.values(response)?.err())
+    }
+
+    /// Returns the values at hand if the content meets the conditions, and the reason if it does not.
+    fn values(&self, response: &HttpResponse) -> Result<Result<FoundValues, String>, Undecodable> {
+        if let Some(coding) = response.unread_coding.as_ref().filter(|_| self.reads_body()) {
+            return Err(coding.clone().into());
+        }
         let text = std::str::from_utf8(&response.body).ok();
         let mut groups: Vec<(String, Option<String>)> = Vec::new();
         if let Some(pattern) = &self.body {
             let Some(found) = text.and_then(|text| groups_of(pattern, text.trim_end())) else {
-                return Ok(AnswerFit::Other("its body is another".into()));
+                return Ok(Err("its body is another".into()));
             };
             groups.extend(found);
         }
@@ -185,7 +224,7 @@ impl AnswerReader {
             let value = response.header(header);
             match value.and_then(|value| groups_of(pattern, value)) {
                 Some(found) => groups.extend(found),
-                None => return Ok(AnswerFit::Other(other_header(header, value))),
+                None => return Ok(Err(other_header(header, value))),
             }
         }
         let json = if self.json.is_empty() && self.fields.is_empty() {
@@ -195,9 +234,9 @@ impl AnswerReader {
         };
         if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
         {
-            return Ok(AnswerFit::Other(format!("`{pointer}` is not `{wanted}`")));
+            return Ok(Err(format!("`{pointer}` is not `{wanted}`")));
         }
-        self.message(model, form, name, &groups, json.as_ref()).map(AnswerFit::Label)
+        Ok(Ok(FoundValues { groups, json }))
     }
 
     fn message(

@@ -4,6 +4,8 @@
 //! Lengths that contradict each other are errors.
 
 use super::super::Undecodable;
+use super::coding::{BadCoding, BodyCoding, coding_names, decode_body};
+use super::events::BadStream;
 use crate::limits::{Excess, max_body};
 use crate::line::cut;
 
@@ -64,6 +66,10 @@ impl HttpRequest {
         if !has("accept") {
             head.push_str("accept: */*\r\n");
         }
+        if !has("accept-encoding") {
+            // Without it a server may choose any encoding (RFC 9110, 12.5.3).
+            head.push_str("accept-encoding: identity\r\n");
+        }
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -119,8 +125,10 @@ pub struct HttpResponse {
     pub status: u16,
     /// Its headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Its body.
+    /// Its body, decoded.
     pub body: Vec<u8>,
+    /// The encoding of the body that is not read here, if it has one: the body is then as it came.
+    pub unread_coding: Option<Excess>,
     /// True if the connection can be used for another request.
     pub keeps_alive: bool,
     /// The part of the conversation.
@@ -178,14 +186,52 @@ impl HttpResponse {
                 extent(&response)?
             };
             if is_event_stream(&response) && !matches!(extent, BodyExtent::Bytes(_)) {
+                response.refuse_encoded_stream()?;
                 response.stream = Some(StreamKind::Events { chunked: extent == BodyExtent::Chunks });
                 response.keeps_alive = false;
                 return Ok(Some((response, from)));
             }
             let Some((body, used)) = body_of(rest, extent, ended)? else { return Ok(None) };
-            response.body = body;
+            response.decode(body)?;
             response.keeps_alive &= extent != BodyExtent::ToTheEnd;
             return Ok(Some((response, from + used)));
+        }
+    }
+}
+
+impl HttpResponse {
+    /// The values of all headers called `name`.
+    fn values<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
+        self.headers.iter().filter(move |(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The encodings between the chunks and the content: those of the transfer lie over those of the content.
+    fn codings(&self) -> Vec<&str> {
+        let mut names = coding_names(self.values("content-encoding"));
+        let transfer = coding_names(self.values("transfer-encoding"));
+        names.extend(transfer.into_iter().filter(|name| !name.eq_ignore_ascii_case("chunked")));
+        names
+    }
+
+    /// Sets the body to the content of `body`; one with an encoding that is not read is kept as it is, as an output may
+    /// be recognised without it.
+    fn decode(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
+        let codings = self.codings();
+        match codings.iter().find(|name| !body.is_empty() && BodyCoding::named(name).is_none()) {
+            Some(name) => {
+                self.unread_coding = Some(Excess::Coding { name: cut(name, 40) });
+                self.body = body;
+            }
+            None => self.body = decode_body(&codings, body)?,
+        }
+        Ok(())
+    }
+
+    /// Fails if a stream of events is encoded: its events cannot be told apart before all of it has come.
+    fn refuse_encoded_stream(&self) -> Result<(), BadCoding> {
+        match self.codings().first() {
+            Some(name) => Err(Excess::StreamCoding { name: cut(name, 40) }.into()),
+            None => Ok(()),
         }
     }
 }
@@ -220,11 +266,16 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
         };
     };
     let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
+    if let Some(line) = head.lines().find(|line| has_forbidden_byte(line.as_bytes())) {
+        return Err(
+            format!("`{}` is no header: {FORBIDDEN}", cut(&line.escape_debug().to_string(), 60)).into()
+        );
+    }
     let mut lines = head.lines();
     let mut response = status_line(lines.next().unwrap_or_default())?;
     for line in lines.filter(|line| !line.is_empty()) {
         match line.split_once(':') {
-            Some((name, value)) if !name.is_empty() && !name.contains([' ', '\t']) => {
+            Some((name, value)) if is_header_name(name) => {
                 response.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
             }
             _ => return Err(format!("`{}` is no header", cut(line, 60)).into()),
@@ -236,6 +287,20 @@ fn parse_head(bytes: &[u8], ended: bool) -> Result<Option<(HttpResponse, usize)>
         _ => (),
     }
     Ok(Some((response, length)))
+}
+
+/// The reason why a line with such a byte is refused.
+const FORBIDDEN: &str = "it contains a NUL or a CR that ends no line (RFC 9110, 5.5)";
+
+/// Returns whether a line, its end mark removed, has a byte that no header may have: who lets it through and who does
+/// not read different heads.
+fn has_forbidden_byte(line: &[u8]) -> bool {
+    line.iter().any(|byte| matches!(byte, b'\0' | b'\r'))
+}
+
+/// Returns whether `name` may be the name of a header: there is one, without spaces and control characters.
+fn is_header_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c == ' ' || c.is_control())
 }
 
 /// The length of a head with the empty line that ends it.
@@ -271,12 +336,16 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
         named.flat_map(|(_, value)| value.split(',')).map(str::trim)
     };
     let lengths: Vec<&str> = values("content-length").collect();
-    if values("transfer-encoding").next().is_some() {
-        let is_chunked = values("transfer-encoding").all(|value| value.eq_ignore_ascii_case("chunked"));
-        return match (is_chunked, lengths.is_empty()) {
-            (true, true) => Ok(BodyExtent::Chunks),
-            (true, false) => Err("both `content-length` and `transfer-encoding`".into()),
-            (false, _) => Err("an encoding other than `chunked`".into()),
+    let transfer = coding_names(response.values("transfer-encoding"));
+    if let Some((last, others)) = transfer.split_last() {
+        let is_chunked = last.eq_ignore_ascii_case("chunked");
+        let others = if is_chunked { others } else { &transfer[..] };
+        let is_known = others.iter().all(|name| BodyCoding::named(name).is_some());
+        return match (is_known, is_chunked, lengths.is_empty()) {
+            (false, ..) => Err("a `transfer-encoding` other than `chunked`, `gzip` and `deflate`".into()),
+            (true, _, false) => Err("both `content-length` and `transfer-encoding`".into()),
+            (true, true, true) => Ok(BodyExtent::Chunks),
+            (true, false, true) => Ok(BodyExtent::ToTheEnd),
         };
     }
     let Some(first) = lengths.first() else { return Ok(BodyExtent::ToTheEnd) };
@@ -334,6 +403,9 @@ fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
 
 /// The size that the line before a chunk writes.
 pub(super) fn size_of(line: &[u8]) -> Option<usize> {
+    if has_forbidden_byte(line) {
+        return None;
+    }
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_number)?;
@@ -341,14 +413,19 @@ pub(super) fn size_of(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the position after the lines that follow the last chunk; `None` if they are incomplete.
-pub(super) fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, Excess> {
+pub(super) fn trailer(bytes: &[u8], mut at: usize) -> Result<Option<usize>, BadStream> {
     let start = at;
     loop {
         if at - start > MAX_HEAD {
-            return Err(Excess::Head { limit: MAX_HEAD });
+            return Err(Excess::Head { limit: MAX_HEAD }.into());
         }
         match line_at(bytes, at)? {
             Some((b"", next)) => return Ok(Some(next)),
+            Some((line, _)) if has_forbidden_byte(line) => {
+                return Err(BadStream::Wrong(
+                    "a line after the last chunk contains a NUL or a CR that ends no line",
+                ));
+            }
             Some((_, next)) => at = next,
             None => return Ok(None),
         }

@@ -43,7 +43,7 @@ fn speech(address: &str) -> HttpSpeech {
             keeps_cookies: true,
             ..HttpConfig::default()
         },
-        reset: None,
+        reset: Vec::new(),
     }
 }
 

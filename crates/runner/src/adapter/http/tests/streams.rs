@@ -44,7 +44,7 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
             outputs: vec![("OPENED".into(), opened), ("TICK".into(), tick), ("CLOSED".into(), closed)],
             ..HttpConfig::default()
         },
-        reset: None,
+        reset: Vec::new(),
     };
     let connection = RemoteConnection { limit: Duration::from_secs(5), ..RemoteConnection::default() };
     let mut adapter = HttpAdapter::new(&speech, Arc::new(model(FEED)), &connection).unwrap();

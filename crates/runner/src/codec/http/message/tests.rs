@@ -49,7 +49,18 @@ fn what_is_no_answer_is_told() {
         (head("content-length: 99999999999999999999999"), "too long"),
         (head("content-length: 104857600"), "too long"),
         (head("content-length: 1\r\ntransfer-encoding: chunked"), "both"),
-        (head("transfer-encoding: gzip"), "other than"),
+        (head("transfer-encoding: zstd, chunked"), "other than"),
+        (head("transfer-encoding: chunked, gzip"), "other than"),
+        (head("x: a\0b"), "NUL"),
+        (head("x: a\rb"), "CR that ends no line"),
+        (head("x: a\r"), "CR that ends no line"),
+        (head("x\0: a"), "NUL"),
+        (head("x\u{1}: a"), "no header"),
+        ("HTTP/1.1 200 O\rK\r\n\r\n".to_owned(), "CR that ends no line"),
+        ("HTTP/1.1 200 O\0K\r\n\r\n".to_owned(), "NUL"),
+        (head("transfer-encoding: chunked") + "1;x=\r2\r\na\r\n", "size of a chunk"),
+        (head("transfer-encoding: chunked") + "0\r\nx: \0\r\n\r\n", "NUL"),
+        (head("transfer-encoding: chunked") + "0\r\nx: a\rb\r\n\r\n", "CR that ends no line"),
         (head("transfer-encoding: chunked") + "x\r\n", "size of a chunk"),
         (head("transfer-encoding: chunked") + "ffffffffffffffff\r\n", "too long"),
         (head("transfer-encoding: chunked") + "fffffffffffffffff\r\n", "too long"),
@@ -98,7 +109,7 @@ fn a_request_is_written_with_its_length() {
     assert_eq!(
         text,
         "PUT /a HTTP/1.1\r\nhost: h:1\r\nuser-agent: ioxide\r\naccept: */*\r\n\
-         content-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+         accept-encoding: identity\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
     );
 }
 
