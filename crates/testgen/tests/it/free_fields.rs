@@ -12,6 +12,7 @@ use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_symex::{Ctx, Monitor};
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
@@ -144,7 +145,7 @@ const WINDOW: std::ops::RangeInclusive<i64> = -2..=5;
 const DEPTH: usize = 4;
 
 fn n_pairs() -> u64 {
-    std::env::var("IOXIDE_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(120)
+    test_count("IOXIDE_PAIRS", 120, 6_000)
 }
 
 /// Makes transitions of one of the two kinds of models.

@@ -10,6 +10,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
+use ioxide_test_support::test_count;
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{ConformAnswer, ConformOptions, conform};
 use rand::{RngExt, SeedableRng};
@@ -193,7 +194,7 @@ fn random_starts(rng: &mut ChaCha8Rng) -> Starts {
 
 #[test]
 fn random_questions_are_answered_as_the_collections_of_rust_answer_them() {
-    let cases = std::env::var("IOXIDE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+    let cases = test_count("IOXIDE_CASES", 150, 3_000);
     let (mut yes, mut no) = (0, 0);
     for seed in 0..cases {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
