@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::program::{command, played, text};
+use crate::program::{command, played, run_in, text};
 
 fn check(args: &[&str]) -> Output {
     command(&["adapter", "check"]).args(args).output().expect("the program runs")
@@ -71,7 +71,7 @@ for line in sys.stdin:
 /// The pages on adapters and verdicts, claim by claim.
 #[test]
 fn what_is_a_failure_and_what_gives_no_verdict() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -92,12 +92,14 @@ fn what_is_a_failure_and_what_gives_no_verdict() {
         ("no message at all", 6, "no verdict"),
     ] {
         let sut = format!("stdio:python3 answers.py '{answer}'");
-        let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-            .args(["test", "colours.iox", "--sut", &sut, "--tester", "random", "--seed", "1"])
-            .args(["--runs", "1", "--steps", "4", "--no-shrink"])
-            .current_dir(folder.path())
-            .output()
-            .expect("the program runs");
+        let output = run_in(
+            folder.path(),
+            &[
+                &["test", "colours.iox", "--sut", &sut, "--tester", "random", "--seed", "1"][..],
+                &["--runs", "1", "--steps", "4", "--no-shrink"],
+            ]
+            .concat(),
+        );
         assert_eq!(output.status.code(), Some(code), "{answer}: {}", text(&output));
         assert!(text(&output).contains(says), "{answer}: should say `{says}`: {}", text(&output));
     }

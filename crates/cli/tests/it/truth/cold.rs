@@ -84,7 +84,7 @@ else:
 
 #[test]
 fn the_first_reply_after_every_start_is_awaited_however_the_system_is_started() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let words = "[sut.s.inputs]\nPING = \"PING\\n\"\n[sut.s.outputs]\nPONG = 'PONG'\n";

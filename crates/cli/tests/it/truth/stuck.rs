@@ -58,7 +58,7 @@ fn a_hang_that_comes_back_every_time_is_not_flaky() {
 
 #[test]
 fn a_server_that_hangs_is_restarted_whatever_its_usual_reset_is() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let project = "[sut.s]\nkind = \"text\"\naddress = \"127.0.0.1:{port}\"\nquiescence_ms = 50\nlimit_ms = 3000\n\
@@ -131,7 +131,7 @@ fn counting(system: &str, words: &str) -> Folder {
 
 #[test]
 fn with_a_command_and_a_start_everything_is_restarted_unless_the_file_says_otherwise() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     let words = "[sut.s.inputs]\nNEXT = \"NEXT\\n\"\n[sut.s.outputs]\nN = 'N (?<n>\\d+)'\n";
@@ -154,7 +154,7 @@ fn with_a_command_and_a_start_everything_is_restarted_unless_the_file_says_other
 
 #[test]
 fn a_server_whose_adapter_cannot_reset_is_restarted() {
-    if !crate::need::has("python3") {
+    if !ioxide_test_support::has_program("python3") {
         return;
     }
     // It says that it begins again by a new start; a new connection to the old one is none.
