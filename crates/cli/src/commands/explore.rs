@@ -16,7 +16,7 @@ use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
 use crate::exit::{EarlyStop, ExitStatus};
-use crate::interrupt::{CtrlC, end_at_once, on_interrupt};
+use crate::interrupt::{EndRequest, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
 
@@ -99,7 +99,7 @@ pub fn opened(url: &str) -> bool {
 /// The first Ctrl-C ends the campaign and the server, the second the program.
 fn end_on_interrupt(ender: ServerEnder) {
     on_interrupt(move |which| {
-        if which == CtrlC::Again && ender.is_ended() {
+        if which == EndRequest::Again && ender.is_ended() {
             end_at_once();
         }
         ender.end();

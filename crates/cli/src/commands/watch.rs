@@ -113,6 +113,11 @@ impl FileWatcher<'_> {
             if let Some(ended) = child.try_wait()? {
                 return Ok(Some(status_of(ended.code())));
             }
+            if interrupt::is_for_us_alone() {
+                ask_to_end(&child);
+                let ended = child.wait()?;
+                return Ok(Some(status_of(ended.code())));
+            }
             if self.looks() != self.seen {
                 end(&mut child)?;
                 say("ended: a file changed")?;
@@ -189,6 +194,20 @@ fn collect(path: &Path, found: &mut BTreeMap<PathBuf, FileStamp>) {
         }
     }
 }
+
+/// Asks a child to end in good order; it writes what it has.
+#[cfg(unix)]
+fn ask_to_end(child: &Child) {
+    let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(id) = id {
+        // A child that has ended needs not to be asked.
+        let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+    }
+}
+
+/// Where there are no signals a child hears of the request by itself.
+#[cfg(not(unix))]
+fn ask_to_end(_child: &Child) {}
 
 fn end(child: &mut Child) -> io::Result<()> {
     child.kill()?;
