@@ -1,7 +1,7 @@
 //! Soundness and power of verdicts: correct systems that must never fail, and faults that must be found, over slow
 //! connections.
 //!
-//! Eight [kinds of systems](systems) over five [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! Nine [kinds of systems](systems) over six [wires](wire), each behind a [proxy] that delays both directions by 0, 5
 //! or 50 ms and half of that as jitter, on an idle machine and on an overloaded one. A campaign has [`CAMPAIGN`] runs
 //! with the default settings of `ioxide test`. Every Fail of a correct system is a false one. Then the same systems
 //! with one fault each: the number of campaigns that find it, by delay.
@@ -32,7 +32,7 @@ use ioxide_cli::{seed, solver};
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{CampaignOutcome, run_seed};
+use ioxide_runner::campaign::{CampaignOutcome, FailureGroup, run_seed};
 use serde_json::{Value as Json, json};
 
 use self::child::Child;
@@ -222,6 +222,8 @@ struct TruthFigures {
     errors: Vec<String>,
     /// The numbers of campaigns that found the fault, and of all, by kind and delay.
     faults: BTreeMap<(usize, u64), (u64, u64)>,
+    /// The number of campaigns that blamed the message which the fault spoils, by kind.
+    blamed: BTreeMap<usize, u64>,
 }
 
 impl TruthFigures {
@@ -250,6 +252,10 @@ impl TruthFigures {
         let cell = self.faults.entry((at, delay)).or_default();
         let is_found = outcome.as_ref().is_ok_and(|outcome| outcome.counts.failed > 0);
         *cell = (cell.0 + u64::from(is_found), cell.1 + 1);
+        if let (Ok(outcome), Some(message)) = (outcome, trial.kind.blamed()) {
+            let is_it = |failure: &FailureGroup| failure.signature.starts_with(&format!("!{message} "));
+            *self.blamed.entry(at).or_default() += u64::from(outcome.failures.iter().any(is_it));
+        }
         if let Err(error) = outcome {
             self.errors.push(format!("{}: {error}", named(trial)));
         }
@@ -274,6 +280,7 @@ impl TruthFigures {
             let (found, seeds) = self.fault(at);
             json!({
                 "name": kind.name(), "fault": kind.fault(), "found": found, "seeds": seeds,
+                "blamed": self.blamed.get(&at),
                 "delays": by_delay(at),
             })
         };
@@ -304,7 +311,9 @@ impl TruthFigures {
             let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
             let shown: Vec<String> =
                 cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
-            writeln!(out, "  {:<10}  {}  ({})", kind.name(), shown.join("  "), kind.fault())?;
+            let blamed = self.blamed.get(&at).map(|n| format!("; {n} times the right message was blamed"));
+            let blamed = blamed.unwrap_or_default();
+            writeln!(out, "  {:<10}  {}  ({}{blamed})", kind.name(), shown.join("  "), kind.fault())?;
         }
         Ok(())
     }

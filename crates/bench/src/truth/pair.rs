@@ -1,4 +1,4 @@
-//! A system of `bench truth` that speaks to two clients, each on a connection of its own.
+//! A system of `bench truth` that speaks to several clients, each on a connection of its own.
 //!
 //! *Promises.* Messages are written in the order in which they were produced, whichever connection they go to. When the
 //! first client sends its greeting, the system is in its initial state; messages from clients of an earlier session are
@@ -26,7 +26,7 @@ struct SystemPair {
     behaviour: Box<dyn SystemBehaviour>,
     /// The number of times the system was started.
     life: u64,
-    clients: [Option<TcpStream>; 2],
+    clients: Vec<Option<TcpStream>>,
 }
 
 impl SystemPair {
@@ -34,7 +34,7 @@ impl SystemPair {
     fn greet(&mut self, at: usize, client: TcpStream) -> io::Result<u64> {
         if at == 0 {
             self.life += 1;
-            self.clients = [None, None];
+            self.clients.iter_mut().for_each(|client| *client = None);
             let seed = self.system.seed.wrapping_add(self.life);
             self.behaviour = self.system.kind.start(self.system.health, seed);
         }
@@ -48,8 +48,9 @@ impl SystemPair {
         let now = Instant::now();
         while self.behaviour.next_word().is_some_and(|due| due <= now) {
             let Some(message) = self.behaviour.word(now) else { return };
-            let at = usize::from(message.name.starts_with("RIGHT"));
-            if let Some(client) = &mut self.clients[at] {
+            let mut names = self.system.kind.clients().iter();
+            let at = names.position(|name| message.name.starts_with(name)).unwrap_or_default();
+            if let Some(Some(client)) = self.clients.get_mut(at) {
                 // A client that hangs up hears no more, nothing else.
                 let _ = client.write_all(format!("{}\n", shown(&message)).as_bytes());
             }
@@ -61,10 +62,12 @@ fn lock(desk: &Mutex<SystemPair>) -> MutexGuard<'_, SystemPair> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Serves `system` at two addresses.
-pub fn start(system: ServedSystem) -> io::Result<[Listener; 2]> {
+/// Serves `system` at one address for each of its clients.
+pub fn start(system: ServedSystem) -> io::Result<Vec<Listener>> {
     let behaviour = system.kind.start(system.health, system.seed);
-    let desk = Arc::new(Mutex::new(SystemPair { system, behaviour, life: 0, clients: [None, None] }));
+    let n_clients = system.kind.clients().len();
+    let clients = (0..n_clients).map(|_| None).collect();
+    let desk = Arc::new(Mutex::new(SystemPair { system, behaviour, life: 0, clients }));
     let its = Arc::downgrade(&desk);
     thread::spawn(move || {
         while let Some(desk) = its.upgrade() {
@@ -80,7 +83,7 @@ pub fn start(system: ServedSystem) -> io::Result<[Listener; 2]> {
             let _ = serve(&desk, at, stream);
         })
     };
-    Ok([side(0)?, side(1)?])
+    (0..n_clients).map(side).collect()
 }
 
 /// Reads the messages of one client until it hangs up.

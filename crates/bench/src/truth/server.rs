@@ -79,7 +79,7 @@ pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
                 talk_to(shared, system, number, stream, MessageDialect::Text);
             })
         }
-        BenchWire::Text | BenchWire::Pair => {
+        BenchWire::Text | BenchWire::Pair | BenchWire::Three => {
             Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Text))
         }
         BenchWire::Http => {

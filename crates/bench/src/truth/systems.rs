@@ -11,6 +11,7 @@ mod desks;
 mod disorder;
 mod drip;
 mod refusal;
+mod roll;
 mod slow_start;
 mod ticker;
 
@@ -80,6 +81,8 @@ pub enum SystemKind {
     Disorder,
     /// A system that answers on two connections, in an order that its answers show.
     Desks,
+    /// A system that answers three clients, with numbers from one roll.
+    Roll,
     /// A system that needs time before its first answer.
     SlowStart,
     /// A system whose replies come in pieces.
@@ -99,12 +102,13 @@ pub enum Health {
 
 impl SystemKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ticker,
         Self::Delays,
         Self::Batch,
         Self::Disorder,
         Self::Desks,
+        Self::Roll,
         Self::SlowStart,
         Self::Drip,
         Self::Refusal,
@@ -118,6 +122,7 @@ impl SystemKind {
             Self::Batch => "batch",
             Self::Disorder => "disorder",
             Self::Desks => "desks",
+            Self::Roll => "roll",
             Self::SlowStart => "slow-start",
             Self::Drip => "drip",
             Self::Refusal => "refusal",
@@ -137,6 +142,7 @@ impl SystemKind {
             Self::Batch => batch::MODEL,
             Self::Disorder => disorder::MODEL,
             Self::Desks => desks::MODEL,
+            Self::Roll => roll::MODEL,
             Self::SlowStart => slow_start::MODEL,
             Self::Drip => drip::MODEL,
             Self::Refusal => refusal::MODEL,
@@ -151,6 +157,7 @@ impl SystemKind {
             Self::Batch => batch::FAULT,
             Self::Disorder => disorder::FAULT,
             Self::Desks => desks::FAULT,
+            Self::Roll => roll::FAULT,
             Self::SlowStart => slow_start::FAULT,
             Self::Drip => drip::FAULT,
             Self::Refusal => refusal::FAULT,
@@ -166,6 +173,37 @@ impl SystemKind {
             // Adapters confirm their resets, so it is only refused in the words of the system.
             Self::Refusal => &[BenchWire::Text, BenchWire::Http],
             Self::Desks => &[BenchWire::Pair],
+            Self::Roll => &[BenchWire::Three],
+        }
+    }
+
+    /// Returns the clients of a system that has several, by the beginning of the names of their messages.
+    pub fn clients(self) -> &'static [&'static str] {
+        match self {
+            Self::Desks => &["LEFT", "RIGHT"],
+            Self::Roll => &roll::CLIENTS,
+            Self::Ticker
+            | Self::Delays
+            | Self::Batch
+            | Self::Disorder
+            | Self::SlowStart
+            | Self::Drip
+            | Self::Refusal => &[],
+        }
+    }
+
+    /// Returns the message that its fault spoils, where messages of several connections could be blamed.
+    pub fn blamed(self) -> Option<&'static str> {
+        match self {
+            Self::Roll => Some(roll::BLAMED),
+            Self::Ticker
+            | Self::Delays
+            | Self::Batch
+            | Self::Disorder
+            | Self::Desks
+            | Self::SlowStart
+            | Self::Drip
+            | Self::Refusal => None,
         }
     }
 
@@ -176,6 +214,7 @@ impl SystemKind {
             Self::Delays => Box::new(delays::Delays::new(health, seed)),
             Self::Batch => Box::new(batch::BatchSystem::new(health)),
             Self::Desks => Box::new(desks::Desks::new(health, seed)),
+            Self::Roll => Box::new(roll::Roll::new(health, seed)),
             Self::Disorder => Box::new(disorder::Disorder::new(health, seed)),
             Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),
             Self::Drip => Box::new(drip::Drip::new(health)),
@@ -190,6 +229,7 @@ impl SystemKind {
             Self::Desks => 20,
             Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart | Self::Refusal => 10,
             Self::Drip => 4,
+            Self::Roll => 30,
         }
     }
 
@@ -202,6 +242,7 @@ impl SystemKind {
             | Self::Batch
             | Self::Disorder
             | Self::Desks
+            | Self::Roll
             | Self::Drip
             | Self::Refusal => Duration::ZERO,
         }

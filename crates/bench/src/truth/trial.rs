@@ -101,13 +101,18 @@ impl TruthTrial {
             let place = SystemPlace::Command(super::child::command(self)?);
             return Ok(ReachedSystem { place, _listeners: Vec::new() });
         }
-        if wire == BenchWire::Pair {
-            let [left, right] = pair::start(ServedSystem { kind, health, seed })?;
-            // The first client is near, so that the second one hears later what was said earlier.
-            let near = proxy::start(left.address, Lag(Duration::ZERO), seed)?;
-            let far = proxy::start(right.address, lag, !seed)?;
-            let place = SystemPlace::Addresses([near.address, far.address]);
-            return Ok(ReachedSystem { place, _listeners: vec![left, right, near, far] });
+        if matches!(wire, BenchWire::Pair | BenchWire::Three) {
+            let mut listeners = pair::start(ServedSystem { kind, health, seed })?;
+            let mut addresses = Vec::new();
+            for (at, name) in kind.clients().iter().enumerate() {
+                // The first client is near, so that the others hear later what was said earlier.
+                let lag = if at == 0 { Lag(Duration::ZERO) } else { lag };
+                let proxy = proxy::start(listeners[at].address, lag, seed.rotate_left(at as u32))?;
+                addresses.push((*name, proxy.address));
+                listeners.push(proxy);
+            }
+            let place = SystemPlace::Addresses(addresses);
+            return Ok(ReachedSystem { place, _listeners: listeners });
         }
         let system = server::start(ServedSystem { kind, health, seed }, wire)?;
         let proxy = proxy::start(system.address, lag, seed)?;

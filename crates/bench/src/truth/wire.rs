@@ -32,6 +32,8 @@ pub enum BenchWire {
     Http,
     /// Lines of text over two connections, for a system that has two clients.
     Pair,
+    /// Lines of text over three connections, for a system that has three clients.
+    Three,
 }
 
 impl BenchWire {
@@ -46,6 +48,7 @@ impl BenchWire {
             Self::Text => "text",
             Self::Http => "http",
             Self::Pair => "two texts",
+            Self::Three => "three texts",
         }
     }
 }
@@ -56,8 +59,8 @@ pub enum SystemPlace {
     Command(String),
     /// Its address.
     Address(SocketAddr),
-    /// The addresses of its connections.
-    Addresses([SocketAddr; 2]),
+    /// The addresses of its connections, each with the beginning of the names of its messages.
+    Addresses(Vec<(&'static str, SocketAddr)>),
 }
 
 /// An adapter for the system of this kind at `place`.
@@ -70,7 +73,7 @@ pub fn adapter(
 ) -> Result<Box<dyn Adapter>, AdapterError> {
     let interface = Arc::clone(model);
     match (wire, place) {
-        (_, SystemPlace::Addresses(addresses)) => pair(*addresses, model, &connection),
+        (_, SystemPlace::Addresses(addresses)) => several(addresses, model, &connection),
         (_, SystemPlace::Command(command)) => {
             Ok(Box::new(ProcessAdapter::start(command, interface, connection)?))
         }
@@ -92,19 +95,20 @@ pub fn adapter(
             let speech = HttpSpeech { reset: reset.into_iter().collect(), ..http(model, *address) };
             Ok(Box::new(HttpAdapter::new(&speech, interface, &connection)?))
         }
-        (BenchWire::Stdio | BenchWire::Tcp | BenchWire::Pair, SystemPlace::Address(address)) => {
-            Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?))
-        }
+        (
+            BenchWire::Stdio | BenchWire::Tcp | BenchWire::Pair | BenchWire::Three,
+            SystemPlace::Address(address),
+        ) => Ok(Box::new(TcpAdapter::connect(&address.to_string(), interface, connection)?)),
     }
 }
 
-/// Returns an adapter with both connections of a system that has two clients; the name of a message says which.
-fn pair(
-    addresses: [SocketAddr; 2],
+/// Returns an adapter with all connections of a system that has several clients; the name of a message says which.
+fn several(
+    addresses: &[(&'static str, SocketAddr)],
     model: &Arc<Model>,
     connection: &RemoteConnection,
 ) -> Result<Box<dyn Adapter>, AdapterError> {
-    let part = |(name, address): (&str, SocketAddr)| {
+    let part = |&(name, address): &(&'static str, SocketAddr)| {
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
@@ -113,7 +117,7 @@ fn pair(
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })
     };
-    let parts = ["LEFT", "RIGHT"].into_iter().zip(addresses).map(part);
+    let parts = addresses.iter().map(part);
     let parts = parts.collect::<Result<Vec<ConnectionPart>, AdapterError>>()?;
     Ok(Box::new(SeveralAdapter::new(parts, model, connection.interrupt)))
 }
