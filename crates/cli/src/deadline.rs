@@ -72,6 +72,10 @@ impl Tester for TimedTester<'_> {
         self.inner.goal()
     }
 
+    fn step_limit(&self) -> Option<usize> {
+        self.inner.step_limit()
+    }
+
     fn share(&mut self, worker: usize, jobs: usize) {
         self.inner.share(worker, jobs);
     }

@@ -102,7 +102,8 @@ pub fn add(
             new.push(smallest);
         }
     }
-    new.retain(|it| !has_secret(spec, it, secrets));
+    // A run without a label does nothing when it is repeated.
+    new.retain(|it| !it.trace.is_empty() && !has_secret(spec, it, secrets));
     if new.is_empty() {
         return Ok(());
     }
@@ -142,7 +143,8 @@ fn label_texts(test: &TraceTest) -> Vec<Json> {
 /// The smallest run known that fails in this way.
 fn smallest(failure: &FailureGroup) -> Regression {
     match &failure.shrunk {
-        Some(shrunk) if !shrunk.signature.is_empty() => {
+        // A run that did not fail again is none to begin with the next time.
+        Some(shrunk) if !shrunk.signature.is_empty() && (shrunk.reproduced > 0 || shrunk.of == 0) => {
             Regression { name: shrunk.signature.clone(), trace: shrunk.trace.clone() }
         }
         _ => Regression { name: failure.signature.clone(), trace: failure.trace.clone() },

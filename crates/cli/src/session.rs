@@ -80,6 +80,8 @@ impl CampaignSession<'_> {
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut solver = wanted.make()?;
         opener.open(0, config.seed, |adapter| {
+            // The analysis before the first step counts.
+            config.time.begin();
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
             let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);

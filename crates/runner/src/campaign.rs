@@ -18,6 +18,7 @@ pub mod unit;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -28,16 +29,22 @@ use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
 
+use crate::clock::budget::TimeBudget;
 use crate::clock::latency::Latencies;
 use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
 use crate::event::{EventKind, RunOutcome, ShrinkingTold};
 use crate::reporter::EventSink;
 use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
-use crate::shrink::{FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrunkRun, repeat, shrink};
+use crate::shrink::{
+    FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, repeat, shrink,
+};
 
 /// Errors in a row after which a campaign gives up.
 const MAX_ERRORS: u32 = 3;
+/// The divisor of the time left that gives the time for examining one failure of a campaign that goes on after it; chosen
+/// by feel: three failures leave four tenths of the time to test.
+const EXAMINATION_SHARE: u32 = 4;
 /// The number of runs up to which failures of one kind are examined again, while none could be reproduced.
 const MAX_LOOKS: u64 = 3;
 
@@ -68,6 +75,8 @@ pub struct CampaignConfig {
     pub replays: u32,
     /// The budget for shrinking failing runs; `None` to leave them as they are.
     pub shrink: Option<ShrinkConfig>,
+    /// The time of the whole campaign: its runs, those that failed before, and repeating and shrinking what fails.
+    pub time: Arc<TimeBudget>,
     /// The settings of every run.
     pub run: RunConfig,
     /// The tester, for people.
@@ -91,6 +100,7 @@ impl Default for CampaignConfig {
             until: None,
             replays: 3,
             shrink: Some(ShrinkConfig::default()),
+            time: Arc::default(),
             run: RunConfig::default(),
             tester: "random".into(),
             sut: String::new(),
@@ -283,6 +293,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         jobs: u64,
         teller: &'c EventSink<'r>,
     ) -> io::Result<Self> {
+        config.time.begin();
         teller.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let found = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(CampaignProgress { found, errors_in_a_row: 0, is_over: false });
@@ -306,10 +317,12 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// Does the runs of a worker.
     fn runs_of(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
         let mut share = self.share_of(bench);
+        // Testers know the time of their runs; runs that failed before are led by none.
+        share.config.deadline = self.config.time.deadline();
         let step = usize::try_from(self.jobs).unwrap_or(usize::MAX);
         let first = usize::try_from(worker).unwrap_or(usize::MAX);
         for (at, regression) in self.config.regressions.iter().enumerate().skip(first).step_by(step) {
-            if self.progress().is_over {
+            if self.progress().is_over || self.config.time.is_spent() {
                 return Ok(());
             }
             let mut plan = plan_of(bench.cx.sts, &regression.trace);
@@ -319,10 +332,12 @@ impl<'c, 'r> CampaignState<'c, 'r> {
                 .named(format!("failed before: {}", regression.name));
             self.one(bench, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
         }
+        share.config.deadline = None;
         // The runs are dealt by themselves: which worker does one must not depend on what failed before.
         let before = self.config.regressions.len() as u64;
         let mut number = worker;
-        while number < self.config.runs && !self.progress().is_over && !tester.is_done() {
+        let is_over = || self.progress().is_over || self.config.time.is_spent();
+        while number < self.config.runs && !is_over() && !tester.is_done() {
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
             self.one(bench, tester, id, &mut share)?;
             number = number.saturating_add(self.jobs);
@@ -470,12 +485,15 @@ fn examine(
     teller: &EventSink<'_>,
 ) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
     let Some(sign) = FailureSign::of(finished) else { return Ok((None, None)) };
-    let again = repeat(bench, &config.run, &finished.trace, sign, config.replays);
+    let run = RunConfig { deadline: examination_deadline(config), ..config.run.clone() };
+    let again = repeat(bench, &run, &finished.trace, sign, config.replays);
     if config.replays > 0 {
         teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
     }
-    let shrunk = smaller(bench, config, finished, &again, &mut |attempts, steps| {
-        teller.shrinking(&ShrinkingTold { run: id.run, attempts, steps });
+    let shrunk = smaller(bench, config, &run, finished, &again, &mut |status| {
+        let ShrinkStatus { attempts, steps, left } = status;
+        let left_s = left.map(|left| left.as_secs());
+        teller.shrinking(&ShrinkingTold { run: id.run, attempts, steps, left_s });
     });
     if let Some(shrunk) = &shrunk {
         teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
@@ -487,6 +505,7 @@ fn examine(
 fn smaller(
     bench: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,
+    run: &RunConfig,
     finished: &RunResult,
     again: &RerunResult,
     progress: ShrinkProgress<'_>,
@@ -494,7 +513,18 @@ fn smaller(
     let confirmed = again.confirmed(&finished.trace)?;
     let budget = config.shrink.as_ref()?;
     let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());
-    is_wanted.then(|| shrink(bench, &config.run, &confirmed, budget, progress))
+    is_wanted.then(|| shrink(bench, run, &confirmed, budget, progress))
+}
+
+/// Returns the instant at which repeating and shrinking a failure ends, whatever its own budget: the end of the campaign
+/// or, if that goes on afterwards, a share of the time that is left.
+fn examination_deadline(config: &CampaignConfig) -> Option<Instant> {
+    let left = config.time.left()?;
+    let share = match config.on_failure {
+        OnFailure::Stop => left,
+        OnFailure::GoOn => left / EXAMINATION_SHARE,
+    };
+    Instant::now().checked_add(share)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Time: clocks for events, quiescence times, latencies, the lag of this machine.
+//! Time: clocks for events, the budget of a campaign, quiescence times, latencies, the lag of this machine.
 
+pub mod budget;
 pub mod lag;
 pub mod latency;
 pub mod patience;

@@ -125,6 +125,10 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+fn is_zero_u32(n: &u32) -> bool {
+    *n == 0
+}
+
 fn one() -> u64 {
     1
 }
@@ -497,6 +501,8 @@ pub struct ShrinkingTold {
     pub attempts: u32,
     /// The number of moves of the smallest failing run so far.
     pub steps: usize,
+    /// The whole seconds that are left; `None` if there is no limit.
+    pub left_s: Option<u64>,
 }
 
 /// A failing run was made smaller.
@@ -522,6 +528,9 @@ pub struct ShrunkTold {
     pub reproduced: u32,
     /// The number of repetitions.
     pub of: u32,
+    /// The number of smaller runs that failed once and not again; if the trace is not smaller, that is why.
+    #[serde(default, skip_serializing_if = "is_zero_u32")]
+    pub unconfirmed: u32,
 }
 
 /// All runs are over.

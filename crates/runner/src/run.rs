@@ -39,7 +39,7 @@ use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
 use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining};
-use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
+use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look};
 
 use self::breakdown::ForbiddenBreakdown;
 use self::crossing::CrossedMessage;
@@ -97,12 +97,14 @@ pub struct RunConfig {
     pub objective: Option<Arc<Objective>>,
     /// The tolerance of instants on the clock of this machine; virtual time is exact.
     pub tolerance: Tolerance,
-    /// Labels after which the run ends whatever the tester wants.
+    /// The greatest number of labels of a run, whatever the tester wants.
     pub max_steps: usize,
     /// The coverage that ends the run as soon as it is reached.
     pub enough: Option<Arc<EnoughCoverage>>,
     /// The outputs that say nothing but that the system refused an input.
     pub refusals: BTreeSet<GateId>,
+    /// The instant after which no further step is made: the run has no verdict then. `None` for no such instant.
+    pub deadline: Option<Instant>,
 }
 
 impl Default for RunConfig {
@@ -126,7 +128,16 @@ impl Default for RunConfig {
             max_steps,
             enough: None,
             refusals: BTreeSet::new(),
+            deadline: None,
         }
+    }
+}
+
+impl RunConfig {
+    /// Returns whether the deadline has passed.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
@@ -220,6 +231,7 @@ pub fn run(
         config,
         pace,
         tolerance,
+        max_steps: tester.step_limit().unwrap_or(usize::MAX).min(config.max_steps),
         at: Duration::ZERO,
         after,
         raw: None,
@@ -273,6 +285,8 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     pace: RunPace,
     /// The tolerance of instants, with that of the start.
     tolerance: Tolerance,
+    /// The greatest number of labels: that of the settings or of the tester.
+    max_steps: usize,
     /// The instant up to which the passage of time was reported.
     at: Duration,
     after: Monitor,
@@ -343,11 +357,11 @@ type LoopStep = ControlFlow<LoopEnd>;
 impl RunLoop<'_, '_, '_, '_> {
     fn run(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
         loop {
-            if self.bench.stop.load(Ordering::Relaxed) {
+            if self.bench.stop.load(Ordering::Relaxed) || self.config.is_late() {
                 return Ok(LoopEnd::Interrupted);
             }
-            if self.trace.len() >= self.config.max_steps {
-                let reason = format!("the limit of {} steps was reached", self.config.max_steps);
+            if !self.has_room() {
+                let reason = format!("the limit of {} steps was reached", self.max_steps);
                 return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
@@ -374,11 +388,16 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`].
+    /// Returns whether one more move fits into the limit of steps.
+    fn has_room(&self) -> bool {
+        self.trace.len() + labels_of_a_look(self.bench.cx.sts) <= self.max_steps
+    }
+
+    /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
     fn stop(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
         let is_untimed = matches!(self.pace, RunPace::Untimed);
         for _ in 0..MAX_LEFT {
-            if !is_untimed || self.is_gone {
+            if !is_untimed || self.is_gone || !self.has_room() {
                 break;
             }
             let step = match self.bench.adapter.poll() {
@@ -391,6 +410,15 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
+        let stop = match stop {
+            TesterStop::GoalMet(_) if self.after.is_unexplained() && !self.has_room() => {
+                TesterStop::GoalMissed(format!(
+                    "the limit of {} steps was reached before a message was explained",
+                    self.max_steps
+                ))
+            }
+            stop => stop,
+        };
         Ok(explained.break_value().unwrap_or(LoopEnd::Stopped(stop)))
     }
 

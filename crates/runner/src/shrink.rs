@@ -10,7 +10,9 @@
 //! plan; one that fails in the same way becomes the best, and the pass goes on from there. It returns when it has
 //! nothing more to offer, or [`BudgetSpent`] if it may not go on.
 //!
-//! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Only a
+//! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Every candidate
+//! is observed after its last move, so that nothing it caused is charged to the next one. A smaller run is returned only
+//! if it failed again when it was repeated; if none did, the run that was to be made smaller is. Only a
 //! failure that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`], which nothing but
 //! [`repeat`] makes. [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out, and every
 //! single value was replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run
@@ -53,7 +55,8 @@ const MAX_UNREACHED: u32 = 3;
 pub struct ShrinkConfig {
     /// The number of runs, at most.
     pub attempts: u32,
-    /// The time limit of the search, not counting the run under way at its end; `None` for no limit.
+    /// The time limit of the search, the repetitions at the end included, but for the step under way; `None` for no
+    /// limit.
     pub time: Option<Duration>,
     /// The number of times the smallest run is repeated at the end.
     pub replays: u32,
@@ -71,7 +74,7 @@ impl Default for ShrinkConfig {
 /// A smaller failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShrunkRun {
-    /// The observed trace; its last label is the forbidden one.
+    /// The observed trace; that of the run that was to be made smaller if no smaller one was found.
     pub trace: Trace,
     /// The text that is the same for failures of its kind; empty if no smaller run was found.
     pub signature: String,
@@ -85,6 +88,8 @@ pub struct ShrunkRun {
     pub reproduced: u32,
     /// The number of repetitions that were made.
     pub of: u32,
+    /// The number of smaller runs that failed once and not again: they are not what is returned.
+    pub unconfirmed: u32,
 }
 
 /// The reason why a search for a smaller run ended early.
@@ -111,8 +116,19 @@ impl fmt::Display for ShrinkCutOff {
     }
 }
 
-/// A callback for the progress of a search: the number of runs tried, and of the moves of the smallest failing run.
-pub type ShrinkProgress<'p> = &'p mut dyn FnMut(u32, usize);
+/// The progress of a search for a smaller run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShrinkStatus {
+    /// The number of runs tried.
+    pub attempts: u32,
+    /// The number of moves of the smallest failing run so far.
+    pub steps: usize,
+    /// The time that is left; `None` if there is no limit.
+    pub left: Option<Duration>,
+}
+
+/// A callback for the progress of a search.
+pub type ShrinkProgress<'p> = &'p mut dyn FnMut(ShrinkStatus);
 
 /// Makes a failing run smaller that failed again.
 pub fn shrink(
@@ -124,17 +140,38 @@ pub fn shrink(
 ) -> ShrunkRun {
     let mut search = ShrinkSearch::new(bench, config, failure, budget, progress);
     let mut minimal = search.rounds();
-    let mut again = search.again(budget.replays);
-    if search.tries < TRIES && !again.is_steady() {
+    let mut again = search.confirm(failure, budget.replays);
+    if search.tries < TRIES && !again.is_steady && search.early().is_none() {
         search.tries = TRIES;
         minimal = search.rounds();
-        again = search.again(budget.replays);
+        again = search.confirm(failure, budget.replays);
     }
     let early = search.early();
-    let ShrinkSearch { left, best, signature, .. } = search;
+    let ShrinkSearch { left, best, unconfirmed, .. } = search;
     let attempts = budget.attempts - left;
-    let (reproduced, of) = (again.failed, again.of);
-    ShrunkRun { trace: best, signature, attempts, minimal, early, reproduced, of }
+    let Confirmation { reproduced, of, is_first_choice, .. } = again;
+    let minimal = minimal && is_first_choice;
+    let SmallerRun { trace, signature, .. } = best;
+    ShrunkRun { trace, signature, attempts, minimal, early, reproduced, of, unconfirmed }
+}
+
+/// A failing run that a search has found.
+#[derive(Clone, Debug)]
+struct SmallerRun {
+    trace: Trace,
+    plan: Vec<PlannedMove>,
+    /// The text that is the same for failures of its kind; empty for the run that the search began with.
+    signature: String,
+}
+
+/// The result of repeating the smallest run of a search.
+#[derive(Clone, Copy, Debug)]
+struct Confirmation {
+    reproduced: u32,
+    of: u32,
+    is_steady: bool,
+    /// False if a smaller run did not fail again.
+    is_first_choice: bool,
 }
 
 /// The sign that the search may not go on: its budget is spent, it was stopped, or the system is gone.
@@ -168,10 +205,12 @@ struct ShrinkSearch<'s, 'b, 'm, 'p> {
     deadline: Option<Instant>,
     sign: FailureSign,
     tries: u32,
-    /// The smallest failing run so far, its plan, and its signature.
-    best: Trace,
-    plan: Vec<PlannedMove>,
-    signature: String,
+    /// The smallest failing run so far.
+    best: SmallerRun,
+    /// The runs that were the smallest before, the first one first.
+    before: Vec<SmallerRun>,
+    /// The number of smaller runs that failed once and not again.
+    unconfirmed: u32,
     /// The number of times a new best run was found.
     changes: u32,
     /// The number of times each candidate was tried.
@@ -187,18 +226,22 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         budget: &ShrinkConfig,
         progress: ShrinkProgress<'p>,
     ) -> Self {
+        let deadline = budget.time.and_then(|time| Instant::now().checked_add(time));
+        let deadline = deadline.into_iter().chain(config.deadline).min();
+        let trace = failure.trace().clone();
+        let plan = plan_of(bench.cx.sts, &trace);
         Self {
-            // The last word on the smallest run is that of `again`, which awaits a first reply to its limit.
-            config: RunConfig { first_reply: FirstReplyWait::Learnt, ..config.clone() },
+            // The last word on the smallest run is that of `confirm`, which awaits a first reply to its limit.
+            config: RunConfig { first_reply: FirstReplyWait::Learnt, deadline, ..config.clone() },
             progress,
             attempts: budget.attempts,
             left: budget.attempts,
-            deadline: budget.time.and_then(|time| Instant::now().checked_add(time)),
+            deadline,
             sign: failure.sign(),
             tries: if failure.is_steady() { 1 } else { TRIES },
-            best: failure.trace().clone(),
-            plan: plan_of(bench.cx.sts, failure.trace()),
-            signature: String::new(),
+            best: SmallerRun { trace, plan, signature: String::new() },
+            before: Vec::new(),
+            unconfirmed: 0,
             changes: 0,
             tried: HashMap::new(),
             unreached: 0,
@@ -229,9 +272,34 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         minimal_at == Some(self.changes)
     }
 
-    /// Repeats the best run.
-    fn again(&mut self, times: u32) -> RerunResult {
-        repeat(self.bench, &self.config, &self.best, self.sign, times)
+    /// Repeats the smallest run, and if it does not fail again, larger ones, back to the run that the search began with.
+    fn confirm(&mut self, failure: &ConfirmedFailure<'_>, times: u32) -> Confirmation {
+        let mut stride = 1;
+        let mut is_first_choice = true;
+        while !self.before.is_empty() {
+            let again = repeat(self.bench, &self.config, &self.best.trace, self.sign, times);
+            // If nothing could be repeated, nothing speaks against a run that failed when it was found.
+            if again.failed > 0 || again.of == 0 {
+                let (reproduced, of, is_steady) = (again.failed, again.of, again.is_steady());
+                return Confirmation { reproduced, of, is_steady, is_first_choice };
+            }
+            is_first_choice = false;
+            self.go_back(stride);
+            // What one run in a row of smaller ones shows, its neighbours mostly show too.
+            stride *= 2;
+        }
+        let (reproduced, of) = failure.reproduced();
+        Confirmation { reproduced, of, is_steady: failure.is_steady(), is_first_choice }
+    }
+
+    /// Gives up the last `n` runs that were found, at most all of them.
+    fn go_back(&mut self, n: usize) {
+        let at = self.before.len().saturating_sub(n);
+        self.unconfirmed += u32::try_from(self.before.len() - at).unwrap_or(u32::MAX);
+        let mut gone = self.before.drain(at..);
+        if let Some(larger) = gone.next() {
+            self.best = larger;
+        }
     }
 
     fn all(&mut self, passes: &[ShrinkPass]) -> Result<(), BudgetSpent> {
@@ -251,8 +319,12 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     }
 
     /// Tries `plan`, unless it was tried; keeps it if it gives a smaller run that fails in the same way.
-    fn offer(&mut self, plan: Vec<PlannedMove>) -> Result<CandidateFate, BudgetSpent> {
-        if order::compare(&plan, &self.plan) != Order::Less {
+    fn offer(&mut self, mut plan: Vec<PlannedMove>) -> Result<CandidateFate, BudgetSpent> {
+        // What the last input causes is seen only by whoever looks, and would else be charged to the next candidate.
+        if !matches!(plan.last(), Some(PlannedMove::Look | PlannedMove::LookFor(_))) {
+            plan.push(PlannedMove::Look);
+        }
+        if order::compare(&plan, &self.best.plan) != Order::Less {
             return Ok(CandidateFate::Refused);
         }
         for _ in self.tried.get(&plan).copied().unwrap_or(0)..self.tries {
@@ -260,7 +332,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                 return Err(BudgetSpent);
             }
             self.left -= 1;
-            (self.progress)(self.attempts - self.left, self.plan.len());
+            let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let (attempts, steps) = (self.attempts - self.left, self.best.plan.len());
+            (self.progress)(ShrinkStatus { attempts, steps, left });
             *self.tried.entry(plan.clone()).or_default() += 1;
             if self.attempt(&plan) == CandidateFate::Taken {
                 return Ok(CandidateFate::Taken);
@@ -270,19 +344,36 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     }
 
     fn attempt(&mut self, plan: &[PlannedMove]) -> CandidateFate {
-        let Some(finished) = run_again(self.bench, &self.config, plan, Unmentioned::Skip) else {
+        let Some(found) = self.smaller_failure(plan) else { return CandidateFate::Refused };
+        if self.sign.is_breakdown() && !self.breaks_again(&found.plan) {
+            self.unconfirmed += 1;
             return CandidateFate::Refused;
-        };
+        }
+        self.before.push(std::mem::replace(&mut self.best, found));
+        self.changes += 1;
+        CandidateFate::Taken
+    }
+
+    /// Makes one run with these moves; returns it if it fails in the same way and is smaller than the best.
+    fn smaller_failure(&mut self, plan: &[PlannedMove]) -> Option<SmallerRun> {
+        let finished = run_again(self.bench, &self.config, plan, Unmentioned::Skip)?;
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
         let plan = plan_of(self.bench.cx.sts, &finished.trace);
-        let is_smaller = order::compare(&plan, &self.plan) == Order::Less;
-        if FailureSign::of(&finished) != Some(self.sign) || !is_smaller {
-            return CandidateFate::Refused;
+        let is_smaller = order::compare(&plan, &self.best.plan) == Order::Less;
+        let is_alike = FailureSign::of(&finished) == Some(self.sign);
+        let signature = finished.signature.unwrap_or_default();
+        (is_alike && is_smaller).then_some(SmallerRun { trace: finished.trace, plan, signature })
+    }
+
+    /// Returns whether the system breaks again with these moves: the first time it may still have been breaking because
+    /// of the run before.
+    fn breaks_again(&mut self, plan: &[PlannedMove]) -> bool {
+        if self.early().is_some() {
+            return false;
         }
-        (self.plan, self.best) = (plan, finished.trace);
-        self.signature = finished.signature.unwrap_or_default();
-        self.changes += 1;
-        CandidateFate::Taken
+        self.left -= 1;
+        let again = run_again(self.bench, &self.config, plan, Unmentioned::Skip);
+        again.is_some_and(|again| FailureSign::of(&again) == Some(self.sign))
     }
 }

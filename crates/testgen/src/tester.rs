@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
-use ioxide_model::sts::SwitchId;
+use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{Ctx, Monitor};
 
@@ -42,6 +42,11 @@ pub trait Tester {
 
     /// Returns the goal of the run that has begun, in a few words; `None` where there is no special one.
     fn goal(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the greatest number of labels that the run that has begun may have; `None` if the tester sets no limit.
+    fn step_limit(&self) -> Option<usize> {
         None
     }
 
@@ -72,6 +77,20 @@ pub trait Tester {
     fn is_done(&self) -> bool {
         false
     }
+}
+
+/// Returns the greatest number of labels that one observation adds to a trace: in a timed model a message has the delay
+/// before it.
+#[must_use]
+pub fn labels_of_a_look(sts: &Sts) -> usize {
+    if sts.is_timed() { 2 } else { 1 }
+}
+
+/// Returns the share of worker `worker` of `jobs` in a budget: all shares together are the budget.
+#[must_use]
+pub fn share_of(budget: usize, worker: usize, jobs: usize) -> usize {
+    let jobs = jobs.max(1);
+    budget / jobs + usize::from(worker < budget % jobs)
 }
 
 /// The next move that a tester decides on.

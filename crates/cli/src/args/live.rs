@@ -77,8 +77,9 @@ pub struct TestArgs {
     /// ten runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// The number of steps: of all runs of `hunt` together [default: 10000, or 2000 where the model has clocks or
-    /// unknown values], or of each run of `random` [default: 100] and, with `--runs`, of each walk of `hunt`.
+    /// The greatest number of steps, observations included: of all runs of `hunt` together [default: 10000, or 2000 where
+    /// the model has clocks or unknown values], or of each run of the other testers [default: 100 for `random`] and, with
+    /// `--runs`, of `hunt`. Runs that failed before, and those that repeat or shrink a failure, are not counted.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
     /// The time to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after half a

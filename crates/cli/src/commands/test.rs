@@ -14,6 +14,7 @@ use ioxide_model::sts::Model;
 use ioxide_report::summary::refused_text;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::event::{LagTold, MeasureTold};
+use ioxide_runner::clock::budget::TimeBudget;
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_smt::halt::Halted;
@@ -65,6 +66,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     let shown = spec.clone();
     let thinking = tester_choice::thinking(args);
     let whole = limit::whole(&args.limit);
+    // What `--for` says holds for everything; half a minute is the usual time of a hunt alone.
+    let of_all = args.time_limit.into_iter().chain(whole.left()).min();
+    let config = CampaignConfig { time: Arc::new(TimeBudget::new(of_all)), ..config };
     let limit = limit.into_iter().chain(whole.left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
     let interaction = chosen.interaction(args);
@@ -188,8 +192,15 @@ pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Resul
         objective: objective.map(Arc::new),
         tolerance: timing::tolerance(&args.time, &args.sut)?,
         refusals: sut.refusals(spec)?,
+        max_steps: steps_of_a_run(args),
         ..RunConfig::default()
     })
+}
+
+/// Returns the greatest number of labels of a run: `--steps`, unless it is the budget of all runs of a hunt.
+fn steps_of_a_run(args: &TestArgs) -> usize {
+    let is_of_all_runs = args.tester == "hunt" && args.runs.is_none();
+    args.steps.filter(|_| !is_of_all_runs).unwrap_or(RunConfig::default().max_steps)
 }
 
 /// The goal `name` of the model as an observation objective.

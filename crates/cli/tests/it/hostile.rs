@@ -11,6 +11,7 @@ mod killed;
 mod learned;
 mod lifecycle;
 mod protocol;
+mod requests;
 mod resets;
 mod streams;
 mod text;

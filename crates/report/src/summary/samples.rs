@@ -210,6 +210,7 @@ pub fn failing_before_the_end() -> Vec<Event> {
         early: None,
         reproduced: 5,
         of: 5,
+        unconfirmed: 0,
     }));
     told.say(finished(0, 1));
     told.events
@@ -241,6 +242,7 @@ pub fn failing() -> Vec<Event> {
         early: None,
         reproduced: 3,
         of: 3,
+        unconfirmed: 0,
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

@@ -26,6 +26,8 @@ pub struct ShrunkSummary {
     pub minimal: bool,
     /// The reason why the search ended early; `None` if it did not.
     pub early: Option<String>,
+    /// The number of smaller runs that failed once and not again.
+    pub unconfirmed: u32,
 }
 
 impl ShrunkSummary {
@@ -42,7 +44,14 @@ impl ShrunkSummary {
             attempts: told.attempts,
             minimal: told.minimal,
             early: told.early.clone(),
+            unconfirmed: told.unconfirmed,
         }
+    }
+
+    /// Returns whether no smaller run failed again, so that this is the run that was to be made smaller.
+    #[must_use]
+    pub fn is_original(&self) -> bool {
+        self.unconfirmed > 0 && self.size() == self.from
     }
 
     /// Returns the number of steps of the smaller run.

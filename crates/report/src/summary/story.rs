@@ -232,8 +232,9 @@ pub fn instead(told: &Replayed) -> Vec<String> {
 /// Returns a line on the progress of the search for a smaller run.
 #[must_use]
 pub fn shrinking(told: &ShrinkingTold) -> String {
-    let (moves, tried) = (plural(told.steps as u64, "move"), plural(u64::from(told.attempts), "run"));
-    format!("run {} is made smaller: {moves} left, {tried} tried", from_one(told.run))
+    let (moves, tried) = (plural(told.steps as u64, "step"), plural(u64::from(told.attempts), "run"));
+    let left = told.left_s.map(|left| format!(", {left} s left")).unwrap_or_default();
+    format!("run {} is made smaller: {moves} now, {tried} tried{left}", from_one(told.run))
 }
 
 /// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending`] shows all.
@@ -243,6 +244,12 @@ pub fn shrinking(told: &ShrinkingTold) -> String {
 pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
     let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
+    if told.is_original() {
+        let once = plural(u64::from(told.unconfirmed), "smaller run");
+        return vec![format!(
+            "    no smaller run: {once} failed once and not again, {tried} tried; this is the run as found"
+        )];
+    }
     let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried", told.from)];
     if let (Some(why), false) = (&told.early, told.minimal) {
         lines.push(format!("    the search for a smaller one ended early: {why}"));

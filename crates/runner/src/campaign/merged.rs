@@ -201,6 +201,7 @@ impl<'m> MergedCampaign<'m> {
             early: None,
             reproduced: told.reproduced,
             of: told.of,
+            unconfirmed: told.unconfirmed,
         })
     }
 }

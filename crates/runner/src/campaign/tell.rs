@@ -95,6 +95,7 @@ pub(super) fn shrunk(
         early: shrunk.early.map(|early| early.to_string()),
         reproduced: shrunk.reproduced,
         of: shrunk.of,
+        unconfirmed: shrunk.unconfirmed,
     }
 }
 

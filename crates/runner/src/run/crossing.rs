@@ -60,7 +60,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Waits for what explains the messages seen so far, if no order does: until then nothing has passed.
     pub(super) fn explain_held(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.after.is_unexplained() {
+            if self.is_gone || !self.after.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe(Duration::ZERO)?;

@@ -51,6 +51,9 @@ impl RunLoop<'_, '_, '_, '_> {
         let at = self.trace.len();
         let id = self.give(label, &sent)?;
         for output in sent.earlier {
+            if !self.has_room() {
+                break;
+            }
             self.count_reply(&output);
             // It may have been said before the input was taken or after: an adapter may confirm late.
             let at = output.times();

@@ -458,3 +458,16 @@ fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
     }
     assert_eq!(seen.len(), 3, "every kind was met");
 }
+
+#[test]
+fn a_run_has_no_more_labels_than_its_limit() {
+    for seed in 0..60 {
+        let model = model(&Recipe::random(seed).text());
+        for steps in [1, 2, 5, 13] {
+            let config = CampaignConfig { runs: 2, seed, ..CampaignConfig::default() };
+            let (events, outcome) = test(&model, &model, steps, &config);
+            assert!(outcome.steps <= 2 * steps as u64, "seed {seed}: {} steps of 2 x {steps}", outcome.steps);
+            assert!(outcome.counts.passed > 0, "seed {seed}: {events:?}");
+        }
+    }
+}

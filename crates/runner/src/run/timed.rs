@@ -81,7 +81,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
     pub(super) fn explain_in_time(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.after.is_unexplained() {
+            if self.is_gone || !self.after.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe_timed(self.settling())?;
@@ -137,6 +137,9 @@ impl RunLoop<'_, '_, '_, '_> {
             ))));
         }
         for output in sent.earlier {
+            if !self.has_room() {
+                break;
+            }
             self.count_reply(&output);
             let ArrivedOutput { label, at, raw, .. } = output;
             let at = self.pace.at(at);

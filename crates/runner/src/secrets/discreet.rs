@@ -192,6 +192,7 @@ impl Secrets {
             early,
             reproduced: _,
             of: _,
+            unconfirmed: _,
         } = told;
         trace.iter_mut().for_each(|label| self.hide_label(label));
         self.hide_all(early);

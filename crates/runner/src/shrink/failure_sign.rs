@@ -49,6 +49,17 @@ impl FailureSign {
     }
 }
 
+impl FailureSign {
+    /// Returns whether the system itself broke: one that is still breaking because of an earlier run fails like that
+    /// whatever it is given.
+    pub(super) fn is_breakdown(self) -> bool {
+        match self {
+            Self::Crash | Self::Hang | Self::Unreadable => true,
+            Self::Message(_) | Self::Silence => false,
+        }
+    }
+}
+
 impl From<Breakdown> for FailureSign {
     fn from(breakdown: Breakdown) -> Self {
         match breakdown {

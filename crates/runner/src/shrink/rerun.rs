@@ -2,6 +2,8 @@
 //!
 //! *Promises.* Only a run that fails in the same way counts, and only runs that ended with a verdict are counted. A [`ConfirmedFailure`] was seen at least twice.
 
+use std::sync::atomic::Ordering;
+
 use thiserror::Error;
 
 use ioxide_model::trace::Trace;
@@ -41,6 +43,9 @@ pub enum UnmadeReason {
     /// The repetitions were stopped by request.
     #[error("interrupted")]
     Stopped,
+    /// The time of the campaign was spent.
+    #[error("no time was left")]
+    Time,
     /// Nothing could be reported about it.
     #[error("its events could not be reported")]
     Unreported,
@@ -61,9 +66,12 @@ pub struct ConfirmedFailure<'t> {
     trace: &'t Trace,
     sign: FailureSign,
     is_steady: bool,
+    failed: u32,
+    of: u32,
 }
 
-/// Repeats the moves of `trace`, which failed with `sign`, `times` times.
+/// Repeats the moves of `trace`, which failed with `sign`, `times` times; no repetition begins after the deadline of
+/// `config`, or after a request to stop.
 pub fn repeat(
     bench: &mut RunSetup<'_, '_>,
     config: &RunConfig,
@@ -75,13 +83,17 @@ pub fn repeat(
     let mut again =
         RerunResult { failed: 0, of: 0, wanted: times, unmade: None, instead: None, sign, is_steady: true };
     for _ in 0..times {
+        if let Some(reason) = stop_reason(bench, config) {
+            again.unmade.get_or_insert(reason);
+            break;
+        }
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
         let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
         let finished = match made(run_again(bench, &config, &plan, Unmentioned::Stop)) {
             Ok(finished) => finished,
             Err(reason) => {
-                again.unmade.get_or_insert(reason);
+                again.unmade.get_or_insert(stop_reason(bench, &config).unwrap_or(reason));
                 continue;
             }
         };
@@ -95,6 +107,15 @@ pub fn repeat(
         }
     }
     again
+}
+
+/// Returns the reason why no further repetition is made; `None` if one may be.
+fn stop_reason(bench: &RunSetup<'_, '_>, config: &RunConfig) -> Option<UnmadeReason> {
+    match () {
+        () if bench.stop.load(Ordering::Relaxed) => Some(UnmadeReason::Stopped),
+        () if config.is_late() => Some(UnmadeReason::Time),
+        () => None,
+    }
 }
 
 /// Returns a repetition that ended with a verdict; the reason if it did not: it says nothing about the failure.
@@ -117,12 +138,18 @@ impl RerunResult {
     /// Returns the failure of `trace`, the run that was repeated, if it came back.
     #[must_use]
     pub fn confirmed<'t>(&self, trace: &'t Trace) -> Option<ConfirmedFailure<'t>> {
-        let Self { sign, is_steady, .. } = *self;
-        (self.failed > 0).then_some(ConfirmedFailure { trace, sign, is_steady })
+        let Self { sign, is_steady, failed, of, .. } = *self;
+        (failed > 0).then_some(ConfirmedFailure { trace, sign, is_steady, failed, of })
     }
 }
 
 impl<'t> ConfirmedFailure<'t> {
+    /// Returns the number of repetitions that failed in the same way, and of those that were made.
+    #[must_use]
+    pub fn reproduced(&self) -> (u32, u32) {
+        (self.failed, self.of)
+    }
+
     /// Returns the trace of the first failing run.
     #[must_use]
     pub fn trace(&self) -> &'t Trace {

@@ -16,12 +16,12 @@ const MAX_PAIRED: usize = 20;
 
 /// Leaves out ever smaller chunks, down to two moves.
 pub(super) fn halves(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut chunk = search.plan.len().div_ceil(2);
+    let mut chunk = search.best.plan.len().div_ceil(2);
     while chunk > 1 {
         let mut from = 0;
-        while from < search.plan.len() {
-            let to = (from + chunk).min(search.plan.len());
-            match search.offer(without(&search.plan, from..to))? {
+        while from < search.best.plan.len() {
+            let to = (from + chunk).min(search.best.plan.len());
+            match search.offer(without(&search.best.plan, from..to))? {
                 CandidateFate::Taken => (),
                 CandidateFate::Refused => from = to,
             }
@@ -43,12 +43,12 @@ pub(super) fn blocks(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bu
 
 /// Leaves out so many neighbouring moves, everywhere.
 fn windows(search: &mut ShrinkSearch<'_, '_, '_, '_>, size: usize) -> Result<(), BudgetSpent> {
-    let mut left = search.plan.len();
+    let mut left = search.best.plan.len();
     while left >= size {
         let from = left - size;
-        if search.offer(without(&search.plan, from..left))? == CandidateFate::Taken {
+        if search.offer(without(&search.best.plan, from..left))? == CandidateFate::Taken {
             // What came after the gap may not be needed any more.
-            left = search.plan.len();
+            left = search.best.plan.len();
         } else {
             left -= 1;
         }
@@ -68,10 +68,10 @@ pub(super) fn pairs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bud
 
 fn every_pair(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut second = 2;
-    while second < search.plan.len() && search.plan.len() <= MAX_PAIRED {
+    while second < search.best.plan.len() && search.best.plan.len() <= MAX_PAIRED {
         let mut first = 0;
-        while first + 1 < second && second < search.plan.len() {
-            let rest = without(&without(&search.plan, second..second + 1), first..first + 1);
+        while first + 1 < second && second < search.best.plan.len() {
+            let rest = without(&without(&search.best.plan, second..second + 1), first..first + 1);
             if search.offer(rest)? == CandidateFate::Refused {
                 first += 1;
             }
@@ -84,8 +84,8 @@ fn every_pair(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpe
 /// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
 pub(super) fn fewer_for_less(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
-    while at < search.plan.len() && search.plan.len() <= MAX_PAIRED {
-        for field in 0..n_values(&search.plan[at]) {
+    while at < search.best.plan.len() && search.best.plan.len() <= MAX_PAIRED {
+        for field in 0..n_values(&search.best.plan[at]) {
             while fewer_for_one_less(search, at, field)? == CandidateFate::Taken {}
         }
         at += 1;
@@ -98,16 +98,16 @@ fn fewer_for_one_less(
     at: usize,
     field: usize,
 ) -> Result<CandidateFate, BudgetSpent> {
-    let Some(less) = search.plan.get(at).and_then(|planned| one_less(planned, field)) else {
+    let Some(less) = search.best.plan.get(at).and_then(|planned| one_less(planned, field)) else {
         return Ok(CandidateFate::Refused);
     };
     for size in 1..=2 {
-        for from in (0..=search.plan.len().saturating_sub(size)).rev() {
+        for from in (0..=search.best.plan.len().saturating_sub(size)).rev() {
             let gap = from..from + size;
             if gap.contains(&at) {
                 continue;
             }
-            let mut plan = search.plan.clone();
+            let mut plan = search.best.plan.clone();
             plan[at] = less.clone();
             if search.offer(without(&plan, gap))? == CandidateFate::Taken {
                 return Ok(CandidateFate::Taken);

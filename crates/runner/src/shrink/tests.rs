@@ -1,3 +1,4 @@
+mod dying;
 mod minimal;
 
 use ioxide_model::label::Label;
@@ -68,13 +69,7 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
         let first = run_again(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
         let sign = FailureSign::of(&first).expect("it fails");
         let again = repeat(bench, &config, &first.trace, sign, 2);
-        shrink(
-            bench,
-            &config,
-            &again.confirmed(&first.trace).expect("it failed again"),
-            &budget,
-            &mut |_, _| (),
-        )
+        shrink(bench, &config, &again.confirmed(&first.trace).expect("it failed again"), &budget, &mut |_| ())
     });
     let shown = smaller.trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect();
     (shown, smaller)

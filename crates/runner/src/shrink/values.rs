@@ -14,12 +14,12 @@ use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 /// Makes every value of every input simpler on its own.
 pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
-    while at < search.plan.len() {
+    while at < search.best.plan.len() {
         let mut field = 0;
         while let Some((sort, value)) = value_at(search, at, field) {
             let mut taken = CandidateFate::Refused;
             for value in simpler(search.bench.cx.pool, sort, &value) {
-                let mut plan = search.plan.clone();
+                let mut plan = search.best.plan.clone();
                 plan[at] = with_value(&plan[at], field, value);
                 taken = search.offer(plan)?;
                 if taken == CandidateFate::Taken {
@@ -40,9 +40,10 @@ pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), 
     let mut changes = search.changes + 1;
     while changes != search.changes {
         changes = search.changes;
-        for value in repeated(&search.plan) {
+        for value in repeated(&search.best.plan) {
             for simpler in simpler(search.bench.cx.pool, value.base_sort(), &value) {
-                let plan = search.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
+                let plan =
+                    search.best.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
                 if search.offer(plan)? == CandidateFate::Taken {
                     break;
                 }
@@ -55,9 +56,9 @@ pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), 
 /// Makes every input come at once rather than after a while.
 pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut at = 0;
-    while at < search.plan.len() {
-        if let PlannedMove::SendAfter(_, label) = &search.plan[at] {
-            let mut plan = search.plan.clone();
+    while at < search.best.plan.len() {
+        if let PlannedMove::SendAfter(_, label) = &search.best.plan[at] {
+            let mut plan = search.best.plan.clone();
             plan[at] = PlannedMove::Send(label.clone());
             search.offer(plan)?;
         }
@@ -68,7 +69,7 @@ pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bu
 
 /// A value of a move of the best plan, and the sort its field has.
 fn value_at(search: &ShrinkSearch<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
-    let Label::Input(gate, values) = message(search.plan.get(at)?)? else { return None };
+    let Label::Input(gate, values) = message(search.best.plan.get(at)?)? else { return None };
     let sts = search.bench.cx.sts;
     let var = *sts.gates[*gate].fields.get(field)?;
     Some((search.bench.cx.pool.var_info(var).sort, values.get(field)?.clone()))

@@ -142,3 +142,28 @@ fn a_walk_leaves_a_trap() {
     assert!(!is_found);
     assert!(traces.len() > 20, "{} runs in 2000 steps", traces.len());
 }
+
+#[test]
+fn a_hunt_makes_no_more_steps_than_its_budget_in_whichever_phase_it_is() {
+    let specs =
+        ["brp/spec.iox", "atm/atm.iox", "faults/late-inside-a-deadline/model.iox", "slot-machine.iox"];
+    for spec in specs {
+        for budget in [1, 2, 3, 7, 20, 50, 350] {
+            let (hunt, _, traces, _) = hunted(spec, spec, steps(budget), 5);
+            let made: usize = traces.iter().map(Trace::n_steps).sum();
+            assert!(made <= budget, "{spec}: {made} steps of {budget}");
+            assert!(hunt.spent() <= budget, "{spec}: it counts {} steps of {budget}", hunt.spent());
+        }
+        let config = HuntConfig { walk: 12, ..steps(300) };
+        let longest = hunted(spec, spec, config, 5).2.iter().map(Trace::n_steps).max();
+        assert!(longest <= Some(12), "{spec}: a run of {longest:?} steps");
+    }
+}
+
+#[test]
+fn the_shares_of_a_budget_are_the_budget() {
+    for (budget, jobs) in [(20, 3), (2, 5), (7, 7), (1, 1), (1_000, 16)] {
+        let shares = (0..jobs).map(|worker| ioxide_testgen::tester::share_of(budget, worker, jobs));
+        assert_eq!(shares.sum::<usize>(), budget, "{jobs} workers");
+    }
+}

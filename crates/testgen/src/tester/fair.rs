@@ -88,6 +88,10 @@ impl Tester for InputFair<'_> {
         self.inner.prepare(cx);
     }
 
+    fn step_limit(&self) -> Option<usize> {
+        self.inner.step_limit()
+    }
+
     fn time_is_free(&mut self) {
         self.inner.time_is_free();
     }

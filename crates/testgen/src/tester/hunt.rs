@@ -10,7 +10,8 @@
 //! executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk that
 //! seems [trapped](rare::RareSwitches) ends.
 //!
-//! *Promises.* The same seed makes the same moves on the same system. The purposes are looked for within a
+//! *Promises.* The same seed makes the same moves on the same system. No move is made beyond the budget, in whichever
+//! phase it is spent, and the last one is an observation. The purposes are looked for within a
 //! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
 //! enough, so the first step does not wait for a long search.
 
@@ -31,7 +32,7 @@ use ioxide_symex::{Ctx, ExploreLimits, Monitor};
 use self::walk::RandomWalks;
 use super::cover::{CoverRounds, CoverTester, PurposeOrder, PurposeTally};
 use super::random::Interaction;
-use super::{Tester, TesterMove, TesterStop};
+use super::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look, share_of};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
 /// The symbolic states explored before the first step; if queries are expensive, the second number, after the first
@@ -46,8 +47,6 @@ const MORE_STATES: usize = 4;
 const TERMS: (usize, usize) = (100, 100_000);
 /// The number of labels of walks between two parts of a search.
 const STEPS_BETWEEN: usize = 400;
-/// The number of labels a walk may have even if the budget is spent before.
-const SHORTEST: usize = 24;
 /// One run in so many executes a purpose again.
 const PURPOSE_EVERY: usize = 2;
 /// The number of labels that a run goes on after the first purpose, and after others.
@@ -58,10 +57,9 @@ const MAX_FIRST: usize = 3;
 /// The parameters of a hunt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HuntConfig {
-    /// The number of labels, silence included, after which no new run begins; the first round of purposes is completed
-    /// in any case.
+    /// The greatest number of labels of all runs together, silence included.
     pub steps: usize,
-    /// The greatest number of labels of a walk.
+    /// The greatest number of labels of a run.
     pub walk: usize,
     /// The coverage criterion of the purposes.
     pub criterion: Criterion,
@@ -101,6 +99,8 @@ pub struct HuntTester {
     /// The number of labels of the runs before this one, and of this one.
     spent: usize,
     here: usize,
+    /// The greatest number of labels that an observation takes.
+    look: usize,
     share: (usize, usize),
     /// The number of runs of the first purpose before anything else: several if a message on it has patterns of equal
     /// fields.
@@ -148,6 +148,7 @@ impl HuntTester {
             runs: 0,
             spent: 0,
             here: 0,
+            look: 1,
             share: (0, 1),
             first: 1,
             met: BTreeSet::new(),
@@ -192,7 +193,7 @@ impl HuntTester {
         self.set.as_ref().is_none_or(|set| !set.is_settled())
     }
 
-    /// The number of labels after which no new run begins.
+    /// The greatest number of labels of all runs together.
     #[must_use]
     pub fn budget(&self) -> usize {
         self.config.steps
@@ -275,17 +276,22 @@ impl HuntTester {
         matches!(self.search, PurposeSearch::Pending { from, .. } if self.spent >= from)
     }
 
+    /// Returns the greatest number of labels of this run.
+    fn limit(&self) -> usize {
+        self.config.steps.saturating_sub(self.spent).min(self.config.walk)
+    }
+
     /// Returns the next move of the purpose of this run. A run whose purpose has ended goes on as a walk, and `None` is
     /// returned: a purpose leads to where little was observed, and that is where to explore.
     fn purpose(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
         let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
         match cover.next(cx, after, history) {
             TesterMove::Stop(stop) if self.runs < self.first => Some(TesterMove::Stop(stop)),
-            TesterMove::Stop(stop) if self.spent + self.here < self.config.steps => {
+            TesterMove::Stop(stop) => {
                 self.phase = HuntPhase::Walk;
                 self.ended = Some(stop);
                 let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
-                self.walk.take_over((history.len() + more).min(self.config.walk.max(1)));
+                self.walk.take_over(history.len() + more);
                 None
             }
             other => Some(other),
@@ -400,14 +406,31 @@ impl Tester for HuntTester {
         }
         self.here = history.len();
         self.notice(cx.sts, after, history);
+        let limit = self.limit();
+        self.look = labels_of_a_look(cx.sts);
+        if history.len() + self.look >= limit {
+            let next = self.walk.last_move(history);
+            return self.end_with_purpose(next);
+        }
         match self.purpose(cx, after, history) {
             Some(next) => next,
             None => {
-                let left = self.config.steps.saturating_sub(self.spent);
-                let next = self.walk.next(cx, after, history, left.max(SHORTEST).min(self.config.walk));
+                let next = self.walk.next(cx, after, history, limit);
                 self.end_with_purpose(next)
             }
         }
+    }
+
+    fn step_limit(&self) -> Option<usize> {
+        Some(self.limit())
+    }
+
+    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
+        // A run that has no room for a look is never asked for a move.
+        self.look = labels_of_a_look(cx.sts);
+        // Messages that had arrived when the run was stopped belong to it.
+        self.here = self.here.max(history.len());
+        None
     }
 
     fn explained(&mut self, switches: &[SwitchId]) {
@@ -416,7 +439,7 @@ impl Tester for HuntTester {
 
     fn share(&mut self, worker: usize, jobs: usize) {
         self.share = (worker, jobs.max(1));
-        self.config.steps = self.config.steps.div_ceil(jobs.max(1));
+        self.config.steps = share_of(self.config.steps, worker, jobs);
         if let Some(cover) = &mut self.cover {
             cover.share(worker, jobs);
         }
@@ -427,7 +450,7 @@ impl Tester for HuntTester {
     }
 
     fn is_done(&self) -> bool {
-        let is_covered = self.cover.as_ref().is_none_or(|cover| cover.is_done() || cover.rounds_done() > 0);
-        self.spent() >= self.config.steps && is_covered
+        // What is left must be enough for a look: a run without one shows nothing.
+        self.spent().saturating_add(self.look) > self.config.steps
     }
 }

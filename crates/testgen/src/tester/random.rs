@@ -5,7 +5,7 @@
 //! chosen many times in a row. Then values are chosen. Where both an input and an observation make sense a coin
 //! decides. After silence there is nothing to observe, so an input is given if there is one. In a timed model an input
 //! has an instant too, boundaries of its guard being as likely as instants between them. The last move is always an
-//! observation: without it the effect of the last input would never be observed.
+//! observation, within the number of labels of a run: without it the effect of the last input would never be observed.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 
 use super::instant::WaitingCost;
 use super::stimulus::{BorrowedBelief, StimulusChoice};
-use super::{Tester, TesterMove, TesterStop};
+use super::{Tester, TesterMove, TesterStop, labels_of_a_look};
 use crate::data::{Hints, ModelLexicon, SeenValues, ValueWeights};
 
 /// The share of a switch of weight 1 that was never chosen.
@@ -38,7 +38,7 @@ pub enum Interaction {
 /// The parameters of a random tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomConfig {
-    /// The number of labels, silence included, after which it stops.
+    /// The greatest number of labels of a run, silence included.
     pub steps: usize,
     /// The eagerness to give inputs.
     pub interaction: Interaction,
@@ -160,9 +160,14 @@ impl Tester for RandomTester {
         true
     }
 
+    fn step_limit(&self) -> Option<usize> {
+        Some(self.config.steps)
+    }
+
     fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.seen.catch_up(history);
-        if history.len() >= self.config.steps {
+        let look = labels_of_a_look(cx.sts);
+        if history.len() + look >= self.config.steps {
             return self.last_move(history);
         }
         let is_quiet = history.ends_in_silence();
@@ -185,6 +190,7 @@ impl Tester for RandomTester {
 }
 
 impl RandomTester {
+    /// Returns a last observation, then the end of the run.
     fn last_move(&mut self, history: &Trace) -> TesterMove {
         let is_quiet = history.ends_in_silence();
         if self.last_look == LastLook::Asked || is_quiet {

@@ -354,7 +354,8 @@ impl RandomWalks {
         *chosen.unwrap_or(&candidates[0])
     }
 
-    fn last_move(&mut self, history: &Trace) -> TesterMove {
+    /// Returns a last observation, then the end of the run.
+    pub(super) fn last_move(&mut self, history: &Trace) -> TesterMove {
         if self.run.looked || history.ends_in_silence() {
             return TesterMove::Stop(TesterStop::GoalMet(format!("a walk of {} steps", history.len())));
         }
