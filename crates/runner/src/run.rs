@@ -360,16 +360,18 @@ impl RunLoop<'_, '_, '_, '_> {
             if self.bench.stop.load(Ordering::Relaxed) || self.config.is_late() {
                 return Ok(LoopEnd::Interrupted);
             }
-            if !self.has_room() {
-                let reason = format!("the limit of {} steps was reached", self.max_steps);
-                return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
-            }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
                 return self.stop(TesterStop::GoalMet("what was waited for was seen".into()));
             }
             self.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = matches!(self.pace, RunPace::Untimed);
             let step = match tester.next(self.bench.cx, &self.after, &self.history) {
+                TesterMove::Stop(stop) => return self.stop(stop),
+                // A tester that is done at the limit says itself how the run ends.
+                _ if !self.has_room() => {
+                    let reason = format!("the limit of {} steps was reached", self.max_steps);
+                    return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
+                }
                 TesterMove::Stimulate(label) if is_untimed => self.stimulate(&label)?,
                 TesterMove::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
@@ -380,7 +382,6 @@ impl RunLoop<'_, '_, '_, '_> {
                 }
                 TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
                 TesterMove::ObserveFor(time) => self.observe_timed(time)?,
-                TesterMove::Stop(stop) => return self.stop(stop),
             };
             if let ControlFlow::Break(ended) = step {
                 return Ok(ended);
