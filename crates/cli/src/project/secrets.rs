@@ -41,7 +41,8 @@ pub(super) fn read<'s>(
             names.extend(names_in(speech));
         }
     }
-    for (name, value) in system.all_texts().iter().flat_map(|text| variables_in(text)) {
+    // Those of other systems too: every program that is started has the whole environment.
+    for (name, value) in variables_in(system.file_text()) {
         if value.len() >= LONG || is_one(&name) {
             secrets.add_header(&value);
         }

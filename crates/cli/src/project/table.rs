@@ -88,19 +88,9 @@ impl<'f> ProjectTable<'f> {
         self.entry(key).is_some_and(|(_, value)| value.get_ref().is_str())
     }
 
-    /// All texts in it, however deep.
-    pub fn all_texts(&self) -> Vec<String> {
-        let mut open: Vec<&DeValue<'_>> = self.table.values().map(Spanned::get_ref).collect();
-        let mut found = Vec::new();
-        while let Some(value) = open.pop() {
-            match value {
-                DeValue::String(text) => found.push(self.filled(text)),
-                DeValue::Array(values) => open.extend(values.iter().map(Spanned::get_ref)),
-                DeValue::Table(table) => open.extend(table.values().map(Spanned::get_ref)),
-                _ => (),
-            }
-        }
-        found
+    /// The text of the whole file.
+    pub fn file_text(&self) -> &str {
+        self.file.text
     }
 
     pub fn has(&self, key: &str) -> bool {

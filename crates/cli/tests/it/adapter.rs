@@ -95,8 +95,8 @@ fn what_is_a_failure_and_what_gives_no_verdict() {
         let output = run_in(
             folder.path(),
             &[
-                &["test", "colours.iox", "--sut", &sut, "--tester", "random", "--seed", "1"][..],
-                &["--runs", "1", "--steps", "4", "--no-shrink"],
+                &["test", "colours.iox", "--sut", &sut, "--tester", "cover"][..],
+                &["--seed", "1", "--no-shrink"],
             ]
             .concat(),
         );

@@ -53,7 +53,7 @@ fn ioxide(folder: &Path, args: &[&str]) -> String {
         Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(folder).output().expect("it runs");
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{args:?}: {text}");
+    assert!(matches!(output.status.code(), Some(0 | 1 | 5)), "{args:?}: {text}");
     text
 }
 
@@ -146,7 +146,7 @@ fn written_tests_are_the_same_for_any_number_of_workers_and_parts() {
         "--tester",
         "tests",
         "--runs",
-        "3",
+        "9",
         "--seed",
         "7",
     ];
