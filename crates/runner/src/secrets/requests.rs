@@ -47,19 +47,30 @@ pub(super) fn member_names(template: &str) -> Vec<String> {
     members(template).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Returns the values of the members of a path or body whose names are secret.
+/// Returns the values of the members of a path or body whose names are secret, as they are meant and as they are written:
+/// a system may put either into base64.
 fn secret_members(template: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let found = members(template).into_iter().filter(|(name, _)| is_secret(name));
-    found.flat_map(|(_, value)| value.split(HOLE).map(str::to_owned).collect::<Vec<_>>()).collect()
+    let mut found = Vec::new();
+    for (_, written) in members(template).into_iter().filter(|(name, _)| is_secret(name)) {
+        for part in written.split(HOLE) {
+            let meant = unescaped(part);
+            if meant != part {
+                found.push(part.to_owned());
+            }
+            found.push(meant);
+        }
+    }
+    found
 }
 
-/// Returns names and values in a path or body: `name=value` of queries and forms, `"name": "value"` of JSON.
+/// Returns names and values, the latter as they are written, in a path or body: `name=value` of queries and forms,
+/// `"name": "value"` of JSON.
 fn members(template: &str) -> Vec<(String, String)> {
     let text = template_texts(template).join(&HOLE.to_string());
     let mut found = Vec::new();
     for part in text.split(['?', '&', '\n']) {
         if let Some((name, value)) = part.split_once('=').filter(|(name, _)| is_form_name(name)) {
-            found.push((unescaped(name), unescaped(value)));
+            found.push((unescaped(name), value.to_owned()));
         }
     }
     let mut rest = text.as_str();
@@ -67,7 +78,7 @@ fn members(template: &str) -> Vec<(String, String)> {
         let value = after.trim_start().strip_prefix(':').and_then(quoted_here);
         rest = match value {
             Some((value, after)) => {
-                found.push((name, value));
+                found.push((unescaped(name), value.to_owned()));
                 after
             }
             None => after,
@@ -82,12 +93,12 @@ fn is_form_name(name: &str) -> bool {
 }
 
 /// Returns the text between the first quotes in `text`, and what follows it.
-fn quoted(text: &str) -> Option<(String, &str)> {
+fn quoted(text: &str) -> Option<(&str, &str)> {
     quoted_here(&text[text.find('"')?..])
 }
 
 /// Returns the text between quotes with which `text` begins, spaces aside, and what follows it.
-fn quoted_here(text: &str) -> Option<(String, &str)> {
+fn quoted_here(text: &str) -> Option<(&str, &str)> {
     let inside = text.trim_start().strip_prefix('"')?;
     let mut is_escaped = false;
     let end = inside.find(|letter| {
@@ -95,7 +106,7 @@ fn quoted_here(text: &str) -> Option<(String, &str)> {
         is_escaped = letter == '\\' && !is_escaped;
         ends
     })?;
-    Some((unescaped(&inside[..end]), &inside[end + 1..]))
+    Some((&inside[..end], &inside[end + 1..]))
 }
 
 /// Returns what a text with escapes means.
@@ -112,9 +123,9 @@ mod tests {
     fn members_with_secret_names_are_found_in_paths_forms_and_json() {
         let is_secret = |name: &str| name.contains("password") || name == "token";
         for (template, expected) in [
-            ("/login?user=ann&token=abc%2Fdef&x=1", &["abc/def"][..]),
-            ("user=ann&password=hun+ter", &["hun ter"]),
-            (r#"{{"user": "ann", "password": "hun\"ter", "n": {n}}}"#, &["hun\"ter"]),
+            ("/login?user=ann&token=abc%2Fdef&x=1", &["abc%2Fdef", "abc/def"][..]),
+            ("user=ann&password=hun+ter", &["hun+ter", "hun ter"]),
+            (r#"{{"user": "ann", "password": "hun\"ter", "n": {n}}}"#, &["hun\\\"ter", "hun\"ter"]),
             (r#"{{"password": "a{x}b"}}"#, &["a", "b"]),
             (r#"{{"password": {p}}}"#, &[]),
             (r#"{{"token": "abcd", "y": "a=bcdefgh"}}"#, &["abcd"]),

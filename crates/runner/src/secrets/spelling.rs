@@ -33,7 +33,8 @@ pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
     let in_json = serde_json::to_string(secret).unwrap_or_default();
     let in_json =
         in_json.strip_prefix('"').unwrap_or_default().strip_suffix('"').unwrap_or_default().to_owned();
-    let sent: BTreeSet<String> = [secret.to_owned(), percent(secret), in_json].into_iter().collect();
+    let (escaped, lower) = (percent(secret), lower_escapes(&percent(secret)));
+    let sent: BTreeSet<String> = [secret.to_owned(), escaped, lower, in_json].into_iter().collect();
     let mut spellings = vec![secret.to_owned()];
     for text in &sent {
         let bytes = text.as_bytes();
@@ -45,6 +46,16 @@ pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
         }
     }
     spellings.into_iter().map(String::into_bytes).collect()
+}
+
+/// Returns the text with its escapes in lower case: `%2F` as `%2f`.
+fn lower_escapes(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let (escape, rest) = part.split_at(part.len().min(2));
+        format!("{text}%{}{rest}", escape.to_lowercase())
+    })
 }
 
 /// Returns the base64 digits that `bytes` alone decide when `before` bytes stand before them in a group of three.
