@@ -13,7 +13,7 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// What happens at one look of the tester.
+/// The events at one look of the tester.
 #[derive(Clone)]
 enum Look {
     /// Nothing comes, and this machine lags so much.
