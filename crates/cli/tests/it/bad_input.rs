@@ -193,14 +193,14 @@ fn records_are_kept_and_settings_come_back() {
         "--set",
         "MAX_RN=1",
         "--sut",
-        "model:examples/brp/spec.iox",
+        "model:examples/brp/spec.iox?MAX_RN=5",
         "--seed",
         "1",
         "--report",
         &runs,
     ];
     check(&test, 1, &["FAIL"]);
-    check(&["replay", &runs, "--sut", "model:examples/brp/spec.iox"], 1, &["FAIL"]);
+    check(&["replay", &runs, "--sut", "model:examples/brp/spec.iox?MAX_RN=5"], 1, &["FAIL"]);
     check(
         &["replay", &runs, "--sut", "model:examples/brp/spec.iox", "--number", "0"],
         2,
