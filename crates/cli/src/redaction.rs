@@ -1,4 +1,4 @@
-//! What this program writes, without the secrets of the systems it was told of.
+//! The output of this program, without the secrets of the systems it was told of.
 //!
 //! Records and reports are made of events, from which [`Discreet`](ioxide_runner::secrets::discreet::Discreet) takes
 //! secrets out field by field. Everything else that is written for people or programs goes through here: stdout, stderr,

@@ -162,7 +162,7 @@ fn repeat(
 /// A unit that was done before and is done again.
 pub struct RepeatedUnit {
     unit: u64,
-    /// Whether it failed; `None` if it has no result.
+    /// True if it failed; `None` if it has no result.
     has_failed: Option<bool>,
     started: Option<String>,
 }

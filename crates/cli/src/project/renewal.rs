@@ -96,9 +96,10 @@ fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, EarlyStop> {
     }
     let usual = if request.websocket { "101" } else { "2xx" };
     let body = |text: String| AnswerConfig { body: Some(text), ..AnswerConfig::default() };
-    let expect = match table.is_table("expect") {
-        true => table.table("expect")?.map(|table| speech::reset_answer(&table)).transpose()?,
-        false => table.text("expect")?.map(body),
+    let expect = if table.is_table("expect") {
+        table.table("expect")?.map(|table| speech::reset_answer(&table)).transpose()?
+    } else {
+        table.text("expect")?.map(body)
     };
     let mut expect = expect.unwrap_or_default();
     if expect.status.is_empty() {

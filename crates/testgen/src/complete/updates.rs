@@ -193,7 +193,7 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     cx.halted().map_or(Ok(coverage), Err)
 }
 
-/// What a search says of a fault that no test finds so far.
+/// The answer of a search for a fault that no test finds so far.
 enum FaultAnswer {
     /// This test finds it.
     Test(Vec<Label>, Box<TestWalk>),

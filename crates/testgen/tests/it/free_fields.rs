@@ -236,7 +236,7 @@ fn text(transitions: &[(usize, String)], is_named: bool) -> String {
 
 /// The texts of an implementation and a specification.
 fn pair(seed: u64) -> (String, String) {
-    let is_named = seed % 2 == 0;
+    let is_named = seed.is_multiple_of(2);
     let mut makes = Makes { rng: ChaCha8Rng::seed_from_u64(seed), is_named };
     let n = makes.rng.random_range(3..7);
     let spec: Vec<(usize, String)> = (0..n).map(|_| makes.transition()).collect();

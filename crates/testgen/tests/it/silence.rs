@@ -73,7 +73,7 @@ fn is_allowed(text: &str, trace: &str) -> bool {
     judged(text, trace, Tolerance::default()).iter().all(|label| *label == Ok(AllowedLabel::Allowed))
 }
 
-/// Whether imp conforms to spec, with the witness.
+/// Compares imp with spec; with the witness.
 fn compared(imp: &str, spec: &str) -> (ConformAnswer, String) {
     let mut spec = named("spec.iox", spec);
     let imp = join(&mut spec, &named("imp.iox", imp)).expect("the same messages");

@@ -66,7 +66,7 @@ impl CompleteGuarantee {
         self.statement().try_for_each(|sentence| writeln!(out, "  {sentence}"))
     }
 
-    /// What follows if all tests pass, for a system that meets the assumptions of the statement.
+    /// Returns the sentence that follows if all tests pass, for a system that meets the assumptions of the statement.
     fn promise(&self) -> String {
         let number = |name: &str| self.claim[name].as_u64().unwrap_or_default();
         let scope = match (self.claim["whole"].as_bool(), self.only().is_empty()) {

@@ -93,7 +93,7 @@ fn values(label: &Label) -> &[Value] {
 }
 
 /// An answer that is not what it was, in words.
-struct ChangedAnswer {
+struct UnstableAnswer {
     inputs: String,
     before: String,
     now: String,
@@ -104,7 +104,7 @@ fn changed(
     live: &mut LiveSystem<'_>,
     run: &DataRun,
     detail: AnswerDetail,
-) -> Result<Option<ChangedAnswer>, LiveTestError> {
+) -> Result<Option<UnstableAnswer>, LiveTestError> {
     let mut found = None;
     for _ in 0..TRIES {
         found = asked(live, run, detail)?;
@@ -119,7 +119,7 @@ fn asked(
     live: &mut LiveSystem<'_>,
     run: &DataRun,
     detail: AnswerDetail,
-) -> Result<Option<ChangedAnswer>, LiveTestError> {
+) -> Result<Option<UnstableAnswer>, LiveTestError> {
     live.reset()?;
     for (at, (input, before)) in run.iter().enumerate() {
         let now = live.tell(input)?;
@@ -129,7 +129,7 @@ fn asked(
             let inputs: Vec<String> = run[..=at].iter().map(name).collect();
             let answer = |said: &[Label]| format!("`{}`", answer_name(&model.pool, &model.sts, said));
             let inputs = format!("`{}`", inputs.join(" "));
-            return Ok(Some(ChangedAnswer { inputs, before: answer(before), now: answer(&now) }));
+            return Ok(Some(UnstableAnswer { inputs, before: answer(before), now: answer(&now) }));
         }
     }
     Ok(None)

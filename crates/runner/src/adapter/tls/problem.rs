@@ -51,7 +51,7 @@ pub(super) fn describe(error: &Error) -> String {
     }
 }
 
-/// What to do about a certificate that this machine does not trust.
+/// The advice about a certificate that this machine does not trust.
 const TRUST: &str = "give the certificate of its authority as `ca`, or `insecure = true` to check nothing";
 
 fn describe_certificate(problem: &CertificateError) -> String {

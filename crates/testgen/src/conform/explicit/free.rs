@@ -214,8 +214,8 @@ impl FreeFields {
         self.has_texts = sorts.contains(&Sort::Str);
         for use_ in analysis.uses(names)? {
             match use_ {
-                NameUse::Equal(value) => drop(self.constants.insert(value)),
-                NameUse::Ordered(value) => self.order_by([value]),
+                ConstantUse::Equal(value) => drop(self.constants.insert(value)),
+                ConstantUse::Ordered(value) => self.order_by([value]),
             }
         }
         Some(())
@@ -296,7 +296,7 @@ fn listed_fields(pool: &TermPool, sides: &[FreeSide<'_>; 2]) -> BTreeSet<FieldPo
 }
 
 /// A comparison of a named value with a constant.
-enum NameUse {
+enum ConstantUse {
     Equal(Value),
     Ordered(Value),
 }
@@ -421,7 +421,7 @@ impl FieldAnalysis<'_> {
 
     /// Returns the comparisons of named values with constants; `None` if anything is done with a named value but
     /// copying, comparing for equality, and comparing with constants.
-    fn uses(&self, names: &BTreeSet<NameHolder>) -> Option<Vec<NameUse>> {
+    fn uses(&self, names: &BTreeSet<NameHolder>) -> Option<Vec<ConstantUse>> {
         let mut found = Vec::new();
         for (side, FreeSide { sts, .. }) in self.sides.iter().enumerate() {
             for switch in &sts.switches {
@@ -429,7 +429,7 @@ impl FieldAnalysis<'_> {
                     |term: Term| self.holder(side, switch, term).is_some_and(|it| names.contains(&it));
                 for (target, term) in &switch.update {
                     if names.contains(&NameHolder::Var(side, *target)) && !is_named(*term) {
-                        found.push(NameUse::Equal(self.pool.as_value(*term)?.clone()));
+                        found.push(ConstantUse::Equal(self.pool.as_value(*term)?.clone()));
                     }
                 }
                 for term in self.terms_of(switch) {
@@ -440,12 +440,12 @@ impl FieldAnalysis<'_> {
                     match *node {
                         TermNode::Eq(a, b) => {
                             for other in [a, b].into_iter().filter(|it| !is_named(*it)) {
-                                found.push(NameUse::Equal(self.pool.as_value(other)?.clone()));
+                                found.push(ConstantUse::Equal(self.pool.as_value(other)?.clone()));
                             }
                         }
                         TermNode::Lt(a, b) | TermNode::Le(a, b) => {
                             let other = if is_named(a) { b } else { a };
-                            found.push(NameUse::Ordered(self.pool.as_value(other)?.clone()));
+                            found.push(ConstantUse::Ordered(self.pool.as_value(other)?.clone()));
                         }
                         _ => return None,
                     }
