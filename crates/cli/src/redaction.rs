@@ -94,9 +94,11 @@ impl<W: Write> RedactedWriter<W> {
 
 impl<W: Write> Write for RedactedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let waiting = self.line.len();
         self.line.extend_from_slice(bytes);
-        if let Some(end) = self.line.iter().rposition(|&byte| byte == b'\n') {
-            self.pass_on(end + 1)?;
+        // Only in what is new: a page has lines of megabytes, written a few bytes at a time.
+        if let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            self.pass_on(waiting + end + 1)?;
         }
         Ok(bytes.len())
     }

@@ -20,7 +20,7 @@
 //! let text = "model Lamp { input press output light state off { on press -> on } state on { emit light -> off } }";
 //! let analysis = TextAnalysis::new("lamp.iox", DocumentText::new(text.to_owned()));
 //! let at = text.find("-> on").expect("it is there") + 3;
-//! assert!(analysis.index.at(at).is_some(), "the name of a state, wherever it stands");
+//! assert!(analysis.index.name_at(at).is_some(), "the name of a state, wherever it stands");
 //! ```
 
 pub mod analysis;

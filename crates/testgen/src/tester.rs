@@ -86,6 +86,13 @@ pub fn labels_of_a_look(sts: &Sts) -> usize {
     if sts.is_timed() { 2 } else { 1 }
 }
 
+/// Returns whether an input and a look at its effect fit into a run of `limit` labels that has `taken` already. An input
+/// adds as many labels as a look does.
+#[must_use]
+pub fn has_room_for_input(sts: &Sts, taken: usize, limit: usize) -> bool {
+    taken + 2 * labels_of_a_look(sts) <= limit
+}
+
 /// Returns the share of worker `worker` of `jobs` in a budget: all shares together are the budget.
 #[must_use]
 pub fn share_of(budget: usize, worker: usize, jobs: usize) -> usize {

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::campaigns::{Problem, cargo};
 
 /// A program of tests.
@@ -38,40 +40,28 @@ pub fn test_programs(root: &Path, is_measuring: bool) -> Result<Vec<TestProgram>
 }
 
 /// The test program that a message of cargo is about, if it is about one.
+///
+/// A message has two fields called `test`: that of the target says that it has tests, that of the profile that this
+/// program is the one that runs them.
 fn test_program(message: &str) -> Result<Option<TestProgram>, Problem> {
-    if !message.contains(r#""reason":"compiler-artifact""#) || !message.contains(r#""test":true},"#) {
+    let message: Value = serde_json::from_str(message)?;
+    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
         return Ok(None);
     }
-    let (Some(path), Some(manifest)) = (text_of(message, "executable"), text_of(message, "manifest_path"))
+    let (Some(path), Some(manifest)) = (message["executable"].as_str(), message["manifest_path"].as_str())
     else {
         return Ok(None);
     };
-    let package: toml::Table = fs::read_to_string(&manifest)?.parse()?;
+    let package: toml::Table = fs::read_to_string(manifest)?.parse()?;
     let package =
         package.get("package").and_then(|package| package.get("name")).and_then(|name| name.as_str());
-    let target = text_of(message, "name").unwrap_or_default();
+    let target = message["target"]["name"].as_str().unwrap_or_default();
     let name = match target.replace('_', "-") == package.unwrap_or_default() {
         true => format!("{target} unit"),
         false => format!("{} {target}", package.unwrap_or_default()),
     };
-    let folder = Path::new(&manifest).parent().map(Path::to_path_buf).unwrap_or_default();
+    let folder = Path::new(manifest).parent().map(Path::to_path_buf).unwrap_or_default();
     Ok(Some(TestProgram { name, path: path.into(), folder }))
-}
-
-/// The text that a field has in a line of JSON; the first one of that name, as cargo writes it without spaces.
-fn text_of(json: &str, field: &str) -> Option<String> {
-    let begin = format!(r#""{field}":""#);
-    let rest = &json[json.find(&begin)? + begin.len()..];
-    let mut text = String::new();
-    let mut letters = rest.chars();
-    loop {
-        match letters.next()? {
-            '"' => return Some(text),
-            // Paths have no other escapes than these: `\\` and `\"`.
-            '\\' => text.push(letters.next()?),
-            letter => text.push(letter),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -83,7 +73,7 @@ mod tests {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml").replace('\\', "\\\\");
         let message = |test: bool, path: &str| {
             format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"{manifest}","target":{{"kind":["test"],"name":"it"}},"profile":{{"opt_level":"0","test":{test}}},"executable":{path}}}"#
+                r#"{{"reason":"compiler-artifact","manifest_path":"{manifest}","target":{{"kind":["test"],"name":"it","test":true}},"profile":{{"opt_level":"0","test":{test}}},"executable":{path}}}"#
             )
         };
         let program =

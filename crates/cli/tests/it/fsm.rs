@@ -261,7 +261,7 @@ fn every_command_reads_every_form_of_machine() {
     check(&["show", &path], 0, &[]);
     check(&["conform", &path, &path], 0, &[]);
     check(&["fsm", &path, "--suite", "w"], 0, &[]);
-    check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &["`--set` does not fit"]);
+    check(&["fsm", &path, "--suite", "w", "--set", "N=1"], 2, &["there is no constant `N` to set"]);
     fs::write(&path, ".i 1\n1 a b\n").expect("a file");
     for args in [&["check", &path][..], &["show", &path], &["fsm", &path, "--suite", "w"]] {
         check(args, 3, &["E0505", "m.kiss2:2:1", "expected 4 columns, found 3"]);

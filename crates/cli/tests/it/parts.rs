@@ -183,7 +183,7 @@ fn folder(project: &str) -> TempDir {
 
 fn tested(folder: &Path, model: &str, sut: &str, fault: &str) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide"))
-        .args(["test", model, "--sut", sut, "--steps", "150", "--seed", "1", "--no-shrink"])
+        .args(["test", model, "--sut", sut, "--steps", "400", "--seed", "1", "--no-shrink"])
         .current_dir(folder)
         .env("FAULT", fault)
         .env("NO_COLOR", "1")

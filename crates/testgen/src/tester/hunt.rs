@@ -32,7 +32,7 @@ use ioxide_symex::{Ctx, ExploreLimits, Monitor};
 use self::walk::RandomWalks;
 use super::cover::{CoverRounds, CoverTester, PurposeOrder, PurposeTally};
 use super::random::Interaction;
-use super::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look, share_of};
+use super::{MethodFinding, Tester, TesterMove, TesterStop, has_room_for_input, labels_of_a_look, share_of};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
 /// The symbolic states explored before the first step; if queries are expensive, the second number, after the first
@@ -408,7 +408,7 @@ impl Tester for HuntTester {
         self.notice(cx.sts, after, history);
         let limit = self.limit();
         self.look = labels_of_a_look(cx.sts);
-        if history.len() + self.look >= limit {
+        if !has_room_for_input(cx.sts, history.len(), limit) {
             let next = self.walk.last_move(history);
             return self.end_with_purpose(next);
         }

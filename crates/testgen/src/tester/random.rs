@@ -19,7 +19,7 @@ use ioxide_symex::{Belief, Ctx, Monitor};
 
 use super::instant::WaitingCost;
 use super::stimulus::{BorrowedBelief, StimulusChoice};
-use super::{Tester, TesterMove, TesterStop, labels_of_a_look};
+use super::{Tester, TesterMove, TesterStop, has_room_for_input};
 use crate::data::{Hints, ModelLexicon, SeenValues, ValueWeights};
 
 /// The share of a switch of weight 1 that was never chosen.
@@ -166,8 +166,7 @@ impl Tester for RandomTester {
 
     fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
         self.seen.catch_up(history);
-        let look = labels_of_a_look(cx.sts);
-        if history.len() + look >= self.config.steps {
+        if !has_room_for_input(cx.sts, history.len(), self.config.steps) {
             return self.last_move(history);
         }
         let is_quiet = history.ends_in_silence();

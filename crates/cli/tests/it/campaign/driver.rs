@@ -167,7 +167,7 @@ fn units_that_kill_their_workers_are_set_aside_and_named() {
     fs::write(&system, KILLER).expect("written");
     let sut = format!("stdio:python3 {} {}", path(&system), path(&root().join("sdk/python")));
     let args =
-        ["test", "examples/adder.iox", "--sut", &sut, "--tester", "random", "--steps", "2", "--runs", "24"];
+        ["test", "examples/adder.iox", "--sut", &sut, "--tester", "random", "--steps", "3", "--runs", "24"];
     let args = [&args[..], &["--seed", "3", "--quiescence-ms", "40"]].concat();
     let (_dir, file, out) = plan(&args, "workers = 2\nbatch = \"1s\"\n");
     let told = campaign(&file);

@@ -100,5 +100,5 @@ fn a_service_that_is_not_there_or_does_not_reset() {
         stream.write_all(b"HTTP/1.1 500 Broken\r\ncontent-length: 0\r\n\r\n").ok();
         hang();
     });
-    check(&system(&broken), TROUBLE, &["answered the reset with 500"]);
+    check(&system(&broken), TROUBLE, &["refused to be reset", "was answered by `500"]);
 }

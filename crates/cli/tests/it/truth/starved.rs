@@ -39,7 +39,7 @@ fn folder(answers_after: &str) -> Folder {
 }
 
 const ARGS: [&str; 16] = [
-    "test", "m.iox", "--sut", "s", "--tester", "random", "--clock", "wall", "--runs", "1", "--steps", "3",
+    "test", "m.iox", "--sut", "s", "--tester", "random", "--clock", "wall", "--runs", "1", "--steps", "6",
     "--seed", "2", "--solver", "none",
 ];
 
