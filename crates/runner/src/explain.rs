@@ -277,6 +277,9 @@ fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[Va
 
 #[cfg(test)]
 mod tests {
+    use ioxide_smt::stack::{SolverConfig, stack};
+    use ioxide_symex::Ctx;
+
     use crate::judge::{JudgeConfig, judge, plain_trace};
     use crate::samples::{model, with_cx};
 
@@ -309,7 +312,8 @@ mod tests {
             state a { on go { reset w } -> b } state b { emit done when w <= 2s -> a } }";
         let finding = |trace: &str| {
             let trace = plain_trace(&model(text), trace).unwrap();
-            let judged = with_cx(model(text), |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
+            let (mut model, mut solver) = (model(text), stack(&SolverConfig::default()));
+            let judged = judge(&mut Ctx::new(&mut model, &mut solver), &trace, &JudgeConfig::default());
             judged.finding.unwrap().event
         };
         assert_eq!(finding("{\"label\": \"go\"}\n{\"quiescence\": true}"), "silence without end");

@@ -292,7 +292,7 @@ mod tests {
             run: RunConfig { objective, ..RunConfig::default() },
             ..CampaignConfig::default()
         };
-        test(&spec, &model(sut), 20, &config).1.counts
+        test(&spec, &model(sut), 30, &config).1.counts
     }
 
     #[test]

@@ -143,7 +143,12 @@ impl Record {
                 EventKind::Patience(told) if is_here => {
                     steps.retain(|(step, ..)| !told.not_silent.contains(step));
                 }
-                EventKind::Verdict(told) if is_here => forbidden = told.step,
+                EventKind::Verdict(told) if is_here => {
+                    // Only a step that is not the last one is named.
+                    let is_forbidden = told.kind.as_deref() == Some("forbidden");
+                    let last = steps.last().filter(|_| is_forbidden).map(|(number, ..)| *number);
+                    forbidden = told.step.or(last);
+                }
                 EventKind::RunFinished(_)
                 | EventKind::CampaignStarted(_)
                 | EventKind::Stimulus(_)

@@ -141,7 +141,8 @@ pub fn shrink(
     let mut search = ShrinkSearch::new(bench, config, failure, budget, progress);
     let mut minimal = search.rounds();
     let mut again = search.confirm(failure, budget.replays);
-    if search.tries < TRIES && !again.is_steady && search.early().is_none() {
+    // A run that was given up was tried already, so every round has fewer candidates left than the one before.
+    while search.early().is_none() && (search.tries < TRIES && !again.is_steady || !again.is_first_choice) {
         search.tries = TRIES;
         minimal = search.rounds();
         again = search.confirm(failure, budget.replays);

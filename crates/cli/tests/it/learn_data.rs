@@ -176,7 +176,7 @@ fn copies_records_and_a_reference_give_the_same_model() {
     };
     let (alone, model) = learn(&out, &[]);
     assert_eq!(learn(&again, &["--jobs", "3"]).1, model, "copies");
-    let tester = ["--tester", "random", "--runs", "30", "--steps", "12", "--seed", "1", "--report", &runs];
+    let tester = ["--tester", "random", "--runs", "60", "--steps", "13", "--seed", "1", "--report", &runs];
     says(&[&["test", AUCTION, "--sut", &sut][..], &tester].concat(), 0);
     for (more, what) in [(["--from", &runs], "records"), (["--reference", &out], "a reference")] {
         let (json, same) = learn(&again, &more);

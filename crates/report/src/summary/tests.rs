@@ -198,6 +198,7 @@ fn the_figures_for_programs() {
           "seen": 4
         }
       ],
+      "reason": null,
       "runs": {
         "cut": 0,
         "errors": 1,

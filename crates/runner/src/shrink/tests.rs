@@ -114,15 +114,21 @@ fn a_search_without_time_ends_early_and_says_so() {
 #[test]
 fn what_is_not_tried_to_the_end_is_not_called_minimal() {
     let sut = faulty("limit < 50 && count >= limit");
-    for attempts in 0..15 {
+    let (smallest, whole) = shrunk(&sut, "limit 3,step,step,step,check");
+    assert_eq!(smallest, ["?limit(n: 0)", "?check", "!bad"]);
+    let (mut is_found_at, mut is_minimal_at) = (None, None);
+    for attempts in 0..=whole.attempts {
         let budget = ShrinkConfig { attempts, ..ShrinkConfig::default() };
         let (shown, smaller) = shrunk_within(&sut, "limit 3,step,step,step,check", budget);
-        assert_eq!(
-            smaller.minimal,
-            shown == ["?limit(n: 0)", "?check", "!bad"] && smaller.attempts < attempts
-        );
         assert!(smaller.attempts <= attempts);
+        assert!(!smaller.minimal || shown == smallest);
+        assert!(smaller.minimal || is_minimal_at.is_none(), "{attempts}");
+        is_found_at = is_found_at.or((shown == smallest).then_some(attempts));
+        is_minimal_at = is_minimal_at.or(smaller.minimal.then_some(attempts));
     }
+    let (found_at, minimal_at) = (is_found_at.expect("found"), is_minimal_at.expect("minimal"));
+    // Each of its two inputs was left out.
+    assert!(minimal_at >= found_at + 2, "{found_at} {minimal_at}");
 }
 
 /// Returns the events and the first failure of a campaign on a vending machine that changes with its resets.

@@ -57,13 +57,13 @@ fn the_labels_of_a_test_are_read_as_they_are_judged() {
     assert_eq!(problem.to_string(), "a negative delay: `after` is -1");
 }
 
-/// Waits are kept as they are, also those of no length and of no finite decimals.
+/// Waits are kept as they are, also those of no finite decimals; a wait of no length is no label.
 #[test]
 fn waits_that_were_written_are_read_back() {
     let lamp = model("model Lamp { input press clock w state dark { on press when w >= 0s -> dark } }");
     let wait = |text: &str| Label::Delay(text.parse().unwrap());
     let press = crate::samples::message(&lamp, "press", &[]);
-    let trace: Trace = [wait("0"), wait("1/3"), press, wait("2.5"), Label::Quiescence].into_iter().collect();
+    let trace: Trace = [wait("1/3"), press, wait("2.5"), Label::Quiescence].into_iter().collect();
     let test = TraceTest::new(&lamp.pool, &lamp.sts, String::new(), &trace);
     assert_eq!(test.trace(&lamp).unwrap(), trace);
 }

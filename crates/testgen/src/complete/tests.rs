@@ -56,7 +56,7 @@ fn wrong_updates_are_those_of_other_transitions() {
         // `ask` has no field, and that of `got` is called `x` too.
         let expected = [
             "`p` without an assignment to `v`",
-            "`p` with `v = v + x`",
+            "`p` with `v = x + v`",
             "`q` without an assignment to `v`",
             "`q` with `v = x`",
             "`e` with `v = x`",
