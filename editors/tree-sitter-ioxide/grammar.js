@@ -167,7 +167,15 @@ module.exports = grammar({
     collection_type: ($) => prec(2, seq(field('name', $.identifier), token.immediate('<'), commaSep1($._type), '>')),
     range_type: ($) => seq($._bound, '..', $._bound),
     // The ends of a range: no comparison, so that `list<0..5>` ends where it should.
-    _bound: ($) => choice($.number, $.identifier, $.parenthesized, $.negation, $.arithmetic),
+    _bound: ($) =>
+      choice(
+        $.number, $.identifier, $.parenthesized, $.negation, $.arithmetic, $.call, alias($._bound_index, $.index),
+        alias($._bound_method, $.method), alias($._bound_selection, $.selection),
+      ),
+    _bound_index: ($) => prec(10, seq($._bound, '[', $._expression, ']')),
+    _bound_method: ($) =>
+      prec(10, seq($._bound, '.', field('function', $.identifier), '(', commaSep($._expression), ')')),
+    _bound_selection: ($) => prec(10, seq($._bound, '.', field('field', $.identifier))),
     negation: ($) => prec(9, seq('-', $._bound)),
     arithmetic: ($) => prec.left(6, seq($._bound, choice('+', '-', '*', '/', '%'), $._bound)),
     option_type: ($) => prec(12, seq($._type, '?')),
