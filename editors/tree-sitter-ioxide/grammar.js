@@ -5,6 +5,9 @@
 const commaSep = (rule) => optional(commaSep1(rule));
 const commaSep1 = (rule) => seq(rule, repeat(seq(',', rule)), optional(','));
 
+/// A name, where one of `words` can be meant as a word of the language as well.
+const nameOr = ($, ...words) => choice($.identifier, ...words.map((word) => alias(word, $.identifier)));
+
 module.exports = grammar({
   name: 'ioxide',
 
@@ -29,9 +32,21 @@ module.exports = grammar({
         repeat($.attribute),
         choice(
           $.message, $.variable, $.clock, $.constant, $.type_alias, $.enum, $.record, $.function, $.state, $.any,
-          $.transition, $.purpose, $.property, $.test,
+          $.transition, $._goal,
         ),
       ),
+    _goal: ($) => choice($.purpose, $.property, $.test),
+
+    // A name at the beginning of a line. Words that can begin something else there are names too: the sign behind decides.
+    _name: ($) =>
+      prec(
+        1,
+        nameOr(
+          $, 'input', 'observed', 'output', 'var', 'clock', 'const', 'type', 'enum', 'record', 'fn', 'state', 'any', 'on',
+          'emit', 'internal', 'quiet', 'purpose', 'always', 'sometimes', 'test', 'use', 'hide', 'expose',
+        ),
+      ),
+    _label: ($) => seq(field('label', $._name), ':'),
 
     message: ($) =>
       seq(
@@ -61,9 +76,9 @@ module.exports = grammar({
     transition: ($) =>
       prec.right(
         seq(
-          optional(seq(field('label', $.identifier), ':')),
+          optional($._label),
           choice(
-            seq(choice('on', 'emit'), field('message', $.identifier), optional($.pins)),
+            seq(choice('on', 'emit'), $._message_name, optional($.pins)),
             'internal',
             'quiet',
           ),
@@ -72,13 +87,16 @@ module.exports = grammar({
           optional(seq('->', field('target', $.identifier))),
         ),
       ),
+    // `say`, or in a system `client.say`.
+    _message_name: ($) => seq(repeat(seq(field('part', $.identifier), '.')), field('message', $.identifier)),
     pins: ($) => seq('(', commaSep($.pin), ')'),
     pin: ($) => seq(field('field', $.identifier), ':', $._expression),
     guard: ($) => seq('when', choice(seq($.let, repeat(seq('&&', $.let)), optional(seq('&&', $._expression))), $._expression)),
-    let: ($) => prec(11, seq('let', $._pattern, '=', $._comparand)),
+    // Its precedence ends the value before a `&&` that is not in brackets.
+    let: ($) => prec(11, seq('let', $._pattern, '=', $._expression)),
     updates: ($) => seq('{', commaSep(choice($.assignment, $.reset)), '}'),
     assignment: ($) =>
-      seq(field('variable', $.identifier), optional(seq('[', $._expression, ']')), '=', $._expression),
+      seq(field('variable', nameOr($, 'reset')), optional(seq('[', $._expression, ']')), '=', $._expression),
     reset: ($) => seq('reset', field('clock', $.identifier)),
 
     purpose: ($) =>
@@ -87,30 +105,38 @@ module.exports = grammar({
           'purpose',
           field('name', $.identifier),
           choice(
-            seq(':', commaSep1(field('label', $.identifier))),
-            seq(':', 'reach', optional(field('state', $.identifier)), optional($.guard)),
+            seq(':', $._transition_label, repeat(seq(',', $._transition_label))),
+            seq(':', 'reach', choice($.guard, seq(field('state', $._name), optional($.guard)))),
             $.observer,
           ),
         ),
       ),
+    _transition_label: ($) => field('label', choice($._transition_name, $.label_path)),
+    // In a system a label says who moves: `client[2].send+server.take`.
+    label_path: ($) =>
+      seq($._transition_name, repeat1(choice(seq('.', $.identifier), seq('[', $.number, ']'), seq('+', $.identifier)))),
+    _transition_name: ($) => prec(-1, nameOr($, 'reach')),
     observer: ($) =>
       seq('{', repeat(seq(repeat($.attribute), choice($.variable, $.clock))), repeat(seq(repeat($.attribute), $.state)), '}'),
-    property: ($) =>
-      seq(optional(seq(field('label', $.identifier), ':')), choice('always', 'sometimes'), $._expression),
+    property: ($) => seq(optional($._label), choice('always', 'sometimes'), $._expression),
 
     test: ($) => seq('test', field('name', $.string), '{', repeat(seq($._step, repeat(';'))), '}'),
     _step: ($) => choice($.send, $.expect, $.silence),
-    send: ($) => prec.right(seq('send', field('message', $.identifier), optional($.pins), optional($.guard))),
-    expect: ($) => prec.right(seq('expect', field('message', $.identifier), optional($.pins), optional($.guard))),
+    send: ($) => prec.right(seq('send', $._message_name, optional($.pins), optional($.guard))),
+    expect: ($) => prec.right(seq('expect', $._message_name, optional($.pins), optional($.guard))),
     silence: ($) => prec.right(seq('quiet', optional($._expression))),
 
     system: ($) => seq('system', field('name', $.identifier), '{', repeat($._system_item), '}'),
-    _system_item: ($) => choice($.use, $.constant, $.part, $.channel, $.connection, $.hide, $.expose),
+    _system_item: ($) =>
+      seq(
+        repeat($.attribute),
+        choice($.use, $.constant, $.part, $.channel, $.connection, $.hide, $.expose, $._goal),
+      ),
     use: ($) => seq('use', field('model', $.identifier), 'from', field('file', $.string)),
     part: ($) =>
       prec.right(
         seq(
-          field('name', $.identifier),
+          field('name', $._name),
           optional(seq('[', field('index', $.identifier), 'in', $._expression, '..', $._expression, ']')),
           ':',
           field('model', $.identifier),
@@ -121,7 +147,7 @@ module.exports = grammar({
       prec(
         1,
         seq(
-          field('name', $.identifier), ':', field('kind', $.identifier), optional($.pins), 'between',
+          field('name', $._name), ':', field('kind', $.identifier), optional($.pins), 'between',
           field('one', $.identifier), 'and', field('other', $.identifier),
         ),
       ),
@@ -129,7 +155,7 @@ module.exports = grammar({
     port: ($) =>
       prec.right(
         seq(
-          field('part', $.identifier), optional(seq('[', $._expression, ']')), '.', field('message', $.identifier),
+          field('part', $._name), optional(seq('[', $._expression, ']')), '.', field('message', $.identifier),
           optional($.pins),
         ),
       ),
@@ -141,7 +167,15 @@ module.exports = grammar({
     collection_type: ($) => prec(2, seq(field('name', $.identifier), token.immediate('<'), commaSep1($._type), '>')),
     range_type: ($) => seq($._bound, '..', $._bound),
     // The ends of a range: no comparison, so that `list<0..5>` ends where it should.
-    _bound: ($) => choice($.number, $.identifier, $.parenthesized, $.negation, $.arithmetic),
+    _bound: ($) =>
+      choice(
+        $.number, $.identifier, $.parenthesized, $.negation, $.arithmetic, $.call, alias($._bound_index, $.index),
+        alias($._bound_method, $.method), alias($._bound_selection, $.selection),
+      ),
+    _bound_index: ($) => prec(10, seq($._bound, '[', $._expression, ']')),
+    _bound_method: ($) =>
+      prec(10, seq($._bound, '.', field('function', $.identifier), '(', commaSep($._expression), ')')),
+    _bound_selection: ($) => prec(10, seq($._bound, '.', field('field', $.identifier))),
     negation: ($) => prec(9, seq('-', $._bound)),
     arithmetic: ($) => prec.left(6, seq($._bound, choice('+', '-', '*', '/', '%'), $._bound)),
     option_type: ($) => prec(12, seq($._type, '?')),
@@ -151,8 +185,6 @@ module.exports = grammar({
         $.boolean, $.number, $.string, $.none, $.some, $.identifier, $.parenthesized, $.unary, $.binary, $.conditional,
         $.match, $.quantified, $.counted, $.list, $.braced, $.index, $.call, $.method, $.selection,
       ),
-    // What may stand on the right of `let ... =`: no `&&` outside of brackets.
-    _comparand: ($) => $._expression,
 
     boolean: () => choice('true', 'false'),
     none: () => 'none',

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Reads models with the grammar and says which it cannot read: `examples.py FOLDER...`.
+"""Reads models with the grammar and says which it cannot read: `examples.py FOLDER...`. The texts of `corpus` must have
+the trees that stand there.
 
 It compiles `src/parser.c` with `cc` and needs the Python package `tree_sitter`.
 """
 
 import ctypes
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,6 +45,22 @@ def first_error(node):
     return next(filter(None, (first_error(child) for child in node.children if child.has_error or child.is_missing)), None)
 
 
+def corpus():
+    """The name, text and expected tree of each text of the corpus, as `tree-sitter test` reads them."""
+    form = re.compile(r"^={3,}\n([^\n]+)\n={3,}\n(.*?)^-{3,}\n(.*?)(?=^={3,}\n|\Z)", re.MULTILINE | re.DOTALL)
+    for path in sorted((HERE / "test" / "corpus").glob("*.txt")):
+        for name, text, tree in form.findall(path.read_text()):
+            yield f"{path.name}: {name}", text, tree
+
+
+def has_tree(node, expected):
+    """Whether the node is the tree; one without names of fields has them left out."""
+    found = str(node)
+    if not re.search(r"\w:", expected):
+        found = re.sub(r"\w+: ", "", found)
+    return found.split() == re.sub(r"\s+\)", ")", expected).split()
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         grammar = language(folder)
@@ -51,13 +69,18 @@ def main():
         parser = Parser(grammar)
         paths = sorted(path for folder in sys.argv[1:] for path in pathlib.Path(folder).rglob("*.iox"))
         bad = 0
+        for name, text, expected in corpus():
+            tree = parser.parse(text.encode())
+            if not has_tree(tree.root_node, expected):
+                bad += 1
+                print(f"{name}: expected {' '.join(expected.split())}\nfound {tree.root_node}")
         for path in paths:
             tree = parser.parse(path.read_bytes())
             if tree.root_node.has_error:
                 bad += 1
                 row, column = first_error(tree.root_node).start_point
                 print(f"{path}:{row + 1}:{column + 1}: cannot be read")
-        print(f"{len(paths)} models, {bad} cannot be read")
+        print(f"{len(paths)} models; {bad} texts cannot be read or have another tree")
         sys.exit(1 if bad or not paths else 0)
 
 
