@@ -60,6 +60,13 @@ fn logs(root: &Path) -> Result<PathBuf, Problem> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let logs = target.join("tests");
     fs::create_dir_all(&logs)?;
+    // Those of an earlier run would be taken for this one's.
+    for entry in fs::read_dir(&logs)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "log") {
+            fs::remove_file(path)?;
+        }
+    }
     Ok(logs)
 }
 

@@ -182,9 +182,9 @@ impl fmt::Display for ConformProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Exhausted => "every product state was looked at",
-            Self::Enumerated => "every state of the product was looked at, value by value",
+            Self::Enumerated => "every product state was looked at, value by value",
             Self::Represented => {
-                "every state of the product was looked at; values that nothing tells apart stand for each other"
+                "every product state was looked at; values that nothing tells apart stand for each other"
             }
             Self::Widened => "a search that looks at more than can happen found nothing",
             Self::SameSwitches => "the changed switches do the same as before",

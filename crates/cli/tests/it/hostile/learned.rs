@@ -64,10 +64,11 @@ fn a_system_that_lies_is_shown() {
 #[test]
 fn the_time_limit_ends_what_has_no_end() {
     let counter = "n=0; while read x; do n=$((n+1)); echo PUNG $n; done";
-    check(counter, 5, &["no machine: the time limit was reached"]);
-    // On a busy machine it takes its time between two lines, and must not seem silent.
-    let patient = SPEECH.replace("quiescence_ms = 60", "quiescence_ms = 3000");
-    let ended = learn_by(&patient, "read x; while :; do echo PONG; sleep 0.02; done", &[]);
-    assert_eq!(ended.code, 5, "{}", ended.text);
-    assert!(ended.text.contains("no machine: the time limit was reached"), "{}", ended.text);
+    let flood = "read x; while :; do echo PONG; sleep 0.02; done";
+    // On a busy machine they take their time between two lines, and must not seem silent.
+    for (system, quiescence) in [(counter, "quiescence_ms = 700"), (flood, "quiescence_ms = 3000")] {
+        let ended = learn_by(&SPEECH.replace("quiescence_ms = 60", quiescence), system, &[]);
+        assert_eq!(ended.code, 5, "{system}: {}", ended.text);
+        assert!(ended.text.contains("no machine: the time limit was reached"), "{system}: {}", ended.text);
+    }
 }
