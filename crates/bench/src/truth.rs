@@ -1,17 +1,20 @@
 //! Soundness and power of verdicts: correct systems that must never fail, and faults that must be found, over slow
 //! connections.
 //!
-//! Nine [kinds of systems](systems) over six [wires](wire), each behind a [proxy] that delays both directions by 0, 5
-//! or 50 ms and half of that as jitter, on an idle machine and on an overloaded one. A campaign has [`CAMPAIGN`] runs
-//! with the default settings of `ioxide test`. Every Fail of a correct system is a false one. Then the same systems
-//! with one fault each: the number of campaigns that find it, by delay.
+//! Ten [kinds of systems](systems) over six [wires](wire), each behind a [proxy] that delays both directions by 0, 5
+//! or 50 ms and half of that as jitter, on an idle machine and [beside four busy processes](load). One kind is
+//! [restarted](restarted) for every run. A campaign has [`CAMPAIGN`] runs with the default settings of `ioxide test`.
+//! Every Fail of a correct system is a false one. Then the same systems with one fault each: the number of campaigns
+//! that find it, by delay.
 //!
 //! *Promises.* A seed makes the same choices: the order and values of inputs, delays, jitter. The actual timing also
 //! depends on the machine; that is what is measured.
 
 mod child;
+mod load;
 mod pair;
 mod proxy;
+mod restarted;
 mod server;
 mod systems;
 mod trial;
@@ -20,7 +23,7 @@ mod wire;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -36,6 +39,7 @@ use ioxide_runner::campaign::{CampaignOutcome, FailureGroup, run_seed};
 use serde_json::{Value as Json, json};
 
 use self::child::Child;
+use self::load::Load;
 use self::proxy::Lag;
 use self::systems::{Health, SystemKind};
 use self::trial::{TrialError, TruthTrial};
@@ -55,6 +59,9 @@ const SHOWN: usize = 10;
 
 /// Measures and shows the figures; with `--system`, runs as one of the systems.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    if args.system.as_deref() == Some(load::BUSY) {
+        return Ok(load::compute().map(|()| ExitStatus::Success)?);
+    }
     if let Some(system) = &args.system {
         let child = system.parse::<Child>().map_err(|bad| EarlyStop::usage(bad.to_string()))?;
         return Ok(child.run().map(|()| ExitStatus::Success)?);
@@ -63,12 +70,13 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let runs = args.runs.unwrap_or(RUNS);
     let lab = TruthLab::new(args)?;
     let mut figures = TruthFigures::default();
-    let correct = correct(runs, seed);
+    let kinds = kinds(args.only.as_deref())?;
+    let correct = correct(&kinds, runs, seed);
     let (quiet, busy) = correct.split_at(correct.len().div_ceil(2));
     for (load, trials) in [(Load::Quiet, quiet), (Load::Busy, busy)] {
         lab.all(load, trials, |trial, outcome| figures.correct(load, trial, &outcome))?;
     }
-    let faulty = faulty(runs, seed);
+    let faulty = faulty(&kinds, runs, seed);
     lab.all(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -79,10 +87,24 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(if figures.false_fails.is_empty() { ExitStatus::Success } else { ExitStatus::Failure })
 }
 
+/// Returns the kinds whose name contains `only`.
+fn kinds(only: Option<&str>) -> Result<Vec<SystemKind>, EarlyStop> {
+    let all = SystemKind::ALL;
+    let kinds: Vec<SystemKind> =
+        all.into_iter().filter(|kind| only.is_none_or(|only| kind.name().contains(only))).collect();
+    if kinds.is_empty() {
+        let names = all.map(SystemKind::name).join(", ");
+        return Err(
+            EarlyStop::usage("no kind of system has this in its name").help(format!("there is {names}"))
+        );
+    }
+    Ok(kinds)
+}
+
 /// Returns every combination of kind, wire and delay.
-fn combinations(health: Health) -> Vec<TruthTrial> {
+fn combinations(kinds: &[SystemKind], health: Health) -> Vec<TruthTrial> {
     let mut all = Vec::new();
-    for kind in SystemKind::ALL {
+    for &kind in kinds {
         for &wire in kind.wires() {
             for delay in DELAYS {
                 let lag = Lag(Duration::from_millis(delay));
@@ -94,53 +116,36 @@ fn combinations(health: Health) -> Vec<TruthTrial> {
 }
 
 /// Returns campaigns on correct systems, over all combinations in turn.
-fn correct(runs: u64, seed: u64) -> Vec<TruthTrial> {
+fn correct(kinds: &[SystemKind], runs: u64, seed: u64) -> Vec<TruthTrial> {
     let trial = |(n, trial): (u64, TruthTrial)| {
         let runs = CAMPAIGN.min(runs - n * CAMPAIGN);
         TruthTrial { seed: run_seed(seed, n), runs, ..trial }
     };
     let n = runs.div_ceil(CAMPAIGN);
-    (0..n).zip(in_turn(Health::Correct, seed)).map(trial).collect()
+    (0..n).zip(in_turn(kinds, Health::Correct, seed)).map(trial).collect()
 }
 
 /// Returns campaigns on faulty systems, over all combinations in turn.
-fn faulty(runs: u64, seed: u64) -> Vec<TruthTrial> {
-    let n = (runs * combinations(Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
-    let trials = (0..n).zip(in_turn(Health::Faulty, seed));
+fn faulty(kinds: &[SystemKind], runs: u64, seed: u64) -> Vec<TruthTrial> {
+    let n = (runs * combinations(kinds, Health::Faulty).len() as u64).div_ceil(RUNS_PER_SEED);
+    let trials = (0..n).zip(in_turn(kinds, Health::Faulty, seed));
     trials.map(|(n, trial)| TruthTrial { seed: run_seed(!seed, n), ..trial }).collect()
 }
 
 /// Returns every combination again and again, in an order in which the first few differ in everything.
-fn in_turn(health: Health, seed: u64) -> impl Iterator<Item = TruthTrial> {
-    /// A stride that has no divisor in common with the number of combinations.
-    const STRIDE: usize = 7;
-    let all = combinations(health);
+fn in_turn(kinds: &[SystemKind], health: Health, seed: u64) -> impl Iterator<Item = TruthTrial> + use<> {
+    let all = combinations(kinds, health);
     let start = usize::try_from(seed % all.len() as u64).unwrap_or_default();
-    (0..).map(move |n: usize| all[(start + n * STRIDE) % all.len()])
+    let stride = stride_over(all.len());
+    (0..).map(move |n: usize| all[(start + n * stride) % all.len()])
 }
 
-/// The other load of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Load {
-    Quiet,
-    Busy,
-}
-
-impl Load {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Quiet => "quiet",
-            Self::Busy => "busy",
-        }
+/// Returns the least stride from 7 on that has no divisor in common with `n`, so that it leads to every combination.
+fn stride_over(n: usize) -> usize {
+    fn divisor(a: usize, b: usize) -> usize {
+        if b == 0 { a } else { divisor(b, a % b) }
     }
-
-    /// Returns the number of threads that do nothing but spin: two for every core if the machine is to be busy.
-    fn spinners(self) -> usize {
-        match self {
-            Self::Quiet => 0,
-            Self::Busy => 2 * thread::available_parallelism().map_or(2, usize::from),
-        }
-    }
+    (7..).find(|stride| divisor(*stride, n) == 1).expect("a prime above `n` is one")
 }
 
 /// The models, and the settings for testing against them.
@@ -162,7 +167,8 @@ impl<'a> TruthLab<'a> {
         trials: &[TruthTrial],
         tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, TrialError>) + Send,
     ) -> Result<(), EarlyStop> {
-        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let next = AtomicUsize::new(0);
+        let _busy = load.start()?;
         let told = Mutex::new((tell, ProgressLine::start(), 0));
         let work = || -> Result<(), EarlyStop> {
             let mut solver = solver::make(&self.args.solver)?;
@@ -182,18 +188,10 @@ impl<'a> TruthLab<'a> {
             Ok(())
         };
         thread::scope(|scope| {
-            for _ in 0..load.spinners() {
-                scope.spawn(|| {
-                    while !is_over.load(Ordering::Relaxed) {
-                        std::hint::spin_loop();
-                    }
-                });
-            }
             let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
             let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
             let ended: Vec<_> =
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
-            is_over.store(true, Ordering::Relaxed);
             ended.into_iter().collect()
         })
     }
@@ -267,6 +265,12 @@ impl TruthFigures {
         cells.fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1))
     }
 
+    /// Returns the kinds whose faults were looked for, with their places.
+    fn measured(&self) -> impl Iterator<Item = (usize, SystemKind)> {
+        let is_measured = |(at, _): &(usize, SystemKind)| self.faults.keys().any(|(kind, _)| kind == at);
+        SystemKind::ALL.into_iter().enumerate().filter(is_measured)
+    }
+
     fn json(&self, seed: u64) -> Json {
         let by_delay = |kind: usize| {
             let cells = self.faults.iter().filter(move |((at, _), _)| *at == kind);
@@ -276,7 +280,7 @@ impl TruthFigures {
                 )
                 .collect::<Vec<_>>()
         };
-        let fault = |(at, kind): (usize, &SystemKind)| {
+        let fault = |(at, kind): (usize, SystemKind)| {
             let (found, seeds) = self.fault(at);
             json!({
                 "name": kind.name(), "fault": kind.fault(), "found": found, "seeds": seeds,
@@ -287,7 +291,7 @@ impl TruthFigures {
         json!({
             "version": 1, "bench": "truth", "seed": seed, "runs": self.runs,
             "false_fails": self.false_fails.len(), "inconclusive": self.inconclusive, "errors": self.errors,
-            "failures": self.false_fails, "faults": SystemKind::ALL.iter().enumerate().map(fault).collect::<Vec<_>>(),
+            "failures": self.false_fails, "faults": self.measured().map(fault).collect::<Vec<_>>(),
             "cells": self.cells.iter().map(|(name, (runs, failed))| json!({
                 "name": name, "runs": runs, "false_fails": failed,
             })).collect::<Vec<_>>(),
@@ -307,7 +311,7 @@ impl TruthFigures {
             writeln!(out, "  {line}")?;
         }
         writeln!(out, "faults found, by delay of each direction:")?;
-        for (at, kind) in SystemKind::ALL.iter().enumerate() {
+        for (at, kind) in self.measured() {
             let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
             let shown: Vec<String> =
                 cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
@@ -335,16 +339,29 @@ mod tests {
 
     #[test]
     fn a_seed_makes_the_same_campaigns_and_runs_are_shared_out() {
-        let trials = correct(123, 7);
+        let kinds = SystemKind::ALL;
+        let trials = correct(&kinds, 123, 7);
         assert_eq!(trials.iter().map(|trial| trial.runs).sum::<u64>(), 123);
         let seeds = |trials: &[TruthTrial]| trials.iter().map(|trial| trial.seed).collect::<Vec<_>>();
-        assert_eq!(seeds(&trials), seeds(&correct(123, 7)));
-        assert_ne!(seeds(&trials), seeds(&correct(123, 8)));
-        let n = combinations(Health::Faulty).len();
-        assert_eq!(faulty(RUNS_PER_SEED, 7).len(), n);
-        let mut names: Vec<String> = faulty(RUNS_PER_SEED, 7).iter().map(named).collect();
+        assert_eq!(seeds(&trials), seeds(&correct(&kinds, 123, 7)));
+        assert_ne!(seeds(&trials), seeds(&correct(&kinds, 123, 8)));
+        let n = combinations(&kinds, Health::Faulty).len();
+        assert_eq!(faulty(&kinds, RUNS_PER_SEED, 7).len(), n);
+        let mut names: Vec<String> = faulty(&kinds, RUNS_PER_SEED, 7).iter().map(named).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), n, "every combination has its turn");
+    }
+
+    #[test]
+    fn kinds_are_chosen_by_name_and_a_stride_leads_everywhere() {
+        assert_eq!(kinds(Some("cold")).ok(), Some(vec![SystemKind::Cold]));
+        assert_eq!(kinds(None).ok().map(|all| all.len()), Some(SystemKind::ALL.len()));
+        assert!(kinds(Some("lukewarm")).is_err());
+        for n in 1..200 {
+            let mut seen: Vec<usize> = (0..n).map(|at| at * stride_over(n) % n).collect();
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..n), "{n}");
+        }
     }
 }

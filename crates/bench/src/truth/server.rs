@@ -3,7 +3,7 @@
 //! *Promises.* Messages that are due together are written in one piece. A server ends with its [`Listener`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,8 @@ use super::wire::BenchWire;
 
 /// The time within which messages are due together.
 const BREATH: Duration = Duration::from_millis(1);
+/// The port that stands for any that is free.
+const ANY_PORT: u16 = 0;
 
 /// A system to be served.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +40,14 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens, and passes every connection with its number to `serve`.
+    /// Listens at a free port, and passes every connection with its number to `serve`.
     pub fn start(serve: impl Fn(TcpStream, u64) + Send + Sync + 'static) -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
+        Self::start_at(ANY_PORT, serve)
+    }
+
+    /// Listens at `port`, and passes every connection with its number to `serve`.
+    fn start_at(port: u16, serve: impl Fn(TcpStream, u64) + Send + Sync + 'static) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
         let (over, serve) = (Arc::clone(&is_over), Arc::new(serve));
         thread::spawn(move || {
@@ -66,26 +73,31 @@ impl Drop for Listener {
     }
 }
 
-/// Serves `system` in the way of `wire`.
+/// Serves `system` in the way of `wire`, at a free port.
 pub fn start(system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
+    start_at(ANY_PORT, system, wire)
+}
+
+/// Serves `system` in the way of `wire`, at `port`.
+pub fn start_at(port: u16, system: ServedSystem, wire: BenchWire) -> io::Result<Listener> {
     match wire {
-        BenchWire::Stdio | BenchWire::Tcp => {
-            Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Protocol))
-        }
+        BenchWire::Stdio | BenchWire::Tcp => Listener::start_at(port, move |stream, number| {
+            talk(system, number, stream, MessageDialect::Protocol)
+        }),
         BenchWire::Text if system.kind.outlives_connections() => {
             let behaviour = Arc::new(Mutex::new(system.kind.start(system.health, system.seed)));
-            Listener::start(move |stream, number| {
+            Listener::start_at(port, move |stream, number| {
                 let shared = Box::new(Arc::clone(&behaviour));
                 talk_to(shared, system, number, stream, MessageDialect::Text);
             })
         }
         BenchWire::Text | BenchWire::Pair | BenchWire::Three => {
-            Listener::start(move |stream, number| talk(system, number, stream, MessageDialect::Text))
+            Listener::start_at(port, move |stream, number| talk(system, number, stream, MessageDialect::Text))
         }
         BenchWire::Http => {
             let behaviour = Mutex::new(system.kind.start(system.health, system.seed));
             let ready_at = Instant::now() + system.kind.warm_up();
-            Listener::start(move |stream, _| {
+            Listener::start_at(port, move |stream, _| {
                 // A client that hangs up ends its service, nothing else.
                 let _ = answer(stream, system.kind, &behaviour, ready_at);
             })

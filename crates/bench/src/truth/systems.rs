@@ -6,6 +6,7 @@
 //! *Promises.* Without its fault every system conforms to its model, whatever the time its messages take.
 
 mod batch;
+mod cold;
 mod delays;
 mod desks;
 mod disorder;
@@ -89,6 +90,8 @@ pub enum SystemKind {
     Drip,
     /// A system that refuses its reset now and then.
     Refusal,
+    /// A system that needs up to 5 s for its first answer after every start, and is reset by a restart.
+    Cold,
 }
 
 /// The health of a system: correct, or with the fault of its kind.
@@ -102,7 +105,7 @@ pub enum Health {
 
 impl SystemKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ticker,
         Self::Delays,
         Self::Batch,
@@ -112,6 +115,7 @@ impl SystemKind {
         Self::SlowStart,
         Self::Drip,
         Self::Refusal,
+        Self::Cold,
     ];
 
     /// Its name.
@@ -126,6 +130,7 @@ impl SystemKind {
             Self::SlowStart => "slow-start",
             Self::Drip => "drip",
             Self::Refusal => "refusal",
+            Self::Cold => "cold",
         }
     }
 
@@ -146,6 +151,7 @@ impl SystemKind {
             Self::SlowStart => slow_start::MODEL,
             Self::Drip => drip::MODEL,
             Self::Refusal => refusal::MODEL,
+            Self::Cold => cold::MODEL,
         }
     }
 
@@ -161,6 +167,7 @@ impl SystemKind {
             Self::SlowStart => slow_start::FAULT,
             Self::Drip => drip::FAULT,
             Self::Refusal => refusal::FAULT,
+            Self::Cold => cold::FAULT,
         }
     }
 
@@ -169,7 +176,7 @@ impl SystemKind {
     pub fn wires(self) -> &'static [BenchWire] {
         match self {
             Self::Ticker | Self::Batch => &[BenchWire::Stdio, BenchWire::Tcp, BenchWire::Text],
-            Self::Delays | Self::Disorder | Self::SlowStart | Self::Drip => &BenchWire::ALL,
+            Self::Delays | Self::Disorder | Self::SlowStart | Self::Drip | Self::Cold => &BenchWire::ALL,
             // Adapters confirm their resets, so it is only refused in the words of the system.
             Self::Refusal => &[BenchWire::Text, BenchWire::Http],
             Self::Desks => &[BenchWire::Pair],
@@ -188,7 +195,8 @@ impl SystemKind {
             | Self::Disorder
             | Self::SlowStart
             | Self::Drip
-            | Self::Refusal => &[],
+            | Self::Refusal
+            | Self::Cold => &[],
         }
     }
 
@@ -203,7 +211,8 @@ impl SystemKind {
             | Self::Desks
             | Self::SlowStart
             | Self::Drip
-            | Self::Refusal => None,
+            | Self::Refusal
+            | Self::Cold => None,
         }
     }
 
@@ -219,6 +228,7 @@ impl SystemKind {
             Self::SlowStart => Box::new(slow_start::SlowStart::new(health)),
             Self::Drip => Box::new(drip::Drip::new(health)),
             Self::Refusal => Box::new(refusal::Refusal::new(health, seed)),
+            Self::Cold => Box::new(cold::Cold::new(health, seed)),
         }
     }
 
@@ -228,7 +238,8 @@ impl SystemKind {
             Self::Ticker => 40,
             Self::Desks => 20,
             Self::Delays | Self::Batch | Self::Disorder | Self::SlowStart | Self::Refusal => 10,
-            Self::Drip => 4,
+            // Each of their replies takes long, or the first of every run does; what comes after it is not measured.
+            Self::Drip | Self::Cold => 4,
             Self::Roll => 30,
         }
     }
@@ -244,7 +255,8 @@ impl SystemKind {
             | Self::Desks
             | Self::Roll
             | Self::Drip
-            | Self::Refusal => Duration::ZERO,
+            | Self::Refusal
+            | Self::Cold => Duration::ZERO,
         }
     }
 
@@ -260,7 +272,11 @@ impl SystemKind {
 
     /// Returns the time limit for a message of it; `None` for the usual one.
     pub fn limit(self) -> Option<Duration> {
-        (self == Self::Drip).then_some(drip::LIMIT)
+        match self {
+            Self::Drip => Some(drip::LIMIT),
+            Self::Cold => Some(cold::LIMIT),
+            _ => None,
+        }
     }
 
     /// Writes `bytes` as a system of this kind does: at once, or in pieces.
@@ -269,5 +285,10 @@ impl SystemKind {
             Self::Drip => drip::write(writer, bytes),
             _ => writer.write_all(bytes),
         }
+    }
+
+    /// Returns whether it is brought back to its initial state by a new start of its process.
+    pub fn is_restarted(self) -> bool {
+        self == Self::Cold
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::{AdapterError, RemoteConnection};
+use ioxide_runner::adapter::{Adapter, AdapterError, RemoteConnection};
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
 use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::clock::patience::Patience;
@@ -17,8 +17,10 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use thiserror::Error;
 
+use super::child::{ChildPlace, command};
 use super::pair;
 use super::proxy::{self, Lag};
+use super::restarted::RestartedSystem;
 use super::server::{self, Listener, ServedSystem};
 use super::systems::{Health, SystemKind};
 use super::wire::{BenchWire, SystemPlace, adapter};
@@ -66,15 +68,28 @@ struct ReachedSystem {
 impl TruthTrial {
     /// Tests the system against `model`.
     pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, TrialError> {
-        let reached = self.reach()?;
         let interface = Arc::new(model.clone());
         let limit = self.kind.limit().unwrap_or(LIMIT);
         let connection = RemoteConnection { limit, seed: Some(self.seed), ..RemoteConnection::default() };
+        if self.kind.is_restarted() {
+            let mut restarted = RestartedSystem::start(self, &interface, connection)?;
+            return self.test(model, solver, &mut restarted.adapter);
+        }
+        let reached = self.reach()?;
         let mut adapter = adapter(self.kind, self.wire, &reached.place, &interface, connection)?;
+        self.test(model, solver, &mut *adapter)
+    }
+
+    /// Tests the system behind `adapter` against `model`.
+    fn test(
+        &self,
+        model: &Model,
+        solver: &mut dyn Solver,
+        adapter: &mut dyn Adapter,
+    ) -> Result<CampaignOutcome, TrialError> {
         let mut spec = model.clone();
         let stop = AtomicBool::new(false);
-        let mut bench =
-            RunSetup { cx: &mut Ctx::new(&mut spec, solver), adapter: &mut *adapter, stop: &stop };
+        let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, solver), adapter, stop: &stop };
         let mut tester = RandomTester::new(
             RandomConfig { steps: self.kind.steps(), ..RandomConfig::default() },
             self.seed,
@@ -98,7 +113,7 @@ impl TruthTrial {
     fn reach(&self) -> io::Result<ReachedSystem> {
         let Self { kind, health, wire, lag, seed, .. } = *self;
         if wire == BenchWire::Stdio {
-            let place = SystemPlace::Command(super::child::command(self)?);
+            let place = SystemPlace::Command(command(self, &ChildPlace::Once)?);
             return Ok(ReachedSystem { place, _listeners: Vec::new() });
         }
         if matches!(wire, BenchWire::Pair | BenchWire::Three) {

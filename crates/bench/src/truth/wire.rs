@@ -40,6 +40,11 @@ impl BenchWire {
     /// All wires to a system with one client.
     pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
 
+    /// Returns the wire to one client of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|wire| wire.name() == name)
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

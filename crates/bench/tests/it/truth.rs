@@ -10,8 +10,20 @@ const RUNS: &str = "40";
 #[test]
 fn correct_systems_over_slow_ways_never_fail() {
     let runs = std::env::var("IOXIDE_TRUTH").unwrap_or_else(|_| RUNS.to_owned());
+    never_fail(&["--runs", &runs], &runs);
+}
+
+/// Cold servers take seconds each, so a few of them are enough here.
+#[test]
+fn servers_that_are_cold_after_every_restart_never_fail() {
+    never_fail(&["--runs", "10", "--only", "cold"], "10");
+}
+
+#[track_caller]
+fn never_fail(more: &[&str], runs: &str) {
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide-bench"))
-        .args(["bench", "truth", "--seed", "5", "--json", "--runs", &runs])
+        .args(["bench", "truth", "--seed", "5", "--json"])
+        .args(more)
         .output()
         .expect("the program runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

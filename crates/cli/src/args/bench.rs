@@ -28,7 +28,7 @@ pub struct BenchArgs {
     /// Campaigns for every planted fault and tester (`faults`), orders of tests for every machine (`learn`).
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub seeds: u64,
-    /// Only the planted faults (`faults`) or machines (`learn`) whose name holds this.
+    /// Only the planted faults (`faults`), machines (`learn`) or kinds of systems (`truth`) whose name holds this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// Learns the machines with AALpy too, in this Python, which must have it (`learn`).

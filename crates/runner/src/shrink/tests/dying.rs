@@ -51,7 +51,9 @@ impl PingSystem {
         let is_wrong = match (self.fault, self.pings) {
             (PingFault::Dies, _) => false,
             (PingFault::WrongOnce, 3..) => true,
-            (PingFault::WrongOnce, 2) if self.runs > 1 + N_REPEATED => !mem::replace(&mut self.was_wrong, true),
+            (PingFault::WrongOnce, 2) if self.runs > 1 + N_REPEATED => {
+                !mem::replace(&mut self.was_wrong, true)
+            }
             (PingFault::WrongOnce, _) => false,
         };
         if is_wrong { "WRONG" } else { "PONG" }
