@@ -152,7 +152,7 @@ mod tests {
             ("cold,correct,5,3,stdio,0,/tmp/a, b/starts", ChildPlace::Streams { starts }),
             ("cold,correct,5,3,http,7,/tmp/a, b/starts", port),
         ] {
-            let child: Child = text.parse().unwrap();
+            let child: Child = text.parse().expect("a child");
             assert_eq!((child.place, child.system.kind, child.system.seed), (place, SystemKind::Cold, 3));
         }
         for bad in ["cold", "cold,right,5,3", "cold,correct,5,3,http", "cold,correct,5,3,pigeon,0,x"] {

@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn every_start_has_a_seed_of_its_own_and_the_same_one_again() {
         let seeds = || {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = tempfile::tempdir().expect("a folder");
             let starts = folder.path().join(STARTS);
-            (0..5).map(|_| next_seed(3, &starts).unwrap()).collect::<Vec<u64>>()
+            (0..5).map(|_| next_seed(3, &starts).expect("a seed")).collect::<Vec<u64>>()
         };
         let mut all = seeds();
         assert_eq!(all, seeds());
