@@ -29,6 +29,7 @@ pub mod text;
 pub mod tls;
 mod wire;
 
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -299,8 +300,8 @@ pub enum AdapterError {
     /// The system did not answer in time.
     #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
     Late {
-        /// The message that was awaited.
-        awaited: &'static str,
+        /// The part of the conversation that was awaited.
+        awaited: AwaitedPart,
         /// The time limit that was exceeded.
         limit: Duration,
     },
@@ -375,6 +376,41 @@ pub enum AdapterError {
     Play(#[from] PlayError),
 }
 
+/// A part of the conversation with a system that is awaited up to a time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AwaitedPart {
+    /// The connection, after it was asked for.
+    #[error("connection")]
+    Connection,
+    /// The end of the negotiation of TLS.
+    #[error("TLS handshake")]
+    TlsHandshake,
+    /// The first message of the adapter protocol.
+    #[error("hello")]
+    Hello,
+    /// The confirmation of a reset.
+    #[error("ready")]
+    Ready,
+    /// The confirmation of an input.
+    #[error("sent")]
+    Sent,
+    /// The confirmation that virtual time has passed.
+    #[error("advanced")]
+    Advanced,
+    /// The end of the connection after the last message.
+    #[error("bye")]
+    Bye,
+    /// The answer to a request.
+    #[error("answer")]
+    Answer,
+    /// The answer to a request that resets the system.
+    #[error("answer to the reset")]
+    ResetAnswer,
+    /// The rest of a message that was begun.
+    #[error("end of the message")]
+    MessageEnd,
+}
+
 /// The reason why the rest of a message is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MessageCut {
@@ -386,6 +422,12 @@ pub enum MessageCut {
     Closed,
 }
 
+impl From<ExitStatus> for AdapterError {
+    fn from(status: ExitStatus) -> Self {
+        Self::Ended { status: status.to_string() }
+    }
+}
+
 impl AdapterError {
     /// Returns how the system broke down, if the error is its own doing and not trouble on the way to it.
     #[must_use]
@@ -394,7 +436,7 @@ impl AdapterError {
             Self::Ended { .. } => Some(Breakdown::Ended),
             Self::Closed | Self::Broken(_) => Some(Breakdown::Closed),
             Self::Unreadable { .. } => Some(Breakdown::Unreadable),
-            Self::Late { awaited: "sent" | "rest of the answer", .. } => Some(Breakdown::Hung),
+            Self::Late { awaited: AwaitedPart::Sent, .. } => Some(Breakdown::Hung),
             Self::Start { .. }
             | Self::Tls { .. }
             | Self::Late { .. }

@@ -31,8 +31,8 @@ use self::streams::OpenStream;
 use super::reset::until_accepted;
 use super::tcp::TcpConnection;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, HttpResetStep, InputReceipt, Interrupt, MessageLimits, Observation,
-    RefusedReset, RemoteConnection, ResetMismatch, SentInput,
+    Adapter, AdapterError, ArrivedOutput, AwaitedPart, HttpResetStep, InputReceipt, Interrupt, MessageLimits,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput,
 };
 use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
@@ -428,7 +428,7 @@ impl HttpAdapter {
         let limit = self.limit;
         match self.answer(Instant::now() + limit)? {
             Some(heard) => Ok(heard.response),
-            None => Err(AdapterError::Late { awaited: "answer to the reset", limit }),
+            None => Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit }),
         }
     }
 

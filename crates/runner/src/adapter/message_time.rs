@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::AdapterError;
+use super::{AdapterError, AwaitedPart};
 
 /// The longest time of a message from its first byte to its last, if nothing else is said; chosen by feel: a minute is
 /// more than any message of a test takes that is not stuck.
@@ -98,5 +98,5 @@ impl MessageArrival {
 
 /// Returns the error for a message that still arrives when its total time is over.
 pub(super) const fn dripping(limits: MessageLimits) -> AdapterError {
-    AdapterError::Late { awaited: "end of the message", limit: limits.total }
+    AdapterError::Late { awaited: AwaitedPart::MessageEnd, limit: limits.total }
 }

@@ -150,7 +150,7 @@ impl SystemLink for SystemProcess {
         Ok(ProtocolWire::new(reader, writer, (self.interrupt, self.limits)))
     }
 
-    fn status(&mut self, patience: Duration) -> Option<String> {
+    fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + patience;
         while self.child.as_ref().is_some_and(|child| !child.has_exited()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
@@ -159,7 +159,7 @@ impl SystemLink for SystemProcess {
             self.ended = child.end();
             self.await_tail();
         }
-        self.ended.map(|status| status.to_string())
+        self.ended
     }
 
     fn exit_status(&mut self) -> Option<i32> {

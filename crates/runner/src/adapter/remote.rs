@@ -1,6 +1,7 @@
 //! The common part of the adapters for pipes and sockets: greeting, reset, inputs with receipts, outputs.
 
 use std::collections::VecDeque;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ use super::ended::SystemEnds;
 use super::tls::Tls;
 use super::wire::ProtocolWire;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, Interrupt, MessageLimits, Observation, SentInput, VirtualDelay,
+    Adapter, AdapterError, ArrivedOutput, AwaitedPart, Interrupt, MessageLimits, Observation, SentInput,
+    VirtualDelay,
 };
 use crate::codec::{self, JsonProblem, label_from_json, label_to_json};
 use crate::line::cut;
@@ -97,8 +99,8 @@ pub enum ClockKind {
 pub trait SystemLink {
     /// Starts or reaches it afresh, ending what was there.
     fn open(&mut self) -> Result<ProtocolWire, AdapterError>;
-    /// Returns the exit status as text if the system has ended or ends within `patience`; `None` for a socket.
-    fn status(&mut self, patience: Duration) -> Option<String>;
+    /// Returns the exit status if the system has ended or ends within `patience`; `None` for a socket.
+    fn status(&mut self, patience: Duration) -> Option<ExitStatus>;
     /// Ends it; `wire` is the connection to it.
     fn close(&mut self, wire: ProtocolWire);
     /// Returns what the system wrote outside the protocol.
@@ -240,7 +242,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
             AdapterError::Late { .. } => Duration::ZERO,
             _ => return error,
         };
-        self.link.status(patience).map_or(error, |status| AdapterError::Ended { status })
+        self.link.status(patience).map_or(error, AdapterError::from)
     }
 
     /// Starts a system again that has ended at its reset, or before; fails if it does so at every reset.
@@ -289,7 +291,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                     earlier.push(live.heard(&model, output)?);
                 }
                 Some(other) => return Err(out_of_place(&other)),
-                None => return Err(AdapterError::Late { awaited: "sent", limit }),
+                None => return Err(AdapterError::Late { awaited: AwaitedPart::Sent, limit }),
             }
         }
         Err(AdapterError::Protocol {
@@ -345,7 +347,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                 }
                 Some(ProtocolMessage::Advanced(advanced)) => return Ok(advanced),
                 Some(other) => return Err(out_of_place(&other)),
-                None => return Err(AdapterError::Late { awaited: "advanced", limit }),
+                None => return Err(AdapterError::Late { awaited: AwaitedPart::Advanced, limit }),
             }
         }
         Err(AdapterError::Protocol {
@@ -444,7 +446,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
         let seen = match self.next_output(Instant::now() + patience) {
             Ok(Some(heard)) => Ok(Observation::Output(heard)),
             Ok(None) => match self.link.status(Duration::ZERO) {
-                Some(status) => Err(AdapterError::Ended { status }),
+                Some(status) => Err(status.into()),
                 None => Ok(Observation::Quiet),
             },
             Err(error) => Err(self.explained(error)),
@@ -541,7 +543,7 @@ pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<Hel
     let hello = match wire.read(Instant::now() + limit)? {
         Some(ProtocolMessage::Hello(hello)) => hello,
         Some(other) => return Err(out_of_place(&other)),
-        None => return Err(AdapterError::Late { awaited: "hello", limit }),
+        None => return Err(AdapterError::Late { awaited: AwaitedPart::Hello, limit }),
     };
     if hello.protocol != VERSION {
         let reason = format!("it speaks version {}, this tool speaks version {VERSION}", hello.protocol);
@@ -602,7 +604,7 @@ pub(super) fn await_ready(
             (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
                 if Instant::now() < deadline => {}
             (Some(ProtocolMessage::Output(_) | ProtocolMessage::Sent(_)), EarlyOutput::OfLastRun)
-            | (None, _) => return Err(AdapterError::Late { awaited: "ready", limit }),
+            | (None, _) => return Err(AdapterError::Late { awaited: AwaitedPart::Ready, limit }),
             (Some(other), _) => return Err(out_of_place(&other)),
         }
     }

@@ -10,6 +10,7 @@ mod allowed;
 mod plain;
 mod sample;
 
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::{GateKind, Model};
@@ -21,7 +22,7 @@ use super::remote::{
 };
 use super::tcp::TcpConnection;
 use super::wire::ProtocolWire;
-use super::{AdapterError, SutSpec};
+use super::{AdapterError, AwaitedPart, SutSpec};
 use crate::protocol::{
     ByeMessage, ConfigureMessage, HelloMessage, InputMessage, LabelInfo, MessageDirection, OutputMessage,
     ProtocolMessage, ResetKind, ResetMessage,
@@ -124,9 +125,9 @@ impl SelfTestChecks {
     }
 
     /// Adds how the system ended to the last check.
-    fn explain(&mut self, status: Option<String>) {
+    fn explain(&mut self, status: Option<ExitStatus>) {
         if let (Some(last), Some(status)) = (self.tried.last_mut(), status) {
-            last.note = AdapterError::Ended { status }.to_string();
+            last.note = AdapterError::from(status).to_string();
         }
     }
 
@@ -246,7 +247,7 @@ impl SelfTest<'_> {
                     outputs += 1;
                 }
                 Some(other) => return Err(out_of_place(&other)),
-                None => return Err(AdapterError::Late { awaited: "sent", limit }),
+                None => return Err(AdapterError::Late { awaited: AwaitedPart::Sent, limit }),
             }
         };
         while outputs < MAX_OUTPUTS {
@@ -311,12 +312,12 @@ fn goodbye(
             Err(error) => return Err(error),
             Ok(Some(ProtocolMessage::Output(_))) if Instant::now() < deadline => (),
             Ok(Some(other)) => return Err(out_of_place(&other)),
-            Ok(None) => return Err(AdapterError::Late { awaited: "bye", limit }),
+            Ok(None) => return Err(AdapterError::Late { awaited: AwaitedPart::Bye, limit }),
         }
     }
     match link.status(limit) {
-        Some(status) if status.ends_with(": 0") => Ok(status),
-        Some(status) => Err(AdapterError::Ended { status }),
+        Some(status) if status.success() => Ok(status.to_string()),
+        Some(status) => Err(status.into()),
         None => Ok("the connection was closed".into()),
     }
 }

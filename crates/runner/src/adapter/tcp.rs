@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use super::remote::{RemoteAdapter, SystemLink};
 use super::source::{ByteSource, PipeSource, SocketSource};
 use super::tls::{HandshakeError, Tls};
 use super::wire::ProtocolWire;
-use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
+use super::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection};
 
 /// The time limit for the peer to close the connection by itself.
 const GRACE: Duration = Duration::from_millis(200);
@@ -75,7 +76,7 @@ impl TcpConnection {
         std::thread::spawn(move || sender.send(connected_to(&address, limit)));
         let stream = match self.interrupt.receive(&connected, Instant::now() + limit)? {
             Some(stream) => stream.map_err(|reason| self.cannot(&reason))?,
-            None => return Err(AdapterError::Late { awaited: "connection", limit }),
+            None => return Err(AdapterError::Late { awaited: AwaitedPart::Connection, limit }),
         };
         let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
         prepared.map_err(|error| self.cannot(&error))?;
@@ -90,7 +91,7 @@ impl TcpConnection {
             Ok(stream) => Ok(AdapterChannel::Tls(Box::new(stream))),
             Err(HandshakeError::TimedOut) => {
                 self.interrupt.check()?;
-                Err(AdapterError::Late { awaited: "TLS handshake", limit: self.limit })
+                Err(AdapterError::Late { awaited: AwaitedPart::TlsHandshake, limit: self.limit })
             }
             Err(error) => Err(AdapterError::Tls { what: self.address.clone(), reason: error.to_string() }),
         }
@@ -125,7 +126,7 @@ impl SystemLink for TcpConnection {
     }
 
     /// Returns `None`: a socket has no status of its own, its end is the end of its lines.
-    fn status(&mut self, _patience: Duration) -> Option<String> {
+    fn status(&mut self, _patience: Duration) -> Option<ExitStatus> {
         None
     }
 

@@ -84,10 +84,10 @@ fn nonsense_is_shown_with_the_line() {
 
 #[test]
 fn a_process_that_hangs_is_late() {
-    assert!(matches!(trouble("sleep 30"), AdapterError::Late { awaited: "sent", .. }));
-    assert!(matches!(start("sleep 30").err(), Some(AdapterError::Late { awaited: "hello", .. })));
+    assert!(matches!(trouble("sleep 30"), AdapterError::Late { awaited: AwaitedPart::Sent, .. }));
+    assert!(matches!(start("sleep 30").err(), Some(AdapterError::Late { awaited: AwaitedPart::Hello, .. })));
     let no_ready = r#"echo '{"type":"hello","protocol":1}'; sleep 30"#;
-    assert!(matches!(start(no_ready).err(), Some(AdapterError::Late { awaited: "ready", .. })));
+    assert!(matches!(start(no_ready).err(), Some(AdapterError::Late { awaited: AwaitedPart::Ready, .. })));
 }
 
 /// Defect: what an adapter wrote between `hello` and `ready` was dropped without a word.
@@ -126,7 +126,7 @@ fn a_process_that_does_not_read_blocks_nobody() {
     let gate = model.sts.gate_named("say").unwrap();
     let long = Label::Input(gate, vec![ioxide_model::value::Value::str(&"x".repeat(500_000))]);
     for _ in 0..2 {
-        assert!(matches!(adapter.send(&long), Err(AdapterError::Late { awaited: "sent", .. })));
+        assert!(matches!(adapter.send(&long), Err(AdapterError::Late { awaited: AwaitedPart::Sent, .. })));
     }
 }
 

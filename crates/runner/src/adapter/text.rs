@@ -7,6 +7,7 @@
 //! it must be, all of it is tried again, from a new connection on ([`ResetStep`]).
 
 use std::io::Write;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,8 @@ use super::remote::SystemLink;
 use super::reset::{reads_like_error, until_accepted};
 use super::tcp::TcpConnection;
 use super::{
-    Adapter, AdapterError, ArrivedOutput, Framing, InputReceipt, Interrupt, MessageLimits, Observation,
-    RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
+    Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
 };
 use crate::codec::BadSpeech;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
@@ -243,7 +244,7 @@ impl TextAdapter {
 
     /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
     /// socket.
-    fn status(&mut self, patience: Duration) -> Option<String> {
+    fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
         match &mut self.link {
             Transport::Process(process) => process.status(patience),
             Transport::Socket(_) => None,
@@ -254,7 +255,7 @@ impl TextAdapter {
     fn explained(&mut self, error: AdapterError) -> AdapterError {
         match error {
             AdapterError::Ended { .. } | AdapterError::Closed => {
-                self.status(LAST_BREATH).map_or(error, |status| AdapterError::Ended { status })
+                self.status(LAST_BREATH).map_or(error, AdapterError::from)
             }
             AdapterError::HalfMessage { line, cut } => {
                 let status = self.status(LAST_BREATH).map(|status| format!(" ({status})"));
@@ -270,7 +271,7 @@ impl TextAdapter {
         if self.live.is_none() {
             return;
         }
-        if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.ends_with(": 0")) {
+        if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.success()) {
             self.ends.found(&format!("the system ended by itself after a run: {status}"));
         }
     }
@@ -287,7 +288,7 @@ impl TextAdapter {
             Some(arrived) => Ok(Observation::Output(arrived)),
             // A grandchild may hold its streams open.
             None => match self.status(Duration::ZERO) {
-                Some(status) => Err(AdapterError::Ended { status }),
+                Some(status) => Err(status.into()),
                 None => Ok(Observation::Quiet),
             },
         }
@@ -312,7 +313,7 @@ impl TextAdapter {
         }
         let limit = self.limit;
         let Some(answer) = self.live()?.frames.next_bytes(Instant::now() + limit)? else {
-            return Err(AdapterError::Late { awaited: "answer to the reset", limit });
+            return Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit });
         };
         self.live()?.has_spoken = true;
         let answer = self.codec.shown(&answer);

@@ -9,6 +9,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::*;
+use crate::adapter::AwaitedPart;
 use crate::campaign::{CampaignConfig, FailureGroup};
 use crate::event::{EventKind, RunOutcome};
 use crate::run::RunConfig;
@@ -287,7 +288,7 @@ impl crate::adapter::Adapter for Moody<'_> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.resets += 1;
         if self.resets.is_multiple_of(2) {
-            return Err(AdapterError::Late { awaited: "ready", limit: Duration::from_secs(1) });
+            return Err(AdapterError::Late { awaited: AwaitedPart::Ready, limit: Duration::from_secs(1) });
         }
         self.inner.reset()
     }

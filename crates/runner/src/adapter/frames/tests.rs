@@ -4,6 +4,7 @@ use std::io;
 use proptest::prelude::*;
 
 use super::*;
+use crate::adapter::AwaitedPart;
 use crate::codec::layout::{Endian, NumberLayout};
 use crate::codec::text::{AnnouncedFrame, CountedConfig, TextCodec, TextConfig};
 
@@ -201,7 +202,7 @@ fn a_message_is_waited_for_while_its_bytes_come() {
     assert_eq!(patient.begun_at(), start, "silence ended with its first byte");
     let hasty = MessageLimits { total: Duration::from_secs(40), ..limits };
     let error = frames(hasty).next(Instant::now() + Duration::from_millis(1)).unwrap_err();
-    assert!(matches!(error, AdapterError::Late { awaited: "end of the message", .. }), "{error}");
+    assert!(matches!(error, AdapterError::Late { awaited: AwaitedPart::MessageEnd, .. }), "{error}");
 }
 
 /// Drops of one byte, so fast that there is never nothing.
@@ -220,7 +221,7 @@ impl ByteSource for Drops {
 fn a_message_that_comes_drop_by_drop_ends_with_its_time() {
     let far = Instant::now() + Duration::from_secs(3600);
     let error = joined(Drops, Interrupt::never()).next(far).unwrap_err();
-    assert!(matches!(error, AdapterError::Late { awaited: "end of the message", .. }), "{error}");
+    assert!(matches!(error, AdapterError::Late { awaited: AwaitedPart::MessageEnd, .. }), "{error}");
     assert_eq!(error.breakdown(), None, "no verdict");
 }
 

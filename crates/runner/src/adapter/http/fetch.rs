@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::exchange::{IdleConnection, PendingRequest};
 use crate::adapter::tcp::TcpConnection;
 use crate::adapter::tls::{Roots, Tls, TlsConfig};
-use crate::adapter::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
+use crate::adapter::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection};
 use crate::codec::http::Url;
 use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 
@@ -53,7 +53,7 @@ fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result
             return Ok(response);
         }
     }
-    Err(AdapterError::Late { awaited: "answer", limit })
+    Err(AdapterError::Late { awaited: AwaitedPart::Answer, limit })
 }
 
 /// Returns the path of an address with its query; a slash at its end is kept.

@@ -76,7 +76,7 @@ fn a_message_that_is_never_finished_ends_with_its_time_limit() {
     let drip = "while true; do printf '250-more\\n'; sleep 0.02; done";
     let mut adapter = started(drip, lines(Some("250-.*"), &PONG), limit);
     let error = adapter.observe(SOON).unwrap_err();
-    assert!(matches!(error, AdapterError::Late { awaited: "end of the message", .. }), "{error}");
+    assert!(matches!(error, AdapterError::Late { awaited: AwaitedPart::MessageEnd, .. }), "{error}");
     assert_eq!(error.breakdown(), None, "no verdict: nobody knows who is slow");
 }
 
