@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rustc_hash::FxHashSet;
 
 use ioxide_model::label::Label;
 use ioxide_model::term::{Substitution, Term};
@@ -45,7 +46,26 @@ pub struct Concretiser<'a> {
     told: BTreeSet<(usize, usize, usize)>,
     /// The least number of choices of values for every word.
     values: usize,
+    /// Words without values, shortest ones: no word that begins with one of them has values. In a suite thousands of
+    /// words begin alike.
+    impossible: FxHashSet<Vec<usize>>,
     rng: ChaCha8Rng,
+}
+
+/// The answer of the solver about the values of a word.
+enum AskedValues {
+    Test(Vec<Label>),
+    Impossible,
+    Unknown,
+}
+
+impl AskedValues {
+    fn test(self) -> Option<Vec<Label>> {
+        match self {
+            Self::Test(test) => Some(test),
+            Self::Impossible | Self::Unknown => None,
+        }
+    }
 }
 
 /// A step of a word: the condition class before it, the input class and its outcomes.
@@ -60,11 +80,14 @@ impl<'a> Concretiser<'a> {
     #[must_use]
     pub fn new(abstraction: &'a Abstraction, values: usize, seed: u64) -> Self {
         let (values, rng) = (values.max(1), ChaCha8Rng::seed_from_u64(seed));
-        Self { abstraction, told: BTreeSet::new(), values, rng }
+        Self { abstraction, told: BTreeSet::new(), values, impossible: FxHashSet::default(), rng }
     }
 
     /// Returns `word` with values; `None` if none were found, so that it may not be executable.
     pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
+        if (1..=word.len()).any(|n| self.impossible.contains(&word[..n])) {
+            return None;
+        }
         let places = self.places(word)?;
         let mut open = self.goals(&places);
         let mut found = ConcreteWord::default();
@@ -72,7 +95,7 @@ impl<'a> Concretiser<'a> {
             if attempt >= self.values && open.is_empty() {
                 break;
             }
-            let Some(test) = self.drawn(cx, &places).or_else(|| self.asked(cx, &places, None)) else { break };
+            let Some(test) = self.drawn(cx, &places).or_else(|| self.any(cx, word, &places)) else { break };
             let left = self.open_after(cx, &places, &test, &open);
             let is_new = !found.tests.contains(&test);
             if is_new && (attempt < self.values || left.len() < open.len()) {
@@ -84,7 +107,7 @@ impl<'a> Concretiser<'a> {
             return None;
         }
         while let Some(goal) = open.first().copied() {
-            let asked = self.asked(cx, &places, Some(goal));
+            let asked = self.asked(cx, &places, Some(goal)).test();
             let before = open.len();
             if let Some(test) = asked {
                 open = self.open_after(cx, &places, &test, &open);
@@ -104,7 +127,7 @@ impl<'a> Concretiser<'a> {
     /// found.
     pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
         let places = self.places(word)?;
-        let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer)))?;
+        let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer))).test()?;
         self.note(cx, &places, &test);
         Some(test)
     }
@@ -199,13 +222,29 @@ impl<'a> Concretiser<'a> {
         left
     }
 
+    /// Asks the solver for values of `word`. If there are none, the shortest beginning without values is kept.
+    fn any(&mut self, cx: &mut Ctx<'_>, word: &[usize], places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
+        match self.asked(cx, places, None) {
+            AskedValues::Test(test) => return Some(test),
+            AskedValues::Unknown => return None,
+            AskedValues::Impossible => (),
+        }
+        // The beginning of a word that has values has values, so the shortest one without is found by bisection: up to
+        // `possible` inputs have values, or are not known to have none; `impossible` inputs have none.
+        let (mut possible, mut impossible) = (0, word.len());
+        while possible + 1 < impossible {
+            let middle = usize::midpoint(possible, impossible);
+            match self.asked(cx, &places[..middle], None) {
+                AskedValues::Impossible => impossible = middle,
+                AskedValues::Test(_) | AskedValues::Unknown => possible = middle,
+            }
+        }
+        self.impossible.insert(word[..impossible].to_vec());
+        None
+    }
+
     /// Asks the solver for values of the whole word, such that the rival of `goal` differs, if there is a goal.
-    fn asked(
-        &self,
-        cx: &mut Ctx<'_>,
-        places: &[WordPlace<'a>],
-        goal: Option<(usize, usize)>,
-    ) -> Option<Vec<Label>> {
+    fn asked(&self, cx: &mut Ctx<'_>, places: &[WordPlace<'a>], goal: Option<(usize, usize)>) -> AskedValues {
         let mut names = Substitution::new();
         for (var, value) in self.abstraction.start.values.iter() {
             names.set(var, cx.pool.value(value.clone()));
@@ -238,12 +277,16 @@ impl<'a> Concretiser<'a> {
             names = next;
             copies.push((class.gate, vars));
         }
-        let SolverAnswer::Sat(found) = cx.check(&facts) else { return None };
+        let found = match cx.check(&facts) {
+            SolverAnswer::Sat(found) => found,
+            SolverAnswer::Unsat => return AskedValues::Impossible,
+            SolverAnswer::Unknown(_) => return AskedValues::Unknown,
+        };
         let value = |var| {
             found.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
         };
         let label = |(gate, vars): (_, Vec<_>)| Label::Input(gate, vars.into_iter().map(value).collect());
-        Some(copies.into_iter().map(label).collect())
+        AskedValues::Test(copies.into_iter().map(label).collect())
     }
 }
 

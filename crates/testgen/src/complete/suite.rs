@@ -1,5 +1,6 @@
 //! A complete suite of a model with data, and the claim it proves.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -269,12 +270,14 @@ fn with_values(
     claim: &mut Claim,
 ) -> Result<Vec<Vec<Label>>, NoCompleteSuite> {
     let mut concretiser = Concretiser::new(found, config.values, config.seed);
+    // Many words may need a detour, and the detours are the same for all.
+    let detours = LazyCell::new(|| ways_to(found, found.initial));
     let mut tests = Vec::new();
     for word in words {
         if let Some(halted) = cx.halted() {
             return Err(NoAbstraction::Halted(halted).into());
         }
-        let Some(concrete) = executed(cx, found, &mut concretiser, word, claim) else {
+        let Some(concrete) = executed(cx, &detours, &mut concretiser, word, claim) else {
             claim.infeasible += 1;
             continue;
         };
@@ -289,7 +292,7 @@ fn with_values(
 /// start.
 fn executed(
     cx: &mut Ctx<'_>,
-    found: &Abstraction,
+    detours: &LazyCell<Vec<Vec<usize>>, impl FnOnce() -> Vec<Vec<usize>>>,
     concretiser: &mut Concretiser<'_>,
     word: &[usize],
     claim: &mut Claim,
@@ -297,8 +300,7 @@ fn executed(
     if let Some(concrete) = concretiser.word(cx, word) {
         return Some(concrete);
     }
-    let detours = ways_to(found, found.initial);
-    let longer = detours.into_iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
+    let longer = detours.iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
     let concrete = longer.take(MAX_DETOURS).find_map(|word| concretiser.word(cx, &word))?;
     claim.detours += 1;
     Some(concrete)

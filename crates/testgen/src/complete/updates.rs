@@ -18,7 +18,7 @@ use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::halt::Halted;
 use ioxide_symex::{Ctx, quiescence};
 
-use super::walks::{TestWalk, kills};
+use super::walks::TestTree;
 use crate::conform::{ConformAnswer, SearchBounds};
 use crate::kill::{KillConfig, MutationAnalysis};
 use crate::mutate::{Edit, Mutant, MutationChange, MutationOperator, control_variables, with_assignment};
@@ -164,9 +164,14 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     let mut faults = wrong_updates(cx);
     let mut coverage = UpdateCoverage { total: faults.len(), ..UpdateCoverage::default() };
     let beyond = faults.split_off(faults.len().min(MAX_FAULTS));
-    let mut walks: Vec<TestWalk> = Vec::new();
+    let mut tree = TestTree::new(cx);
     if !faults.is_empty() {
-        walks.extend(tests.iter().filter_map(|test| TestWalk::new(cx, test)));
+        for test in tests.iter() {
+            if let Some(halted) = cx.halted() {
+                return Err(halted);
+            }
+            tree.insert(cx, test);
+        }
     }
     let mut search = FaultSearch::default();
     for fault in faults {
@@ -174,14 +179,14 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
             return Err(halted);
         }
         let switch = fault.apply(cx);
-        if walks.iter().any(|walk| kills(cx, walk, fault.switch, &switch)) {
+        if tree.kills(cx, fault.switch, &switch)? {
             coverage.found += 1;
             continue;
         }
-        match search.decide(cx, fault, switch) {
-            FaultAnswer::Test(test, walk) => {
+        match search.decide(cx, &mut tree, fault, switch) {
+            FaultAnswer::Test(test) => {
+                tree.insert(cx, &test);
                 tests.push(test);
-                walks.push(*walk);
                 coverage.found += 1;
             }
             FaultAnswer::Unobservable => coverage.unobservable += 1,
@@ -196,7 +201,7 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
 /// The answer of a search for a fault that no test finds so far.
 enum FaultAnswer {
     /// This test finds it.
-    Test(Vec<Label>, Box<TestWalk>),
+    Test(Vec<Label>),
     /// No test can.
     Unobservable,
     /// Not known.
@@ -212,7 +217,13 @@ struct FaultSearch {
 }
 
 impl FaultSearch {
-    fn decide(&mut self, cx: &mut Ctx<'_>, fault: WrongUpdate, switch: Switch) -> FaultAnswer {
+    fn decide(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        tree: &mut TestTree,
+        fault: WrongUpdate,
+        switch: Switch,
+    ) -> FaultAnswer {
         self.n_searches += 1;
         if self.n_searches > MAX_SEARCHES || self.n_undecided > MAX_UNDECIDED {
             return FaultAnswer::Open(WhyUncovered::TooMany);
@@ -244,11 +255,10 @@ impl FaultSearch {
                 let is_input = |label: &Label| matches!(label, Label::Input(..));
                 let test: Vec<Label> = witness.trace.labels.into_iter().filter(is_input).collect();
                 // The trace shows what the faulty system *can* do; a test must fail whatever it does.
-                match TestWalk::new(cx, &test) {
-                    Some(walk) if kills(cx, &walk, fault.switch, &switch) => {
-                        FaultAnswer::Test(test, Box::new(walk))
-                    }
-                    _ => FaultAnswer::Open(WhyUncovered::SystemChooses),
+                if tree.kills_by(cx, &test, (fault.switch, &switch)) {
+                    FaultAnswer::Test(test)
+                } else {
+                    FaultAnswer::Open(WhyUncovered::SystemChooses)
                 }
             }
         }

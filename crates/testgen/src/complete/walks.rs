@@ -6,22 +6,36 @@
 //! has. Values are known along a test, so states are concrete. Where a field of an output is free, the faulty system is
 //! given the benefit of the doubt: it says what the model allows if there is such a value.
 //!
-//! Up to the changed transition a faulty system does what the model does, so a run starts where that is taken first.
+//! Suites have up to millions of inputs, but few different situations: tests share their beginnings, so they are a tree
+//! ([`TestTree`]), and what an input leads to depends only on the pairs before it, so it is computed once for each set
+//! of pairs ([`PairSets`]). Where the faulty system is as the model is, a part of the tree in which the model never takes
+//! the changed transition is skipped.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts, Switch, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_model::value::Value;
+use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::{Ctx, Quiescence, SwitchOffer, is_quiescent, offers};
+use rustc_hash::FxHashMap;
 
 /// The greatest number of pairs between one input and the next. A model without choices has one per output.
 const MAX_PAIRS: usize = 2_000;
 /// The greatest number of states that internal steps lead to.
 const MAX_INTERNAL: usize = 2_000;
+/// The greatest number of different steps that are computed for one fault; nearly all faults of the random models of
+/// the tests take fewer than a thousand. A fault that no test kills within it counts as one that no test kills.
+const MAX_STEPS: usize = 50_000;
+/// The greatest number of different steps of the model that are kept; tests beyond them kill nothing. Each takes about a
+/// kilobyte.
+const MAX_MODEL_STEPS: usize = 200_000;
+/// The time limit is asked once per this number of nodes: asking takes longer than going to a node does.
+const NODES_PER_CHECK: usize = 4_096;
 
 /// A state of a system, and the states that the model may be in.
 type Pair = (ConcreteState, BTreeSet<ConcreteState>);
@@ -29,65 +43,298 @@ type Pair = (ConcreteState, BTreeSet<ConcreteState>);
 /// The run was not decided: too many pairs, or a value that is not known.
 struct WalkDoubt;
 
-/// A test with the states of the model along it.
-#[derive(Clone, Debug)]
-pub struct TestWalk {
-    /// The first step is the start, each other one an input.
-    steps: Vec<WalkStep>,
+/// The number of a set of pairs.
+type SetId = u32;
+/// The number of an input with values; [`START`] stands for the start of a test.
+type LabelId = u32;
+/// The number of a node of the tree; a node has a greater number than its parent.
+type NodeId = usize;
+
+/// The number of the start, which comes before the first input.
+const START: LabelId = 0;
+/// The start of every test.
+const ROOT: NodeId = 0;
+
+/// Sets of pairs by number.
+#[derive(Debug, Default)]
+struct PairSets {
+    sets: Vec<Rc<BTreeSet<Pair>>>,
+    numbers: FxHashMap<Rc<BTreeSet<Pair>>, SetId>,
 }
 
-/// A step of a test: an input, or the start.
+impl PairSets {
+    fn insert(&mut self, pairs: BTreeSet<Pair>) -> SetId {
+        if let Some(&number) = self.numbers.get(&pairs) {
+            return number;
+        }
+        let number = SetId::try_from(self.sets.len()).expect("fewer sets than steps");
+        let pairs = Rc::new(pairs);
+        self.sets.push(Rc::clone(&pairs));
+        self.numbers.insert(pairs, number);
+        number
+    }
+
+    fn get(&self, number: SetId) -> Rc<BTreeSet<Pair>> {
+        Rc::clone(&self.sets[number as usize])
+    }
+
+    fn truncate(&mut self, n: usize) {
+        for pairs in self.sets.drain(n..) {
+            self.numbers.remove(&pairs);
+        }
+    }
+}
+
+/// A step of the model: what follows a set of pairs.
 #[derive(Clone, Debug)]
-struct WalkStep {
-    input: Option<Label>,
-    /// The pairs before the step, silent ones but for the start; the model stands on both sides.
-    before: BTreeSet<Pair>,
+struct ModelStep {
+    after: SetId,
     /// The transitions that the model may take from this step to the next silence.
-    taken: BTreeSet<SwitchId>,
+    taken: Rc<BTreeSet<SwitchId>>,
 }
 
-impl TestWalk {
-    /// Follows `test` on the system of `cx`; `None` if that is not decided.
-    pub fn new(cx: &mut Ctx<'_>, test: &[Label]) -> Option<Self> {
-        let sts = cx.sts;
-        let start = concrete::initial_state(cx.pool, sts)?;
-        let closed = closure(cx, [start.clone()].into()).ok()?;
-        let mut before = BTreeSet::from([(start, closed)]);
-        let mut steps = Vec::with_capacity(test.len() + 1);
-        for input in std::iter::once(None).chain(test.iter().map(Some)) {
-            let mut walker = Walker { imp: sts, n_pairs: 0, kept: None, taken: BTreeSet::new() };
-            let after = walker.step(cx, &before, input).ok()?;
-            steps.push(WalkStep { input: input.cloned(), before, taken: walker.taken });
-            before = after;
+/// An input of tests that have the same inputs before it, or the start.
+#[derive(Clone, Copy, Debug)]
+struct InputNode {
+    parent: NodeId,
+    input: LabelId,
+    /// The pairs before the input, silent ones but for the start; the model stands on both sides.
+    before: SetId,
+    /// Children follow each other in a list.
+    first_child: Option<NodeId>,
+    next_sibling: Option<NodeId>,
+}
+
+/// The tests of a suite with the states of the model along them.
+#[derive(Debug, Default)]
+pub struct TestTree {
+    /// The first node is the start; there is none if the start is not decided.
+    nodes: Vec<InputNode>,
+    children: FxHashMap<(NodeId, LabelId), NodeId>,
+    inputs: Vec<Option<Label>>,
+    numbers: FxHashMap<Label, LabelId>,
+    sets: PairSets,
+    /// The steps of the model; `None` where one is not decided.
+    steps: FxHashMap<(SetId, LabelId), Option<ModelStep>>,
+    /// The last transition that was asked for, with the nodes from which the model may take it.
+    takers: Option<(SwitchId, Vec<bool>)>,
+}
+
+impl TestTree {
+    /// Makes the tree without tests of the system of `cx`.
+    pub fn new(cx: &Ctx<'_>) -> Self {
+        let mut tree = Self { inputs: vec![None], ..Self::default() };
+        if let Some(start) = concrete::initial_state(cx.pool, cx.sts)
+            && let Ok(closed) = closure(cx, [start.clone()].into())
+        {
+            let before = tree.sets.insert(BTreeSet::from([(start, closed)]));
+            tree.nodes.push(InputNode {
+                parent: ROOT,
+                input: START,
+                before,
+                first_child: None,
+                next_sibling: None,
+            });
         }
-        Some(Self { steps })
+        tree
     }
 
-    /// The position of the first step on which the model may take `switch`.
-    fn first(&self, switch: SwitchId) -> Option<usize> {
-        self.steps.iter().position(|step| step.taken.contains(&switch))
+    /// Adds `test` up to the first input after which the states of the model are not decided: what fails before it fails
+    /// the test.
+    pub fn insert(&mut self, cx: &mut Ctx<'_>, test: &[Label]) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        self.takers = None;
+        let mut at = ROOT;
+        for label in test {
+            let input = self.number(label);
+            if let Some(&child) = self.children.get(&(at, input)) {
+                at = child;
+                continue;
+            }
+            let InputNode { before, input: last, first_child, .. } = self.nodes[at];
+            let Some(step) = self.step(cx, before, last) else { return };
+            let child = self.nodes.len();
+            self.nodes.push(InputNode {
+                parent: at,
+                input,
+                before: step.after,
+                first_child: None,
+                next_sibling: first_child,
+            });
+            self.nodes[at].first_child = Some(child);
+            self.children.insert((at, input), child);
+            at = child;
+        }
+    }
+
+    fn number(&mut self, label: &Label) -> LabelId {
+        if let Some(&number) = self.numbers.get(label) {
+            return number;
+        }
+        let number = LabelId::try_from(self.inputs.len()).expect("fewer inputs than symbols of a suite");
+        self.inputs.push(Some(label.clone()));
+        self.numbers.insert(label.clone(), number);
+        number
+    }
+
+    /// The step of the model from the pairs `before`; `None` if it is not decided.
+    fn step(&mut self, cx: &mut Ctx<'_>, before: SetId, input: LabelId) -> Option<ModelStep> {
+        if let Some(step) = self.steps.get(&(before, input)) {
+            return step.clone();
+        }
+        if self.steps.len() >= MAX_MODEL_STEPS {
+            return None;
+        }
+        let mut walker = Walker { imp: cx.sts, n_pairs: 0, kept: None, taken: BTreeSet::new() };
+        let after = walker.step(cx, &self.sets.get(before), self.inputs[input as usize].as_ref()).ok();
+        let step =
+            after.map(|after| ModelStep { after: self.sets.insert(after), taken: Rc::new(walker.taken) });
+        self.steps.insert((before, input), step.clone());
+        step
+    }
+
+    /// Returns whether the system of `cx` with `changed` in place of `switch` surely fails a test; false if that is not
+    /// decided.
+    ///
+    /// # Errors
+    /// If the time limit or an interrupt ends the work.
+    pub fn kills(&mut self, cx: &mut Ctx<'_>, switch: SwitchId, changed: &Switch) -> Result<bool, Halted> {
+        if self.nodes.is_empty() {
+            return Ok(false);
+        }
+        self.find_takers(cx, switch);
+        let n_sets = self.sets.sets.len();
+        let is_killed = self.search(cx, switch, changed);
+        // The sets of a faulty system are of no use to the next one.
+        self.sets.truncate(n_sets);
+        is_killed
+    }
+
+    fn search(&mut self, cx: &mut Ctx<'_>, switch: SwitchId, changed: &Switch) -> Result<bool, Halted> {
+        // With another guard the transition may be taken where the model does not take it.
+        let has_guard = cx.sts.switches[switch].guard == changed.guard;
+        let mut run = FaultRun::new(cx, switch, changed);
+        let mut todo = vec![(ROOT, self.nodes[ROOT].before)];
+        let mut n_nodes = 0_usize;
+        while let Some((node, before)) = todo.pop() {
+            n_nodes += 1;
+            if n_nodes.is_multiple_of(NODES_PER_CHECK)
+                && let Some(halted) = cx.halted()
+            {
+                return Err(halted);
+            }
+            let at = self.nodes[node];
+            let is_taken = self.takers.as_ref().is_none_or(|(_, takers)| takers[node]);
+            if has_guard && before == at.before && !is_taken {
+                continue;
+            }
+            match run.step(cx, &mut self.sets, before, (at.input, &self.inputs)) {
+                FaultStep::Killed => return Ok(true),
+                FaultStep::Doubt => (),
+                FaultStep::Next(after) => {
+                    let mut child = at.first_child;
+                    while let Some(next) = child {
+                        todo.push((next, after));
+                        child = self.nodes[next].next_sibling;
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Finds the nodes from which the model may take `switch`, at once or at a later input.
+    fn find_takers(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) {
+        if self.takers.as_ref().is_some_and(|(known, _)| *known == switch) {
+            return;
+        }
+        let mut takers = vec![false; self.nodes.len()];
+        // Children come after their parents.
+        for node in (0..self.nodes.len()).rev() {
+            let InputNode { parent, input, before, .. } = self.nodes[node];
+            // Where the model is not decided it may take anything.
+            takers[node] |= self.step(cx, before, input).is_none_or(|step| step.taken.contains(&switch));
+            takers[parent] |= takers[node];
+        }
+        self.takers = Some((switch, takers));
+    }
+
+    /// Returns whether the system of `cx` with `changed` in place of `switch` surely fails `test`, which need not be in
+    /// the tree.
+    pub fn kills_by(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        test: &[Label],
+        (switch, changed): (SwitchId, &Switch),
+    ) -> bool {
+        let Some(root) = self.nodes.first() else { return false };
+        let n_sets = self.sets.sets.len();
+        let mut before = root.before;
+        let mut run = FaultRun::new(cx, switch, changed);
+        let inputs: Vec<LabelId> = test.iter().map(|label| self.number(label)).collect();
+        let mut is_killed = false;
+        for input in std::iter::once(START).chain(inputs) {
+            match run.step(cx, &mut self.sets, before, (input, &self.inputs)) {
+                FaultStep::Next(after) => before = after,
+                end => {
+                    is_killed = end == FaultStep::Killed;
+                    break;
+                }
+            }
+        }
+        self.sets.truncate(n_sets);
+        is_killed
     }
 }
 
-/// Returns whether the system of `cx` with `changed` in place of `switch` surely fails the test of `walk`; false if
-/// that is not decided.
-pub fn kills(cx: &mut Ctx<'_>, walk: &TestWalk, switch: SwitchId, changed: &Switch) -> bool {
-    let before = &cx.sts.switches[switch];
-    // With another guard the transition may be taken where the model does not take it.
-    let first = if before.guard == changed.guard { walk.first(switch) } else { Some(0) };
-    let Some(first) = first else { return false };
-    let mut imp = cx.sts.clone();
-    imp.switches[switch] = changed.clone();
-    let mut pairs = walk.steps[first].before.clone();
-    for step in &walk.steps[first..] {
-        let mut walker = Walker { imp: &imp, n_pairs: 0, kept: Some(switch), taken: BTreeSet::new() };
-        match walker.step(cx, &pairs, step.input.as_ref()) {
-            Ok(next) if next.is_empty() => return true,
-            Ok(next) => pairs = next,
-            Err(WalkDoubt) => return false,
-        }
+/// A step of a faulty system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FaultStep {
+    /// It surely did what the model forbids.
+    Killed,
+    Next(SetId),
+    Doubt,
+}
+
+/// The steps of one faulty system.
+struct FaultRun {
+    imp: Sts,
+    switch: SwitchId,
+    steps: FxHashMap<(SetId, LabelId), FaultStep>,
+}
+
+impl FaultRun {
+    fn new(cx: &Ctx<'_>, switch: SwitchId, changed: &Switch) -> Self {
+        let mut imp = cx.sts.clone();
+        imp.switches[switch] = changed.clone();
+        Self { imp, switch, steps: FxHashMap::default() }
     }
-    false
+
+    fn step(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        sets: &mut PairSets,
+        before: SetId,
+        (input, inputs): (LabelId, &[Option<Label>]),
+    ) -> FaultStep {
+        if let Some(&step) = self.steps.get(&(before, input)) {
+            return step;
+        }
+        if self.steps.len() >= MAX_STEPS {
+            return FaultStep::Doubt;
+        }
+        let mut walker =
+            Walker { imp: &self.imp, n_pairs: 0, kept: Some(self.switch), taken: BTreeSet::new() };
+        let step = match walker.step(cx, &sets.get(before), inputs[input as usize].as_ref()) {
+            Ok(next) if next.is_empty() => FaultStep::Killed,
+            Ok(next) => FaultStep::Next(sets.insert(next)),
+            Err(WalkDoubt) => FaultStep::Doubt,
+        };
+        self.steps.insert((before, input), step);
+        step
+    }
 }
 
 /// A walk of one system beside the model.

@@ -209,3 +209,47 @@ fn random_questions_are_answered_as_the_collections_of_rust_answer_them() {
     println!("{yes} true, {no} false");
     assert!(yes > cases && no > cases);
 }
+
+/// The numbers for which a random condition may be true or false; beyond them it is the same for all numbers, since no
+/// number with an offset is a member then.
+const NUMBERS: std::ops::RangeInclusive<i64> = -4..=6;
+
+/// A condition that lists the numbers for which `holds` is true.
+fn listed(holds: impl Fn(i64) -> bool) -> String {
+    let is_true_beyond = holds(*NUMBERS.end());
+    let exceptions: Vec<String> =
+        NUMBERS.filter(|&n| holds(n) != is_true_beyond).map(|n| format!("n == {n}")).collect();
+    let exceptions = if exceptions.is_empty() { "n != n".to_owned() } else { exceptions.join(" || ") };
+    if is_true_beyond { format!("!({exceptions})") } else { exceptions }
+}
+
+/// Random conditions for the solver: `conform` compares the model with one that lists the numbers, all numbers at once,
+/// and with one in which the answer for one number is wrong.
+#[test]
+fn random_questions_are_proved_the_same_as_a_list_of_numbers() {
+    let cases = test_count("IOXIDE_CASES", 60, 1_000);
+    let mut open = 0;
+    for seed in 0..cases {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let (starts, (text, holds)) = (random_starts(&mut rng), random_condition(&mut rng, 2));
+        let right = listed(|n| holds(&starts, n));
+        let flipped = rng.random_range(-3..=5);
+        let wrong = listed(|n| holds(&starts, n) != (n == flipped));
+        for (other, is_same) in [(&right, true), (&wrong, false)] {
+            let mut spec = named("spec.iox", &asked(other, &starts));
+            let imp = named("imp.iox", &asked(&text, &starts));
+            let imp = join(&mut spec, &imp).expect("the messages agree");
+            let mut solver = solver();
+            let mut cx = Ctx::new(&mut spec, &mut solver);
+            let watch = &mut |_: &_| ControlFlow::Continue(());
+            let found = conform(&mut cx, &imp, &ConformOptions::default(), watch).expect("the same messages");
+            match found.answer {
+                ConformAnswer::Conforms(_) => assert!(is_same, "seed {seed}: {text} is not {other}"),
+                ConformAnswer::Fails(_) => assert!(!is_same, "seed {seed}: {text} is {other}"),
+                ConformAnswer::Unknown(_) => open += 1,
+            }
+        }
+    }
+    println!("{} comparisons, {open} open", 2 * cases);
+    assert!(open * 20 <= 2 * cases, "{open} are open");
+}

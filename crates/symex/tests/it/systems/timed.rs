@@ -382,6 +382,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
             walked.cut += 1;
             return;
         }
+        // The messages of states that missed a deadline are tried as well: they must not be allowed.
         let states = product.elapsed(&entry, waited, false);
         let possible: Vec<(String, i64)> =
             states.iter().flat_map(|state| product.steps(state)).filter_map(|(seen, ..)| seen).collect();
@@ -395,7 +396,9 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
         let gate = model.sts.gate_named(&name).unwrap_or_else(|| panic!("`{name}` in\n{text}"));
         let is_input = model.sts.gates[gate].kind == GateKind::Input;
         let label = Label::message(&model.sts, gate, vec![Value::int(v)]).expect("visible");
-        let next = product.after(&states, &(name, v));
+        // Nothing was seen since the last message, so a state that had to act before this one is ruled out.
+        let in_time = product.elapsed(&entry, waited, true);
+        let next = product.after(&in_time, &(name, v));
         match after.observe(&mut cx, &label) {
             Ok(AllowedLabel::Allowed) => assert!(!next.is_empty(), "allowed: {told:?} in\n{text}"),
             Ok(AllowedLabel::Unspecified) if is_input => {
