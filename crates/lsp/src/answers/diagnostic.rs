@@ -1,5 +1,6 @@
 //! Findings as editors show them.
 
+use ioxide_model::code::Code;
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::{FileId, Sources, Span};
 use lsp_types::{
@@ -62,9 +63,15 @@ impl<'s> FindingsView<'s> {
 
 /// Returns whether a finding reports something unused, which editors show faded.
 fn is_unused(finding: &Diagnostic) -> bool {
-    finding.severity == Severity::Warning
-        && finding.code.id().starts_with("W06")
-        && finding.message.contains("is never")
+    matches!(
+        finding.code,
+        Code::UnusedVariable
+            | Code::UnusedGate
+            | Code::UnusedConstant
+            | Code::UnusedFunction
+            | Code::UnusedType
+            | Code::UnusedClock
+    )
 }
 
 /// Returns the message of a finding with its notes and helps.
