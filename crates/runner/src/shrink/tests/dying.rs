@@ -51,7 +51,9 @@ impl PingSystem {
         let is_wrong = match (self.fault, self.pings) {
             (PingFault::Dies, _) => false,
             (PingFault::WrongOnce, 3..) => true,
-            (PingFault::WrongOnce, 2) if self.runs > 1 + N_REPEATED => !mem::replace(&mut self.was_wrong, true),
+            (PingFault::WrongOnce, 2) if self.runs > 1 + N_REPEATED => {
+                !mem::replace(&mut self.was_wrong, true)
+            }
             (PingFault::WrongOnce, _) => false,
         };
         if is_wrong { "WRONG" } else { "PONG" }
@@ -95,7 +97,7 @@ impl Adapter for PingSystem {
 /// The run with these inputs, each followed by a look, its repetitions, and the smaller run.
 fn shrunk_on(fault: PingFault, inputs: &str, stop_after: Option<u32>) -> (Model, Trace, ShrunkRun) {
     let spec = model(PING);
-    let moves = |input: &str| [PlannedMove::Send(message(&spec, input, &[])), PlannedMove::Look];
+    let moves = |input: &str| [PlannedMove::Send(message(&spec, input, &[]).into()), PlannedMove::Look];
     let plan: Vec<PlannedMove> = inputs.split(' ').flat_map(moves).collect();
     let (mut own, mut solver) = (spec.clone(), BruteSolver::new());
     let mut cx = Ctx::new(&mut own, &mut solver);
