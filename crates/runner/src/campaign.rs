@@ -27,7 +27,7 @@ use ioxide_model::sts::Sts;
 use ioxide_model::trace::Trace;
 use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
-use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, ReplyFlow, Unmentioned, plan_by_meaning};
 
 use crate::clock::budget::TimeBudget;
 use crate::clock::latency::Latencies;
@@ -325,7 +325,8 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             if self.progress().is_over || self.config.time.is_spent() {
                 return Ok(());
             }
-            let mut plan = plan_of(bench.cx.sts, &regression.trace);
+            let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
+            let mut plan = plan_by_meaning(&flow, bench.cx.sts, &regression.trace);
             // It may have broken the system down, which only whoever looks can see.
             plan.push(PlannedMove::Look);
             let mut again = ReplayTester::new(plan, Unmentioned::Skip)

@@ -15,7 +15,7 @@
 //! if it failed again when it was repeated; if none did, the run that was to be made smaller is. Only a
 //! failure that happened again is made smaller: [`shrink`] takes a [`ConfirmedFailure`], which nothing but
 //! [`repeat`] makes. [`ShrunkRun::minimal`] says that the run is 1-minimal: every single move was left out, and every
-//! single value was replaced by each of its [simpler](simpler) ones, in the run that is returned, and no smaller run
+//! single value was replaced by each of its [simpler](simpler) ones, a reference by the simplest literals, in the run that is returned, and no smaller run
 //! failed. One try each shows that of a system that does the same every time; where the repeated runs differed each has
 //! [`TRIES`].
 
@@ -35,7 +35,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ioxide_model::trace::Trace;
-use ioxide_testgen::tester::replay::{PlannedMove, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{
+    PlannedMove, ReplyFlow, Unmentioned, plan_by_meaning, without_lost_references,
+};
 
 use crate::adapter::AdapterError;
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunSetup};
@@ -200,6 +202,7 @@ const FURTHER: [ShrinkPass; 4] = [values::together, steps::blocks, steps::pairs,
 struct ShrinkSearch<'s, 'b, 'm, 'p> {
     bench: &'s mut RunSetup<'b, 'm>,
     config: RunConfig,
+    flow: ReplyFlow,
     progress: ShrinkProgress<'p>,
     attempts: u32,
     left: u32,
@@ -214,7 +217,7 @@ struct ShrinkSearch<'s, 'b, 'm, 'p> {
     unconfirmed: u32,
     /// The number of times a new best run was found.
     changes: u32,
-    /// The number of times each candidate was tried.
+    /// The number of times each candidate was tried, by its [meaning](order::meaning).
     tried: HashMap<Vec<PlannedMove>, u32>,
     unreached: u32,
 }
@@ -230,8 +233,10 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let deadline = budget.time.and_then(|time| Instant::now().checked_add(time));
         let deadline = deadline.into_iter().chain(config.deadline).min();
         let trace = failure.trace().clone();
-        let plan = plan_of(bench.cx.sts, &trace);
+        let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
+        let plan = plan_by_meaning(&flow, bench.cx.sts, &trace);
         Self {
+            flow,
             // The last word on the smallest run is that of `confirm`, which awaits a first reply to its limit.
             config: RunConfig { first_reply: FirstReplyWait::Learnt, deadline, ..config.clone() },
             progress,
@@ -328,7 +333,9 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         if order::compare(&plan, &self.best.plan) != Order::Less {
             return Ok(CandidateFate::Refused);
         }
-        for _ in self.tried.get(&plan).copied().unwrap_or(0)..self.tries {
+        let plan = without_lost_references(&self.flow, self.bench.cx.sts, &self.best.trace, plan);
+        let meaning = order::meaning(&plan);
+        for _ in self.tried.get(&meaning).copied().unwrap_or(0)..self.tries {
             if self.early().is_some() {
                 return Err(BudgetSpent);
             }
@@ -336,7 +343,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let (attempts, steps) = (self.attempts - self.left, self.best.plan.len());
             (self.progress)(ShrinkStatus { attempts, steps, left });
-            *self.tried.entry(plan.clone()).or_default() += 1;
+            *self.tried.entry(meaning.clone()).or_default() += 1;
             if self.attempt(&plan) == CandidateFate::Taken {
                 return Ok(CandidateFate::Taken);
             }
@@ -360,7 +367,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let finished = run_again(self.bench, &self.config, plan, Unmentioned::Skip)?;
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
-        let plan = plan_of(self.bench.cx.sts, &finished.trace);
+        let plan = plan_by_meaning(&self.flow, self.bench.cx.sts, &finished.trace);
         let is_smaller = order::compare(&plan, &self.best.plan) == Order::Less;
         let is_alike = FailureSign::of(&finished) == Some(self.sign);
         let signature = finished.signature.unwrap_or_default();

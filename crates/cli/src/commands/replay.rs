@@ -8,7 +8,7 @@ use ioxide_runner::record::Record;
 use ioxide_runner::run::RunConfig;
 use ioxide_runner::shrink::{FailureSign, ShrinkConfig};
 use ioxide_symex::{Ctx, Monitor};
-use ioxide_testgen::tester::replay::{ReplayTester as Replayer, Unmentioned, plan_of};
+use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
 
 use crate::args::{ReplayArgs, ShrinkArgs};
@@ -125,7 +125,8 @@ fn again(
         ));
     }
     let sign = failed(&recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
-    let plan = Replayer::new(plan_of(&spec.sts, &trace), Unmentioned::Stop);
+    let flow = ReplyFlow::new(&spec.pool, &spec.sts);
+    let plan = Replayer::new(plan_by_meaning(&flow, &spec.sts, &trace), Unmentioned::Stop);
     let mut tester = ReplayWitness { plan, seen: Trace::default() };
     let shown = |spec: &Model, trace: &Trace| -> Vec<String> {
         trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect()

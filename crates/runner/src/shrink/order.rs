@@ -3,18 +3,19 @@
 //! Shortlex, as in Hypothesis: a plan with fewer moves is smaller; of two with as many, the first move in which they
 //! differ decides. A look is smaller than an input, an input at once smaller than one after a while, and of two inputs
 //! with the same message the one whose first different value is simpler. Simple is near to zero, short, early in the
-//! alphabet or in the declaration.
+//! alphabet or in the declaration; a literal is simpler than a reference to a reply, and all references are alike.
 //!
 //! *Promises.* The order is total up to the length of waits, which a clock never repeats exactly, and well-founded:
 //! whoever goes from smaller to smaller comes to an end.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::PlannedMove;
+use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
 /// Compares two plans; `Less` if `a` is smaller.
 pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
@@ -29,8 +30,8 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
         PlannedMove::Send(_) => 2,
         PlannedMove::SendAfter(..) => 3,
     };
-    kind(a).cmp(&kind(b)).then_with(|| match (message(a), message(b)) {
-        (Some(a), Some(b)) => labels(a, b),
+    kind(a).cmp(&kind(b)).then_with(|| match (a.input(), b.input()) {
+        (Some(a), Some(b)) => inputs(a, b),
         _ => Ordering::Equal,
     })
 }
@@ -38,19 +39,53 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
 /// The message a move sends.
 pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
     match planned {
-        PlannedMove::Send(label) | PlannedMove::SendAfter(_, label) => Some(label),
+        PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(&input.label),
         PlannedMove::Look | PlannedMove::LookFor(_) => None,
     }
 }
 
-fn labels(a: &Label, b: &Label) -> Ordering {
-    match (a, b) {
-        (Label::Input(gate, values), Label::Input(other, others)) => {
-            gate.cmp(other).then_with(|| all_values(values, others))
-        }
+fn inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
+    match (&a.label, &b.label) {
+        (Label::Input(gate, values), Label::Input(other, others)) => gate.cmp(other).then_with(|| {
+            let fields = values.iter().zip(others).enumerate().map(|(at, (x, y))| {
+                match (a.is_bound(at), b.is_bound(at)) {
+                    (false, false) => simplicity(x, y),
+                    // The value of a reference is another one in every run.
+                    (true, true) => Ordering::Equal,
+                    (is_bound, other) => is_bound.cmp(&other),
+                }
+            });
+            values.len().cmp(&others.len()).then_with(|| first_difference(fields))
+        }),
         // Nobody sends anything but inputs.
         _ => Ordering::Equal,
     }
+}
+
+fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Returns the plan without what differs between runs of the same meaning: the values of references, the numbers of
+/// inputs, the steps at which replies came.
+pub(super) fn meaning(plan: &[PlannedMove]) -> Vec<PlannedMove> {
+    let mut plan = plan.to_vec();
+    let numbers: BTreeMap<usize, usize> =
+        plan.iter().filter_map(PlannedMove::input).map(|input| input.number).zip(0..).collect();
+    for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
+        input.number = 0;
+        let PlannedInput { label, references, .. } = input;
+        for reference in references {
+            // A reply that the plan does not lead to keeps its number, which is no number of an input here.
+            let after =
+                reference.reply.after.map(|number| numbers.get(&number).copied().unwrap_or(usize::MAX));
+            (reference.reply.after, reference.step, reference.span) = (after, 0, None);
+            if let Label::Input(_, values) = label {
+                values[reference.place[0]] = Value::Bool(false);
+            }
+        }
+    }
+    plan
 }
 
 fn all_values(a: &[Value], b: &[Value]) -> Ordering {

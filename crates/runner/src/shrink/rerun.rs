@@ -7,7 +7,10 @@ use std::sync::atomic::Ordering;
 use thiserror::Error;
 
 use ioxide_model::trace::Trace;
-use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
+use ioxide_model::verdict::Verdict;
+use ioxide_testgen::tester::replay::{
+    PlannedMove, ReplayTester, ReplyFlow, Unmentioned, is_same_by_meaning, plan_by_meaning,
+};
 
 use super::failure_sign::FailureSign;
 use crate::adapter::AdapterError;
@@ -16,6 +19,9 @@ use crate::coverage::Coverage;
 use crate::event::RunOutcome;
 use crate::reporter::{EventSink, SilentReporter};
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
+
+/// The number of times a repetition is made again because the system went another way; chosen by feel.
+const MAX_DETOURS: u32 = 3;
 
 /// The result of repeating a failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +85,8 @@ pub fn repeat(
     sign: FailureSign,
     times: u32,
 ) -> RerunResult {
-    let plan = plan_of(bench.cx.sts, trace);
+    let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
+    let plan = plan_by_meaning(&flow, bench.cx.sts, trace);
     let mut again =
         RerunResult { failed: 0, of: 0, wanted: times, unmade: None, instead: None, sign, is_steady: true };
     for _ in 0..times {
@@ -90,7 +97,7 @@ pub fn repeat(
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
         let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
-        let finished = match made(run_again(bench, &config, &plan, Unmentioned::Stop)) {
+        let finished = match made(run_as_recorded(bench, &config, &plan)) {
             Ok(finished) => finished,
             Err(reason) => {
                 again.unmade.get_or_insert(stop_reason(bench, &config).unwrap_or(reason));
@@ -98,7 +105,7 @@ pub fn repeat(
             }
         };
         again.of += 1;
-        again.is_steady &= finished.trace == *trace;
+        again.is_steady &= is_same_by_meaning(&flow, bench.cx.sts, trace, &finished.trace);
         if FailureSign::of(&finished) == Some(sign) {
             again.failed += 1;
         } else if again.instead.is_none() {
@@ -107,6 +114,24 @@ pub fn repeat(
         }
     }
     again
+}
+
+/// Makes one run with these moves; makes it again, up to [`MAX_DETOURS`] times, if the system went another way that the
+/// specification allows: such a run could not fail as the first one did.
+fn run_as_recorded(
+    bench: &mut RunSetup<'_, '_>,
+    config: &RunConfig,
+    plan: &[PlannedMove],
+) -> Option<RunResult> {
+    let mut detours = 0;
+    loop {
+        let finished = run_again(bench, config, plan, Unmentioned::Stop)?;
+        let is_detour = matches!(finished.end, RunEnd::Verdict(Verdict::Inconclusive, _));
+        if !is_detour || detours == MAX_DETOURS || stop_reason(bench, config).is_some() {
+            return Some(finished);
+        }
+        detours += 1;
+    }
 }
 
 /// Returns the reason why no further repetition is made; `None` if one may be.
@@ -129,7 +154,7 @@ fn made(finished: Option<RunResult>) -> Result<RunResult, UnmadeReason> {
 }
 
 impl RerunResult {
-    /// Returns whether every repetition gave the same trace as the run itself.
+    /// Returns whether every repetition gave the same trace as the run itself, but for values that the system chose.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.is_steady
@@ -162,7 +187,7 @@ impl<'t> ConfirmedFailure<'t> {
         self.sign
     }
 
-    /// Returns whether every repetition gave the same trace as the run itself.
+    /// Returns whether every repetition gave the same trace as the run itself, but for values that the system chose.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.is_steady

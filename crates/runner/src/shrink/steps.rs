@@ -6,7 +6,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::PlannedMove;
 
 use super::order::message;
-use super::values::with_value;
+use super::values::{is_bound, with_value};
 use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
 /// Neighbouring moves that are left out together.
@@ -119,6 +119,9 @@ fn fewer_for_one_less(
 
 /// The same move with this number nearer to zero by one.
 fn one_less(planned: &PlannedMove, field: usize) -> Option<PlannedMove> {
+    if is_bound(planned, field) {
+        return None;
+    }
     let Some(Label::Input(_, values)) = message(planned) else { return None };
     let Value::Int(n) = values.get(field)? else { return None };
     let one = Int::from(1);

@@ -58,11 +58,9 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
     let input = |text: &str| {
         let mut words = text.split_whitespace();
         let gate = words.next().expect("a gate");
-        PlannedMove::Send(message(
-            &spec,
-            gate,
-            &words.map(|n| n.parse().expect("a number")).collect::<Vec<_>>(),
-        ))
+        PlannedMove::Send(
+            message(&spec, gate, &words.map(|n| n.parse().expect("a number")).collect::<Vec<_>>()).into(),
+        )
     };
     let plan: Vec<PlannedMove> = inputs.split(',').map(input).chain([PlannedMove::Look]).collect();
     let config = RunConfig::default();
@@ -150,7 +148,7 @@ fn changing(first: &str, later: &str) -> (Vec<EventKind>, FailureGroup) {
     let stop = AtomicBool::new(false);
     let mut cx = Ctx::new(&mut own, &mut c);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5])), PlannedMove::Look];
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Look];
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), crate::clock::StoppedClock);
     let teller = crate::reporter::EventSink::new(&mut events, &mut clock);
@@ -319,7 +317,7 @@ fn repetitions_that_could_not_be_made_are_not_counted() {
     let mut adapter = Moody { inner, resets: 0 };
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5])), PlannedMove::Look];
+    let plan = vec![PlannedMove::Send(message(&spec, "coin", &[5]).into()), PlannedMove::Look];
     let mut tester = ioxide_testgen::tester::replay::ReplayTester::new(plan, Unmentioned::Stop);
     let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), crate::clock::StoppedClock);
     let teller = crate::reporter::EventSink::new(&mut events, &mut clock);

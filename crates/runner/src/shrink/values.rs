@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::value::Value;
-use ioxide_testgen::tester::replay::PlannedMove;
+use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
 use super::order::message;
 use super::simpler::simpler;
 use super::{BudgetSpent, CandidateFate, ShrinkSearch};
+
+/// The number of literals that are tried in the place of a reference; the simplest one mostly tells.
+const LITERALS_FOR_REFERENCE: usize = 2;
 
 /// Makes every value of every input simpler on its own.
 pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
@@ -18,7 +21,10 @@ pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bud
         let mut field = 0;
         while let Some((sort, value)) = value_at(search, at, field) {
             let mut taken = CandidateFate::Refused;
-            for value in simpler(search.bench.cx.pool, sort, &value) {
+            // The value of a reference is another one in every run: only what holds for any of them is tried.
+            let is_bound = is_bound(&search.best.plan[at], field);
+            let most = if is_bound { LITERALS_FOR_REFERENCE } else { usize::MAX };
+            for value in simpler(search.bench.cx.pool, sort, &value).into_iter().take(most) {
                 let mut plan = search.best.plan.clone();
                 plan[at] = with_value(&plan[at], field, value);
                 taken = search.offer(plan)?;
@@ -78,9 +84,10 @@ fn value_at(search: &ShrinkSearch<'_, '_, '_, '_>, at: usize, field: usize) -> O
 /// The values that more than one field of the inputs has, in order.
 fn repeated(plan: &[PlannedMove]) -> Vec<Value> {
     let mut seen: BTreeMap<&Value, usize> = BTreeMap::new();
-    for label in plan.iter().filter_map(message) {
-        if let Label::Input(_, values) = label {
-            values.iter().for_each(|value| *seen.entry(value).or_default() += 1);
+    for input in plan.iter().filter_map(PlannedMove::input) {
+        if let Label::Input(_, values) = &input.label {
+            let literals = values.iter().enumerate().filter(|(field, _)| !input.is_bound(*field));
+            literals.for_each(|(_, value)| *seen.entry(value).or_default() += 1);
         }
     }
     seen.into_iter().filter(|(_, times)| *times > 1).map(|(value, _)| value.clone()).collect()
@@ -88,25 +95,29 @@ fn repeated(plan: &[PlannedMove]) -> Vec<Value> {
 
 /// The same move with one value for another.
 fn replaced(planned: &PlannedMove, from: &Value, to: &Value) -> PlannedMove {
-    changed(planned, |values| {
-        for value in values.iter_mut().filter(|value| **value == *from) {
-            *value = to.clone();
-        }
-    })
-}
-
-/// The same move with this value in this field.
-pub(super) fn with_value(planned: &PlannedMove, field: usize, value: Value) -> PlannedMove {
-    changed(planned, |values| values[field] = value)
-}
-
-/// The same move with other values.
-fn changed(planned: &PlannedMove, change: impl FnOnce(&mut Vec<Value>)) -> PlannedMove {
     let mut planned = planned.clone();
-    if let PlannedMove::Send(Label::Input(_, values)) | PlannedMove::SendAfter(_, Label::Input(_, values)) =
-        &mut planned
-    {
-        change(values);
+    if let Some(PlannedInput { label: Label::Input(_, values), references, .. }) = planned.input_mut() {
+        for (field, value) in values.iter_mut().enumerate() {
+            let is_bound = references.iter().any(|reference| reference.place[0] == field);
+            if *value == *from && !is_bound {
+                *value = to.clone();
+            }
+        }
     }
     planned
+}
+
+/// The same move with this value in this field, which is no reference any more.
+pub(super) fn with_value(planned: &PlannedMove, field: usize, value: Value) -> PlannedMove {
+    let mut planned = planned.clone();
+    if let Some(PlannedInput { label: Label::Input(_, values), references, .. }) = planned.input_mut() {
+        values[field] = value;
+        references.retain(|reference| reference.place[0] != field);
+    }
+    planned
+}
+
+/// Returns whether this field of the input of a move comes from a reply.
+pub(super) fn is_bound(planned: &PlannedMove, field: usize) -> bool {
+    planned.input().is_some_and(|input| input.is_bound(field))
 }

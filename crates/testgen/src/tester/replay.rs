@@ -1,6 +1,14 @@
 //! The replay of a plan: the inputs of a recorded trace, with a look for every observation.
+//!
+//! An input whose value came from the system is planned with a [`Reference`] to the reply that gave it, and gets the
+//! value that this reply has in the new run: another UUID, another number.
 
-use std::collections::BTreeSet;
+mod flow;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -8,6 +16,10 @@ use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{Ctx, Monitor};
 
+pub use self::flow::{FieldId, FlowKind, ReplyFlow};
+pub use self::reference::{Reference, ReplyId, ReplyPart, ValuePath, is_same_by_meaning};
+
+use self::reference::{GivenInputs, ReferenceFinder, bind, repoint};
 use super::instant::nanoseconds;
 use super::{Tester, TesterMove, TesterStop};
 
@@ -15,13 +27,59 @@ use super::{Tester, TesterMove, TesterStop};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PlannedMove {
     /// Give this input.
-    Send(Label),
+    Send(PlannedInput),
     /// Give this input so many seconds after the last message.
-    SendAfter(Rational, Label),
+    SendAfter(Rational, PlannedInput),
     /// Observe the system.
     Look,
     /// Observe the system for so many seconds.
     LookFor(Rational),
+}
+
+/// An input of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PlannedInput {
+    /// The message; where a reference stands, with the value of the run that the plan was made from.
+    pub label: Label,
+    /// The number of the input in the run that the plan was made from: what references to the replies after it name.
+    pub number: usize,
+    /// The values that come from replies, in the order of their places.
+    pub references: Vec<Reference>,
+}
+
+impl PlannedInput {
+    /// Returns whether this field, or a part of it, comes from a reply.
+    #[must_use]
+    pub fn is_bound(&self, field: usize) -> bool {
+        self.references.iter().any(|reference| reference.place[0] == field)
+    }
+}
+
+impl From<Label> for PlannedInput {
+    /// An input with literal values, the first one of its plan.
+    fn from(label: Label) -> Self {
+        Self { label, number: 0, references: Vec::new() }
+    }
+}
+
+impl PlannedMove {
+    /// Returns the input that the move gives; `None` for a look.
+    #[must_use]
+    pub fn input(&self) -> Option<&PlannedInput> {
+        match self {
+            Self::Send(input) | Self::SendAfter(_, input) => Some(input),
+            Self::Look | Self::LookFor(_) => None,
+        }
+    }
+
+    /// Returns the input that the move gives, to change it; `None` for a look.
+    #[must_use]
+    pub fn input_mut(&mut self) -> Option<&mut PlannedInput> {
+        match self {
+            Self::Send(input) | Self::SendAfter(_, input) => Some(input),
+            Self::Look | Self::LookFor(_) => None,
+        }
+    }
 }
 
 /// The treatment of a planned input that the specification does not mention at its turn.
@@ -35,23 +93,45 @@ pub enum Unmentioned {
     Stop,
 }
 
-/// Returns the moves that made `trace`.
+/// Returns the moves that made `trace`, all values of inputs being literals.
 #[must_use]
 pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
+    plan_with(sts, trace, None)
+}
+
+/// Returns the moves that made `trace`; values of inputs that came from the system are references.
+#[must_use]
+pub fn plan_by_meaning(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
+    plan_with(sts, trace, Some(ReferenceFinder::new(flow)))
+}
+
+fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) -> Vec<PlannedMove> {
     let mut plan = Vec::new();
     let mut waited: Option<Rational> = None;
-    for label in &trace.labels {
+    let mut number = 0;
+    for (step, label) in trace.labels.iter().enumerate() {
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
-        match (label, &waited) {
-            (Label::Delay(time), before) => {
-                waited = Some(before.as_ref().map_or_else(|| time.clone(), |before| before + time));
+        match label {
+            Label::Delay(time) => {
+                waited = Some(waited.as_ref().map_or_else(|| time.clone(), |before| before + time));
                 continue;
             }
-            (Label::Input(gate, _), None) if is_ours(*gate) => plan.push(PlannedMove::Send(label.clone())),
-            (Label::Input(gate, _), Some(waited)) if is_ours(*gate) => {
-                plan.push(PlannedMove::SendAfter(waited.clone(), label.clone()));
+            Label::Input(gate, values) if is_ours(*gate) => {
+                let references = finder.as_mut().map_or_else(Vec::new, |finder| finder.input(*gate, values));
+                let input = PlannedInput { label: label.clone(), number, references };
+                number += 1;
+                plan.push(match waited.take() {
+                    None => PlannedMove::Send(input),
+                    Some(waited) => PlannedMove::SendAfter(waited, input),
+                });
             }
-            (Label::Input(..) | Label::Output(..) | Label::Quiescence, _) => plan.push(PlannedMove::Look),
+            Label::Input(gate, values) | Label::Output(gate, values) => {
+                if let Some(finder) = &mut finder {
+                    finder.reply(*gate, values, step);
+                }
+                plan.push(PlannedMove::Look);
+            }
+            Label::Quiescence => plan.push(PlannedMove::Look),
         }
         waited = None;
     }
@@ -64,6 +144,49 @@ pub fn plan_of(sts: &Sts, trace: &Trace) -> Vec<PlannedMove> {
     plan
 }
 
+/// Returns the plan with references for those to replies that it does not lead to any more: another reply with the same
+/// value, else the last one of the same kind before, else none. `trace` is the run that the plan was made from.
+#[must_use]
+pub fn without_lost_references(
+    flow: &ReplyFlow,
+    sts: &Sts,
+    trace: &Trace,
+    mut plan: Vec<PlannedMove>,
+) -> Vec<PlannedMove> {
+    let inputs = plan.iter().filter_map(PlannedMove::input);
+    let left: BTreeSet<usize> = inputs.clone().map(|input| input.number).collect();
+    let is_lost = |of: &ReplyId| of.after.is_some_and(|number| !left.contains(&number));
+    if !inputs.clone().any(|input| input.references.iter().any(|reference| is_lost(&reference.reply))) {
+        return plan;
+    }
+    let mut finder = ReferenceFinder::new(flow);
+    for (step, label) in trace.labels.iter().enumerate() {
+        match label {
+            Label::Input(gate, values) if sts.gates[*gate].kind == GateKind::Input => {
+                finder.input(*gate, values);
+            }
+            Label::Input(gate, values) | Label::Output(gate, values) => finder.reply(*gate, values, step),
+            Label::Quiescence | Label::Delay(_) => (),
+        }
+    }
+    let mut renamed = BTreeMap::new();
+    for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
+        let PlannedInput { label, number, references } = input;
+        references.retain_mut(|reference| {
+            !is_lost(&reference.reply) || repoint(&finder, reference, label, *number, &is_lost, &mut renamed)
+        });
+    }
+    plan
+}
+
+/// An input that was given.
+#[derive(Clone, Debug)]
+struct Given {
+    /// The length of the trace at that time.
+    before: usize,
+    label: Label,
+}
+
 /// A tester that makes the moves of a plan, one after the other.
 #[derive(Clone, Debug)]
 pub struct ReplayTester {
@@ -71,8 +194,10 @@ pub struct ReplayTester {
     at: usize,
     /// The positions of looks whose observation came early in this run, before an input.
     seen: BTreeSet<usize>,
-    /// The length of the trace when the last input was given, before which the system may have sent an output.
-    given: Option<usize>,
+    /// The last input that was given, before which the system may have sent an output.
+    given: Option<Given>,
+    /// The positions in the trace at which the inputs were given.
+    inputs: GivenInputs,
     unmentioned: Unmentioned,
     name: Option<String>,
 }
@@ -81,7 +206,15 @@ impl ReplayTester {
     /// Makes a tester that follows `plan`.
     #[must_use]
     pub fn new(plan: Vec<PlannedMove>, unmentioned: Unmentioned) -> Self {
-        Self { plan, at: 0, seen: BTreeSet::new(), given: None, unmentioned, name: None }
+        Self {
+            plan,
+            at: 0,
+            seen: BTreeSet::new(),
+            given: None,
+            inputs: GivenInputs::new(),
+            unmentioned,
+            name: None,
+        }
     }
 
     /// Names the tester for the goal of its runs.
@@ -95,6 +228,7 @@ impl Tester for ReplayTester {
     fn start(&mut self, _seed: u64) {
         (self.at, self.given) = (0, None);
         self.seen.clear();
+        self.inputs.clear();
     }
 
     fn goal(&self) -> Option<String> {
@@ -105,27 +239,40 @@ impl Tester for ReplayTester {
         self.give_again(history);
         while let Some(planned) = self.plan.get(self.at) {
             self.at += 1;
-            match planned {
-                PlannedMove::Look if self.seen.contains(&(self.at - 1)) => (),
+            let (wait, input) = match planned {
+                PlannedMove::Look if self.seen.contains(&(self.at - 1)) => continue,
                 PlannedMove::Look => return TesterMove::Observe,
                 PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
-                PlannedMove::SendAfter(wait, label) => {
-                    return TesterMove::StimulateAfter(wait.clone(), label.clone());
+                PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input),
+                PlannedMove::Send(input) => (None, input),
+            };
+            let bound = bind(cx.pool, cx.sts, &input.label, &input.references, &self.inputs, history);
+            let number = input.number;
+            let why = match (wait, bound) {
+                (Some(wait), Some(label)) => {
+                    self.inputs.insert(number, history.len());
+                    return TesterMove::StimulateAfter(wait, label);
                 }
-                PlannedMove::Send(label) if after.accepts(cx, label) => {
-                    self.given = Some(history.len());
-                    return TesterMove::Stimulate(label.clone());
+                (None, Some(label)) if after.accepts(cx, &label) => {
+                    self.inputs.insert(number, history.len());
+                    self.given = Some(Given { before: history.len(), label: label.clone() });
+                    return TesterMove::Stimulate(label);
                 }
                 // What is under way is settled first.
-                PlannedMove::Send(_) if after.under_way() > 0 => {
+                (None, _) if after.under_way() > 0 => {
                     self.at -= 1;
                     return TesterMove::Observe;
                 }
-                PlannedMove::Send(_) if self.unmentioned == Unmentioned::Skip => (),
-                PlannedMove::Send(label) => {
-                    let text = format!("{} is not possible here this time", label.show(cx.pool, cx.sts));
-                    return TesterMove::Stop(TesterStop::GoalMissed(text));
+                (_, Some(label)) => format!("{} is not possible here this time", label.show(cx.pool, cx.sts)),
+                (_, None) => {
+                    let label = input.label.show(cx.pool, cx.sts);
+                    let missing = input.references.iter().map(|reference| reference.show(cx.pool, cx.sts));
+                    let missing: Vec<String> = missing.collect();
+                    format!("no value for {label}: the replies lack {}", missing.join(", or "))
                 }
+            };
+            if self.unmentioned == Unmentioned::Stop {
+                return TesterMove::Stop(TesterStop::GoalMissed(why));
             }
         }
         TesterMove::Stop(TesterStop::GoalMet("the plan was carried out".into()))
@@ -136,9 +283,8 @@ impl ReplayTester {
     /// Repeats an input that an output of the system preceded, so that it was not given; the observation need not be
     /// looked for later.
     fn give_again(&mut self, history: &Trace) {
-        let Some(before) = self.given.take() else { return };
-        let Some(PlannedMove::Send(label)) = self.plan.get(self.at - 1) else { return };
-        if history.len() > before && !history.labels[before..].contains(label) {
+        let Some(Given { before, label }) = self.given.take() else { return };
+        if history.len() > before && !history.labels[before..].contains(&label) {
             self.at -= 1;
             let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
             let next_look = (self.at..self.plan.len()).find(is_due);

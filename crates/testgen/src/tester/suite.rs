@@ -70,7 +70,7 @@ impl LabelTests {
     pub fn push_plan(&mut self, plan: impl IntoIterator<Item = PlannedMove>) {
         for planned in plan {
             match planned {
-                PlannedMove::Send(label) | PlannedMove::SendAfter(_, label) => self.push(label),
+                PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => self.push(input.label),
                 PlannedMove::Look | PlannedMove::LookFor(_) => self.symbols.push(LOOK),
             }
         }
@@ -195,7 +195,9 @@ impl SuiteTester {
         while let Some(planned) = self.tests.planned(test, self.run.at) {
             match planned {
                 None => return Some(PlannedMove::Look),
-                Some(label) if after.accepts(cx, label) => return Some(PlannedMove::Send(label.clone())),
+                Some(label) if after.accepts(cx, label) => {
+                    return Some(PlannedMove::Send(label.clone().into()));
+                }
                 Some(_) if self.tests.kind(test) == WaitKind::Word && !self.run.quiet => {
                     return Some(PlannedMove::Look);
                 }
@@ -210,7 +212,9 @@ impl SuiteTester {
     /// Returns the move of a test that states itself where to look.
     fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
         match self.planned(cx, after) {
-            Some(PlannedMove::Send(label) | PlannedMove::SendAfter(_, label)) => TesterMove::Stimulate(label),
+            Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
+                TesterMove::Stimulate(input.label)
+            }
             Some(PlannedMove::Look | PlannedMove::LookFor(_)) => {
                 self.run.at += 1;
                 TesterMove::Observe
@@ -229,7 +233,9 @@ impl SuiteTester {
             return TesterMove::Observe;
         }
         match self.planned(cx, after) {
-            Some(PlannedMove::Send(label) | PlannedMove::SendAfter(_, label)) => TesterMove::Stimulate(label),
+            Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
+                TesterMove::Stimulate(input.label)
+            }
             // Whoever answers once must be silent at the end.
             Some(PlannedMove::Look | PlannedMove::LookFor(_)) | None if !self.run.quiet => {
                 TesterMove::Observe

@@ -8,7 +8,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::brute::BruteSolver;
 
 use super::random::{RandomConfig, RandomTester};
-use super::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
+use super::replay::{PlannedInput, PlannedMove, ReplayTester, Unmentioned, plan_of};
 use super::script::ScriptTester;
 use super::*;
 
@@ -100,8 +100,9 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
         let trace: Trace = [press(cx, 2), light, press(cx, 9)].into_iter().collect();
         let plan = plan_of(cx.sts, &trace);
         // What the last input led to is looked for, although nobody has seen it.
-        let sends = [2, 9].map(|n| PlannedMove::Send(press(cx, n)));
-        let [first, second] = sends;
+        let numbered = |number, label| PlannedInput { number, ..PlannedInput::from(label) };
+        let [first, second] =
+            [(0, 2), (1, 9)].map(|(number, n)| PlannedMove::Send(numbered(number, press(cx, n))));
         assert_eq!(plan, [first, PlannedMove::Look, second, PlannedMove::Look]);
         let mut strict = ReplayTester::new(plan.clone(), Unmentioned::Stop);
         let mut after = Monitor::new(cx);
@@ -178,7 +179,7 @@ fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {
 fn every_run_of_a_replay_has_the_whole_plan() {
     with(LAMP, |cx| {
         let (press, after) = (press(cx, 9), Monitor::new(cx));
-        let plan = vec![PlannedMove::Look, PlannedMove::Send(press.clone()), PlannedMove::Look];
+        let plan = vec![PlannedMove::Look, PlannedMove::Send(press.clone().into()), PlannedMove::Look];
         let mut tester = ReplayTester::new(plan, Unmentioned::Skip);
         let send = TesterMove::Stimulate(press.clone());
         // In the first run the system was silent before the input, so that it was not given.

@@ -125,7 +125,7 @@ fn tested(fault: RollFault, moves: &str, pause: Duration) -> (Model, Vec<Event>,
     let spec = model(ROLL);
     let planned = |word: &str| match word {
         "look" => PlannedMove::Look,
-        input => PlannedMove::Send(message(&spec, input, &[])),
+        input => PlannedMove::Send(message(&spec, input, &[]).into()),
     };
     let plan = moves.split_whitespace().map(planned).collect();
     let mut tester = ReplayTester::new(plan, Unmentioned::Stop);

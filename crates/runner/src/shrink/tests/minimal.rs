@@ -7,6 +7,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_test_support::test_count;
 use ioxide_testgen::mutate::{MutationOperator, mutants};
+use ioxide_testgen::tester::replay::plan_of;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,0 +1,195 @@
+//! The way of values through a model: which field of a reply can reach which field of an input.
+//!
+//! A replay asks this to tell a value that the system chose from one that the tester chose and that is equal by chance.
+//! The analysis looks at names only, never at values, and errs on both sides: it is a hint about where a value came
+//! from, and a wrong hint costs a try, never a verdict.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ioxide_model::sts::{GateId, GateKind, Sts};
+use ioxide_model::term::{Term, TermNode, TermOp, TermPool, VarId};
+use ioxide_model::value::Value;
+
+/// A field of a message: the gate, and the position of the field.
+pub type FieldId = (GateId, usize);
+
+/// The way in which a field of a reply reaches a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FlowKind {
+    /// The model determines the field from the variable: the system had no choice.
+    Determined,
+    /// The model stores the field in the variable: the system chose the value.
+    Stored,
+}
+
+/// The fields of replies that the fields of inputs are compared with.
+#[derive(Clone, Debug, Default)]
+pub struct ReplyFlow {
+    links: BTreeMap<FieldId, BTreeMap<FieldId, FlowKind>>,
+    chosen: BTreeSet<FieldId>,
+    constants: BTreeSet<Value>,
+}
+
+type FieldSources = BTreeMap<VarId, BTreeMap<FieldId, FlowKind>>;
+
+impl ReplyFlow {
+    /// Analyses a model.
+    #[must_use]
+    pub fn new(pool: &TermPool, sts: &Sts) -> Self {
+        let sources = sources_of_vars(pool, sts);
+        let aliases = aliases_of_fields(pool, sts);
+        let mut flow = Self::default();
+        for kinds in sources.values() {
+            flow.chosen
+                .extend(kinds.iter().filter(|(_, kind)| **kind == FlowKind::Stored).map(|(id, _)| *id));
+        }
+        for switch in &sts.switches {
+            let gate = &sts.gates[switch.gate];
+            let is_output_field = |term: Term| {
+                let is_field = matches!(pool.node(term), TermNode::Var(var) if gate.fields.contains(var));
+                is_field && gate.kind == GateKind::Output
+            };
+            let roots: Vec<Term> =
+                [switch.guard].into_iter().chain(switch.update.iter().map(|(_, term)| *term)).collect();
+            for term in pool.subterms(&roots, |_| true) {
+                let node = pool.node(term);
+                if let TermNode::Value(value) = node {
+                    flow.constants.insert(value.clone());
+                }
+                // That an output has the value of a variable is no comparison with what the tester chose.
+                let is_pin = matches!(node, TermNode::Eq(a, b) if [a, b].into_iter().any(|side| is_output_field(*side)));
+                if compares(node) && !is_pin {
+                    flow.link(&pool.free_vars(term), &sources, &aliases);
+                }
+            }
+        }
+        flow
+    }
+
+    /// Notes that a comparison mentions these variables.
+    fn link(&mut self, vars: &[VarId], sources: &FieldSources, aliases: &BTreeMap<VarId, BTreeSet<FieldId>>) {
+        for input in vars.iter().filter_map(|var| aliases.get(var)).flatten() {
+            for (reply, kind) in vars.iter().filter_map(|var| sources.get(var)).flatten() {
+                let known = self.links.entry(*input).or_default().entry(*reply).or_insert(*kind);
+                *known = (*known).max(*kind);
+            }
+        }
+    }
+
+    /// Returns the way in which values of `reply`, a field of an output, reach `input`, a field of an input.
+    #[must_use]
+    pub fn link_between(&self, reply: FieldId, input: FieldId) -> Option<FlowKind> {
+        self.links.get(&input)?.get(&reply).copied()
+    }
+
+    /// Returns whether the model stores this field of an output, so that the system chooses its value.
+    #[must_use]
+    pub fn is_chosen_by_system(&self, reply: FieldId) -> bool {
+        self.chosen.contains(&reply)
+    }
+
+    /// Returns whether the model mentions this value.
+    #[must_use]
+    pub fn is_constant(&self, value: &Value) -> bool {
+        self.constants.contains(value)
+    }
+}
+
+/// Returns, for every variable, the fields of outputs whose values it may hold.
+fn sources_of_vars(pool: &TermPool, sts: &Sts) -> FieldSources {
+    let mut sources = FieldSources::new();
+    let mut add = |var: VarId, field: FieldId, kind: FlowKind| {
+        let known = sources.entry(var).or_default().entry(field).or_insert(kind);
+        *known = (*known).max(kind);
+    };
+    for switch in &sts.switches {
+        if sts.gates[switch.gate].kind != GateKind::Output {
+            continue;
+        }
+        for (at, field) in sts.gates[switch.gate].fields.iter().enumerate() {
+            for (var, term) in &switch.update {
+                if pool.mentions(*term, *field) {
+                    add(*var, (switch.gate, at), FlowKind::Stored);
+                }
+            }
+            for determining in pins(pool, switch.guard, *field) {
+                let is_unknown = sts.vars.iter().any(|var| var.var == determining && var.init.is_none());
+                let kind = if is_unknown { FlowKind::Stored } else { FlowKind::Determined };
+                add(determining, (switch.gate, at), kind);
+            }
+        }
+    }
+    // Values go on from variable to variable; every round adds a source somewhere, or is the last.
+    loop {
+        let mut is_changed = false;
+        for switch in &sts.switches {
+            for (var, term) in &switch.update {
+                for from in pool.free_vars(*term).into_iter().filter(|from| from != var) {
+                    let Some(new) = sources.get(&from).cloned() else { continue };
+                    let known = sources.entry(*var).or_default();
+                    for (field, kind) in new {
+                        if known.get(&field).is_none_or(|before| *before < kind) {
+                            known.insert(field, kind);
+                            is_changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        if !is_changed {
+            return sources;
+        }
+    }
+}
+
+/// Returns the variables of the terms that `guard` equates `field` with.
+fn pins(pool: &TermPool, guard: Term, field: VarId) -> Vec<VarId> {
+    let mut found = Vec::new();
+    for term in pool.subterms(&[guard], |term| matches!(pool.node(term), TermNode::And(_))) {
+        if let TermNode::Eq(a, b) = pool.node(term) {
+            let is_field = |side: Term| *pool.node(side) == TermNode::Var(field);
+            match (is_field(*a), is_field(*b)) {
+                (true, _) => found.extend(pool.free_vars(*b)),
+                (_, true) => found.extend(pool.free_vars(*a)),
+                (false, false) => (),
+            }
+        }
+    }
+    found
+}
+
+/// Returns, for every variable, the fields of inputs whose values it stands for: a field itself, and a variable that an
+/// input stores it in.
+fn aliases_of_fields(pool: &TermPool, sts: &Sts) -> BTreeMap<VarId, BTreeSet<FieldId>> {
+    let mut aliases: BTreeMap<VarId, BTreeSet<FieldId>> = BTreeMap::new();
+    for switch in &sts.switches {
+        if sts.gates[switch.gate].kind != GateKind::Input {
+            continue;
+        }
+        for (at, field) in sts.gates[switch.gate].fields.iter().enumerate() {
+            aliases.entry(*field).or_default().insert((switch.gate, at));
+            for (var, term) in &switch.update {
+                if pool.mentions(*term, *field) {
+                    aliases.entry(*var).or_default().insert((switch.gate, at));
+                }
+            }
+        }
+    }
+    aliases
+}
+
+/// Returns whether a term compares values for equality, in whatever way.
+fn compares(node: &TermNode) -> bool {
+    matches!(
+        node,
+        TermNode::Eq(..)
+            | TermNode::Contains(..)
+            | TermNode::Prefix(..)
+            | TermNode::Suffix(..)
+            | TermNode::Exists(..)
+            | TermNode::Apply(
+                TermOp::Has | TermOp::At | TermOp::Without | TermOp::IndexOf | TermOp::Any | TermOp::Find,
+                _
+            )
+    )
+}
