@@ -127,7 +127,7 @@ pub fn project(bytes: &[u8]) {
     for name in systems(text) {
         let source = SystemSource::File { content: text.to_owned(), name: name.to_owned() };
         let _ = source.warnings();
-        let _ = source.described(0, &Instances::default());
+        let _ = source.describe(0, &Instances::default());
     }
 }
 

@@ -71,7 +71,7 @@ fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, Ea
         for (at, (size, _)) in SIZES.into_iter().enumerate() {
             progress.tick(|| format!("round {} of {ROUNDS}: test case of {size} steps", round + 1));
             let path = path(&atm()?, size)?;
-            let (case, seconds) = timed(args, &path)?;
+            let (case, seconds) = time_case(args, &path)?;
             match rows.get_mut(at) {
                 Some(row) => row.seconds = row.seconds.min(seconds),
                 None => rows.push(AtmRow { size, path, case, seconds, naive: None }),
@@ -82,7 +82,7 @@ fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, Ea
 }
 
 /// Returns the test case, and the seconds it took.
-fn timed(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), EarlyStop> {
+fn time_case(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), EarlyStop> {
     let mut model = atm()?;
     let mut solver = solver::make(&args.solver)?;
     let started = Instant::now();

@@ -69,7 +69,7 @@ struct BrpFigures {
 /// Tests every mutant with every seed in both ways and shows the means.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     if args.permuted {
-        return permuted(args);
+        return run_permuted(args);
     }
     let mut spec = model(SPEC)?;
     let mut finder = solver::make(&args.solver)?;
@@ -94,7 +94,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Runs the default tester on models written in another order for every seed.
-fn permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut counts = vec![Vec::new(); MUTANTS.len()];
     let mut progress = ProgressLine::start();
     for seed in 0..SEEDS {
@@ -185,11 +185,11 @@ fn messages(
     let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let mut total = 0;
     for n in 0..MAX_RUNS {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run::run(&mut bench, &mut *tester, &config.run, id, &mut coverage, &teller)?;
+        let finished = run::run(&mut bench, &mut *tester, &config.run, id, &mut coverage, &sink)?;
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         total += finished.trace.labels.iter().filter(is_message).count() as u64;
         if finished.end.outcome() == RunOutcome::Fail {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ioxide_campaign::drive::{CampaignDrive, CampaignObserver, WatcherWish};
+use ioxide_campaign::drive::{CampaignDrive, CampaignObserver, ObserverRequest};
 use ioxide_campaign::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, Manifest, PartError, PartWriter};
@@ -74,7 +74,7 @@ impl CampaignEngine for IdleEngine {
         let units: UnitSet = order.args.last().and_then(|units| units.parse().ok()).unwrap_or_default();
         let manifest = Manifest { asked: units.to_string(), ..self.manifest.clone() };
         let refused = |error: PartError| EngineError::Refused(error.to_string());
-        written(&order.part, &manifest, &units).map_err(refused)?;
+        write_part(&order.part, &manifest, &units).map_err(refused)?;
         self.ended.push((order.id, WorkerEnd::Exit(0)));
         Ok(())
     }
@@ -89,7 +89,7 @@ impl CampaignEngine for IdleEngine {
 }
 
 /// Writes a part whose units report as much as a short run does.
-fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartError> {
+fn write_part(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartError> {
     let mut part = PartWriter::open(dir, manifest)?;
     let result =
         json!({ "passed": 1, "inconclusive": 0, "failed": 0, "steps": 10, "coverage": { "longest": 10 } });
@@ -98,7 +98,7 @@ fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartE
         part.begin(unit, &name)?;
         (0..10)
             .for_each(|step| part.tell(&json!({ "seq": step, "time_ns": 0, "event": "step" }).to_string()));
-        part.done(unit, &name, false, &result)?;
+        part.write_done(unit, &name, false, &result)?;
     }
     part.end(EndOfPart::All)
 }
@@ -107,12 +107,12 @@ fn written(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), PartE
 struct NoObserver;
 
 impl CampaignObserver for NoObserver {
-    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> WatcherWish {
-        WatcherWish::GoOn
+    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> ObserverRequest {
+        ObserverRequest::GoOn
     }
 
-    fn part(&mut self, _part: &ScannedPart) -> WatcherWish {
-        WatcherWish::GoOn
+    fn part(&mut self, _part: &ScannedPart) -> ObserverRequest {
+        ObserverRequest::GoOn
     }
 }
 
@@ -163,11 +163,11 @@ fn merge(dir: &Path, parts: u64) -> Result<Json, EarlyStop> {
     for part in 0..parts {
         let units: UnitSet = (part..parts * UNITS_PER_PART).step_by(parts as usize).collect();
         let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
-        written(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::trouble)?;
+        write_part(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::trouble)?;
     }
     let begun = Instant::now();
     let mut gathered =
-        GatheredParts::new(&[PathBuf::from(dir)]).map_err(ioxide_cli::commands::merge::refused)?;
+        GatheredParts::new(&[PathBuf::from(dir)]).map_err(ioxide_cli::commands::merge::gather_error)?;
     let mut told = 0;
     for unit in 0..manifest.count {
         told += gathered.unit(unit).map_err(unit_command::trouble)?.map_or(0, |text| text.lines.len());

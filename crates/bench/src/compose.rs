@@ -136,7 +136,7 @@ fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
     let purposes_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(json!({
         "family": family, "parts": parts, "switches": model.sts.switches.len(), "product": product,
-        "ms_per_step": ms_per_step, "terms": terms, "purposes_ms": purposes_ms, "covered": set.covered().len(),
+        "ms_per_step": ms_per_step, "terms": terms, "purposes_ms": purposes_ms, "covered": set.covered_items().len(),
     }))
 }
 
@@ -155,7 +155,7 @@ fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
     let broken = |_| EarlyStop::usage("the system of the benchmark cannot be played");
     let mut player = ModelPlayer::new(Ctx::new(&mut played, &mut one), 1).map_err(broken)?;
     let mut cx = Ctx::new(&mut judged, &mut other);
-    let mut after = Monitor::new(&mut cx).judging(ConformanceRelation::usual(&model.sts));
+    let mut monitor = Monitor::new(&mut cx).judging(ConformanceRelation::usual(&model.sts));
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let start = Instant::now();
     let mut done = 0;
@@ -167,12 +167,12 @@ fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
             Some(label) => label,
             None => {
                 let label = random_input(model, &mut rng);
-                let Some(label) = label.filter(|label| after.accepts(&mut cx, label)) else { continue };
+                let Some(label) = label.filter(|label| monitor.accepts(&mut cx, label)) else { continue };
                 player.input(&label).map_err(broken)?;
                 label
             }
         };
-        after
+        monitor
             .observe(&mut cx, &label)
             .map_err(|_| EarlyStop::usage("the monitor refused a step of the benchmark"))?;
         done += 1;

@@ -36,7 +36,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut growth = Vec::new();
     for clocks in 1..=6 {
         for bound in [10, 100, 1_000, 10_000] {
-            growth.push(timed(args, clocks, bound)?);
+            growth.push(compare_timed(args, clocks, bound)?);
         }
     }
     let mut out = io::stdout().lock();
@@ -45,7 +45,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     } else {
         show(&mut out, &families, &growth)
     };
-    exit::shown(ExitStatus::Success, told)
+    exit::status_after_output(ExitStatus::Success, told)
 }
 
 fn show(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<()> {
@@ -110,7 +110,7 @@ fn counters(n: usize, top: u32, output: &str) -> String {
     )
 }
 
-fn compiled(text: &str) -> Result<Model, EarlyStop> {
+fn compile(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
@@ -119,10 +119,10 @@ fn compiled(text: &str) -> Result<Model, EarlyStop> {
 
 /// Measures one pair by each search.
 fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, EarlyStop> {
-    let (symbolic, symbolic_ms) = compared(args, imp, spec, SearchEngine::Symbolic)?;
-    let (turns, in_turns_ms) = compared(args, imp, spec, SearchEngine::InTurns)?;
-    let mut model = compiled(spec)?;
-    let joined = join(&mut model, &compiled(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
+    let (symbolic, symbolic_ms) = compare_models(args, imp, spec, SearchEngine::Symbolic)?;
+    let (turns, in_turns_ms) = compare_models(args, imp, spec, SearchEngine::InTurns)?;
+    let mut model = compile(spec)?;
+    let joined = join(&mut model, &compile(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut enumerated_ms: Option<f64> = None;
     for _ in 0..TRIES {
         let start = Instant::now();
@@ -149,7 +149,7 @@ fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, Ear
 }
 
 /// Returns the answer and the least time of a few repetitions; a long comparison is not repeated.
-fn compared(
+fn compare_models(
     args: &BenchArgs,
     imp: &str,
     spec: &str,
@@ -172,8 +172,8 @@ fn once(
     spec: &str,
     engine: SearchEngine,
 ) -> Result<(ConformAnswer, f64), EarlyStop> {
-    let mut model = compiled(spec)?;
-    let imp = join(&mut model, &compiled(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
+    let mut model = compile(spec)?;
+    let imp = join(&mut model, &compile(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let options = ConformOptions { engine, ..ConformOptions::default() };
@@ -201,7 +201,7 @@ fn ring(clocks: usize, bound: u32, last: u32) -> String {
 }
 
 /// Compares the ring with a late one, and with itself, by zones and in whole ticks.
-fn timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop> {
+fn compare_timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop> {
     let late = zones(args, clocks, bound, bound + 1)?;
     let same = zones(args, clocks, bound, bound)?;
     let (late_ticks, late_ticks_ms) = in_ticks_timed(clocks, bound, bound + 1);
@@ -224,8 +224,8 @@ struct ZoneComparison {
 
 /// Compares the ring whose last answer may come until `last` with the one whose answers all come in time.
 fn zones(args: &BenchArgs, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, EarlyStop> {
-    let mut model = compiled(&ring(clocks, bound, bound))?;
-    let imp = compiled(&ring(clocks, bound, last))?;
+    let mut model = compile(&ring(clocks, bound, bound))?;
+    let imp = compile(&ring(clocks, bound, last))?;
     let joined = join(&mut model, &imp).map_err(|_| EarlyStop::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);

@@ -57,7 +57,7 @@ struct CounterRow {
 
 /// Measures and shows.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
-    let mut model = loaded()?;
+    let mut model = load_counter()?;
     let n_mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default().len();
     let count = usize::try_from(args.runs.unwrap_or(MUTANTS)).unwrap_or(usize::MAX);
     let sample = Some(Sample { count, seed: args.seed.unwrap_or(1) });
@@ -65,7 +65,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
         select(&mut model, &MutantSelection { sample, ..MutantSelection::default() }).unwrap_or_default();
     let mut rows = Vec::new();
     for (name, config) in ways() {
-        rows.push((name.clone(), decided(&name, &model, &mutants, &config, &args.solver)?));
+        rows.push((name.clone(), decide_mutants(&name, &model, &mutants, &config, &args.solver)?));
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -79,22 +79,22 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn loaded() -> Result<Model, EarlyStop> {
+fn load_counter() -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("particle-counter.as", COUNTER);
     let loaded = load::load(&sources, file, &[])?;
     loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
-fn decided(
+fn decide_mutants(
     name: &str,
     model: &Model,
     mutants: &[Mutant],
     config: &KillConfig,
-    wanted: &SolverArgs,
+    solver_args: &SolverArgs,
 ) -> Result<CounterRow, EarlyStop> {
     let mut model = model.clone();
-    let mut solver = solver::make(wanted)?;
+    let mut solver = solver::make(solver_args)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let mut progress = ProgressLine::start();
     let start = Instant::now();

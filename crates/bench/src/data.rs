@@ -112,11 +112,11 @@ fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, EarlyS
     let (put, get, got) = (gate("put")?, gate("get")?, gate("got")?);
     let number = text == NUMBER;
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let refused = |_| EarlyStop::usage("the monitor refused a step of the benchmark");
     for n in 0..size {
         let label = Label::Input(put, vec![Value::int(n)]);
-        after.observe(&mut cx, &label).map_err(refused)?;
+        monitor.observe(&mut cx, &label).map_err(refused)?;
     }
     let mut fastest = f64::INFINITY;
     for round in 0..ROUNDS {
@@ -130,7 +130,7 @@ fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, EarlyS
                 Label::Output(got, vec![Value::int(oldest)]),
             ];
             for label in &exchange {
-                after.observe(&mut cx, label).map_err(refused)?;
+                monitor.observe(&mut cx, label).map_err(refused)?;
             }
         }
         fastest = fastest.min(start.elapsed().as_secs_f64());

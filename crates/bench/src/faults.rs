@@ -101,7 +101,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let modes = modes(args)?;
     show::head(args, &modes)?;
     for fault in corpus::read(args.only.as_deref())? {
-        let (rows, correct_fails) = measured(args, &fault, &modes, &mut progress)?;
+        let (rows, correct_fails) = measure_fault(args, &fault, &modes, &mut progress)?;
         let rows = Rows { fault, rows, correct_fails };
         show::row(args, &rows)?;
         all.push(rows);
@@ -111,7 +111,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Shows rows that were measured before.
-fn shown(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitStatus, EarlyStop> {
+fn show_rows(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitStatus, EarlyStop> {
     show::head(args, modes)?;
     all.iter().try_for_each(|rows| show::row(args, rows))?;
     show::foot(args, modes, all)?;
@@ -119,7 +119,7 @@ fn shown(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitSta
 }
 
 /// Measures all testers on one fault, and the number of campaigns in which its correct twin fails.
-fn measured(
+fn measure_fault(
     args: &BenchArgs,
     fault: &Fault,
     modes: &[FaultsMode],
@@ -201,11 +201,11 @@ fn until_failure(
 ) -> Result<Option<usize>, EarlyStop> {
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let (mut total, mut n) = (0, 0);
     while total < BUDGET && !tester.is_done() {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run::run(bench, tester, &RunConfig::default(), id, &mut coverage, &teller)?;
+        let finished = run::run(bench, tester, &RunConfig::default(), id, &mut coverage, &sink)?;
         total += finished.trace.len().max(1);
         n += 1;
         match (finished.end.outcome(), finished.end) {

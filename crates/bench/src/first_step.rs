@@ -71,8 +71,8 @@ fn seconds(args: &BenchArgs, file: &str) -> Result<f64, EarlyStop> {
     let mut hunt = HuntTester::new(HuntConfig::default());
     hunt.prepare(&mut cx);
     hunt.start(1);
-    let after = Monitor::new(&mut cx);
-    let _first = hunt.next(&mut cx, &after, &Trace::default());
+    let monitor = Monitor::new(&mut cx);
+    let _first = hunt.next(&mut cx, &monitor, &Trace::default());
     Ok(start.elapsed().as_secs_f64())
 }
 

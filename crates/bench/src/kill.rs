@@ -101,7 +101,7 @@ struct KillTally {
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut rows = Vec::new();
     for (name, text) in MODELS {
-        let [linear, adaptive] = compared(args, text)?;
+        let [linear, adaptive] = compare_kinds(args, text)?;
         rows.push((name, linear, adaptive));
     }
     let mut out = io::stdout().lock();
@@ -116,11 +116,12 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Measures linear traces and adaptive experiments on the mutants of a model.
-fn compared(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
-    let mut model = loaded(text)?;
-    let wanted = SolverRequest::new(&args.solver, Halt::default());
-    let decided = kill::decided(&mut model, &MutantArgs::default(), &DecideArgs::default(), &wanted, None)?;
-    let suite = kill::suite(&mut model, &decided, &wanted)?;
+fn compare_kinds(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
+    let mut model = load_model(text)?;
+    let request = SolverRequest::new(&args.solver, Halt::default());
+    let decided =
+        kill::decide_mutants(&mut model, &MutantArgs::default(), &DecideArgs::default(), &request, None)?;
+    let suite = kill::suite(&mut model, &decided, &request)?;
     let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(workers::MutantOutcome::Killed(_)));
     let killed: Vec<usize> = (0..decided.mutants.len()).filter(is_killed).collect();
     let linear = KillTester::new(suite.tests);
@@ -163,11 +164,11 @@ fn campaign(
     let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let (mut labels, mut n) = (0, 0);
     while !tester.is_done() && labels < BUDGET && n < tester.max_runs() as u64 {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)?;
+        let finished = run::run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &sink)?;
         labels += finished.trace.len();
         n += 1;
         if finished.end.outcome() == RunOutcome::Fail {
@@ -208,7 +209,7 @@ fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Resu
     Ok(())
 }
 
-fn loaded(text: &str) -> Result<Model, EarlyStop> {
+fn load_model(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());

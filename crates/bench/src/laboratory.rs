@@ -34,13 +34,13 @@ impl Benches for Measurements {
         }
     }
 
-    fn merged(
+    fn merge_rows(
         &self,
         args: &BenchArgs,
         parts: &mut GatheredParts,
-        to: &MergeArgs,
+        merge_args: &MergeArgs,
     ) -> Result<ExitStatus, EarlyStop> {
-        faults::parts::merged(args, parts, to)
+        faults::parts::merge_rows(args, parts, merge_args)
     }
 }
 

@@ -22,7 +22,7 @@ use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, LearningEffort, SystemObserver};
 use ioxide_learn::oracle::{HypothesisTest, LearningStage, OracleSuites, learn};
-use ioxide_learn::passive::merged;
+use ioxide_learn::passive::merge_runs;
 use ioxide_learn::played::PlayedMealy;
 use ioxide_model::index::Idx;
 use rand::{RngExt, SeedableRng};
@@ -111,7 +111,7 @@ impl LearnRow {
         }
         let missed = usize::try_from(seeds).unwrap_or(usize::MAX) - until_right.len();
         let (states, inputs) = (system.n_states(), system.n_inputs());
-        let passive = RECORDED.iter().map(|&runs| (runs, explained(system, runs))).collect();
+        let passive = RECORDED.iter().map(|&runs| (runs, explained_share(system, runs))).collect();
         Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed, passive })
     }
 
@@ -232,7 +232,7 @@ fn with_suites(
 }
 
 /// Returns the share of unseen runs that a machine made from `n` random runs explains.
-fn explained(system: &Mealy, n: usize) -> f64 {
+fn explained_share(system: &Mealy, n: usize) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut run = || -> IoWord {
         let length = rng.random_range(5..=25);
@@ -243,7 +243,7 @@ fn explained(system: &Mealy, n: usize) -> f64 {
     let recorded: Vec<IoWord> = (0..n).map(|_| run()).collect();
     let unseen: Vec<IoWord> = (0..UNSEEN).map(|_| run()).collect();
     // Runs of one machine do not contradict each other.
-    merged(system.n_inputs(), &recorded).map_or(0.0, |made| made.agreeing(&unseen) as f64 / UNSEEN as f64)
+    merge_runs(system.n_inputs(), &recorded).map_or(0.0, |made| made.agreeing(&unseen) as f64 / UNSEEN as f64)
 }
 
 /// Returns the processor time of this process in seconds; 0 on systems without `/proc/self/schedstat`.

@@ -11,7 +11,7 @@ use ioxide_cli::exit::{EarlyStop, ExitStatus};
 use ioxide_cli::limit;
 use ioxide_lang::parse;
 use ioxide_lsp::answers::lens::LastCampaign;
-use ioxide_lsp::server::{ServerSurroundings, serve};
+use ioxide_lsp::server::{ServerEnvironment, serve};
 use ioxide_model::source::Sources;
 use ioxide_smt::halt::Halt;
 use lsp_server::{Connection, Message, Notification, Request};
@@ -29,7 +29,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut editor = BenchEditor::new(&text)?;
     let (mut parsing, mut completion, mut hover) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        parsing.push(parsed(&text));
+        parsing.push(time_parse(&text));
         completion.push(editor.completion(round)?);
         hover.push(editor.hover(round)?);
     }
@@ -59,7 +59,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn parsed(text: &str) -> f64 {
+fn time_parse(text: &str) -> f64 {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let start = Instant::now();
@@ -79,9 +79,9 @@ fn median(times: &mut [f64]) -> f64 {
 }
 
 /// Surroundings without files or records.
-struct NoSurroundings;
+struct NoEnvironment;
 
-impl ServerSurroundings for NoSurroundings {
+impl ServerEnvironment for NoEnvironment {
     fn read(&self, _: &str) -> io::Result<String> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -113,7 +113,7 @@ struct BenchEditor {
 impl BenchEditor {
     fn new(text: &str) -> Result<Self, EarlyStop> {
         let (server, connection) = Connection::memory();
-        std::thread::spawn(move || serve(&server, Arc::new(NoSurroundings)));
+        std::thread::spawn(move || serve(&server, Arc::new(NoEnvironment)));
         let line = text.lines().position(|line| line.contains("go500:")).unwrap_or(0);
         let column = text.lines().nth(line).and_then(|line| line.find("when ")).unwrap_or(0) + 5;
         let mut editor = Self { connection, version: 0, asked: 0, line, column };
@@ -127,17 +127,17 @@ impl BenchEditor {
 
     fn tell(&self, method: &str, params: Json) -> Result<(), EarlyStop> {
         let message = Message::Notification(Notification::new(method.to_owned(), params));
-        self.connection.sender.send(message).map_err(|_| gone())
+        self.connection.sender.send(message).map_err(|_| server_gone())
     }
 
     fn ask(&mut self, method: &str, params: Json) -> Result<Json, EarlyStop> {
         self.asked += 1;
         let message = Message::Request(Request::new(self.asked.into(), method.to_owned(), params));
-        self.connection.sender.send(message).map_err(|_| gone())?;
+        self.connection.sender.send(message).map_err(|_| server_gone())?;
         loop {
-            match self.connection.receiver.recv().map_err(|_| gone())? {
+            match self.connection.receiver.recv().map_err(|_| server_gone())? {
                 Message::Response(response) if response.id == self.asked.into() => {
-                    return response.result.ok_or_else(gone);
+                    return response.result.ok_or_else(server_gone);
                 }
                 _ => {}
             }
@@ -145,7 +145,7 @@ impl BenchEditor {
     }
 
     /// Types a letter at the start of a guard, or removes it again, and waits for the answer to `method`.
-    fn edited(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
+    fn edit_and_wait(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
         let at = |column: usize| json!({ "line": self.line, "character": column });
         let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
         let change = json!({ "range": { "start": at(self.column), "end": at(end) }, "text": new });
@@ -159,18 +159,18 @@ impl BenchEditor {
     }
 
     fn completion(&mut self, round: usize) -> Result<f64, EarlyStop> {
-        let (took, answer) = self.edited(2 * round, "textDocument/completion")?;
+        let (took, answer) = self.edit_and_wait(2 * round, "textDocument/completion")?;
         let found = answer["items"].as_array().map_or(0, Vec::len);
         if found == 0 { Err(EarlyStop::usage("the server proposes nothing")) } else { Ok(took) }
     }
 
     fn hover(&mut self, round: usize) -> Result<f64, EarlyStop> {
-        let (took, answer) = self.edited(2 * round + 1, "textDocument/hover")?;
+        let (took, answer) = self.edit_and_wait(2 * round + 1, "textDocument/hover")?;
         if answer.is_null() { Err(EarlyStop::usage("the server says nothing")) } else { Ok(took) }
     }
 }
 
-fn gone() -> EarlyStop {
+fn server_gone() -> EarlyStop {
     EarlyStop::usage("the language server of the benchmark went away")
 }
 

@@ -23,10 +23,10 @@ mod scale;
 mod trees;
 mod truth;
 
-use ioxide_cli::{Laboratory, program};
+use ioxide_cli::{BenchHost, program};
 
 use self::laboratory::Measurements;
 
 fn main() -> std::process::ExitCode {
-    program(&Laboratory::Here(&Measurements))
+    program(&BenchHost::Here(&Measurements))
 }

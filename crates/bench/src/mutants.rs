@@ -44,12 +44,12 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     for domain in DOMAINS {
         let name =
             if domain == 0 { "BRP, unbounded messages".into() } else { format!("BRP, {domain} messages") };
-        models.push(compared(&name, loaded(&brp(domain))?, &args.solver)?);
+        models.push(compare_methods(&name, load_model(&brp(domain))?, &args.solver)?);
     }
-    models.push(compared("69 inputs, 20 outputs", loaded(&synthetic())?, &args.solver)?);
+    models.push(compare_methods("69 inputs, 20 outputs", load_model(&synthetic())?, &args.solver)?);
     let optimisations = [
-        optimisations("BRP, unbounded messages", loaded(BRP)?, &args.solver)?,
-        optimisations("69 inputs, 20 outputs", loaded(&synthetic())?, &args.solver)?,
+        optimisations("BRP, unbounded messages", load_model(BRP)?, &args.solver)?,
+        optimisations("69 inputs, 20 outputs", load_model(&synthetic())?, &args.solver)?,
     ];
     let scaling = scaling(&args.solver)?;
     let mut out = io::stdout().lock();
@@ -104,7 +104,7 @@ fn synthetic() -> String {
     text
 }
 
-fn loaded(text: &str) -> Result<Model, EarlyStop> {
+fn load_model(text: &str) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = load::load(&sources, file, &[])?;
@@ -129,10 +129,10 @@ fn symbolic(
     model: &Model,
     mutants: &[Mutant],
     config: &KillConfig,
-    wanted: &SolverArgs,
+    solver_args: &SolverArgs,
 ) -> Result<MutantTimes, EarlyStop> {
     let mut model = model.clone();
-    let mut solver = solver::make(wanted)?;
+    let mut solver = solver::make(solver_args)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let start = Instant::now();
     let analysis = MutationAnalysis::new(&mut cx, config);
@@ -173,9 +173,9 @@ fn median(seconds: &[f64]) -> f64 {
 }
 
 /// Measures one model both ways: all sampled mutants symbolically, some of them by enumeration too.
-fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
+fn compare_methods(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
-    let timed = symbolic(&model, &mutants, &KillConfig::default(), wanted)?;
+    let timed = symbolic(&model, &mutants, &KillConfig::default(), solver_args)?;
     let stride = (mutants.len() / EXPLICIT).max(1);
     let budget = EnumerationBudget { states: 1_000_000, steps: STEPS };
     let possible = is_enumerable(&model.pool, &model.sts);
@@ -201,12 +201,12 @@ fn compared(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, E
 }
 
 /// Measures the same mutants with everything, and with each optimisation switched off.
-fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Json, EarlyStop> {
+fn optimisations(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
     let mutants = sample(&mut model, SYMBOLIC);
     let total = |config: &KillConfig| -> Result<f64, EarlyStop> {
         let mut best = f64::INFINITY;
         for _ in 0..REPEATS {
-            let timed = symbolic(&model, &mutants, config, wanted)?;
+            let timed = symbolic(&model, &mutants, config, solver_args)?;
             best = best.min(timed.precompute + timed.seconds.iter().sum::<f64>());
         }
         Ok(best)
@@ -242,12 +242,12 @@ fn optimisations(name: &str, mut model: Model, wanted: &SolverArgs) -> Result<Js
 }
 
 /// Measures all mutants on one core and on two.
-fn scaling(wanted: &SolverArgs) -> Result<Json, EarlyStop> {
-    let mut model = loaded(BRP)?;
+fn scaling(solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
+    let mut model = load_model(BRP)?;
     let mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default();
     let mutants: Vec<Mutant> = std::iter::repeat_n(mutants, REPEATS).flatten().collect();
     let mut seconds = Vec::new();
-    let endless = SolverRequest::endless(wanted);
+    let endless = SolverRequest::endless(solver_args);
     for jobs in [1, 2] {
         let start = Instant::now();
         let known = vec![None; mutants.len()];

@@ -64,7 +64,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
         let bare = EXCHANGES as f64 / bare(echo)?;
-        let tool = 2.0 * EXCHANGES as f64 / tested(args, sut, (1, EXCHANGES))?;
+        let tool = 2.0 * EXCHANGES as f64 / time_campaign(args, sut, (1, EXCHANGES))?;
         progress.tick(|| format!("round {round}: {bare:.0} round trips, {tool:.0} steps a second"));
         rounds.push((bare, tool));
     }
@@ -110,7 +110,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Returns the most memory a campaign takes.
 fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, EarlyStop> {
     memory::forget_peak();
-    tested(args, sut, size)?;
+    time_campaign(args, sut, size)?;
     Ok(memory::peak_kb())
 }
 
@@ -132,7 +132,11 @@ fn bare(address: SocketAddr) -> Result<f64, EarlyStop> {
 }
 
 /// Returns the seconds for a campaign of runs with exchanges, recorded to a file that is thrown away.
-fn tested(args: &BenchArgs, address: SocketAddr, (runs, exchanges): (u64, usize)) -> Result<f64, EarlyStop> {
+fn time_campaign(
+    args: &BenchArgs,
+    address: SocketAddr,
+    (runs, exchanges): (u64, usize),
+) -> Result<f64, EarlyStop> {
     let mut spec = model()?;
     let mut solver = solver::make(&args.solver)?;
     let trouble = |error| EarlyStop::new(ExitStatus::Infrastructure, format!("{error}"));
@@ -146,11 +150,11 @@ fn tested(args: &BenchArgs, address: SocketAddr, (runs, exchanges): (u64, usize)
     let path = std::env::temp_dir().join(format!("ioxide-bench-{}.jsonl", std::process::id()));
     let mut recorder = Recorder::new(BufWriter::new(fs::File::create(&path)?))?;
     let mut clock = MonotonicClock::start();
-    let teller = EventSink::new(&mut recorder, &mut clock);
+    let sink = EventSink::new(&mut recorder, &mut clock);
     let run = RunConfig { max_steps: usize::MAX, ..RunConfig::default() };
     let config = CampaignConfig { run, runs, ..CampaignConfig::default() };
     let start = Instant::now();
-    let outcome = campaign(&mut bench, &mut tester, &config, &teller)?;
+    let outcome = campaign(&mut bench, &mut tester, &config, &sink)?;
     let seconds = start.elapsed().as_secs_f64();
     fs::remove_file(&path)?;
     match outcome.counts.passed {
@@ -180,8 +184,8 @@ impl Tester for Pings {
         self.left = self.exchanges;
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, _after: &Monitor, history: &Trace) -> TesterMove {
-        if matches!(history.labels.last(), Some(Label::Input(..))) {
+    fn next(&mut self, cx: &mut Ctx<'_>, _monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if matches!(trace.labels.last(), Some(Label::Input(..))) {
             return TesterMove::Observe;
         }
         if self.left == 0 {

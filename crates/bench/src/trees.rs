@@ -88,7 +88,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     });
     let mut out = io::stdout().lock();
     let told = if args.json { writeln!(out, "{result}") } else { show(&mut out, &result) };
-    exit::shown(ExitStatus::Success, told)
+    exit::status_after_output(ExitStatus::Success, told)
 }
 
 fn show(out: &mut impl Write, result: &Json) -> io::Result<()> {
@@ -225,9 +225,9 @@ impl ChancePlayer<'_> {
     /// Gives an input; a system that does not mention it ignores it.
     fn send(&mut self, run: &mut PlayedRun, label: &Label) {
         run.messages += 1;
-        run.belief = self.moved(&self.model.sts, &run.belief, label);
+        run.belief = self.states_after(&self.model.sts, &run.belief, label);
         if let Some(state) = run.state.take() {
-            let next = self.moved(self.system, std::slice::from_ref(&state), label);
+            let next = self.states_after(self.system, std::slice::from_ref(&state), label);
             run.state = Some(if next.is_empty() { state } else { self.one_of(next) });
         }
     }
@@ -242,7 +242,9 @@ impl ChancePlayer<'_> {
         let mut shown: Vec<(Label, ConcreteState)> = Vec::new();
         for label in outputs(self.system) {
             let from = run.state.as_slice();
-            shown.extend(self.moved(self.system, from, &label).into_iter().map(|next| (label.clone(), next)));
+            shown.extend(
+                self.states_after(self.system, from, &label).into_iter().map(|next| (label.clone(), next)),
+            );
         }
         let (seen, state) = if shown.is_empty() {
             (Label::Quiescence, run.state.take())
@@ -255,17 +257,17 @@ impl ChancePlayer<'_> {
             Label::Quiescence => {
                 let speaks = |state: &ConcreteState| {
                     outputs(&self.model.sts).iter().any(|label| {
-                        !self.moved(&self.model.sts, std::slice::from_ref(state), label).is_empty()
+                        !self.states_after(&self.model.sts, std::slice::from_ref(state), label).is_empty()
                     })
                 };
                 run.belief.drain(..).filter(|state| !speaks(state)).collect()
             }
-            _ => self.moved(&self.model.sts, &run.belief, &seen),
+            _ => self.states_after(&self.model.sts, &run.belief, &seen),
         };
         seen
     }
 
-    fn moved(&self, sts: &Sts, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
+    fn states_after(&self, sts: &Sts, states: &[ConcreteState], label: &Label) -> Vec<ConcreteState> {
         let mut found: Vec<ConcreteState> = Vec::new();
         for state in states {
             for next in concrete::successors(&self.model.pool, sts, state, label).unwrap_or_default() {

@@ -226,7 +226,7 @@ struct TruthFigures {
 
 impl TruthFigures {
     fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, TrialError>) {
-        let name = format!("{}, {} machine", named(trial), load.name());
+        let name = format!("{}, {} machine", describe_trial(trial), load.name());
         match outcome {
             Ok(outcome) => {
                 self.runs += outcome.counts.total();
@@ -250,12 +250,12 @@ impl TruthFigures {
         let cell = self.faults.entry((at, delay)).or_default();
         let is_found = outcome.as_ref().is_ok_and(|outcome| outcome.counts.failed > 0);
         *cell = (cell.0 + u64::from(is_found), cell.1 + 1);
-        if let (Ok(outcome), Some(message)) = (outcome, trial.kind.blamed()) {
+        if let (Ok(outcome), Some(message)) = (outcome, trial.kind.spoiled_message()) {
             let is_it = |failure: &FailureGroup| failure.signature.starts_with(&format!("!{message} "));
             *self.blamed.entry(at).or_default() += u64::from(outcome.failures.iter().any(is_it));
         }
         if let Err(error) = outcome {
-            self.errors.push(format!("{}: {error}", named(trial)));
+            self.errors.push(format!("{}: {error}", describe_trial(trial)));
         }
     }
 
@@ -266,7 +266,7 @@ impl TruthFigures {
     }
 
     /// Returns the kinds whose faults were looked for, with their places.
-    fn measured(&self) -> impl Iterator<Item = (usize, SystemKind)> {
+    fn measured_kinds(&self) -> impl Iterator<Item = (usize, SystemKind)> {
         let is_measured = |(at, _): &(usize, SystemKind)| self.faults.keys().any(|(kind, _)| kind == at);
         SystemKind::ALL.into_iter().enumerate().filter(is_measured)
     }
@@ -291,7 +291,7 @@ impl TruthFigures {
         json!({
             "version": 1, "bench": "truth", "seed": seed, "runs": self.runs,
             "false_fails": self.false_fails.len(), "inconclusive": self.inconclusive, "errors": self.errors,
-            "failures": self.false_fails, "faults": self.measured().map(fault).collect::<Vec<_>>(),
+            "failures": self.false_fails, "faults": self.measured_kinds().map(fault).collect::<Vec<_>>(),
             "cells": self.cells.iter().map(|(name, (runs, failed))| json!({
                 "name": name, "runs": runs, "false_fails": failed,
             })).collect::<Vec<_>>(),
@@ -311,7 +311,7 @@ impl TruthFigures {
             writeln!(out, "  {line}")?;
         }
         writeln!(out, "faults found, by delay of each direction:")?;
-        for (at, kind) in self.measured() {
+        for (at, kind) in self.measured_kinds() {
             let cells = self.faults.iter().filter(|((kind, _), _)| *kind == at);
             let shown: Vec<String> =
                 cells.map(|((_, delay), (found, seeds))| format!("{delay} ms {found}/{seeds}")).collect();
@@ -324,7 +324,7 @@ impl TruthFigures {
 }
 
 /// Returns a combination in words.
-fn named(trial: &TruthTrial) -> String {
+fn describe_trial(trial: &TruthTrial) -> String {
     format!("{} over {}, {} ms", trial.kind.name(), trial.wire.name(), trial.lag.0.as_millis())
 }
 
@@ -347,7 +347,7 @@ mod tests {
         assert_ne!(seeds(&trials), seeds(&correct(&kinds, 123, 8)));
         let n = combinations(&kinds, Health::Faulty).len();
         assert_eq!(faulty(&kinds, RUNS_PER_SEED, 7).len(), n);
-        let mut names: Vec<String> = faulty(&kinds, RUNS_PER_SEED, 7).iter().map(named).collect();
+        let mut names: Vec<String> = faulty(&kinds, RUNS_PER_SEED, 7).iter().map(describe_trial).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), n, "every combination has its turn");

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 use thiserror::Error;
 
-use self::journal::{FailedTries, opened};
+use self::journal::{FailedTries, open_journal};
 use crate::engine::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, last_words};
 use crate::leases::Leases;
 use crate::part::{EndOfPart, MANIFEST, Manifest, PartError, UNITS};
@@ -88,7 +88,7 @@ pub enum DriveError {
 
 /// The wish of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WatcherWish {
+pub enum ObserverRequest {
     /// Go on.
     GoOn,
     /// Do no unit after this one.
@@ -100,10 +100,10 @@ pub enum WatcherWish {
 /// An observer of a campaign.
 pub trait CampaignObserver {
     /// Reports the progress; called before every wait for workers.
-    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> WatcherWish;
+    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> ObserverRequest;
 
     /// Reports a part whose worker has ended.
-    fn part(&mut self, part: &ScannedPart) -> WatcherWish;
+    fn part(&mut self, part: &ScannedPart) -> ObserverRequest;
 
     /// Reports that the system at an address did not answer and is not used for `rest`; `said` are the last lines of
     /// the log.
@@ -171,7 +171,7 @@ impl CampaignDrive {
         let parts = dir.join("parts");
         fs::create_dir_all(&parts).map_err(|error| DriveError::Io { path: parts.clone(), error })?;
         let dir = fs::canonicalize(dir).map_err(|error| DriveError::Io { path: dir.into(), error })?;
-        let (journal, tried) = opened(&dir, manifest)?;
+        let (journal, tried) = open_journal(&dir, manifest)?;
         let (mut done, mut next) = (UnitSet::new(), 1);
         for part in parts_in(&dir)? {
             let number =
@@ -215,8 +215,8 @@ impl CampaignDrive {
 
     /// The units that are done.
     #[must_use]
-    pub const fn done(&self) -> &UnitSet {
-        self.schedule.done()
+    pub const fn done_units(&self) -> &UnitSet {
+        self.schedule.done_units()
     }
 
     /// Reports to `watch` the parts that are in the directory already.
@@ -226,21 +226,21 @@ impl CampaignDrive {
     pub fn recall(&mut self, watch: &mut dyn CampaignObserver) -> Result<(), DriveError> {
         for part in parts_in(&self.dir)? {
             let part = scan(&part)?;
-            self.wished(watch, &part);
+            self.follow_observer(watch, &part);
         }
         Ok(())
     }
 
     /// Reports `part` to the observer and follows its wish; a part that ended with a failure stops the campaign after
     /// it.
-    fn wished(&mut self, watch: &mut dyn CampaignObserver, part: &ScannedPart) {
+    fn follow_observer(&mut self, watch: &mut dyn CampaignObserver, part: &ScannedPart) {
         match watch.part(part) {
-            WatcherWish::StopAfter(unit) => self.stop_after(unit),
-            WatcherWish::Stop => self.schedule.stop(),
-            WatcherWish::GoOn if part.end == Some(EndOfPart::Failure) => {
+            ObserverRequest::StopAfter(unit) => self.stop_after(unit),
+            ObserverRequest::Stop => self.schedule.stop(),
+            ObserverRequest::GoOn if part.end == Some(EndOfPart::Failure) => {
                 part.failed.into_iter().for_each(|unit| self.stop_after(unit));
             }
-            WatcherWish::GoOn => (),
+            ObserverRequest::GoOn => (),
         }
     }
 
@@ -262,13 +262,13 @@ impl CampaignDrive {
         let mut stopped: Option<Instant> = None;
         let ended = loop {
             match watch.progress(&self.schedule.tally(), begun.elapsed()) {
-                WatcherWish::Stop if stopped.is_none() => {
+                ObserverRequest::Stop if stopped.is_none() => {
                     self.schedule.stop();
                     engine.stop();
                     stopped = Some(Instant::now());
                 }
-                WatcherWish::StopAfter(unit) => self.stop_after(unit),
-                WatcherWish::Stop | WatcherWish::GoOn => (),
+                ObserverRequest::StopAfter(unit) => self.stop_after(unit),
+                ObserverRequest::Stop | ObserverRequest::GoOn => (),
             }
             if stopped.is_some_and(|since| since.elapsed() > GRACE) {
                 engine.kill();
@@ -286,7 +286,7 @@ impl CampaignDrive {
             }
             let ended = engine.poll(WAIT)?;
             let taken =
-                ended.into_iter().try_for_each(|(id, end)| self.taken(id, end, watch, begun.elapsed()));
+                ended.into_iter().try_for_each(|(id, end)| self.take_part(id, end, watch, begun.elapsed()));
             if taken.is_err() {
                 engine.kill();
                 break taken;
@@ -332,7 +332,7 @@ impl CampaignDrive {
     }
 
     /// Takes in the part of a worker that has ended.
-    fn taken(
+    fn take_part(
         &mut self,
         id: u64,
         end: WorkerEnd,
@@ -351,9 +351,9 @@ impl CampaignDrive {
             if is_silent {
                 let rest = leases.silent(lease.clone(), now);
                 watch.resting(&lease, rest, &said());
-                return self.waited(id, &said(), now);
+                return self.put_back_unanswered(id, &said(), now);
             }
-            leases.answered(lease);
+            leases.return_healthy(lease);
             self.answered = now;
         }
         let batch_end = match &end {
@@ -372,22 +372,22 @@ impl CampaignDrive {
         let worked = part.as_ref().and_then(|part| part.worked);
         let left = part.as_ref().map_or(&[][..], |part| &part.left);
         let report = BatchReport { done: &done, left, end: &batch_end, worked };
-        let told = self.schedule.ended(id, &report, now);
+        let told = self.schedule.end_batch(id, &report, now);
         self.twice += told.twice;
-        told.blamed.iter().try_for_each(|(unit, why)| self.tried(*unit, why))?;
+        told.blamed.iter().try_for_each(|(unit, why)| self.record_failed_try(*unit, why))?;
         self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
         if self.in_vain >= IN_VAIN * self.workers.max(2) && self.schedule.aside().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });
         }
-        part.into_iter().for_each(|part| self.wished(watch, &part));
+        part.into_iter().for_each(|part| self.follow_observer(watch, &part));
         Ok(())
     }
 
     /// Puts the units of a batch back whose shared system did not answer; fails if none has answered for too long.
-    fn waited(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
+    fn put_back_unanswered(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
         self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
         let report = BatchReport { done: &UnitSet::new(), left: &[], end: &BatchEnd::Ended, worked: None };
-        self.schedule.ended(id, &report, now);
+        self.schedule.end_batch(id, &report, now);
         self.in_vain += 1;
         if now.saturating_sub(self.answered) > PATIENCE {
             Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() })
@@ -397,7 +397,7 @@ impl CampaignDrive {
     }
 
     /// Notes a failed try of a unit in the journal.
-    fn tried(&mut self, unit: u64, why: &str) -> Result<(), DriveError> {
+    fn record_failed_try(&mut self, unit: u64, why: &str) -> Result<(), DriveError> {
         let tries = self.schedule.tries(unit);
         self.note(&json!({ "tried": unit + 1, "tries": tries, "why": why }))
     }

@@ -109,7 +109,7 @@ pub trait CampaignEngine {
 
 /// Text in single quotes for a shell, unless it needs none.
 #[must_use]
-pub fn quoted(text: &str) -> String {
+pub fn quote_for_shell(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
@@ -121,8 +121,9 @@ pub fn quoted(text: &str) -> String {
 /// A command line for a shell.
 #[must_use]
 pub fn command_line(env: &[(String, String)], program: &str, args: &[String]) -> String {
-    let env = env.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
-    let words = std::iter::once(quoted(program)).chain(args.iter().map(|word| quoted(word)));
+    let env = env.iter().map(|(name, value)| format!("{name}={}", quote_for_shell(value)));
+    let words =
+        std::iter::once(quote_for_shell(program)).chain(args.iter().map(|word| quote_for_shell(word)));
     env.chain(words).collect::<Vec<_>>().join(" ")
 }
 
@@ -143,7 +144,7 @@ mod tests {
     fn a_shell_reads_back_what_is_quoted() {
         for text in ["plain", "", "it's", "$HOME `x` \"y\"", "a b\tc", "*", "-n\\"] {
             let told = std::process::Command::new("sh")
-                .args(["-c", &format!("printf %s {}", quoted(text))])
+                .args(["-c", &format!("printf %s {}", quote_for_shell(text))])
                 .output()
                 .unwrap();
             assert_eq!(String::from_utf8_lossy(&told.stdout), text);

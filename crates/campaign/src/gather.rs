@@ -188,7 +188,7 @@ impl GatheredParts {
     }
 
     /// Units that could not be done and that no other part has, and why.
-    pub fn left(&self) -> impl Iterator<Item = (u64, &str)> {
+    pub fn missing_units(&self) -> impl Iterator<Item = (u64, &str)> {
         let left = self.parts.iter().flat_map(|part| &part.left);
         left.filter(|(unit, _)| self.missing.contains(*unit)).map(|(unit, why)| (*unit, why.as_str()))
     }

@@ -45,7 +45,7 @@ impl Leases {
     }
 
     /// Gives an address back whose system has answered; its failures are forgotten.
-    pub fn answered(&mut self, address: String) {
+    pub fn return_healthy(&mut self, address: String) {
         self.resting.remove(&address);
         self.free.push(address);
     }
@@ -78,7 +78,7 @@ mod tests {
                     prop_assert_eq!(leases.has_one(now), leases.clone().take(now).is_some());
                     out.extend(leases.take(now));
                 } else if let Some(address) = out.pop() {
-                    if is_silent { leases.silent(address, now); } else { leases.answered(address) }
+                    if is_silent { leases.silent(address, now); } else { leases.return_healthy(address) }
                 }
                 for address in ["a:1", "b:2"] {
                     let count = |held: &[String]| held.iter().filter(|it| *it == address).count();
@@ -102,10 +102,10 @@ mod tests {
         assert_eq!(leases.take(ms(499)), None, "it rests");
         assert_eq!(leases.take(ms(500)), Some("a:1".into()));
         assert_eq!(leases.silent("a:1".into(), ms(500)), ms(1000));
-        leases.answered("b:2".into());
+        leases.return_healthy("b:2".into());
         assert_eq!(leases.take(ms(5000)), Some("b:2".into()), "it has answered");
         assert_eq!(leases.take(ms(5000)), Some("a:1".into()));
-        leases.answered("a:1".into());
+        leases.return_healthy("a:1".into());
         assert_eq!(leases.take(ms(5000)), Some("a:1".into()));
         assert_eq!(leases.silent("a:1".into(), ms(5000)), ms(500), "what was before is forgotten");
     }

@@ -236,7 +236,7 @@ impl PartWriter {
         }
         let known = dir.join(MANIFEST).exists().then(|| scan(dir)).transpose()?;
         let (before, end) = match &known {
-            Some(known) => (known.units(), resumed(dir, known, manifest)?),
+            Some(known) => (known.units(), find_resume_offset(dir, known, manifest)?),
             None => {
                 put(&dir.join(MANIFEST), manifest)?;
                 (UnitSet::new(), 0)
@@ -268,7 +268,13 @@ impl PartWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn done(&mut self, unit: u64, name: &str, has_failed: bool, result: &Json) -> Result<(), PartError> {
+    pub fn write_done(
+        &mut self,
+        unit: u64,
+        name: &str,
+        has_failed: bool,
+        result: &Json,
+    ) -> Result<(), PartError> {
         let failed = if has_failed { "\"failed\":true," } else { "" };
         let line =
             format!("{{\"done\":{},{failed}\"unit\":{},\"result\":{result}}}\n", unit + 1, Json::from(name));
@@ -286,7 +292,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn left(&mut self, unit: u64, name: &str, why: &str) -> Result<(), PartError> {
+    pub fn write_missing(&mut self, unit: u64, name: &str, why: &str) -> Result<(), PartError> {
         self.pending.clear();
         let line =
             format!("{{\"left\":{},\"unit\":{},\"why\":{}}}\n", unit + 1, Json::from(name), Json::from(why));
@@ -309,7 +315,7 @@ impl PartWriter {
 ///
 /// # Errors
 /// If it is of another plan, or has other units or other feedback.
-fn resumed(dir: &Path, known: &ScannedPart, manifest: &Manifest) -> Result<u64, PartError> {
+fn find_resume_offset(dir: &Path, known: &ScannedPart, manifest: &Manifest) -> Result<u64, PartError> {
     let there = &known.manifest;
     match there.differs(manifest) {
         None if there.asked == manifest.asked && there.feedback == manifest.feedback => Ok(known.whole),

@@ -45,7 +45,7 @@ impl UnitRounds {
 
     /// `count` rounds that do the same again; at least one.
     #[must_use]
-    pub fn repeated(count: u64) -> Self {
+    pub fn repeat(count: u64) -> Self {
         Self { count: count.max(1), deal: DealOrder::Repeated }
     }
 
@@ -160,7 +160,7 @@ impl RoundFeedback {
 
     /// The units of this round that need not be done.
     #[must_use]
-    pub fn settled(&self) -> UnitSet {
+    pub fn settled_units(&self) -> UnitSet {
         self.settled.parse().unwrap_or_default()
     }
 }
@@ -177,7 +177,7 @@ mod tests {
         #[test]
         fn every_unit_is_of_one_round(count in 1u64..9, each in 0u64..40, more in 0u64..9) {
             for (rounds, units) in [
-                (UnitRounds::repeated(count), each * count),
+                (UnitRounds::repeat(count), each * count),
                 (UnitRounds::dealt(count), each * count + more),
             ] {
                 let mut all = UnitSet::new();
@@ -199,7 +199,7 @@ mod tests {
         let known = RoundFeedback::new("p", 2, &UnitSet::range(3, 5), false, json!({ "covered": [1, 2] }));
         known.write(&path).unwrap();
         assert_eq!(RoundFeedback::read(&path).unwrap(), known);
-        assert_eq!(known.settled(), UnitSet::range(3, 5));
+        assert_eq!(known.settled_units(), UnitSet::range(3, 5));
         let others = [
             RoundFeedback { round: 3, ..known.clone() },
             RoundFeedback { over: true, ..known.clone() },

@@ -67,7 +67,7 @@ impl ScannedPart {
 
     /// The units it was asked for.
     #[must_use]
-    pub fn asked(&self) -> UnitSet {
+    pub fn requested_units(&self) -> UnitSet {
         self.manifest.asked.parse().unwrap_or_default()
     }
 }
@@ -175,13 +175,13 @@ enum PartLine {
 
 impl PartLine {
     fn of(line: &[u8]) -> Self {
-        if let Some((unit, _)) = numbered(line, b"{\"begin\":") {
+        if let Some((unit, _)) = parse_numbered(line, b"{\"begin\":") {
             return Self::Begin(unit);
         }
-        if let Some((unit, rest)) = numbered(line, b"{\"done\":") {
+        if let Some((unit, rest)) = parse_numbered(line, b"{\"done\":") {
             return Self::Done(unit, rest.starts_with(b",\"failed\":true"));
         }
-        if let Some((unit, _)) = numbered(line, b"{\"left\":") {
+        if let Some((unit, _)) = parse_numbered(line, b"{\"left\":") {
             let told: Option<Json> = serde_json::from_slice(line).ok();
             let why = told.as_ref().and_then(|told| told.get("why")).and_then(Json::as_str);
             return why.map_or(Self::Wrong, |why| Self::Left(unit, why.to_owned()));
@@ -198,7 +198,7 @@ impl PartLine {
 }
 
 /// The unit after `head`, from 0, and what follows it.
-fn numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
+fn parse_numbered<'l>(line: &'l [u8], head: &[u8]) -> Option<(u64, &'l [u8])> {
     let rest = line.strip_prefix(head)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let number: u64 = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;

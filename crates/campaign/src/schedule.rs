@@ -173,17 +173,17 @@ impl Schedule {
     }
 
     /// Returns the units of `set` that are still wanted.
-    fn wanted(&self, set: &UnitSet) -> UnitSet {
+    fn retain_wanted(&self, set: &UnitSet) -> UnitSet {
         set.iter().take_while(|&unit| self.is_wanted(unit)).collect()
     }
 
     fn reopen(&mut self, units: &UnitSet) {
-        let wanted = self.wanted(units);
+        let wanted = self.retain_wanted(units);
         self.open.extend(&wanted);
     }
 
     fn suspect(&mut self, units: &UnitSet, tries: u32) {
-        let wanted = self.wanted(units);
+        let wanted = self.retain_wanted(units);
         if !wanted.is_empty() {
             self.suspects.push_back((wanted, tries));
         }
@@ -242,7 +242,7 @@ impl Schedule {
     }
 
     /// Takes in the end of a batch; returns what it blames units for.
-    pub fn ended(&mut self, id: u64, report: &BatchReport<'_>, now: Duration) -> BatchBlame {
+    pub fn end_batch(&mut self, id: u64, report: &BatchReport<'_>, now: Duration) -> BatchBlame {
         let Some((batch, begun)) = self.running.remove(&id) else { return BatchBlame::default() };
         let mut rest = batch.units;
         let mut told = BatchBlame::default();
@@ -311,7 +311,7 @@ impl Schedule {
 
     fn stop_before(&mut self, end: u64) {
         self.unwanted = Some(self.unwanted.map_or(end, |before| before.min(end)));
-        self.open = self.wanted(&self.open);
+        self.open = self.retain_wanted(&self.open);
         for (set, tries) in std::mem::take(&mut self.suspects) {
             self.suspect(&set, tries);
         }
@@ -331,7 +331,7 @@ impl Schedule {
 
     /// The units that are done.
     #[must_use]
-    pub const fn done(&self) -> &UnitSet {
+    pub const fn done_units(&self) -> &UnitSet {
         &self.done
     }
 

@@ -132,7 +132,7 @@ impl<'c> Simulation<'c> {
             self.now = at as f64 / 1e9;
             match std::mem::replace(&mut self.machines[machine], SimulatedMachine::Idle) {
                 SimulatedMachine::Busy { batch, done, end, worked } => {
-                    self.ended(machine, batch, &done, &end, worked)
+                    self.end_batch(machine, batch, &done, &end, worked)
                 }
                 SimulatedMachine::Down => {
                     self.idle.insert(machine);
@@ -200,11 +200,12 @@ impl<'c> Simulation<'c> {
         }
     }
 
-    fn ended(&mut self, machine: usize, batch: u64, done: &UnitSet, end: &BatchEnd, worked: Duration) {
+    fn end_batch(&mut self, machine: usize, batch: u64, done: &UnitSet, end: &BatchEnd, worked: Duration) {
         let bytes = self.cluster.unit_bytes * done.len() as f64;
         let taken = self.drive(self.cluster.driver_seconds / 2.0 + bytes / self.cluster.line_bytes);
         let report = BatchReport { done, left: &[], end, worked: Some(worked) };
-        self.twice += self.schedule.ended(batch, &report, Duration::from_secs_f64(taken.max(self.now))).twice;
+        self.twice +=
+            self.schedule.end_batch(batch, &report, Duration::from_secs_f64(taken.max(self.now))).twice;
         match end {
             BatchEnd::Ended => {
                 self.idle.insert(machine);

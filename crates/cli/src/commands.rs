@@ -35,12 +35,12 @@ mod test;
 mod traces;
 mod watch;
 
-use self::bench::Laboratory;
+use self::bench::BenchHost;
 use crate::args::{CliArgs, CliCommand};
 use crate::exit::{EarlyStop, ExitStatus};
 
 /// Runs the command of the command line.
-pub fn run(args: CliArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),
         CliCommand::Init(args) => init::run(&args),

@@ -8,11 +8,11 @@ const DAY: u64 = 86_400;
 /// Returns the time as people write it: `2026-11-16 18:02 UTC`.
 pub fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    shown(seconds)
+    format_date(seconds)
 }
 
 /// Returns the time that is so many seconds after the beginning of 1970.
-fn shown(seconds: u64) -> String {
+fn format_date(seconds: u64) -> String {
     let (year, month, day) = civil(seconds / DAY);
     let (hour, minute) = (seconds % DAY / 3600, seconds % 3600 / 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
@@ -37,10 +37,10 @@ mod tests {
 
     #[test]
     fn seconds_become_dates() {
-        assert_eq!(shown(0), "1970-01-01 00:00 UTC");
-        assert_eq!(shown(951_782_400), "2000-02-29 00:00 UTC");
-        assert_eq!(shown(1_794_852_179), "2026-11-16 18:02 UTC");
-        assert_eq!(shown(4_107_542_399), "2100-02-28 23:59 UTC");
-        assert_eq!(shown(4_107_542_400), "2100-03-01 00:00 UTC");
+        assert_eq!(format_date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(format_date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(format_date(1_794_852_179), "2026-11-16 18:02 UTC");
+        assert_eq!(format_date(4_107_542_399), "2100-02-28 23:59 UTC");
+        assert_eq!(format_date(4_107_542_400), "2100-03-01 00:00 UTC");
     }
 }

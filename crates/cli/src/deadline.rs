@@ -56,11 +56,11 @@ impl Tester for TimedTester<'_> {
         self.inner.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         if self.has_passed() {
             TesterMove::Stop(TesterStop::GoalMet("the time is up".into()))
         } else {
-            cx.within(&self.thinking(), |cx| self.inner.next(cx, after, history))
+            cx.within(&self.thinking(), |cx| self.inner.next(cx, monitor, trace))
         }
     }
 
@@ -80,8 +80,8 @@ impl Tester for TimedTester<'_> {
         self.inner.share(worker, jobs);
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
-        self.inner.finding(cx, history)
+    fn finding(&mut self, cx: &mut Ctx<'_>, trace: &Trace) -> Option<MethodFinding> {
+        self.inner.finding(cx, trace)
     }
 
     fn prepare(&mut self, cx: &mut Ctx<'_>) {

@@ -110,7 +110,7 @@ pub fn unheard(error: &io::Error) {
 }
 
 /// Returns the status of a verdict that was to be shown: unchanged, unless it is a success that could not be written.
-pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, EarlyStop> {
+pub fn status_after_output(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, EarlyStop> {
     match told {
         Err(error) if status == ExitStatus::Success && error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error.into())
@@ -125,7 +125,7 @@ pub fn shown(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, Ear
 
 /// Returns the status of a verdict with a file that was to be written: unchanged, unless it is a success without that
 /// file.
-pub fn kept(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStatus, EarlyStop> {
+pub fn status_after_save(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStatus, EarlyStop> {
     match saved {
         Err(stop) if status == ExitStatus::Success => Err(stop),
         Err(stop) => {

@@ -30,10 +30,10 @@ const MAX_STATES: usize = 2_000;
 const A_PRIORI: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
-pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, wanted: &SolverArgs) -> ReportPage {
+pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, solver_args: &SolverArgs) -> ReportPage {
     let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
-    match named(campaign.summary.started.as_ref(), model) {
-        Ok((file, sources, spec)) => add_model(&mut page, &campaign, &file, &sources, &spec, wanted),
+    match load_named_model(campaign.summary.started.as_ref(), model) {
+        Ok((file, sources, spec)) => add_model(&mut page, &campaign, &file, &sources, &spec, solver_args),
         Err(note) => page.notes.push(note.to_string()),
     }
     page.campaign = Some(campaign);
@@ -41,20 +41,20 @@ pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, wanted: &So
 }
 
 /// Writes the page of the record in `folder` beside it; a page that cannot be written is no failure.
-pub fn beside(folder: &RecordFolder, sources: &Sources, spec: &Model, wanted: &SolverArgs) {
-    match written(folder, sources, spec, wanted) {
+pub fn beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solver_args: &SolverArgs) {
+    match write_page(folder, sources, spec, solver_args) {
         Ok(file) => eprintln!("report: {file}"),
         Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
     }
 }
 
-fn written(
+fn write_page(
     folder: &RecordFolder,
     sources: &Sources,
     spec: &Model,
-    wanted: &SolverArgs,
+    solver_args: &SolverArgs,
 ) -> Result<String, EarlyStop> {
-    let page = of_record(&folder.record().display().to_string(), sources, spec, wanted)?;
+    let page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
     let file = folder.path().join(NAME);
     let written = write::whole(&file, FileReaders::Owner, |out| page.write(out));
     written.map_err(|error| write::cannot(&file, &error))?;
@@ -66,13 +66,13 @@ pub fn of_record(
     path: &str,
     sources: &Sources,
     spec: &Model,
-    wanted: &SolverArgs,
+    solver_args: &SolverArgs,
 ) -> Result<ReportPage, EarlyStop> {
     let mut campaign = CampaignPage::default();
     record::each(path, |event| campaign.event(event))?;
     let file = campaign.summary.started.as_ref().map_or_else(String::new, |told| told.file.clone());
     let mut page = ReportPage { record: path.to_owned(), ..ReportPage::default() };
-    add_model(&mut page, &campaign, &file, sources, spec, wanted);
+    add_model(&mut page, &campaign, &file, sources, spec, solver_args);
     page.campaign = Some(campaign);
     Ok(page)
 }
@@ -92,7 +92,7 @@ enum ModelNotShown {
 }
 
 /// Returns the model of `--model`, else the one that the record names.
-fn named(
+fn load_named_model(
     started: Option<&CampaignStarted>,
     typed: Option<&str>,
 ) -> Result<(String, Sources, Model), ModelNotShown> {
@@ -113,7 +113,7 @@ fn add_model(
     file: &str,
     sources: &Sources,
     spec: &Model,
-    wanted: &SolverArgs,
+    solver_args: &SolverArgs,
 ) {
     let labels = spec.sts.switches.iter().map(|switch| switch.label.to_string());
     if campaign.summary.started.as_ref().is_some_and(|told| !labels.eq(told.switches.iter().cloned())) {
@@ -122,8 +122,8 @@ fn add_model(
     }
     // The page must not keep people waiting for what they did not ask.
     let halt = limit::brief(A_PRIORI);
-    let reach = a_priori(spec, &SolverRequest::new(wanted, halt.clone()));
-    if halt.halted() == Some(Halted::Time) {
+    let reach = a_priori(spec, &SolverRequest::new(solver_args, halt.clone()));
+    if halt.halt_reason() == Some(Halted::Time) {
         page.notes.push(format!(
             "which switches can be taken at all was looked for only for {} s, and is not known of all; `ioxide purposes {file}` looks longer",
             A_PRIORI.as_secs()
@@ -139,10 +139,10 @@ fn add_model(
 /// Returns for every switch whether a path takes it, as far as the search for purposes knows.
 pub fn a_priori(
     spec: &Model,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<IndexVec<SwitchId, SwitchReach>, EarlyStop> {
-    let set = purpose_search::found(&mut spec.clone(), Criterion::Switches, wanted, MAX_STATES)?;
-    let covered = set.covered();
+    let set = purpose_search::find_purposes(&mut spec.clone(), Criterion::Switches, request, MAX_STATES)?;
+    let covered = set.covered_items();
     let why = |id: SwitchId| {
         let found = set.unreached.iter().find(|unreached| unreached.item == PurposeItem::Switch(id));
         found.map_or_else(

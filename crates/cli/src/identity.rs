@@ -54,7 +54,7 @@ const MAX_FILE: u64 = 1 << 30;
 /// played in this process, whose text is part of what results depend on anyway.
 pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, EarlyStop> {
     let source = SystemSource::find(sut)?;
-    let described = source.described(0, &Instances::default())?;
+    let described = source.describe(0, &Instances::default())?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Ok(None);
     }
@@ -64,7 +64,7 @@ pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, Earl
 /// Returns the facts about any system; those of a played model are the texts of its files.
 pub fn all_facts(sut: &str, settings: &[String]) -> Result<SystemFacts, EarlyStop> {
     let source = SystemSource::find(sut)?;
-    let described = source.described(0, &Instances::default())?;
+    let described = source.describe(0, &Instances::default())?;
     let mut facts = of_source(&source, &described, settings)?;
     if let SutSpec::Model(path) = &described.spec {
         let file = PlayedName::parse(path).file;
@@ -99,7 +99,7 @@ fn of_source(
             facts.insert("address".to_owned(), fingerprint([text]));
         }
         SystemSource::File { content, name } => {
-            for (key, value) in project::rendered(content, name)? {
+            for (key, value) in project::render_system(content, name)? {
                 if COMMANDS.contains(&key.as_str()) {
                     commands.push(value.trim_matches('"').to_owned());
                 }
@@ -184,7 +184,7 @@ mod tests {
 
     fn of_file(content: &str) -> SystemFacts {
         let source = SystemSource::File { content: content.to_owned(), name: "shop".to_owned() };
-        let described = source.described(0, &Instances::default()).expect("a system");
+        let described = source.describe(0, &Instances::default()).expect("a system");
         of_source(&source, &described, &[]).expect("an identity")
     }
 
@@ -223,7 +223,7 @@ mod tests {
         assert!(why.contains("1.0") && why.contains("1.1"), "{why}");
         let broken = "[sut.shop]\nkind = \"stdio\"\ncommand = \"./server\"\nversion = \"exit 3\"\n";
         let source = SystemSource::File { content: broken.to_owned(), name: "shop".to_owned() };
-        let described = source.described(0, &Instances::default()).expect("a system");
+        let described = source.describe(0, &Instances::default()).expect("a system");
         assert!(of_source(&source, &described, &[]).is_err());
     }
 

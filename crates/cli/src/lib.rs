@@ -51,10 +51,10 @@ mod write;
 
 use clap::Parser as _;
 
-pub use self::commands::bench::Laboratory;
+pub use self::commands::bench::BenchHost;
 
 /// Runs the command of the command line; measurements are taken in `laboratory`.
-pub fn program(laboratory: &Laboratory<'_>) -> std::process::ExitCode {
+pub fn program(laboratory: &BenchHost<'_>) -> std::process::ExitCode {
     limit::start();
     let mut args = args::CliArgs::parse();
     limit::give(args.command.limit_mut().and_then(|limit| limit.thinking));

@@ -79,7 +79,7 @@ pub fn whole(args: &LimitArgs) -> Halt {
 
 /// Returns whether the deadline that [`whole`] gave a command has passed; false if it gave none.
 pub fn is_over(halt: &Halt) -> bool {
-    halt.left().is_some_and(|left| left.is_zero())
+    halt.time_left().is_some_and(|left| left.is_zero())
 }
 
 /// Returns a deadline for something beside the command, `time` from now; Ctrl-C counts too.
@@ -101,7 +101,7 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     let halt = halt.clone();
     std::thread::spawn(move || {
         while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-            if let Some(halted) = halt.halted() {
+            if let Some(halted) = halt.halt_reason() {
                 eprintln!("error: unknown: {halted} before there was a result");
                 std::process::exit(status(&halt, ExitStatus::Inconclusive) as i32);
             }
@@ -164,14 +164,14 @@ impl StageStack {
         self.open.retain(|stage| stage.id != id);
     }
 
-    fn shown(&mut self) -> Option<&mut OpenStage> {
+    fn shown_stage(&mut self) -> Option<&mut OpenStage> {
         self.open.last_mut()
     }
 }
 
 /// The exit status of a command that was halted, else `otherwise`.
 pub fn status(halt: &Halt, otherwise: ExitStatus) -> ExitStatus {
-    match (halt.halted(), otherwise) {
+    match (halt.halt_reason(), otherwise) {
         // What was found counts, whatever was not looked at.
         (_, found @ (ExitStatus::Failure | ExitStatus::Model)) => found,
         (None, otherwise) => otherwise,
@@ -193,9 +193,9 @@ struct DeadlineSignal {
 }
 
 impl Signal for DeadlineSignal {
-    fn halted(&self) -> Option<Halted> {
+    fn halt_reason(&self) -> Option<Halted> {
         if let Ok(mut stages) = STAGES.try_lock()
-            && let Some(stage) = stages.shown()
+            && let Some(stage) = stages.shown_stage()
         {
             stage.progress.tick(|| stage.what.to_owned());
         }
@@ -205,7 +205,7 @@ impl Signal for DeadlineSignal {
         self.at.is_some_and(|at| Instant::now() >= at).then_some(Halted::Time)
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(Instant::now()))
     }
 }
@@ -220,13 +220,13 @@ mod tests {
         let mut stages = StageStack { begun: 0, open: Vec::new() };
         let outer = stages.begin("outer");
         let inner = stages.begin("inner");
-        assert_eq!(stages.shown().map(|stage| stage.what), Some("inner"));
+        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("inner"));
         stages.end(inner);
-        assert_eq!(stages.shown().map(|stage| stage.what), Some("outer"));
+        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("outer"));
         let other = stages.begin("other");
         stages.end(outer);
-        assert_eq!(stages.shown().map(|stage| stage.what), Some("other"));
+        assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("other"));
         stages.end(other);
-        assert!(stages.shown().is_none());
+        assert!(stages.shown_stage().is_none());
     }
 }

@@ -45,7 +45,8 @@ enum UnreadableFile {
 }
 
 fn text(path: &str) -> Result<String, UnreadableFile> {
-    let bytes = if path == "-" { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes =
+        if path == "-" { read_bounded(io::stdin().lock()) } else { File::open(path).and_then(read_bounded) };
     String::from_utf8(bytes.map_err(UnreadableFile::File)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -54,7 +55,7 @@ fn text(path: &str) -> Result<String, UnreadableFile> {
 }
 
 /// All bytes, unless there is no end to them, as with `/dev/zero`.
-fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
+fn read_bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)? as u64 > MAX_BYTES {
         Err(io::Error::other(format!("it has more than {} MB", MAX_BYTES >> 20)))

@@ -47,8 +47,8 @@ pub struct Messages {
 
 impl NamedMachine {
     /// The machine at `path`; a model is flattened.
-    pub fn load(path: &str, set: &[String], wanted: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
-        let Some(form) = machine_form(path) else { return Self::flatten(path, set, wanted) };
+    pub fn load(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
+        let Some(form) = machine_form(path) else { return Self::flatten(path, set, request) };
         if !set.is_empty() {
             // A machine has no constants; the front end says so.
             load::model(path, set)?;
@@ -60,14 +60,14 @@ impl NamedMachine {
         })
     }
 
-    fn flatten(path: &str, set: &[String], wanted: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
+    fn flatten(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
         let (_, mut model) = load::model(path, set)?;
-        let mut solver = wanted.make()?;
+        let mut solver = request.make()?;
         let _stage = limit::stage("flattening the model");
         let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &FlattenLimits::default())
             .map_err(|reason| match reason {
             NotFinite::Halted(_) => {
-                let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+                let status = limit::status(&request.halt, ExitStatus::Inconclusive);
                 EarlyStop::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
             }
             _ => EarlyStop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))

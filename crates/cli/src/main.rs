@@ -1,7 +1,7 @@
 //! The `ioxide` program.
 
-use ioxide_cli::{Laboratory, program};
+use ioxide_cli::{BenchHost, program};
 
 fn main() -> std::process::ExitCode {
-    program(&Laboratory::NextDoor)
+    program(&BenchHost::External)
 }

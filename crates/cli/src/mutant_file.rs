@@ -74,7 +74,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the model that `name` names, for a test against `spec`.
-pub fn played(name: &str, spec: SpecSource<'_>) -> Result<Model, EarlyStop> {
+pub fn load_played(name: &str, spec: SpecSource<'_>) -> Result<Model, EarlyStop> {
     let named = PlayedName::parse(name);
     let set = named.constants(spec)?;
     let (_, mut model) = load::model(named.file, &set)?;

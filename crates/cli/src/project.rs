@@ -24,14 +24,14 @@ use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness};
 use ioxide_runner::adapter::text::MessageFormat;
 use ioxide_runner::adapter::tls::{Roots, TlsConfig};
 use ioxide_runner::adapter::{BadSpec, SutSpec};
-use ioxide_runner::codec::BadSpeech;
+use ioxide_runner::codec::BadProtocol;
 use ioxide_runner::codec::http::{BadUrl, Url};
 use ioxide_runner::codec::overlap;
 use ioxide_runner::secrets::Secrets;
 
 pub use self::connections::{ConnectedSystem, Instances};
 pub use self::quiescence::QuiescenceTimes;
-pub use self::speech::SpeechConfig;
+pub use self::speech::ProtocolConfig;
 use self::table::{ProjectFile, ProjectTable};
 use crate::exit::EarlyStop;
 
@@ -55,7 +55,7 @@ pub struct DescribedSystem {
     /// Variables added to the environment of what is started.
     pub environment: Vec<(String, String)>,
     /// The encoding of its messages.
-    pub speech: SpeechConfig,
+    pub speech: ProtocolConfig,
     /// The encryption of connections, if they are encrypted.
     pub tls: Option<TlsConfig>,
     /// The connections of the system where it has several; `spec` is the first with an address.
@@ -84,9 +84,9 @@ pub struct DescribedSystem {
 
 impl DescribedSystem {
     /// A system that was typed.
-    fn typed(spec: SutSpec) -> Self {
+    fn from_typed(spec: SutSpec) -> Self {
         let secrets = match spec {
-            SutSpec::Stdio(_) => secrets::inherited(),
+            SutSpec::Stdio(_) => secrets::inherited_secrets(),
             SutSpec::Tcp(_) | SutSpec::Model(_) => Secrets::none(),
         };
         Self {
@@ -94,7 +94,7 @@ impl DescribedSystem {
             spec,
             server: None,
             environment: Vec::new(),
-            speech: SpeechConfig::Protocol,
+            speech: ProtocolConfig::Protocol,
             tls: None,
             connections: Vec::new(),
             renewal: SystemRenewal::Own,
@@ -110,7 +110,7 @@ impl DescribedSystem {
     }
 
     /// Returns the error `bad` with its place in the project file.
-    pub fn located(&self, bad: &BadSpeech) -> EarlyStop {
+    pub fn locate_error(&self, bad: &BadProtocol) -> EarlyStop {
         let place = self.places.iter().find(|(key, _)| bad.key[..] == key[..]);
         let file = || FILE.to_owned();
         EarlyStop::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
@@ -162,11 +162,11 @@ impl SystemSource {
 
     /// The description for one of several instances, with a port that no other one was given; `parts` are those of
     /// the model, for connections of parts.
-    pub fn described(&self, instance: usize, parts: &Instances) -> Result<DescribedSystem, EarlyStop> {
+    pub fn describe(&self, instance: usize, parts: &Instances) -> Result<DescribedSystem, EarlyStop> {
         match self {
-            Self::Typed(spec) => Ok(DescribedSystem::typed(spec.clone())),
+            Self::Typed(spec) => Ok(DescribedSystem::from_typed(spec.clone())),
             Self::File { content, name } => {
-                named(content, name, &Variables { port: port::free()?, instance }, parts)
+                find_system(content, name, &Variables { port: port::free()?, instance }, parts)
             }
         }
     }
@@ -184,19 +184,19 @@ impl SystemSource {
 
 /// Returns the keys of the system called `name` in a project file with their values as texts; values of headers and
 /// variables that are secret are left out.
-pub fn rendered(content: &str, name: &str) -> Result<Vec<(String, String)>, EarlyStop> {
+pub fn render_system(content: &str, name: &str) -> Result<Vec<(String, String)>, EarlyStop> {
     with_system(content, name, |system| {
         let named = system.words("secrets")?;
         let is_hidden = |key: &str| {
             ioxide_runner::codec::http::is_secret(key) || named.iter().any(|it| it.eq_ignore_ascii_case(key))
         };
-        Ok(system.rendered(&is_hidden))
+        Ok(system.render_keys(&is_hidden))
     })
 }
 
 /// The system that `text` names, if there is only one of it.
 pub fn find(text: &str) -> Result<DescribedSystem, EarlyStop> {
-    SystemSource::find(text)?.described(0, &Instances::default())
+    SystemSource::find(text)?.describe(0, &Instances::default())
 }
 
 /// Checks every system of a project file with this content.
@@ -211,7 +211,7 @@ pub fn check(content: &str) -> Result<(), EarlyStop> {
     let Some(systems) = top.table("sut")? else { return Ok(()) };
     for name in systems.keys() {
         if let Some(system) = systems.table(name)? {
-            described(&system, &Variables { port: 0, instance: 0 }, &Instances::default())?;
+            describe_system(&system, &Variables { port: 0, instance: 0 }, &Instances::default())?;
         }
     }
     Ok(())
@@ -239,13 +239,13 @@ impl Variables {
 }
 
 /// The system called `name` in a project file with this content.
-fn named(
+fn find_system(
     content: &str,
     name: &str,
     variables: &Variables,
     parts: &Instances,
 ) -> Result<DescribedSystem, EarlyStop> {
-    with_system(content, name, |system| described(system, variables, parts))
+    with_system(content, name, |system| describe_system(system, variables, parts))
 }
 
 /// Returns the result of `read` on the table of the system called `name`.
@@ -277,7 +277,7 @@ fn with_system<T>(
 /// Returns remarks on the description of a system that may point to mistakes.
 fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<String>, EarlyStop> {
     let DescribedSystem { speech, tls, connections, .. } =
-        described(system, variables, &Instances::default())?;
+        describe_system(system, variables, &Instances::default())?;
     if connections.is_empty() {
         return warnings_of(system, &speech, tls.as_ref());
     }
@@ -296,15 +296,15 @@ fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<Stri
 /// Returns remarks on patterns that share messages and on certificates that are not checked.
 fn warnings_of(
     system: &ProjectTable<'_>,
-    speech: &SpeechConfig,
+    speech: &ProtocolConfig,
     tls: Option<&TlsConfig>,
 ) -> Result<Vec<String>, EarlyStop> {
     let overlaps = match speech {
-        SpeechConfig::Own(own) => match &own.words {
+        ProtocolConfig::Own(own) => match &own.words {
             MessageFormat::Text(text) => overlap::of_texts(text),
             MessageFormat::Binary(binary) => overlap::of_layouts(binary),
         },
-        SpeechConfig::Protocol | SpeechConfig::Http(_) => Vec::new(),
+        ProtocolConfig::Protocol | ProtocolConfig::Http(_) => Vec::new(),
     };
     let outputs = system.table("outputs")?;
     let place = |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place(name));
@@ -342,7 +342,7 @@ const COMMON: [&str; 16] = [
 /// The address, encoding and encryption of a system or of one of its connections.
 struct ConnectionConfig {
     spec: SutSpec,
-    speech: SpeechConfig,
+    speech: ProtocolConfig,
     tls: Option<TlsConfig>,
 }
 
@@ -370,11 +370,11 @@ fn way(
         }
     };
     table.only(&[more, of_kind, &[place]].concat())?;
-    let at = table.needed(place, table.text(place)?.map(|text| variables.fill(&text)))?;
+    let at = table.require(place, table.text(place)?.map(|text| variables.fill(&text)))?;
     let mut tls = tls::read(table)?;
     let (at, speech) = match kind {
-        "text" => (at, SpeechConfig::Own(Box::new(speech::text(table)?))),
-        "binary" => (at, SpeechConfig::Own(Box::new(speech::binary(table)?))),
+        "text" => (at, ProtocolConfig::Own(Box::new(speech::text(table)?))),
+        "binary" => (at, ProtocolConfig::Own(Box::new(speech::binary(table)?))),
         "http" => {
             let url: Url = at.parse().map_err(|error: BadUrl| table.wrong(place, &error.to_string()))?;
             if url.is_encrypted {
@@ -382,9 +382,9 @@ fn way(
             } else if tls.is_some() {
                 return Err(table.wrong("tls", "the url does not begin with `https`"));
             }
-            (url.address.clone(), SpeechConfig::Http(Box::new(speech::http(table, url)?)))
+            (url.address.clone(), ProtocolConfig::Http(Box::new(speech::http(table, url)?)))
         }
-        _ => (at, SpeechConfig::Protocol),
+        _ => (at, ProtocolConfig::Protocol),
     };
     if tls.is_some() && place == "command" {
         return Err(table.wrong("tls", "only a connection to an `address` is encrypted"));
@@ -394,7 +394,7 @@ fn way(
     Ok(ConnectionConfig { spec, speech, tls })
 }
 
-fn described(
+fn describe_system(
     system: &ProjectTable<'_>,
     variables: &Variables,
     parts: &Instances,
@@ -413,7 +413,7 @@ fn described(
                 (way, connections.iter().flat_map(|connection| connection.places.clone()).collect())
             }
             None => {
-                let kind = system.needed("kind", kind)?;
+                let kind = system.require("kind", kind)?;
                 let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
                 (way(system, &kind, common, variables)?, places(system)?)
             }

@@ -15,13 +15,13 @@ use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 
 /// The purposes of a criterion on `model`.
-pub fn found(
+pub fn find_purposes(
     model: &mut Model,
     criterion: Criterion,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     max_states: usize,
 ) -> Result<PurposeSet, EarlyStop> {
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     let mut cx = Ctx::new(model, &mut *solver);
@@ -33,14 +33,14 @@ pub fn found(
 }
 
 /// The purpose that meets the goal called `name`.
-pub fn named(
+pub fn find_named_purpose(
     model: &mut Model,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     name: &str,
     max_states: usize,
 ) -> Result<TestPurpose, EarlyStop> {
     let goal = goal(model, name)?;
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let _stage = limit::stage("looking for a path that meets the goal");
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
@@ -56,12 +56,12 @@ pub fn named(
 /// The tester that plays for the goal called `name`.
 pub fn game(
     model: &mut Model,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     name: &str,
     interaction: Interaction,
 ) -> Result<GameTester, EarlyStop> {
     let goal = goal(model, name)?;
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
         EarlyStop::usage(format!("`{name}` cannot be played for")).help(

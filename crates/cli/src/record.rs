@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use ioxide_runner::clock::seconds;
-use ioxide_runner::event::{ConnectionTold, Event, EventKind};
+use ioxide_runner::event::{ConnectionRecord, Event, EventKind};
 use ioxide_runner::judge::Inputs;
 use ioxide_runner::record::{Record, RecordError};
 use ioxide_runner::run::LagEffect;
@@ -15,21 +15,21 @@ use ioxide_symex::Tolerance;
 use crate::exit::EarlyStop;
 
 /// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
-fn numbered(folder: &str, n: u32) -> PathBuf {
+fn numbered_record(folder: &str, n: u32) -> PathBuf {
     let name = if n == 1 { "campaign.jsonl".to_owned() } else { format!("campaign-{n}.jsonl") };
     Path::new(folder).join(name)
 }
 
 /// Returns the path of the next record in `folder`: no record is ever written over.
 pub fn next(folder: &str) -> PathBuf {
-    let free = (1..).map(|n| numbered(folder, n)).find(|path| !path.exists());
+    let free = (1..).map(|n| numbered_record(folder, n)).find(|path| !path.exists());
     free.expect("some number is free")
 }
 
 /// The newest record in `folder`.
 pub fn newest(folder: &str) -> PathBuf {
-    let there = (1..).map(|n| numbered(folder, n)).take_while(|path| path.exists());
-    there.last().unwrap_or_else(|| numbered(folder, 1))
+    let there = (1..).map(|n| numbered_record(folder, n)).take_while(|path| path.exists());
+    there.last().unwrap_or_else(|| numbered_record(folder, 1))
 }
 
 /// The record at `path`, a file or the directory given to `--report`.
@@ -118,7 +118,7 @@ pub fn inputs(record: &Record, run: u64) -> Inputs {
 }
 
 /// The connections of the system in run `run`, if it had several.
-pub fn connections(record: &Record, run: u64) -> Vec<ConnectionTold> {
+pub fn connections(record: &Record, run: u64) -> Vec<ConnectionRecord> {
     let told = record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => Some(told.connections.clone()),
         _ => None,

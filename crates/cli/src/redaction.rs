@@ -23,13 +23,13 @@ pub fn add(secrets: &Secrets) {
     }
 }
 
-fn known() -> RwLockReadGuard<'static, Option<Secrets>> {
+fn known_secrets() -> RwLockReadGuard<'static, Option<Secrets>> {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns `text` without secrets. Of a text that is JSON, its strings are without them, so that it stays JSON.
 pub fn hide(text: &str) -> String {
-    let known = known();
+    let known = known_secrets();
     let Some(secrets) = &*known else { return text.to_owned() };
     if !text.trim_start().starts_with(['{', '[']) {
         return secrets.hide(text);
@@ -46,7 +46,7 @@ pub fn hide(text: &str) -> String {
 
 /// Returns whether there is a secret in `text`.
 pub fn is_in(text: &str) -> bool {
-    known().as_ref().is_some_and(|secrets| secrets.is_in(text))
+    known_secrets().as_ref().is_some_and(|secrets| secrets.is_in(text))
 }
 
 /// Writes to stderr; what cannot be written is lost, and nothing else changes.
@@ -56,7 +56,11 @@ pub fn to_stderr(words: fmt::Arguments<'_>) {
 
 /// Returns the lines of `text` without secrets.
 fn hide_lines(text: &str) -> String {
-    if known().is_none() { text.to_owned() } else { text.split_inclusive('\n').map(hide_line).collect() }
+    if known_secrets().is_none() {
+        text.to_owned()
+    } else {
+        text.split_inclusive('\n').map(hide_line).collect()
+    }
 }
 
 /// Returns a line, with or without its end, without secrets.

@@ -85,10 +85,10 @@ impl CampaignSession<'_> {
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
             let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let sink = EventSink::new(&mut discreet, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             prepare(&mut bench, testers[0]);
-            Ok(campaign(&mut bench, testers[0], config, &teller)?)
+            Ok(campaign(&mut bench, testers[0], config, &sink)?)
         })
     }
 
@@ -99,8 +99,8 @@ impl CampaignSession<'_> {
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
         let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-        let teller = EventSink::new(&mut discreet, &mut *clock);
-        let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &teller)?;
+        let sink = EventSink::new(&mut discreet, &mut *clock);
+        let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &sink)?;
         let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), EarlyStop> {
             let (mut spec, mut solver) = (spec.clone(), wanted.make()?);
             opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
@@ -131,11 +131,11 @@ impl CampaignSession<'_> {
 }
 
 /// Lets a tester prepare for its first run.
-pub fn prepare(bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
-    if bench.adapter.has_virtual_time() {
+pub fn prepare(setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) {
+    if setup.adapter.has_virtual_time() {
         tester.time_is_free();
     }
-    tester.prepare(bench.cx);
+    tester.prepare(setup.cx);
 }
 
 /// The clock of the events.
@@ -192,7 +192,7 @@ pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result
         (SystemUnderTest::Outside(_), Some(milliseconds)) => {
             Ok(Patience::new(Duration::from_millis(milliseconds)))
         }
-        (SystemUnderTest::Outside(_), None) => Ok(Patience::calibrated()),
+        (SystemUnderTest::Outside(_), None) => Ok(Patience::new_calibrated()),
     }
 }
 

@@ -27,8 +27,8 @@ use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::STOP;
 use crate::mutant_file;
 pub use crate::mutant_file::SpecSource;
-use crate::project::connections::shown;
-use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, SpeechConfig, SystemSource};
+use crate::project::connections::part_text;
+use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, ProtocolConfig, SystemSource};
 use crate::redaction;
 use crate::solver::SolverRequest;
 
@@ -42,13 +42,13 @@ pub enum SystemUnderTest {
 
 impl SystemUnderTest {
     /// The system `text` names, to be compared with `spec`; a model is loaded, a description checked.
-    pub fn named(text: &str, spec: SpecSource<'_>) -> Result<Self, EarlyStop> {
+    pub fn from_name(text: &str, spec: SpecSource<'_>) -> Result<Self, EarlyStop> {
         let source = SystemSource::find(text)?;
         warn(&source)?;
-        let described = source.described(0, &Instances::default())?;
+        let described = source.describe(0, &Instances::default())?;
         redaction::add(&described.secrets);
         match described.spec {
-            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::played(&path, spec)?))),
+            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::load_played(&path, spec)?))),
             SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
         }
     }
@@ -57,7 +57,7 @@ impl SystemUnderTest {
     pub fn secrets(&self) -> Result<Secrets, EarlyStop> {
         match self {
             Self::Model(_) => Ok(Secrets::none()),
-            Self::Outside(source) => Ok(source.described(0, &Instances::default())?.secrets),
+            Self::Outside(source) => Ok(source.describe(0, &Instances::default())?.secrets),
         }
     }
 
@@ -65,7 +65,7 @@ impl SystemUnderTest {
     /// names, and those that stand for HTTP statuses such as 401 alone.
     pub fn refusals(&self, spec: &Model) -> Result<BTreeSet<GateId>, EarlyStop> {
         let Self::Outside(source) = self else { return Ok(BTreeSet::new()) };
-        let described = source.described(0, &Instances::default())?;
+        let described = source.describe(0, &Instances::default())?;
         let mut found = BTreeSet::new();
         for name in &described.refusals {
             match spec.sts.gate_named(name) {
@@ -79,7 +79,7 @@ impl SystemUnderTest {
         }
         let speeches = described.connections.iter().map(|connected| &connected.speech);
         for speech in speeches.chain([&described.speech]) {
-            let SpeechConfig::Http(http) = speech else { continue };
+            let ProtocolConfig::Http(http) = speech else { continue };
             let refusing = http.http.outputs.iter().filter(|(_, answer)| answer.is_refusal());
             found.extend(refusing.filter_map(|(name, _)| spec.sts.gate_named(name)));
         }
@@ -92,7 +92,7 @@ impl SystemUnderTest {
         match self {
             Self::Model(_) => Ok(default),
             Self::Outside(source) => {
-                source.described(0, &Instances::default())?.quiescence.resolved(spec, default)
+                source.describe(0, &Instances::default())?.quiescence.resolve(spec, default)
             }
         }
     }
@@ -153,7 +153,7 @@ impl<'s> SystemOpener<'s> {
         match self.system {
             SystemUnderTest::Model(model) => self.play(model, seed, act),
             SystemUnderTest::Outside(source) => {
-                self.reach(source.described(instance, &Instances::of(&self.interface))?, instance, seed, act)
+                self.reach(source.describe(instance, &Instances::of(&self.interface))?, instance, seed, act)
             }
         }
     }
@@ -181,7 +181,7 @@ impl<'s> SystemOpener<'s> {
         let clock = self.clock;
         let connection = RemoteConnection { seed: Some(seed), instance, clock, ..connection(&described)? };
         let secrets = described.secrets.clone();
-        let mut adapter = managed(described, Arc::clone(&self.interface), connection)?;
+        let mut adapter = start_managed(described, Arc::clone(&self.interface), connection)?;
         let result = act(&mut adapter);
         if let Some(how) = adapter.ended_by_itself() {
             let how = secrets.hide(&how);
@@ -192,7 +192,7 @@ impl<'s> SystemOpener<'s> {
 }
 
 /// Returns the encryption of a connection, if it is encrypted.
-fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
+fn tls_for(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
     let tls = tls.map(Tls::new).transpose();
     tls.map_err(|problem| EarlyStop::usage(format!("`{FILE}`: tls: {problem}")))
 }
@@ -201,7 +201,7 @@ fn encrypted(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
 pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, EarlyStop> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::by(&STOP);
-    let tls = encrypted(described.tls.as_ref())?;
+    let tls = tls_for(described.tls.as_ref())?;
     let reach = described.reach;
     let message_limit = described.message_limit;
     let connection =
@@ -213,7 +213,7 @@ pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, Early
 }
 
 /// Starts the server of the system, if it has one, and connects to the system.
-pub fn managed(
+pub fn start_managed(
     described: DescribedSystem,
     interface: Arc<Model>,
     connection: RemoteConnection,
@@ -238,7 +238,7 @@ pub fn managed(
 struct SystemConnection {
     name: String,
     spec: SutSpec,
-    speech: SpeechConfig,
+    speech: ProtocolConfig,
     /// The messages that travel by it, where there are several connections.
     messages: Vec<String>,
     interface: Arc<Model>,
@@ -263,7 +263,7 @@ fn ways(
     interface: &Arc<Model>,
     connection: &RemoteConnection,
 ) -> Result<Vec<SystemConnection>, EarlyStop> {
-    let way = |name: &str, spec: &SutSpec, speech: &SpeechConfig, messages: &[String]| SystemConnection {
+    let way = |name: &str, spec: &SutSpec, speech: &ProtocolConfig, messages: &[String]| SystemConnection {
         name: name.to_owned(),
         spec: spec.clone(),
         speech: speech.clone(),
@@ -280,8 +280,8 @@ fn ways(
     let mut ways = Vec::new();
     for connected in &described.connections {
         let ConnectedSystem { name, spec, speech, part, .. } = connected;
-        let tls = encrypted(connected.tls.as_ref())?;
-        let (messages, share) = shared(connected, interface);
+        let tls = tls_for(connected.tls.as_ref())?;
+        let (messages, share) = connection_interface(connected, interface);
         let mut way = way(name, spec, speech, &messages);
         way.interface = Arc::new(share);
         let clock = clock_of_several(connected, connection.clock, interface)?;
@@ -299,8 +299,10 @@ fn clock_of_several(
     interface: &Model,
 ) -> Result<ClockKind, EarlyStop> {
     match (wanted, &connected.speech) {
-        (ClockKind::Virtual, SpeechConfig::Protocol) => Ok(ClockKind::Virtual),
-        (ClockKind::Virtual, SpeechConfig::Own(_) | SpeechConfig::Http(_)) if interface.sts.is_timed() => {
+        (ClockKind::Virtual, ProtocolConfig::Protocol) => Ok(ClockKind::Virtual),
+        (ClockKind::Virtual, ProtocolConfig::Own(_) | ProtocolConfig::Http(_))
+            if interface.sts.is_timed() =>
+        {
             let name = &connected.name;
             Err(EarlyStop::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
                 .help("only adapters that speak the protocol can have it; leave `--clock virtual` out"))
@@ -311,7 +313,7 @@ fn clock_of_several(
 
 /// Returns the messages that travel by a connection: their names in the model, and the model as the connection speaks
 /// it.
-fn shared(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model) {
+fn connection_interface(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model) {
     match &connected.part {
         Some(place) => share_of_part(interface, place),
         None => (connected.messages.clone(), share(interface, &connected.messages)),
@@ -321,7 +323,7 @@ fn shared(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model
 /// Every message must have its connection, and every connection messages of the model.
 fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
     let all = &described.connections;
-    let ways: Vec<Vec<String>> = all.iter().map(|one| shared(one, interface).0).collect();
+    let ways: Vec<Vec<String>> = all.iter().map(|one| connection_interface(one, interface).0).collect();
     let has = |name: &str| ways.iter().flatten().any(|message| message == name);
     let is_end = |gate: &Gate| {
         gate.tells_the_end()
@@ -347,7 +349,7 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
         |place: &PartPlace| own.iter().any(|other| other.name == place.name) && !own.contains(&place);
     match places.into_iter().find(is_forgotten) {
         Some(place) => {
-            Err(EarlyStop::usage(format!("`{FILE}`: the part `{}` has no connection", shown(&place)))
+            Err(EarlyStop::usage(format!("`{FILE}`: the part `{}` has no connection", part_text(&place)))
                 .help(format!("`part = \"{}\"` gives each of its instances one", place.name)))
         }
         None => Ok(()),
@@ -358,11 +360,11 @@ impl SystemConnection {
     /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
     fn check(&self, described: &DescribedSystem) -> Result<(), EarlyStop> {
         let checked = match &self.speech {
-            SpeechConfig::Own(own) => own.words.check(&self.interface),
-            SpeechConfig::Http(http) => http.check(&self.interface),
-            SpeechConfig::Protocol => return Ok(()),
+            ProtocolConfig::Own(own) => own.words.check(&self.interface),
+            ProtocolConfig::Http(http) => http.check(&self.interface),
+            ProtocolConfig::Protocol => return Ok(()),
         };
-        checked.map_err(|bad| described.located(&bad))?;
+        checked.map_err(|bad| described.locate_error(&bad))?;
         self.make().map(drop).map_err(|error| EarlyStop::usage(error.to_string()))
     }
 
@@ -370,17 +372,17 @@ impl SystemConnection {
     fn make(&self) -> Result<Box<dyn Adapter>, AdapterError> {
         let (interface, connection) = (Arc::clone(&self.interface), &self.connection);
         Ok(match (&self.spec, &self.speech) {
-            (spec, SpeechConfig::Own(text)) => {
+            (spec, ProtocolConfig::Own(text)) => {
                 Box::new(TextAdapter::new(spec, (**text).clone(), interface, connection)?)
             }
-            (_, SpeechConfig::Http(http)) => Box::new(HttpAdapter::new(http, interface, connection)?),
-            (SutSpec::Stdio(command), SpeechConfig::Protocol) => {
+            (_, ProtocolConfig::Http(http)) => Box::new(HttpAdapter::new(http, interface, connection)?),
+            (SutSpec::Stdio(command), ProtocolConfig::Protocol) => {
                 Box::new(ProcessAdapter::start(command, interface, connection.clone())?)
             }
-            (SutSpec::Tcp(address), SpeechConfig::Protocol) => {
+            (SutSpec::Tcp(address), ProtocolConfig::Protocol) => {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
-            (SutSpec::Model(file), SpeechConfig::Protocol) => {
+            (SutSpec::Model(file), ProtocolConfig::Protocol) => {
                 let reason = "a model is played, not reached".into();
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }

@@ -94,7 +94,7 @@ pub struct PartEnd {
 pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let (units, rounds, system) = (planned.names(), planned.rounds(), planned.system()?);
-    let plan = CampaignPlan { args: typed(), model, tool, units, rounds, system };
+    let plan = CampaignPlan { args: typed_command(), model, tool, units, rounds, system };
     if plan.units.count() > MAX_UNITS {
         let n = plan.units.count();
         return Err(EarlyStop::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
@@ -106,14 +106,14 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         writeln!(io::stdout(), "{told}")?;
         return Ok(ExitStatus::Success);
     }
-    let known = known(args, &plan)?;
+    let known = load_feedback(args, &plan)?;
     let round = known.as_ref().map_or(1, |known| known.round);
     let mut open = plan.rounds.units(round - 1, plan.units.count());
     if let Some(known) = &known {
-        open.subtract(&known.settled());
+        open.subtract(&known.settled_units());
         planned.know(round, &known.known)?;
     }
-    let asked = asked(args, &plan, &open, round)?;
+    let asked = requested_units(args, &plan, &open, round)?;
     let manifest = Manifest {
         round: (plan.rounds.count() > 1).then_some(round),
         feedback: known.as_ref().map(RoundFeedback::hash),
@@ -170,7 +170,8 @@ pub struct RepeatedUnit {
 impl RepeatedUnit {
     /// The unit in the part, or in the parts, of `dir`.
     pub fn in_part(dir: &Path, unit: u64) -> Result<Self, EarlyStop> {
-        let mut parts = GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::refused)?;
+        let mut parts =
+            GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::gather_error)?;
         let started = parts.manifest.started.clone();
         let text = parts.unit(unit).map_err(trouble)?;
         let has_failed = text.and_then(|text| text.result["failed"].as_u64()).map(|failed| failed > 0);
@@ -221,7 +222,7 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
 }
 
 /// Returns the feedback of `--feedback`, if it is given; that of another plan is an error.
-fn known(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, EarlyStop> {
+fn load_feedback(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, EarlyStop> {
     let Some(path) = &args.feedback else { return Ok(None) };
     let known = RoundFeedback::read(Path::new(path)).map_err(trouble)?;
     let rounds = plan.rounds.count();
@@ -239,7 +240,12 @@ fn known(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, 
 }
 
 /// Returns the units that are asked for: all that are `open` in `round`, unless options name some.
-fn asked(args: &PartArgs, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
+fn requested_units(
+    args: &PartArgs,
+    plan: &CampaignPlan,
+    open: &UnitSet,
+    round: u64,
+) -> Result<UnitSet, EarlyStop> {
     let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
         let share = partition.of(open.len());
@@ -290,7 +296,7 @@ fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> 
 }
 
 /// Returns the command line after the name of the program, without the options that select a part.
-fn typed() -> Vec<String> {
+fn typed_command() -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -314,7 +320,7 @@ pub fn depends_on(sources: &[&Sources], files: &[&str]) -> String {
 }
 
 /// Returns the file of a model that is played as the system.
-pub fn played(sut: &str) -> Option<&str> {
+pub fn played_model(sut: &str) -> Option<&str> {
     sut.strip_prefix("model:").map(|name| PlayedName::parse(name).file)
 }
 

@@ -116,7 +116,7 @@ pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes what `fill` writes, without secrets, to a file, and says so on stderr, or (`-`) to stdout.
-pub fn named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
+pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
     if file == "-" {
         let mut out = RedactedWriter::new(BufWriter::new(io::stdout().lock()));
         return Ok(fill(&mut out).and_then(|()| out.flush())?);

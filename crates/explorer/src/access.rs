@@ -27,7 +27,7 @@ impl AccessToken {
     }
 
     /// Returns whether `text` is the token, in a time that does not depend on the number of characters that agree.
-    fn is(&self, text: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         let differences = self.0.bytes().zip(text.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         self.0.len() == text.len() && differences == 0
     }
@@ -52,27 +52,27 @@ impl AccessGuard {
     /// The response that refuses the request: 400 without a host, 403 for a wrong host, origin or token.
     pub fn admit<'r>(&self, request: &'r ExplorerRequest) -> Result<&'r str, ExplorerResponse> {
         let Some(host) = request.header("host") else {
-            return Err(ExplorerResponse::refused(400, "the request does not say which host it is for"));
+            return Err(ExplorerResponse::refusal(400, "the request does not say which host it is for"));
         };
-        if !self.is_here(host) {
-            return Err(ExplorerResponse::refused(403, "this is not the address that is served here"));
+        if !self.is_served_host(host) {
+            return Err(ExplorerResponse::refusal(403, "this is not the address that is served here"));
         }
         if request.header("origin").is_some_and(|origin| origin != format!("http://{host}"))
             || !is_from_here(request)
         {
-            return Err(ExplorerResponse::refused(403, "requests of other pages are refused"));
+            return Err(ExplorerResponse::refusal(403, "requests of other pages are refused"));
         }
         let (token, path) = request.path[1..].split_once('/').unwrap_or((&request.path[1..], ""));
-        if self.token.is(token) {
+        if self.token.matches(token) {
             Ok(path)
         } else {
-            Err(ExplorerResponse::refused(403, "open the address that `ioxide explore` printed"))
+            Err(ExplorerResponse::refusal(403, "open the address that `ioxide explore` printed"))
         }
     }
 
     /// Returns whether `host` names the address that is served. Of names only `localhost` counts, since any other could
     /// belong to anybody; IP addresses are compared as they are.
-    fn is_here(&self, host: &str) -> bool {
+    fn is_served_host(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         if port.parse() != Ok(self.address.port()) || !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return false;

@@ -63,8 +63,8 @@ pub enum BadRequest {
 }
 
 /// Returns a refusal with a status and a reason.
-fn refused(status: u16, why: &str) -> BadRequest {
-    BadRequest::Refused(ExplorerResponse::refused(status, why))
+fn refuse(status: u16, why: &str) -> BadRequest {
+    BadRequest::Refused(ExplorerResponse::refusal(status, why))
 }
 
 impl From<io::Error> for BadRequest {
@@ -102,13 +102,13 @@ impl RequestHead {
 /// # Errors
 /// If the head is not complete, too large, or not understood.
 pub fn read_head(reader: &mut impl Read) -> Result<RequestHead, BadRequest> {
-    let (head, begun) = split(reader)?;
-    let head = std::str::from_utf8(&head).map_err(|_| refused(400, "the request is not text"))?;
-    Ok(RequestHead { request: parsed(head)?, begun })
+    let (head, begun) = read_until_body(reader)?;
+    let head = std::str::from_utf8(&head).map_err(|_| refuse(400, "the request is not text"))?;
+    Ok(RequestHead { request: parse_head(head)?, begun })
 }
 
 /// Returns everything before the empty line, and the part of the body read with it.
-fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequest> {
+fn read_until_body(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequest> {
     let mut bytes = Vec::with_capacity(1024);
     let mut chunk = [0; 4096];
     loop {
@@ -131,11 +131,11 @@ fn split(reader: &mut impl Read) -> Result<(Vec<u8>, Vec<u8>), BadRequest> {
             break;
         }
     }
-    Err(refused(431, "the request has too long a head"))
+    Err(refuse(431, "the request has too long a head"))
 }
 
-fn parsed(head: &str) -> Result<ExplorerRequest, BadRequest> {
-    let malformed = || refused(400, "the request is malformed");
+fn parse_head(head: &str) -> Result<ExplorerRequest, BadRequest> {
+    let malformed = || refuse(400, "the request is malformed");
     let mut lines = head.split("\r\n");
     let mut first = lines.next().unwrap_or_default().split(' ');
     let (Some(method), Some(target), Some(version), None) =
@@ -144,18 +144,18 @@ fn parsed(head: &str) -> Result<ExplorerRequest, BadRequest> {
         return Err(malformed());
     };
     if !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
-        return Err(refused(505, "only HTTP/1.1 is spoken here"));
+        return Err(refuse(505, "only HTTP/1.1 is spoken here"));
     }
     let method = match method {
         "GET" => HttpMethod::Get,
         "POST" => HttpMethod::Post,
-        _ => return Err(refused(405, "only GET and POST are spoken here")),
+        _ => return Err(refuse(405, "only GET and POST are spoken here")),
     };
     if !target.starts_with('/') || target.bytes().any(|byte| !byte.is_ascii_graphic()) {
         return Err(malformed());
     }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let headers = lines.map(header).collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
+    let headers = lines.map(parse_header).collect::<Option<Vec<_>>>().ok_or_else(malformed)?;
     for name in ["host", "origin", "content-length", "content-type", "sec-fetch-site"] {
         if headers.iter().filter(|(other, _)| other == name).count() > 1 {
             return Err(malformed());
@@ -165,7 +165,7 @@ fn parsed(head: &str) -> Result<ExplorerRequest, BadRequest> {
 }
 
 /// Parses `Name: value`; folded lines and control characters are refused.
-fn header(line: &str) -> Option<(String, String)> {
+fn parse_header(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once(':')?;
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let is_clean = value.chars().all(|c| c == '\t' || !c.is_control());
@@ -179,25 +179,25 @@ fn read_body(
     mut body: Vec<u8>,
 ) -> Result<Vec<u8>, BadRequest> {
     if request.header("transfer-encoding").is_some() {
-        return Err(refused(411, "a body needs a Content-Length"));
+        return Err(refuse(411, "a body needs a Content-Length"));
     }
     let length = match (request.header("content-length"), request.method) {
         (None, HttpMethod::Get) => 0,
-        (None, HttpMethod::Post) => return Err(refused(411, "a body needs a Content-Length")),
+        (None, HttpMethod::Post) => return Err(refuse(411, "a body needs a Content-Length")),
         (Some(length), _) => {
             let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
             let length = if is_number { length.parse().unwrap_or(usize::MAX) } else { usize::MAX };
             if !is_number {
-                return Err(refused(400, "the Content-Length is no number"));
+                return Err(refuse(400, "the Content-Length is no number"));
             }
             length
         }
     };
     if length > MAX_BODY {
-        return Err(refused(413, "the body is too large"));
+        return Err(refuse(413, "the body is too large"));
     }
     if body.len() > length {
-        return Err(refused(400, "there is more than one request"));
+        return Err(refuse(400, "there is more than one request"));
     }
     let missing = (length - body.len()) as u64;
     reader.take(missing).read_to_end(&mut body)?;
@@ -224,7 +224,7 @@ impl ExplorerResponse {
 
     /// Returns a response that refuses a request; `why` is for people.
     #[must_use]
-    pub fn refused(status: u16, why: &str) -> Self {
+    pub fn refusal(status: u16, why: &str) -> Self {
         Self { status, content_type: "text/plain; charset=utf-8", body: format!("{why}\n").into_bytes() }
     }
 
@@ -233,7 +233,7 @@ impl ExplorerResponse {
     /// # Errors
     /// If the client does not take it.
     pub fn write(&self, writer: &mut impl Write) -> io::Result<()> {
-        let mut bytes = head(self.status, self.content_type);
+        let mut bytes = response_head(self.status, self.content_type);
         bytes.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
         writer.write_all(bytes.as_bytes())?;
         writer.write_all(&self.body)?;
@@ -246,23 +246,23 @@ impl ExplorerResponse {
 /// # Errors
 /// If the client does not take it.
 pub fn begin_stream(writer: &mut impl Write) -> io::Result<()> {
-    let head = head(200, "text/event-stream") + "\r\n";
+    let head = response_head(200, "text/event-stream") + "\r\n";
     writer.write_all(head.as_bytes())?;
     writer.flush()
 }
 
-fn head(status: u16, content_type: &str) -> String {
+fn response_head(status: u16, content_type: &str) -> String {
     let allow = if status == 405 { "Allow: GET, POST\r\n" } else { "" };
     format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: {content_type}\r\nContent-Security-Policy: {CSP}\r\n\
          X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
          X-Frame-Options: DENY\r\nCache-Control: no-store\r\nConnection: close\r\n{allow}",
-        phrase(status)
+        status_phrase(status)
     )
 }
 
-fn phrase(status: u16) -> &'static str {
+fn status_phrase(status: u16) -> &'static str {
     match status {
         200 => "OK",
         400 => "Bad Request",

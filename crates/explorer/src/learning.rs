@@ -201,7 +201,7 @@ impl LearningBoard {
             samples: VecDeque::new(),
             looked: None,
         };
-        let picture = Mutex::new(Arc::new(HypothesisView::none()));
+        let picture = Mutex::new(Arc::new(HypothesisView::empty()));
         Arc::new(Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -217,13 +217,13 @@ impl LearningBoard {
     }
 
     /// Changes the description of the system and the method.
-    pub fn subject(&self, change: impl FnOnce(&mut LearningSubject)) {
-        self.tell(|state| change(&mut state.subject));
+    pub fn change_subject(&self, change: impl FnOnce(&mut LearningSubject)) {
+        self.update_state(|state| change(&mut state.subject));
     }
 
     /// Reports a new hypothesis, for which there is no guarantee yet.
-    pub fn hypothesis(&self, number: usize, states: usize) {
-        self.tell(|state| {
+    pub fn report_hypothesis(&self, number: usize, states: usize) {
+        self.update_state(|state| {
             (state.hypotheses, state.states) = (number, states);
             state.guarantee.clear();
             state.phase = LearningPhase::Asking;
@@ -231,9 +231,9 @@ impl LearningBoard {
     }
 
     /// Reports the activity of the learner.
-    pub fn phase(&self, phase: LearningPhase) {
-        self.tell(|state| {
-            if is_begun(state.phase, phase) {
+    pub fn report_phase(&self, phase: LearningPhase) {
+        self.update_state(|state| {
+            if begins_activity(state.phase, phase) {
                 state.phase_begun = Instant::now();
             }
             state.phase = phase;
@@ -241,13 +241,13 @@ impl LearningBoard {
     }
 
     /// Reports the guarantee for the hypothesis, in words.
-    pub fn guarantee(&self, words: String) {
-        self.tell(|state| state.guarantee = words);
+    pub fn report_guarantee(&self, words: String) {
+        self.update_state(|state| state.guarantee = words);
     }
 
     /// Reports a drawing of the hypothesis.
-    pub fn draw(&self, drawing: HypothesisDrawing) {
-        self.tell(|state| {
+    pub fn report_drawing(&self, drawing: HypothesisDrawing) {
+        self.update_state(|state| {
             let before = std::mem::replace(&mut state.drawing, Arc::new(drawing));
             // The same hypothesis drawn again is compared with what the last drawing was compared with.
             if state.drawn > 0 && before.number != state.drawing.number {
@@ -258,18 +258,18 @@ impl LearningBoard {
     }
 
     /// Reports a counterexample to the hypothesis with this number.
-    pub fn counterexample(&self, number: usize, found: Counterexample) {
-        self.tell(|state| state.counterexample = Some((number, found)));
+    pub fn report_counterexample(&self, number: usize, counterexample: Counterexample) {
+        self.update_state(|state| state.counterexample = Some((number, counterexample)));
     }
 
     /// Reports that the system contradicts itself, with the runs line by line.
-    pub fn disagreement(&self, runs: String) {
-        self.tell(|state| state.disagreement = runs);
+    pub fn report_disagreement(&self, runs: String) {
+        self.update_state(|state| state.disagreement = runs);
     }
 
     /// Adds a note for people; only the last ones are kept.
-    pub fn note(&self, text: String) {
-        self.tell(|state| {
+    pub fn add_note(&self, text: String) {
+        self.update_state(|state| {
             if state.notes.len() == MAX_NOTES {
                 state.notes.pop_front();
             }
@@ -278,8 +278,8 @@ impl LearningBoard {
     }
 
     /// Reports the end of learning.
-    pub fn end(&self, end: LearningEnd) {
-        self.tell(|state| {
+    pub fn report_end(&self, end: LearningEnd) {
+        self.update_state(|state| {
             state.phase = LearningPhase::Over;
             state.ended = Some(Instant::now());
             state.end = Some(end);
@@ -295,13 +295,13 @@ impl LearningBoard {
     /// Returns the current state.
     #[must_use]
     pub fn view(&self) -> LearningView {
-        LearningView::of(&mut self.lock(), self.meter.read())
+        LearningView::new(&mut self.lock(), self.meter.read())
     }
 
     /// Returns the state and its version as soon as it differs from version `seen`. During learning it is returned
     /// after `pulse` even if unchanged, since the counters have moved; afterwards `None` is returned if nothing changes
     /// within `patience`.
-    pub(crate) fn changed(
+    pub(crate) fn wait_for_change(
         &self,
         seen: Option<u64>,
         pulse: Duration,
@@ -315,19 +315,19 @@ impl LearningBoard {
         let waited = self.changed.wait_timeout_while(state, wait, same);
         let (mut state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         let is_news = !timeout.timed_out() || !is_over;
-        is_news.then(|| (state.version, LearningView::of(&mut state, self.meter.read())))
+        is_news.then(|| (state.version, LearningView::new(&mut state, self.meter.read())))
     }
 
     /// Returns the picture of the last drawing, and makes it if it is not the last one made.
     #[must_use]
-    pub(crate) fn picture(&self) -> Arc<HypothesisView> {
+    pub(crate) fn current_picture(&self) -> Arc<HypothesisView> {
         let mut picture = self.picture.lock().unwrap_or_else(PoisonError::into_inner);
         let (drawn, drawing, before) = {
             let state = self.lock();
             (state.drawn, Arc::clone(&state.drawing), state.before.clone())
         };
         if picture.number() != drawn {
-            *picture = Arc::new(HypothesisView::of(drawn, &drawing, before.as_deref()));
+            *picture = Arc::new(HypothesisView::new(drawn, &drawing, before.as_deref()));
         }
         Arc::clone(&picture)
     }
@@ -336,7 +336,7 @@ impl LearningBoard {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, change: impl FnOnce(&mut BoardState)) {
+    fn update_state(&self, change: impl FnOnce(&mut BoardState)) {
         let mut state = self.lock();
         change(&mut state);
         state.version += 1;
@@ -346,7 +346,7 @@ impl LearningBoard {
 }
 
 /// Returns whether `now` begins a new activity rather than continuing the one `before`.
-fn is_begun(before: LearningPhase, now: LearningPhase) -> bool {
+fn begins_activity(before: LearningPhase, now: LearningPhase) -> bool {
     match (before, now) {
         (
             LearningPhase::Testing { extra: one, done: earlier, .. },
@@ -365,7 +365,7 @@ impl BoardState {
 
     /// Returns the time the remaining tests or walks will take at the speed so far, if they find no counterexample;
     /// `None` in other phases, and before the first is done.
-    pub(crate) fn left(&self) -> Option<Duration> {
+    pub(crate) fn estimated_time_left(&self) -> Option<Duration> {
         let (LearningPhase::Testing { done, of, .. } | LearningPhase::Walking { done, of }) = self.phase
         else {
             return None;
@@ -375,7 +375,7 @@ impl BoardState {
     }
 
     /// Returns inputs per second over the last seconds; after the end, over the whole time.
-    pub(crate) fn rate(&mut self, symbols: u64) -> f64 {
+    pub(crate) fn inputs_per_second(&mut self, symbols: u64) -> f64 {
         let now = self.ended.unwrap_or_else(Instant::now);
         while self.samples.front().is_some_and(|(at, _)| now.saturating_duration_since(*at) > RECENT) {
             self.samples.pop_front();

@@ -90,7 +90,7 @@ impl Explorer {
         recordings: Vec<Recording>,
         launcher: Option<Box<dyn Launcher>>,
     ) -> Self {
-        let view = ModelView::of(&model, sources);
+        let view = ModelView::new(&model, sources);
         let records = Arc::new(Records::new(recordings));
         let live = LiveCampaign::new(&model.sts, Arc::clone(&records), launcher);
         let desk = ExplorerWorker::start(model, solver, Arc::clone(&records));
@@ -100,16 +100,16 @@ impl Explorer {
 
 impl ServedPage for Explorer {
     fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply {
-        routes::answer(self, path, request)
+        routes::answer_route(self, path, request)
     }
 
     fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
-        let (version, view) = self.live.changed(seen, patience)?;
+        let (version, view) = self.live.wait_for_change(seen, patience)?;
         Some((version, serde_json::to_string(&view)))
     }
 
     fn close(&self) {
         self.live.stop();
-        self.live.settle(SETTLING);
+        self.live.wait_until_idle(SETTLING);
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::Sts;
 use ioxide_report::control_characters::excerpt;
-use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepTold};
+use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepRecord};
 use ioxide_runner::reporter::Reporter;
 use serde::Serialize;
 use thiserror::Error;
@@ -48,7 +48,7 @@ pub trait Launcher: Send + Sync {
     ///
     /// # Errors
     /// The reason why it could not run.
-    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError>;
+    fn launch(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError>;
 
     /// Asks the campaign that is running to end after its step.
     fn stop(&self);
@@ -194,14 +194,14 @@ impl LiveCampaign {
     ///
     /// # Errors
     /// If one is running, or there is no system to test.
-    pub fn start(self: &Arc<Self>, wish: CampaignRequest) -> Result<(), &'static str> {
-        self.start_by(wish, |work| thread::Builder::new().name("campaign".into()).spawn(work).map(drop))
+    pub fn start(self: &Arc<Self>, request: CampaignRequest) -> Result<(), &'static str> {
+        self.start_with(request, |work| thread::Builder::new().name("campaign".into()).spawn(work).map(drop))
     }
 
     /// Starts a campaign in the thread that `spawn` makes for it.
-    fn start_by(
+    fn start_with(
         self: &Arc<Self>,
-        wish: CampaignRequest,
+        request: CampaignRequest,
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
     ) -> Result<(), &'static str> {
         if self.launcher.is_none() {
@@ -218,48 +218,48 @@ impl LiveCampaign {
             phase: CampaignPhase::Running,
             ..LiveState::new(Arc::clone(&state.names), state.seen.len())
         };
-        self.tell(state);
+        self.publish_change(state);
         let live = Arc::clone(self);
-        spawn(Box::new(move || live.work(&wish))).map_err(|_| {
+        spawn(Box::new(move || live.run_campaign(&request))).map_err(|_| {
             let why = "no thread could be started";
-            self.end(Some(why.to_owned()));
+            self.end_campaign(Some(why.to_owned()));
             why
         })
     }
 
-    fn work(self: Arc<Self>, wish: &CampaignRequest) {
+    fn run_campaign(self: Arc<Self>, request: &CampaignRequest) {
         let Some(launcher) = &self.launcher else { return };
         let mut end = LiveEnd { live: &self, message: Some("the campaign broke off".to_owned()) };
         let mut reporter = LiveWatcher { live: &self };
-        end.message = launcher.launch(wish, &mut reporter).err().map(|why| why.to_string());
+        end.message = launcher.launch(request, &mut reporter).err().map(|why| why.to_string());
     }
 
     /// Ends the campaign, and shows `message` if there is one.
-    fn end(&self, message: Option<String>) {
+    fn end_campaign(&self, message: Option<String>) {
         let mut state = self.lock();
         state.phase = CampaignPhase::Over;
         if let Some(message) = message {
             state.message = message;
         }
-        self.tell(state);
+        self.publish_change(state);
     }
 
     /// Pauses the campaign after its step, or resumes it.
-    pub fn pause(&self, wanted: bool) {
+    pub fn set_paused(&self, wanted: bool) {
         let mut state = self.lock();
         state.phase = match (state.phase, wanted) {
             (CampaignPhase::Running, true) => CampaignPhase::Paused,
             (CampaignPhase::Paused, false) => CampaignPhase::Running,
             (phase, _) => phase,
         };
-        self.tell(state);
+        self.publish_change(state);
     }
 
     /// Sets the least duration of a step, at most five seconds.
-    pub fn pace(&self, pace: Duration) {
+    pub fn set_pace(&self, pace: Duration) {
         let mut state = self.lock();
         state.pace = pace.min(MAX_PACE);
-        self.tell(state);
+        self.publish_change(state);
     }
 
     /// Asks the campaign to end after its step.
@@ -269,14 +269,14 @@ impl LiveCampaign {
             return;
         }
         state.phase = CampaignPhase::Stopping;
-        self.tell(state);
+        self.publish_change(state);
         if let Some(launcher) = &self.launcher {
             launcher.stop();
         }
     }
 
     /// Waits until no campaign is running, at most for `patience`.
-    pub(crate) fn settle(&self, patience: Duration) {
+    pub(crate) fn wait_until_idle(&self, patience: Duration) {
         let is_running =
             |state: &mut LiveState| !matches!(state.phase, CampaignPhase::Idle | CampaignPhase::Over);
         drop(self.changed.wait_timeout_while(self.lock(), patience, is_running));
@@ -285,23 +285,23 @@ impl LiveCampaign {
     /// Returns the current state.
     #[must_use]
     pub fn view(&self) -> LiveView {
-        LiveView::of(&self.lock())
+        LiveView::new(&self.lock())
     }
 
     /// Returns the state and its version as soon as it differs from version `seen`; `None` if it does not within
     /// `patience`.
-    pub(crate) fn changed(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, LiveView)> {
+    pub(crate) fn wait_for_change(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, LiveView)> {
         let same = |state: &mut LiveState| Some(state.version) == seen;
         let waited = self.changed.wait_timeout_while(self.lock(), patience, same);
         let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-        (!timeout.timed_out()).then(|| (state.version, LiveView::of(&state)))
+        (!timeout.timed_out()).then(|| (state.version, LiveView::new(&state)))
     }
 
     fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, mut state: MutexGuard<'_, LiveState>) {
+    fn publish_change(&self, mut state: MutexGuard<'_, LiveState>) {
         state.version += 1;
         drop(state);
         self.changed.notify_all();
@@ -336,7 +336,7 @@ impl LiveState {
         self.pace.as_millis()
     }
 
-    fn step(&mut self, step: &StepTold) {
+    fn apply_step(&mut self, step: &StepRecord) {
         self.n_steps += 1;
         let is_certain = certain_switch(&step.switches).is_some();
         let how = if is_certain { SwitchSeen::Taken } else { SwitchSeen::Maybe };
@@ -358,7 +358,7 @@ impl LiveState {
         });
     }
 
-    fn count(&mut self, outcome: RunOutcome) {
+    fn count_outcome(&mut self, outcome: RunOutcome) {
         match outcome {
             RunOutcome::Pass => self.passed += 1,
             RunOutcome::Fail => self.failed += 1,
@@ -376,7 +376,7 @@ struct LiveEnd<'l> {
 
 impl Drop for LiveEnd<'_> {
     fn drop(&mut self) {
-        self.live.end(self.message.take());
+        self.live.end_campaign(self.message.take());
     }
 }
 
@@ -386,19 +386,19 @@ struct LiveWatcher<'l> {
 }
 
 impl LiveWatcher<'_> {
-    fn note(&self, state: &mut LiveState, event: &Event) {
+    fn apply_event(&self, state: &mut LiveState, event: &Event) {
         match &event.event {
             EventKind::CampaignStarted(told) => {
                 (state.planned, state.seed) = (told.runs, told.seed);
                 let name = format!("live: {}, {}, seed {}", told.sut, told.tester, told.seed);
-                state.record = Some(self.live.records.begin(name));
+                state.record = Some(self.live.records.begin_record(name));
             }
             EventKind::RunStarted(told) => {
                 (state.run, state.goal) = (told.run, told.goal.clone());
                 state.last.clear();
             }
-            EventKind::Stimulus(step) | EventKind::Observation(step) => state.step(step),
-            EventKind::RunFinished(told) => state.count(told.outcome),
+            EventKind::Stimulus(step) | EventKind::Observation(step) => state.apply_step(step),
+            EventKind::RunFinished(told) => state.count_outcome(told.outcome),
             EventKind::Trouble(told) => state.message = told.error.clone(),
             EventKind::Patience(_)
             | EventKind::Verdict(_)
@@ -406,28 +406,28 @@ impl LiveWatcher<'_> {
             | EventKind::Shrunk(_)
             | EventKind::CampaignFinished(_) => (),
         }
-        if let Some(run) = state.collector.event(event) {
-            state.collector.forget(&run);
-            self.keep(state, run);
+        if let Some(run) = state.collector.add_event(event) {
+            state.collector.release_run(&run);
+            self.keep_failing_run(state, run);
         }
     }
 
     /// Keeps a failing run among the records, so that it can be looked at; the first hundred of a campaign.
-    fn keep(&self, state: &mut LiveState, run: RecordedRun) {
+    fn keep_failing_run(&self, state: &mut LiveState, run: RecordedRun) {
         if run.outcome != Some(RunOutcome::Fail) || state.failures.len() >= MAX_FAILURES {
             return;
         }
         let signature =
             run.verdict.as_ref().and_then(|verdict| verdict.signature.clone()).unwrap_or_default();
         let steps = run.steps.len();
-        let place = state.record.and_then(|record| self.live.records.add(record, run));
+        let place = state.record.and_then(|record| self.live.records.add_run(record, run));
         if let Some(place) = place {
             state.failures.push(FailedRun { place, steps, signature });
         }
     }
 
     /// Waits until `until`, and as long as the campaign is paused.
-    fn wait(&self, until: Option<Instant>) {
+    fn wait_until(&self, until: Option<Instant>) {
         let mut state = self.live.lock();
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -445,9 +445,9 @@ impl LiveWatcher<'_> {
 impl Reporter for LiveWatcher<'_> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let mut state = self.live.lock();
-        self.note(&mut state, event);
+        self.apply_event(&mut state, event);
         let (pace, phase) = (state.pace, state.phase);
-        self.live.tell(state);
+        self.live.publish_change(state);
         // Who asked for the end before the campaign could hear it is heard now.
         if let (CampaignPhase::Stopping, Some(launcher)) = (phase, &self.live.launcher) {
             launcher.stop();
@@ -457,7 +457,7 @@ impl Reporter for LiveWatcher<'_> {
         if is_step && !may_hold {
             return Ok(());
         }
-        self.wait((is_step && !pace.is_zero()).then(|| Instant::now() + pace));
+        self.wait_until((is_step && !pace.is_zero()).then(|| Instant::now() + pace));
         Ok(())
     }
 }

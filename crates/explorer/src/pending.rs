@@ -24,21 +24,21 @@ pub(crate) struct PendingConnections {
 }
 
 /// A stranger's place, until it is dropped.
-pub(crate) struct LobbySeat {
+pub(crate) struct PendingPermit {
     lobby: Arc<PendingConnections>,
     id: u64,
 }
 
 /// A guest's place, until it is dropped.
-pub(crate) struct GuestSlot(Arc<AtomicUsize>);
+pub(crate) struct GuestPermit(Arc<AtomicUsize>);
 
 impl PendingConnections {
     /// Admits a stranger; if there are too many, the one that has waited longest loses its connection.
-    pub(crate) fn enter(self: &Arc<Self>, stream: &TcpStream) -> io::Result<LobbySeat> {
+    pub(crate) fn admit_stranger(self: &Arc<Self>, stream: &TcpStream) -> io::Result<PendingPermit> {
         let stream = stream.try_clone()?;
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         *next += 1;
-        let mut waiting = self.waiting();
+        let mut waiting = self.lock_waiting();
         waiting.push_back((*next, stream));
         if waiting.len() > MAX_STRANGERS
             && let Some((_, oldest)) = waiting.pop_front()
@@ -46,28 +46,28 @@ impl PendingConnections {
             // Its thread sees the end of the stream and goes.
             let _ = oldest.shutdown(Shutdown::Both);
         }
-        Ok(LobbySeat { lobby: Arc::clone(self), id: *next })
+        Ok(PendingPermit { lobby: Arc::clone(self), id: *next })
     }
 
     /// Returns a guest's place; `None` if all are taken.
-    pub(crate) fn guest(&self) -> Option<GuestSlot> {
-        let slot = GuestSlot(Arc::clone(&self.guests));
+    pub(crate) fn take_guest_slot(&self) -> Option<GuestPermit> {
+        let slot = GuestPermit(Arc::clone(&self.guests));
         // The slot counts itself out again if there is no room.
         (self.guests.fetch_add(1, Ordering::SeqCst) < MAX_GUESTS).then_some(slot)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+    fn lock_waiting(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for LobbySeat {
+impl Drop for PendingPermit {
     fn drop(&mut self) {
-        self.lobby.waiting().retain(|(id, _)| *id != self.id);
+        self.lobby.lock_waiting().retain(|(id, _)| *id != self.id);
     }
 }
 
-impl Drop for GuestSlot {
+impl Drop for GuestPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -89,22 +89,22 @@ mod tests {
         let mut clients = Vec::new();
         for _ in 0..=MAX_STRANGERS {
             clients.push(TcpStream::connect(address).expect("it listens"));
-            seats.push(lobby.enter(&listener.accept().expect("a client").0).expect("a seat"));
+            seats.push(lobby.admit_stranger(&listener.accept().expect("a client").0).expect("a seat"));
         }
         assert_eq!(clients[0].read(&mut [0]).expect("the end"), 0);
         clients[1].set_read_timeout(Some(Duration::from_millis(50))).expect("a time-out");
         assert!(clients[1].read(&mut [0]).is_err(), "the others are still connected");
         seats.clear();
-        assert!(lobby.waiting().is_empty());
+        assert!(lobby.lock_waiting().is_empty());
     }
 
     #[test]
     fn guests_are_counted_in_and_out() {
         let lobby = PendingConnections::default();
         for _ in 0..3 {
-            let guests: Vec<GuestSlot> = (0..MAX_GUESTS).filter_map(|_| lobby.guest()).collect();
+            let guests: Vec<GuestPermit> = (0..MAX_GUESTS).filter_map(|_| lobby.take_guest_slot()).collect();
             assert_eq!(guests.len(), MAX_GUESTS);
-            assert!(lobby.guest().is_none());
+            assert!(lobby.take_guest_slot().is_none());
         }
     }
 }

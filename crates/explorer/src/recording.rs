@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepTold, VerdictTold};
+use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord, VerdictRecord};
 
 /// The number of runs kept of one record.
 const MAX_RUNS: usize = 10_000;
@@ -39,9 +39,9 @@ pub struct RecordedRun {
     /// Its number, seed and goal.
     pub started: RunStarted,
     /// Its steps.
-    pub steps: Vec<StepTold>,
+    pub steps: Vec<StepRecord>,
     /// Its verdict; `None` if it has none.
-    pub verdict: Option<VerdictTold>,
+    pub verdict: Option<VerdictRecord>,
     /// Its outcome; `None` if the record breaks off before the run ended.
     pub outcome: Option<RunOutcome>,
     /// True if some steps were left out, since there were too many.
@@ -74,12 +74,12 @@ pub struct RunCollector {
 
 impl RunCollector {
     /// Adds an event, and returns the run that it ends.
-    pub fn event(&mut self, event: &Event) -> Option<RecordedRun> {
+    pub fn add_event(&mut self, event: &Event) -> Option<RecordedRun> {
         match &event.event {
-            EventKind::RunStarted(told) => return self.start(told),
-            EventKind::Stimulus(step) | EventKind::Observation(step) => self.step(event.run, step),
+            EventKind::RunStarted(told) => return self.start_run(told),
+            EventKind::Stimulus(step) | EventKind::Observation(step) => self.add_step(event.run, step),
             EventKind::Verdict(told) => {
-                if let Some(run) = self.current(event.run) {
+                if let Some(run) = self.current_run(event.run) {
                     run.verdict = Some(told.clone());
                 }
             }
@@ -89,7 +89,7 @@ impl RunCollector {
                 run.outcome = Some(told.outcome);
                 return Some(run);
             }
-            EventKind::Patience(told) => self.retract(event.run, &told.not_silent),
+            EventKind::Patience(told) => self.retract_silences(event.run, &told.not_silent),
             EventKind::CampaignStarted(_)
             | EventKind::Trouble(_)
             | EventKind::Replayed(_)
@@ -100,24 +100,24 @@ impl RunCollector {
     }
 
     /// Frees the room of a run that was returned, since it is kept elsewhere or not at all.
-    pub fn forget(&mut self, run: &RecordedRun) {
+    pub fn release_run(&mut self, run: &RecordedRun) {
         let (steps, text) = run.size();
         self.n_steps = self.n_steps.saturating_sub(steps);
         self.n_text = self.n_text.saturating_sub(text);
     }
 
     /// Begins a run, and returns the one that never ends: that of the same number, or the first of too many.
-    fn start(&mut self, told: &RunStarted) -> Option<RecordedRun> {
-        let same = self.open.iter().position(|run| run.started.run == told.run);
+    fn start_run(&mut self, started: &RunStarted) -> Option<RecordedRun> {
+        let same = self.open.iter().position(|run| run.started.run == started.run);
         let never_ends = same.or((self.open.len() >= MAX_OPEN).then_some(0));
         let broken_off = never_ends.map(|at| self.open.remove(at));
-        self.open.push(RecordedRun::new(told.clone()));
+        self.open.push(RecordedRun::new(started.clone()));
         broken_off
     }
 
-    fn step(&mut self, run: Option<u64>, step: &StepTold) {
+    fn add_step(&mut self, run: Option<u64>, step: &StepRecord) {
         let is_full = self.n_steps >= MAX_STEPS || self.n_text >= MAX_TEXT;
-        let Some(run) = self.current(run) else { return };
+        let Some(run) = self.current_run(run) else { return };
         if is_full {
             run.is_cut = true;
             return;
@@ -128,8 +128,8 @@ impl RunCollector {
     }
 
     /// Takes back the silence that a late message disproved.
-    fn retract(&mut self, run: Option<u64>, not_silent: &[usize]) {
-        let Some(run) = self.current(run) else { return };
+    fn retract_silences(&mut self, run: Option<u64>, not_silent: &[usize]) {
+        let Some(run) = self.current_run(run) else { return };
         let before = run.size();
         run.steps.retain(|step| !not_silent.contains(&step.step));
         let after = run.size();
@@ -137,7 +137,7 @@ impl RunCollector {
         self.n_text -= before.1 - after.1;
     }
 
-    fn current(&mut self, run: Option<u64>) -> Option<&mut RecordedRun> {
+    fn current_run(&mut self, run: Option<u64>) -> Option<&mut RecordedRun> {
         match run {
             Some(number) => self.open.iter_mut().find(|run| run.started.run == number),
             None => self.open.last_mut(),
@@ -148,16 +148,16 @@ impl RunCollector {
 impl Recording {
     /// Returns the record called `name` with the runs of these events; a run that broke off is kept as far as it went.
     /// Where there are too many, failing runs take precedence.
-    pub fn of<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
+    pub fn from_events<'e>(name: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut collector = RunCollector::default();
         let mut shelf = RunShelf { recording: Self { name: name.into(), ..Self::default() }, n_spare: 0 };
         for event in events {
-            if let Some(run) = collector.event(event) {
-                shelf.put(run, &mut collector);
+            if let Some(run) = collector.add_event(event) {
+                shelf.put_run(run, &mut collector);
             }
         }
         for run in std::mem::take(&mut collector.open) {
-            shelf.put(run, &mut collector);
+            shelf.put_run(run, &mut collector);
         }
         let mut recording = shelf.recording;
         recording.runs.sort_by_key(|run| run.started.run);
@@ -165,7 +165,7 @@ impl Recording {
     }
 
     /// Keeps a run; returns it if there is no room.
-    fn keep(&mut self, run: RecordedRun) -> Result<(), Box<RecordedRun>> {
+    fn keep_run(&mut self, run: RecordedRun) -> Result<(), Box<RecordedRun>> {
         self.is_cut |= run.is_cut;
         if self.runs.len() < MAX_RUNS {
             self.runs.push(Arc::new(run));
@@ -185,21 +185,21 @@ struct RunShelf {
 
 impl RunShelf {
     /// Keeps a run; a failing one for which there is no room takes the place of the last that did not fail.
-    fn put(&mut self, run: RecordedRun, collector: &mut RunCollector) {
-        match self.recording.keep(run) {
+    fn put_run(&mut self, run: RecordedRun, collector: &mut RunCollector) {
+        match self.recording.keep_run(run) {
             Ok(()) => self.n_spare = self.recording.runs.len(),
-            Err(run) if run.has_failed() => match self.spare() {
+            Err(run) if run.has_failed() => match self.spare_passing_run() {
                 Some(at) => {
                     let gone = std::mem::replace(&mut self.recording.runs[at], Arc::new(*run));
-                    collector.forget(&gone);
+                    collector.release_run(&gone);
                 }
-                None => collector.forget(&run),
+                None => collector.release_run(&run),
             },
-            Err(run) => collector.forget(&run),
+            Err(run) => collector.release_run(&run),
         }
     }
 
-    fn spare(&mut self) -> Option<usize> {
+    fn spare_passing_run(&mut self) -> Option<usize> {
         let at = self.recording.runs[..self.n_spare].iter().rposition(|run| !run.has_failed());
         self.n_spare = at.unwrap_or(0);
         at
@@ -227,24 +227,24 @@ impl Records {
 
     /// Returns the run at `place`; `None` if there is none.
     #[must_use]
-    pub fn run(&self, place: RecordPlace) -> Option<Arc<RecordedRun>> {
+    pub fn get_run(&self, place: RecordPlace) -> Option<Arc<RecordedRun>> {
         let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
         list.get(place.record)?.runs.get(place.run).cloned()
     }
 
     /// Adds an empty record and returns its number.
-    pub fn begin(&self, name: String) -> usize {
+    pub fn begin_record(&self, name: String) -> usize {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         list.push(Recording { name, ..Recording::default() });
         list.len() - 1
     }
 
     /// Adds a run to record number `record` and returns its position; `None` if the record is full or does not exist.
-    pub fn add(&self, record: usize, run: RecordedRun) -> Option<RecordPlace> {
+    pub fn add_run(&self, record: usize, run: RecordedRun) -> Option<RecordPlace> {
         let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
         let recording = list.get_mut(record)?;
         let place = RecordPlace { record, run: recording.runs.len() };
-        recording.keep(run).ok().map(|()| place)
+        recording.keep_run(run).ok().map(|()| place)
     }
 }
 

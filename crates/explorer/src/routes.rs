@@ -32,29 +32,33 @@ pub enum RouteReply {
 }
 
 /// Answers a request for `path`, which follows the token.
-pub(crate) fn answer(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
+pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRequest) -> RouteReply {
     let segments: Vec<&str> = path.split('/').collect();
     RouteReply::Whole(match (request.method, &segments[..]) {
         (HttpMethod::Get, [""]) => ExplorerResponse::ok("text/html; charset=utf-8", PAGE),
         (HttpMethod::Get, ["explorer.js"]) => ExplorerResponse::ok("text/javascript; charset=utf-8", SCRIPT),
         (HttpMethod::Get, ["explorer.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
         (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
-        (HttpMethod::Get, ["api", "model"]) => json(&explorer.model),
-        (HttpMethod::Get, ["api", "records"]) => json(&RecordsView::of(&explorer.records.list())),
-        (HttpMethod::Get, ["api", "run", record, run]) => recorded(explorer, record, run, request),
-        (HttpMethod::Get, ["api", "live"]) => json(&explorer.live.view()),
+        (HttpMethod::Get, ["api", "model"]) => json_response(&explorer.model),
+        (HttpMethod::Get, ["api", "records"]) => json_response(&RecordsView::new(&explorer.records.list())),
+        (HttpMethod::Get, ["api", "run", record, run]) => recorded_run(explorer, record, run, request),
+        (HttpMethod::Get, ["api", "live"]) => json_response(&explorer.live.view()),
         (HttpMethod::Get, ["api", "live", "events"]) => return RouteReply::Events,
-        (HttpMethod::Get, ["api", "sut"]) => json(&SutView::of(explorer)),
-        (HttpMethod::Post, ["api", "walk"]) => with_body(request, |wanted| walk::walk(explorer, wanted)),
-        (HttpMethod::Post, ["api", "values"]) => with_body(request, |wanted| walk::values(explorer, wanted)),
+        (HttpMethod::Get, ["api", "sut"]) => json_response(&SutView::new(explorer)),
+        (HttpMethod::Post, ["api", "walk"]) => with_body(request, |wanted| walk::walk_path(explorer, wanted)),
+        (HttpMethod::Post, ["api", "values"]) => {
+            with_body(request, |wanted| walk::example_values(explorer, wanted))
+        }
         (HttpMethod::Post, ["api", "witness"]) => {
-            with_body(request, |wanted| walk::witness(explorer, wanted))
+            with_body(request, |wanted| walk::path_witness(explorer, wanted))
         }
-        (HttpMethod::Post, ["api", "live", act]) => with_body(request, |wanted| live(explorer, act, &wanted)),
+        (HttpMethod::Post, ["api", "live", act]) => {
+            with_body(request, |wanted| control_campaign(explorer, act, &wanted))
+        }
         (HttpMethod::Get, ["api", "walk" | "values" | "witness"]) | (HttpMethod::Get, ["api", "live", _]) => {
-            ExplorerResponse::refused(405, "this is asked with POST")
+            ExplorerResponse::refusal(405, "this is asked with POST")
         }
-        _ => ExplorerResponse::refused(404, "there is nothing here"),
+        _ => ExplorerResponse::refusal(404, "there is nothing here"),
     })
 }
 
@@ -68,23 +72,23 @@ pub(crate) struct SutView {
 }
 
 impl SutView {
-    fn of(explorer: &Explorer) -> Self {
+    fn new(explorer: &Explorer) -> Self {
         let testers = CampaignTester::ALL.into_iter().map(CampaignTester::name).collect();
         Self { version: VERSION, sut: explorer.live.sut(), testers }
     }
 }
 
 /// Returns `view` as a JSON response.
-fn json(view: &impl Serialize) -> ExplorerResponse {
+fn json_response(view: &impl Serialize) -> ExplorerResponse {
     match serde_json::to_vec(view) {
         Ok(body) => ExplorerResponse::ok(JSON, body),
-        Err(_) => ExplorerResponse::refused(500, "the answer cannot be written"),
+        Err(_) => ExplorerResponse::refusal(500, "the answer cannot be written"),
     }
 }
 
 /// Returns an error response whose reason the page shows.
-fn problem(status: u16, why: &str) -> ExplorerResponse {
-    ExplorerResponse { status, ..json(&ErrorView::new(why)) }
+fn error_response(status: u16, why: &str) -> ExplorerResponse {
+    ExplorerResponse { status, ..json_response(&ErrorView::new(why)) }
 }
 
 /// Answers with the result of `act` on the JSON body; another media type, which foreign pages could send, is refused.
@@ -94,30 +98,30 @@ fn with_body<T: DeserializeOwned>(
 ) -> ExplorerResponse {
     let kind = request.header("content-type").unwrap_or_default();
     if kind.split(';').next().map(str::trim) != Some(JSON) {
-        return ExplorerResponse::refused(415, "the body has to be JSON");
+        return ExplorerResponse::refusal(415, "the body has to be JSON");
     }
     match ioxide_runner::json::read(&request.body) {
         Ok(wanted) => act(wanted),
-        Err(error) => problem(400, &format!("the body is not as expected: {error}")),
+        Err(error) => error_response(400, &format!("the body is not as expected: {error}")),
     }
 }
 
-fn recorded(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequest) -> ExplorerResponse {
+fn recorded_run(explorer: &Explorer, record: &str, run: &str, request: &ExplorerRequest) -> ExplorerResponse {
     let place = match (record.parse(), run.parse()) {
         (Ok(record), Ok(run)) => RecordPlace { record, run },
-        _ => return problem(404, "a record and a run are numbers"),
+        _ => return error_response(404, "a record and a run are numbers"),
     };
     let (from, count) = (request.number("from").unwrap_or(0), request.number("count").unwrap_or(200));
-    match explorer.records.run(place) {
-        Some(run) => json(&RunView::of(&run, place.run, from, count)),
-        None => problem(404, "there is no such run"),
+    match explorer.records.get_run(place) {
+        Some(run) => json_response(&RunView::new(&run, place.run, from, count)),
+        None => error_response(404, "there is no such run"),
     }
 }
 
 /// A request about a campaign; every field has a default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct LiveWish {
+struct LiveQuery {
     tester: Option<String>,
     runs: Option<u64>,
     /// A text, since it may exceed the numbers of JavaScript; a number will do.
@@ -129,36 +133,36 @@ struct LiveWish {
 /// A seed that is no number of 64 bits.
 struct BadSeed;
 
-fn seed(told: &serde_json::Value) -> Result<u64, BadSeed> {
+fn parse_seed(told: &serde_json::Value) -> Result<u64, BadSeed> {
     let of_text = || told.as_str().and_then(|text| text.trim().parse().ok());
     told.as_u64().or_else(of_text).ok_or(BadSeed)
 }
 
-fn live(explorer: &Explorer, act: &str, wanted: &LiveWish) -> ExplorerResponse {
+fn control_campaign(explorer: &Explorer, act: &str, wanted: &LiveQuery) -> ExplorerResponse {
     let live = &explorer.live;
     if let Some(pace) = wanted.pace_ms {
-        live.pace(Duration::from_millis(pace));
+        live.set_pace(Duration::from_millis(pace));
     }
     match act {
         "start" => {
             let name = wanted.tester.as_deref().unwrap_or("cover");
             let Some(tester) = CampaignTester::ALL.into_iter().find(|tester| tester.name() == name) else {
-                return problem(400, "there is no such tester");
+                return error_response(400, "there is no such tester");
             };
             let runs = wanted.runs.map(|runs| runs.clamp(1, MAX_RUNS));
-            let Ok(seed) = wanted.seed.as_ref().map(seed).transpose() else {
-                return problem(400, "a seed is a whole number of at most 64 bits");
+            let Ok(seed) = wanted.seed.as_ref().map(parse_seed).transpose() else {
+                return error_response(400, "a seed is a whole number of at most 64 bits");
             };
             let wish = CampaignRequest { tester, runs, seed, keeps_going: wanted.keep_going };
             if let Err(why) = live.start(wish) {
-                return problem(409, why);
+                return error_response(409, why);
             }
         }
-        "pause" => live.pause(true),
-        "resume" => live.pause(false),
+        "pause" => live.set_paused(true),
+        "resume" => live.set_paused(false),
         "stop" => live.stop(),
         "pace" => (),
-        _ => return ExplorerResponse::refused(404, "there is nothing here"),
+        _ => return ExplorerResponse::refusal(404, "there is nothing here"),
     }
-    json(&live.view())
+    json_response(&live.view())
 }

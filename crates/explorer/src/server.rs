@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::access::{AccessGuard, AccessToken};
 use crate::http::{self, BadRequest, ExplorerRequest, ExplorerResponse, RequestHead};
-use crate::pending::{LobbySeat, PendingConnections};
+use crate::pending::{PendingConnections, PendingPermit};
 use crate::routes::RouteReply;
 
 /// The time for a request to arrive.
@@ -116,7 +116,7 @@ impl ExplorerServer {
                 thread::sleep(Duration::from_millis(20));
                 continue;
             };
-            let Ok(seat) = lobby.enter(&stream) else { continue };
+            let Ok(seat) = lobby.admit_stranger(&stream) else { continue };
             let desk = ConnectionHandler {
                 guard: Arc::clone(&guard),
                 lobby: Arc::clone(&lobby),
@@ -124,7 +124,9 @@ impl ExplorerServer {
                 ended: Arc::clone(&self.ended),
             };
             // Without a thread to answer, the client is let go.
-            let _ = thread::Builder::new().name("explorer".into()).spawn(move || desk.answer(&stream, seat));
+            let _ = thread::Builder::new()
+                .name("explorer".into())
+                .spawn(move || desk.answer_connection(&stream, seat));
         }
         page.close();
     }
@@ -139,7 +141,7 @@ struct ConnectionHandler {
 }
 
 impl ConnectionHandler {
-    fn answer(&self, stream: &TcpStream, seat: LobbySeat) -> io::Result<()> {
+    fn answer_connection(&self, stream: &TcpStream, seat: PendingPermit) -> io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(DEPARTURE))?;
         let mut reader = TimedReader { stream, until: Instant::now() + ARRIVAL };
@@ -147,41 +149,41 @@ impl ConnectionHandler {
             Err(bad) => bad,
             Ok(head) => match self.guard.admit(head.request()) {
                 Err(refusal) => BadRequest::Refused(refusal),
-                Ok(_) => return self.serve(stream, seat, head),
+                Ok(_) => return self.serve_request(stream, seat, head),
             },
         };
         match response {
             BadRequest::Gone => Ok(()),
-            BadRequest::Refused(response) => finish(stream, &response),
+            BadRequest::Refused(response) => send_and_close(stream, &response),
         }
     }
 
     /// Serves a request whose head was admitted.
-    fn serve(&self, stream: &TcpStream, seat: LobbySeat, head: RequestHead) -> io::Result<()> {
-        let Some(_guest) = self.lobby.guest() else {
-            return finish(stream, &ExplorerResponse::refused(503, "too many connections"));
+    fn serve_request(&self, stream: &TcpStream, seat: PendingPermit, head: RequestHead) -> io::Result<()> {
+        let Some(_guest) = self.lobby.take_guest_slot() else {
+            return send_and_close(stream, &ExplorerResponse::refusal(503, "too many connections"));
         };
         drop(seat);
         let request = match head.with_body(&mut TimedReader { stream, until: Instant::now() + ARRIVAL }) {
             Ok(request) => request,
             Err(BadRequest::Gone) => return Ok(()),
-            Err(BadRequest::Refused(response)) => return finish(stream, &response),
+            Err(BadRequest::Refused(response)) => return send_and_close(stream, &response),
         };
         let reply = match self.guard.admit(&request) {
             Ok(path) => self.page.answer(path, &request),
             Err(refusal) => RouteReply::Whole(refusal),
         };
         match reply {
-            RouteReply::Whole(response) => finish(stream, &response),
+            RouteReply::Whole(response) => send_and_close(stream, &response),
             RouteReply::Events => stream_events(stream, &*self.page, &self.ended),
         }
     }
 }
 
 /// Sends the response and closes the connection.
-fn finish(stream: &TcpStream, response: &ExplorerResponse) -> io::Result<()> {
+fn send_and_close(stream: &TcpStream, response: &ExplorerResponse) -> io::Result<()> {
     response.write(&mut &*stream)?;
-    say_goodbye(stream)
+    drain_and_close(stream)
 }
 
 /// Sends the state of the page whenever it has changed, until the client goes away or the server is ended.
@@ -205,7 +207,7 @@ fn stream_events(mut stream: &TcpStream, page: &dyn ServedPage, ended: &AtomicBo
 }
 
 /// Closes the connection without cutting off the response for a client that is still sending.
-fn say_goodbye(stream: &TcpStream) -> io::Result<()> {
+fn drain_and_close(stream: &TcpStream) -> io::Result<()> {
     stream.shutdown(Shutdown::Write)?;
     let mut rest = TimedReader { stream, until: Instant::now() + FAREWELL.0 };
     let mut chunk = [0; 8192];

@@ -25,7 +25,7 @@ pub const VERSION: u32 = 2;
 const MAX_TEXT: usize = 2_000;
 
 /// Returns `text` for a view: visible, and cut if it is too long.
-fn shown_text(text: &str) -> String {
+fn bounded_text(text: &str) -> String {
     if text.len() > MAX_TEXT && text.chars().nth(MAX_TEXT).is_some() {
         format!("{} ({} characters)", excerpt(text, MAX_TEXT), text.chars().count())
     } else {
@@ -46,6 +46,6 @@ impl ErrorView {
     /// Returns the view of `error`.
     #[must_use]
     pub fn new(error: &str) -> Self {
-        Self { version: VERSION, error: shown_text(error) }
+        Self { version: VERSION, error: bounded_text(error) }
     }
 }

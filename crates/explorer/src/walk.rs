@@ -27,7 +27,7 @@ use self::refused::RefusedSwitch;
 pub struct ModelWalk<'m> {
     /// The model, its pool and a solver.
     pub cx: Ctx<'m>,
-    after: Monitor,
+    monitor: Monitor,
     past: Vec<TakenStep>,
 }
 
@@ -58,30 +58,30 @@ impl<'m> ModelWalk<'m> {
     /// Returns a walk at the initial state of the model.
     #[must_use]
     pub fn new(mut cx: Ctx<'m>) -> Self {
-        let after = Monitor::new(&mut cx);
-        Self { cx, after, past: Vec::new() }
+        let monitor = Monitor::new(&mut cx);
+        Self { cx, monitor, past: Vec::new() }
     }
 
     /// Returns the monitor, which holds the states the model may be in now.
     #[must_use]
-    pub fn after(&self) -> &Monitor {
-        &self.after
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
     }
 
     /// The steps taken so far.
     #[must_use]
-    pub fn past(&self) -> &[TakenStep] {
+    pub fn steps(&self) -> &[TakenStep] {
         &self.past
     }
 
     /// Observes `label`, and moves on unless it is forbidden.
     pub fn observe(&mut self, label: Label) -> LabelJudgement {
-        let switches = explaining(&self.cx, self.after.belief(), &label);
-        let before = self.after.clone();
-        let judged = match self.after.observe(&mut self.cx, &label) {
+        let switches = explaining(&self.cx, self.monitor.belief(), &label);
+        let before = self.monitor.clone();
+        let judged = match self.monitor.observe(&mut self.cx, &label) {
             Err(forbidden) => {
                 // Time that must not pass has not passed.
-                self.after = before;
+                self.monitor = before;
                 return LabelJudgement::Forbidden(Box::new(explanation(&self.cx, &forbidden)));
             }
             Ok(AllowedLabel::Unspecified | AllowedLabel::Unknown) => LabelJudgement::Unspecified,
@@ -94,14 +94,14 @@ impl<'m> ModelWalk<'m> {
     /// Undoes the last step and returns its label; `None` at the start.
     pub fn undo(&mut self) -> Option<Label> {
         let taken = self.past.pop()?;
-        self.after = taken.before;
+        self.monitor = taken.before;
         Some(taken.label)
     }
 
     /// Goes back until `n` steps remain.
     pub fn rewind(&mut self, n: usize) {
         if let Some(taken) = self.past.drain(n.min(self.past.len())..).next() {
-            self.after = taken.before;
+            self.monitor = taken.before;
         }
     }
 
@@ -120,25 +120,25 @@ impl<'m> ModelWalk<'m> {
 
     /// Returns the switches that can be taken now, inputs first.
     pub fn choices(&mut self) -> Vec<SwitchChoice> {
-        choices::choices(&mut self.cx, self.after.belief())
+        choices::possible_choices(&mut self.cx, self.monitor.belief())
     }
 
     /// Returns the observable switches that start here and cannot be taken, with the reasons.
-    pub fn refused(&mut self) -> Vec<RefusedSwitch> {
-        refused::refused(&mut self.cx, self.after.belief())
+    pub fn refused_switches(&mut self) -> Vec<RefusedSwitch> {
+        refused::find_refused(&mut self.cx, self.monitor.belief())
     }
 
     /// Returns whether quiescence is allowed now.
     pub fn may_be_silent(&mut self) -> bool {
-        self.after.accepts(&mut self.cx, &Label::Quiescence)
+        self.monitor.accepts(&mut self.cx, &Label::Quiescence)
     }
 
     /// Returns the label that `text` denotes; fields that were left out get values that fit.
     ///
     /// # Errors
     /// The reason why `text` denotes no label that can be taken.
-    pub fn label(&mut self, text: &str) -> Result<Label, WalkError> {
-        read::label(self, text)
+    pub fn parse_label(&mut self, text: &str) -> Result<Label, WalkError> {
+        read::parse_label(self, text)
     }
 }
 

@@ -45,8 +45,9 @@ impl ExplorerWorker {
     pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
         let (jobs, asked) = channel();
         // Without a thread nobody listens, and every question is told so.
-        let _ =
-            thread::Builder::new().name("desk".into()).spawn(move || work(&model, solver, &records, &asked));
+        let _ = thread::Builder::new()
+            .name("desk".into())
+            .spawn(move || run_worker(&model, solver, &records, &asked));
         Self { jobs }
     }
 
@@ -65,7 +66,7 @@ impl ExplorerWorker {
     }
 }
 
-fn work(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<WorkerJob>) {
+fn run_worker(model: &Model, mut solver: Box<dyn Solver>, records: &Records, asked: &Receiver<WorkerJob>) {
     loop {
         let mut own = model.clone();
         let walk = ModelWalk::new(Ctx::new(&mut own, &mut *solver));
@@ -86,13 +87,13 @@ impl WorkerState<'_> {
     ///
     /// # Errors
     /// If the model lacks a message of the run.
-    pub fn labels(&mut self, place: RecordPlace) -> Result<Option<Arc<[Label]>>, CodecError> {
+    pub fn run_labels(&mut self, place: RecordPlace) -> Result<Option<Arc<[Label]>>, CodecError> {
         if let Some((known, labels)) = &self.known
             && *known == place
         {
             return Ok(Some(Arc::clone(labels)));
         }
-        let Some(run) = self.records.run(place) else { return Ok(None) };
+        let Some(run) = self.records.get_run(place) else { return Ok(None) };
         let mut labels = Vec::with_capacity(run.steps.len());
         for step in &run.steps {
             labels.extend(record::label(self.model, &step.label)?);

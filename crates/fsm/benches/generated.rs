@@ -30,7 +30,7 @@ fn main() {
         let machine = Mealy::from_listing(&read::numbers(&text).expect("a table")).expect("deterministic");
         let read = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let spec = SuiteModel::reduced(&machine).expect("complete");
+        let spec = SuiteModel::from_reduced(&machine).expect("complete");
         let minimised = start.elapsed().as_secs_f64();
         println!(
             "{states} states, {inputs} inputs: read {read:.3} s, minimised {minimised:.3} s to {} states",

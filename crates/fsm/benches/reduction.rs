@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::aligned;
+use ioxide_fsm::product::align_names;
 use ioxide_fsm::read;
 use ioxide_fsm::reduce::{
     CountingPlan, CountingVariant, PlayedMachine, ReductionReport, on_demand_counting, state_counting,
@@ -64,7 +64,7 @@ fn main() {
     println!("pair, bound: reference sequences / symbols / seconds; then refined, per response, on demand");
     for (model, system, bound, reference) in ROWS {
         let (Some(first), Some(second)) = (load(&data, model), load(&data, system)) else { continue };
-        let second = aligned(first.names(), second.as_nfsm()).expect("the same inputs");
+        let second = align_names(first.names(), second.as_nfsm()).expect("the same inputs");
         let second = Observable::check(second).expect("observable");
         let plan = CountingPlan::new(&first, bound).expect("a complete model within the bound");
         let (verdict, sequences, symbols, seconds) = reference;

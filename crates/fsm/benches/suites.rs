@@ -47,7 +47,7 @@ fn main() {
             continue;
         };
         let machine = Mealy::from_listing(&read::dot(&text).expect("a machine")).expect("deterministic");
-        let spec = SuiteModel::reduced(&machine).expect("complete");
+        let spec = SuiteModel::from_reduced(&machine).expect("complete");
         for extra in 0..=max_extra {
             for &method in &methods {
                 measure(name, &spec, extra, method);

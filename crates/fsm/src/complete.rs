@@ -292,7 +292,7 @@ mod tests {
             let next: Vec<_> = near.iter().flat_map(|&q| system.inputs().map(move |x| (q, x))).collect();
             near.extend(next.into_iter().map(|(q, x)| system.edge(q, x).unwrap().next));
         }
-        system.connected().n_states() <= system.states().filter(|q| near.contains(q)).count()
+        system.reachable_part().n_states() <= system.states().filter(|q| near.contains(q)).count()
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
                 let is_wrong = product::difference(&model, &system).is_some();
                 if is_near(&system, &certificate.access, extra) {
                     assert!(!(passes && is_wrong), "k-A-completeness misses a system");
-                    large += usize::from(system.connected().n_states() == 3);
+                    large += usize::from(system.reachable_part().n_states() == 3);
                 }
             }
             assert!(large > 0);
@@ -356,7 +356,7 @@ mod tests {
             let table: Vec<_> =
                 (0..n * inputs).map(|_| Some((rng.random_range(0..n), rng.random_range(0..2)))).collect();
             let machine = Mealy::from_table(n, inputs, 2, &table).expect("the table is whole");
-            let Ok(spec) = SuiteModel::reduced(&machine) else { continue };
+            let Ok(spec) = SuiteModel::from_reduced(&machine) else { continue };
             let first = rng.random_range(0..=inputs);
             let is_kept = |word: &Word| word.first().is_none_or(|x| first == inputs || x.index() == first);
             let suite: Vec<Word> = words_up_to(inputs, 5).filter(is_kept).collect();

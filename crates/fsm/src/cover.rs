@@ -24,8 +24,8 @@ pub struct StateCover {
 pub fn state_cover(spec: &SuiteModel) -> StateCover {
     let n = spec.n_states();
     let mut cover = StateCover {
-        parent: IndexVec::filled(None, n),
-        depth: IndexVec::filled(u32::MAX, n),
+        parent: IndexVec::from_elem(None, n),
+        depth: IndexVec::from_elem(u32::MAX, n),
         order: Vec::with_capacity(n),
     };
     cover.depth[spec.initial()] = 0;

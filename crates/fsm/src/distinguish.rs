@@ -55,7 +55,7 @@ impl WordCosts {
     #[must_use]
     pub fn new(spec: &SuiteModel, cover: &StateCover, extra: usize) -> Self {
         let mut counts = vec![1.0; spec.n_states()];
-        let mut inner: IndexVec<StateId, f64> = IndexVec::filled(0.0, spec.n_states());
+        let mut inner: IndexVec<StateId, f64> = IndexVec::from_elem(0.0, spec.n_states());
         for _ in 0..=extra {
             inner.iter_mut().zip(&counts).for_each(|(inner, count)| *inner += count);
             let mut next = vec![0.0; spec.n_states()];

@@ -57,7 +57,7 @@ pub struct MachineNames {
 impl MachineNames {
     /// Numbers as names: `0`, `1`, …
     #[must_use]
-    pub fn numbered(states: usize, inputs: usize, outputs: usize) -> Self {
+    pub fn from_numbers(states: usize, inputs: usize, outputs: usize) -> Self {
         Self {
             states: (0..states).map(|i| i.to_string()).collect(),
             inputs: (0..inputs).map(|i| i.to_string()).collect(),
@@ -235,7 +235,7 @@ impl Mealy {
         }
         let edge = |(next, output)| MealyEdge { output: OutputId::new(output), next: StateId::new(next) };
         Some(Self {
-            names: MachineNames::numbered(states, inputs, outputs),
+            names: MachineNames::from_numbers(states, inputs, outputs),
             initial: StateId::new(0),
             table: table.iter().map(|entry| entry.map(edge)).collect(),
         })
@@ -307,7 +307,7 @@ impl Mealy {
 
     /// The part that can be reached from the initial state, in breadth-first order.
     #[must_use]
-    pub fn connected(&self) -> Self {
+    pub fn reachable_part(&self) -> Self {
         let mut number = vec![None; self.n_states()];
         let mut order = vec![self.initial];
         number[self.initial.index()] = Some(StateId::new(0));
@@ -326,7 +326,7 @@ impl Mealy {
 
     /// The machine in which missing answers are filled as `completion` says.
     #[must_use]
-    pub fn completed(&self, completion: &MachineCompletion) -> Self {
+    pub fn complete_with(&self, completion: &MachineCompletion) -> Self {
         if self.table.iter().all(Option::is_some) {
             return self.clone();
         }
@@ -352,8 +352,8 @@ impl Mealy {
     /// A missing answer counts as an answer of its own, so on partial machines
     /// only states that answer the same inputs are merged.
     #[must_use]
-    pub fn minimised(&self) -> Self {
-        let machine = self.connected();
+    pub fn merge_equivalent_states(&self) -> Self {
+        let machine = self.reachable_part();
         let classes = partition::equivalence_classes(&machine);
         let n_classes = classes.iter().max().map_or(0, |&max| max + 1);
         let mut order = vec![None; n_classes];
@@ -411,7 +411,7 @@ impl SuiteModel {
                 return Err(MachineRefusal::NotComplete { state: states[state].clone(), input });
             }
         }
-        let connected = machine.connected();
+        let connected = machine.reachable_part();
         if connected.n_states() < machine.n_states() {
             let kept: rustc_hash::FxHashSet<&String> = connected.names.states.iter().collect();
             let lost = states.iter().find(|name| !kept.contains(name)).cloned().unwrap_or_default();
@@ -428,8 +428,8 @@ impl SuiteModel {
 
     /// The complete minimal machine made from `machine` by dropping unreachable
     /// states and merging equivalent ones, or the first missing answer.
-    pub fn reduced(machine: &Mealy) -> Result<Self, MachineRefusal> {
-        Self::check(&machine.minimised())
+    pub fn from_reduced(machine: &Mealy) -> Result<Self, MachineRefusal> {
+        Self::check(&machine.merge_equivalent_states())
     }
 
     fn from_checked(machine: &Mealy) -> Self {
@@ -537,16 +537,16 @@ mod tests {
     #[test]
     fn unreachable_states_are_dropped() {
         let m = machine(&[Some((1, 0)), Some((0, 1)), Some((0, 0))], 3);
-        assert_eq!(m.connected().n_states(), 2);
+        assert_eq!(m.reachable_part().n_states(), 2);
         assert!(matches!(SuiteModel::check(&m), Err(MachineRefusal::NotConnected { state }) if state == "2"));
     }
 
     #[test]
     fn equivalent_states_are_merged() {
         let m = machine(&[Some((1, 0)), Some((2, 0)), Some((1, 0))], 3);
-        assert_eq!(m.minimised().n_states(), 1);
+        assert_eq!(m.merge_equivalent_states().n_states(), 1);
         assert!(matches!(SuiteModel::check(&m), Err(MachineRefusal::NotMinimal { .. })));
-        assert_eq!(SuiteModel::reduced(&m).unwrap().n_states(), 1);
+        assert_eq!(SuiteModel::from_reduced(&m).unwrap().n_states(), 1);
     }
 
     #[test]
@@ -555,9 +555,9 @@ mod tests {
         assert!(
             matches!(SuiteModel::check(&m), Err(MachineRefusal::NotComplete { state, .. }) if state == "1")
         );
-        let looped = m.completed(&MachineCompletion::SelfLoop("quiet".into()));
+        let looped = m.complete_with(&MachineCompletion::SelfLoop("quiet".into()));
         assert_eq!(looped.edge(StateId::new(1), InputId::new(0)).unwrap().next, StateId::new(1));
-        let failing = m.completed(&MachineCompletion::ErrorState("quiet".into()));
+        let failing = m.complete_with(&MachineCompletion::ErrorState("quiet".into()));
         assert_eq!(failing.n_states(), 3);
         assert_eq!(failing.run(&[InputId::new(0); 4]).len(), 4);
     }

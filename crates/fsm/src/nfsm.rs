@@ -101,7 +101,7 @@ impl Nfsm {
 
     /// The part that can be reached from the initial state.
     #[must_use]
-    pub fn connected(&self) -> Self {
+    pub fn reachable_part(&self) -> Self {
         let mut number = vec![None; self.n_states()];
         number[self.initial.index()] = Some(StateId::new(0));
         let mut order = vec![self.initial];
@@ -122,7 +122,7 @@ impl Nfsm {
 
     /// The machine in which missing answers are filled as `completion` says.
     #[must_use]
-    pub fn completed(&self, completion: &MachineCompletion) -> Self {
+    pub fn complete_with(&self, completion: &MachineCompletion) -> Self {
         let mut names = self.names.clone();
         let missing: Vec<(StateId, InputId)> = self
             .states()
@@ -151,7 +151,7 @@ impl Nfsm {
     /// An observable machine with the same language: its states are the sets
     /// of states a trace may lead to.
     #[must_use]
-    pub fn determinised(&self) -> Observable {
+    pub fn determinise(&self) -> Observable {
         let mut sets: IndexVec<StateId, Vec<StateId>> = IndexVec::new();
         let mut ids = FxHashMap::default();
         let start = vec![self.initial];
@@ -297,8 +297,8 @@ impl Observable {
 
     /// The reachable part with states of equal language merged.
     #[must_use]
-    pub fn minimised(&self) -> Self {
-        let machine = self.0.connected();
+    pub fn merge_equivalent_states(&self) -> Self {
+        let machine = self.0.reachable_part();
         let n_outputs = machine.names.outputs.len();
         let offered = |state: usize| -> Vec<OutputId> {
             let state = StateId::new(state);
@@ -310,10 +310,11 @@ impl Observable {
         };
         let groups = partition::group_by(machine.n_states(), offered);
         let view = Self(machine);
-        let classes = partition::refined(groups, view.0.n_inputs() * n_outputs, |state, letter| {
-            let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
-            view.after(StateId::new(state), input, output).map(Idx::index)
-        });
+        let classes =
+            partition::refine_until_stable(groups, view.0.n_inputs() * n_outputs, |state, letter| {
+                let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
+                view.after(StateId::new(state), input, output).map(Idx::index)
+            });
         let mut order: Vec<StateId> = Vec::new();
         for state in view.states() {
             if classes[state.index()] == order.len() {
@@ -335,7 +336,7 @@ mod tests {
         assert!(
             matches!(Observable::check(machine.clone()), Err(MachineRefusal::NotObservable { state, .. }) if state == "s")
         );
-        let seen = machine.determinised();
+        let seen = machine.determinise();
         assert_eq!(Observable::check(seen.as_nfsm().clone()).as_ref(), Ok(&seen));
         assert_eq!(seen.names().states.as_slice(), ["s", "{s,t}"]);
     }
@@ -343,7 +344,7 @@ mod tests {
     #[test]
     fn states_of_equal_language_are_merged() {
         let machine = Nfsm::from_listing(&read::table("s a 0 t\ns a 1 u\nt a 0 s\nu a 0 s\n").unwrap());
-        assert_eq!(Observable::check(machine).unwrap().minimised().n_states(), 2);
+        assert_eq!(Observable::check(machine).unwrap().merge_equivalent_states().n_states(), 2);
     }
 
     #[test]
@@ -352,14 +353,14 @@ mod tests {
         for completion in
             [MachineCompletion::SelfLoop("0".into()), MachineCompletion::ErrorState("no".into())]
         {
-            assert_eq!(machine.completed(&completion).determinised().check_complete(), Ok(()));
+            assert_eq!(machine.complete_with(&completion).determinise().check_complete(), Ok(()));
         }
     }
 
     #[test]
     fn a_state_called_error_is_not_the_one_that_completion_adds() {
         let machine = Nfsm::from_listing(&read::table("s a 0 error\nerror b 0 s\n").unwrap());
-        let whole = machine.completed(&MachineCompletion::ErrorState("no".into()));
+        let whole = machine.complete_with(&MachineCompletion::ErrorState("no".into()));
         assert_eq!(whole.names().states.as_slice(), ["s", "error", "error'"]);
     }
 }

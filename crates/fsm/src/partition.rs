@@ -26,7 +26,7 @@ pub fn equivalence_classes(machine: &Mealy) -> Vec<usize> {
         let edge: Option<MealyEdge> = machine.edge(StateId::new(state), crate::mealy::InputId::new(letter));
         edge.map(|edge| edge.next.index())
     };
-    refined(groups, machine.n_inputs(), successor)
+    refine_until_stable(groups, machine.n_inputs(), successor)
 }
 
 /// Two different equivalent states of `machine`, if there are any.
@@ -53,7 +53,7 @@ pub fn group_by<S: std::hash::Hash + Eq>(n: usize, signature: impl Fn(usize) -> 
 }
 
 /// The coarsest refinement of `groups` that is stable under all letters.
-pub fn refined(
+pub fn refine_until_stable(
     groups: Vec<usize>,
     n_letters: usize,
     successor: impl Fn(usize, usize) -> Option<usize>,
@@ -241,7 +241,7 @@ mod tests {
             let successor = |state: usize, letter: usize| {
                 Some(if letter == 0 { table[state].0 } else { table[state].1 })
             };
-            proptest::prop_assert_eq!(refined(groups.clone(), 2, successor), naive(&groups, 2, successor));
+            proptest::prop_assert_eq!(refine_until_stable(groups.clone(), 2, successor), naive(&groups, 2, successor));
         }
     }
 }

@@ -7,7 +7,7 @@
 //! difference is as short as there is one [Sachtleben18, §2.4].
 //!
 //! *Assumes* that both machines have the same input and output names in the
-//! same order, which [`aligned`] arranges.
+//! same order, which [`align_names`] arranges.
 
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ use crate::word::{IoWord, Word};
 
 /// `second` with inputs and outputs numbered as in `first`; outputs that only
 /// `second` has follow the others. Refuses machines with different inputs.
-pub fn aligned(first: &MachineNames, second: &Nfsm) -> Result<Nfsm, MachineRefusal> {
+pub fn align_names(first: &MachineNames, second: &Nfsm) -> Result<Nfsm, MachineRefusal> {
     let names = second.names();
     let mut outputs = first.outputs.clone();
     let odd = names.inputs.iter().find(|name| first.input(name).is_none());
@@ -189,9 +189,9 @@ mod tests {
     fn machines_are_aligned_by_name() {
         let first = observable("s a 0 t\ns b 1 s\nt a 0 s\nt b 0 s");
         let second = observable("t b 0 s\nt a 0 s\ns b 1 s\ns a 0 t\n");
-        let moved = Observable::check(aligned(first.names(), second.as_nfsm()).unwrap()).unwrap();
+        let moved = Observable::check(align_names(first.names(), second.as_nfsm()).unwrap()).unwrap();
         assert_eq!(show_io(first.names(), &reduction_witness(&first, &moved).unwrap()), "b/0");
         let odd = observable("s c 0 s");
-        assert!(aligned(first.names(), odd.as_nfsm()).is_err());
+        assert!(align_names(first.names(), odd.as_nfsm()).is_err());
     }
 }

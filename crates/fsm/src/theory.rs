@@ -62,11 +62,11 @@ impl DeterministicTheory {
     pub fn of(spec: &SuiteModel) -> Self {
         let cover = state_cover(spec);
         let splitting = SplittingTree::new(spec);
-        let weights = WordCosts::new(spec, &cover, 0);
+        let costs = WordCosts::new(spec, &cover, 0);
         Self {
             cover: spec.states().map(|state| (state, cover.access(state))).collect(),
-            characterising: characterising_set(spec, &splitting, &weights),
-            identifiers: harmonised_identifiers(spec, &splitting, &weights),
+            characterising: characterising_set(spec, &splitting, &costs),
+            identifiers: harmonised_identifiers(spec, &splitting, &costs),
             preset: find_preset_word(spec),
             is_adaptively_distinguishable: has_adaptive_word(spec),
             fewest_symbols: spec.n_states() * spec.n_inputs(),
@@ -242,7 +242,7 @@ mod tests {
                 text.push_str(&format!("s{state} i{input} o{output} s{to}\n"));
             }
         }
-        SuiteModel::reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
+        SuiteModel::from_reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
     }
 
     fn answers(spec: &SuiteModel, mut state: StateId, word: &[InputId]) -> Vec<usize> {

@@ -156,18 +156,19 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     /// If the system does not conform, or cannot be tested.
     pub fn try_run(self) -> Result<CheckPassed, CheckFailure> {
         let unread = |bad: BadVariable| CheckFailure { story: bad.to_string(), seed: 1, is_verdict: false };
-        let seed = self.seed.map_or_else(|| said("IOXIDE_SEED"), |seed| Ok(Some(seed))).map_err(unread)?;
+        let seed =
+            self.seed.map_or_else(|| parse_env("IOXIDE_SEED"), |seed| Ok(Some(seed))).map_err(unread)?;
         let seed = seed.unwrap_or(1);
         let trouble = |story: String| CheckFailure { story, seed, is_verdict: false };
         let mut model = self.model.model.clone();
-        let steps = self.steps.map_or_else(|| said("IOXIDE_STEPS"), |steps| Ok(Some(steps)));
+        let steps = self.steps.map_or_else(|| parse_env("IOXIDE_STEPS"), |steps| Ok(Some(steps)));
         let steps = steps.map_err(|bad| trouble(bad.to_string()))?;
         let mut tester =
             chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
         let stop = Arc::new(AtomicBool::new(false));
         // A limit beyond the clock's range is no limit.
         let ends = self.time.and_then(|time| Instant::now().checked_add(time));
-        let story = CampaignStory::new(ends, Arc::clone(&stop));
+        let story = CapturedReport::new(ends, Arc::clone(&stop));
         let told = Arc::clone(&story.told);
         let config = CampaignConfig {
             runs: self.runs.unwrap_or_else(|| runs(&self.tester)),
@@ -222,7 +223,7 @@ struct BadVariable {
 }
 
 /// Returns the number in an environment variable; `None` if it is unset or empty.
-fn said<T: FromStr>(name: &'static str) -> Result<Option<T>, BadVariable> {
+fn parse_env<T: FromStr>(name: &'static str) -> Result<Option<T>, BadVariable> {
     std::env::var_os(name).map_or(Ok(None), |text| number(name, &text.to_string_lossy()))
 }
 
@@ -293,7 +294,7 @@ fn goal(model: &Model, is_it: impl Fn(&Goal) -> bool) -> Option<Goal> {
 }
 
 /// A reporter that keeps the report of a campaign as text, and stops the campaign when its time is over.
-struct CampaignStory {
+struct CapturedReport {
     terminal: TerminalReporter<KeptText, fn(&str)>,
     told: Arc<Mutex<Vec<u8>>>,
     ends: Option<Instant>,
@@ -314,14 +315,14 @@ impl io::Write for KeptText {
     }
 }
 
-impl CampaignStory {
+impl CapturedReport {
     fn new(ends: Option<Instant>, stop: Arc<AtomicBool>) -> Self {
         let told = Arc::new(Mutex::new(Vec::new()));
         Self { terminal: TerminalReporter::new(KeptText(Arc::clone(&told)), |_| ()), told, ends, stop }
     }
 }
 
-impl Reporter for CampaignStory {
+impl Reporter for CapturedReport {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if self.ends.is_some_and(|ends| Instant::now() >= ends) {
             self.stop.store(true, Ordering::Relaxed);

@@ -77,14 +77,14 @@ impl ModelFile {
             Some(model) => Ok(Self { name: name.to_owned(), model }),
             None => {
                 let errors = loaded.diagnostics.iter().filter(|finding| finding.is_error());
-                Err(BadModel::Errors(errors.map(|error| shown(&sources, error)).collect()))
+                Err(BadModel::Errors(errors.map(|error| format_finding(&sources, error)).collect()))
             }
         }
     }
 }
 
 /// A finding in one line: place, code, message, help.
-fn shown(sources: &Sources, finding: &Diagnostic) -> String {
+fn format_finding(sources: &Sources, finding: &Diagnostic) -> String {
     let source = sources.file(finding.span.file);
     let before = source.text.get(..finding.span.start as usize).unwrap_or_default();
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

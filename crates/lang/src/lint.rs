@@ -20,8 +20,8 @@ pub(crate) fn check(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Di
     let mut found = Vec::new();
     unused_values(cx, &mut found);
     unused_messages(&cx.gates, &mut found);
-    unused(&cx.functions, Code::UnusedFunction, "function", "is never called", &mut found);
-    unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
+    report_unused(&cx.functions, Code::UnusedFunction, "function", "is never called", &mut found);
+    report_unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
     unreachable_states(sts, &mut found);
     nonlinear(sts, cx, &mut found);
     let has_labels = decl.items.iter().flat_map(transitions).any(|transition| transition.label.is_some());
@@ -47,7 +47,13 @@ fn unused_values(cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn unused<T>(table: &NameTable<'_, T>, code: Code, what: &str, how: &str, found: &mut Vec<Diagnostic>) {
+fn report_unused<T>(
+    table: &NameTable<'_, T>,
+    code: Code,
+    what: &str,
+    how: &str,
+    found: &mut Vec<Diagnostic>,
+) {
     for (name, entry) in table.iter().filter(|(_, entry)| !entry.used) {
         let message = format!("{what} `{name}` {how}");
         found
@@ -77,11 +83,11 @@ fn unused_messages(gates: &NameTable<'_, Rc<GateItem>>, found: &mut Vec<Diagnost
 
 /// States that no sequence of switches reaches, guards ignored.
 fn unreachable_states(sts: &Sts, found: &mut Vec<Diagnostic>) {
-    let mut targets: IndexVec<LocId, Vec<LocId>> = IndexVec::filled(Vec::new(), sts.locations.len());
+    let mut targets: IndexVec<LocId, Vec<LocId>> = IndexVec::from_elem(Vec::new(), sts.locations.len());
     for switch in &sts.switches {
         targets[switch.source].push(switch.target);
     }
-    let mut reached: IndexVec<LocId, bool> = IndexVec::filled(false, sts.locations.len());
+    let mut reached: IndexVec<LocId, bool> = IndexVec::from_elem(false, sts.locations.len());
     let mut open = vec![sts.initial];
     while let Some(loc) = open.pop() {
         if !std::mem::replace(&mut reached[loc], true) {
@@ -111,7 +117,7 @@ fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
             }
             let node = cx.pool.node(term);
             if is_nonlinear(node, cx) && reported.insert(switch.span) {
-                let message = format!("`{}` may be too hard for the solver", shown(cx, term));
+                let message = format!("`{}` may be too hard for the solver", shorten_term(cx, term));
                 found.push(
                     Diagnostic::new(Code::Nonlinear, switch.span, message)
                         .note("it multiplies or divides by a value that is not constant"),
@@ -123,7 +129,7 @@ fn nonlinear(sts: &Sts, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Returns the start of `term` as text; shared subterms could make the whole of it very long.
-fn shown(cx: &Checker<'_, '_>, term: Term) -> String {
+fn shorten_term(cx: &Checker<'_, '_>, term: Term) -> String {
     let mut start = TextHead { text: String::new(), room: 60 };
     if write!(start, "{}", cx.pool.show(term)).is_err() {
         start.text.push_str("...");

@@ -40,7 +40,7 @@ pub(crate) fn lower(
     lints: LintLevel,
     sink: &mut FindingSink,
 ) -> Model {
-    let mut lowering = defined(decl, options, sink);
+    let mut lowering = define_declarations(decl, options, sink);
     lowering.states(&decl.items);
     lowering.transitions(&decl.items);
     lowering.goals(&decl.items);
@@ -54,7 +54,7 @@ pub(crate) fn lower(
 }
 
 /// Defines the declarations of `decl` other than states and transitions.
-fn defined<'a, 's>(
+fn define_declarations<'a, 's>(
     decl: &'a ModelDecl,
     options: &'a LoadOptions,
     sink: &'s mut FindingSink,

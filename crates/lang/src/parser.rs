@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn expect(&mut self, kind: TokenKind) -> ParseResult<Token> {
-        if self.at(kind) { Ok(self.bump()) } else { self.unexpected(kind.describe()) }
+        if self.at(kind) { Ok(self.bump()) } else { self.report_unexpected(kind.describe()) }
     }
 
     /// The closing partner of the bracket at `open`.
@@ -200,7 +200,7 @@ impl<'a> Parser<'a> {
             let expected = format!("`,` or {}", kind.describe());
             return self.unexpected_with(&expected, |d| d.label(open, format!("to close this `{opened}`")));
         }
-        let found = self.found();
+        let found = self.describe_next_token();
         let message = format!("`{opened}` is not closed: expected {}, found {found}", kind.describe());
         let place = self.span();
         let fix = self.behind();
@@ -220,13 +220,13 @@ impl<'a> Parser<'a> {
             return Ok(name);
         }
         if self.kind().is_reserved() {
-            return Err(self.report(self.reserved(what)));
+            return Err(self.report(self.reserved_word_finding(what)));
         }
-        self.unexpected(what)
+        self.report_unexpected(what)
     }
 
     /// Returns the finding that a reserved word stands in the place of a name.
-    fn reserved(&self, what: &str) -> Diagnostic {
+    fn reserved_word_finding(&self, what: &str) -> Diagnostic {
         let (word, span) = (self.slice(), self.span());
         let message = format!("`{word}` is a word of the language, expected {what}");
         Diagnostic::new(Code::ReservedWord, span, message)
@@ -271,14 +271,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the description of the next token for messages.
-    fn found(&self) -> String {
+    fn describe_next_token(&self) -> String {
         match self.kind() {
             TokenKind::Name | TokenKind::Number => format!("`{}`", self.slice()),
             kind => kind.describe().to_owned(),
         }
     }
 
-    pub(crate) fn unexpected<T>(&mut self, expected: &str) -> ParseResult<T> {
+    pub(crate) fn report_unexpected<T>(&mut self, expected: &str) -> ParseResult<T> {
         self.unexpected_with(expected, |diagnostic| diagnostic)
     }
 
@@ -294,7 +294,7 @@ impl<'a> Parser<'a> {
     fn unexpected_diagnostic(&self, expected: &str) -> Diagnostic {
         let span = self.span();
         match self.kind() {
-            _ if self.is_reserved_name() => self.reserved(expected),
+            _ if self.is_reserved_name() => self.reserved_word_finding(expected),
             TokenKind::Unknown => self.unknown_character(span),
             TokenKind::OpenStr => {
                 Diagnostic::new(Code::UnterminatedString, span, "the string is not closed on its line")
@@ -305,7 +305,7 @@ impl<'a> Parser<'a> {
                 .help("use `//` for a remark")
                 .fix(Span::new(self.file, span.start as usize, span.start as usize + 3), "//"),
             _ => {
-                let message = format!("expected {expected}, found {}", self.found());
+                let message = format!("expected {expected}, found {}", self.describe_next_token());
                 let diagnostic =
                     Diagnostic::new(self.syntax, span, message).caret(format!("expected {expected}"));
                 let assignment = expected == "`=`" && matches!(self.slice(), "+" | "-" | "*" | "/");
@@ -467,9 +467,9 @@ impl<'a> Parser<'a> {
         self.expect(TokenKind::OpenParen)?;
         let kind = match (name.text.as_str(), self.kind()) {
             ("req", TokenKind::Str) => Some(AttrKind::Req(self.string()?)),
-            ("req", _) => return self.unexpected("the requirement as a string, such as `\"R-12\"`"),
+            ("req", _) => return self.report_unexpected("the requirement as a string, such as `\"R-12\"`"),
             ("weight", TokenKind::Number) => self.weight(),
-            ("weight", _) => return self.unexpected("a whole number"),
+            ("weight", _) => return self.report_unexpected("a whole number"),
             _ => {
                 let diagnostic = Diagnostic::new(
                     Code::BadAttribute,

@@ -114,7 +114,7 @@ mod tests {
         Diagnostic::new(Code::UnknownName, Span::new(FileId::new(0), 0, 0), message)
     }
 
-    fn told(sink: FindingSink) -> Vec<String> {
+    fn finding_messages(sink: FindingSink) -> Vec<String> {
         sink.finish().into_iter().map(|finding| finding.message).collect()
     }
 
@@ -125,7 +125,7 @@ mod tests {
         sink.excuse("a", why);
         sink.missing("a", || unknown("second"));
         sink.missing("b", || unknown("third"));
-        assert_eq!(told(sink), ["first", "third"]);
+        assert_eq!(finding_messages(sink), ["first", "third"]);
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         sink.reported_before(|| unknown("first"));
         assert!(sink.check().is_err());
         sink.reported_before(|| unknown("second"));
-        assert_eq!(told(sink), ["first"]);
+        assert_eq!(finding_messages(sink), ["first"]);
     }
 
     #[test]
@@ -144,6 +144,6 @@ mod tests {
         sink.push(Diagnostic::new(Code::Shadowing, Span::new(FileId::new(0), 0, 0), "odd"));
         assert_eq!(sink.check(), Ok(()));
         (0..3 * MAX_ERRORS).for_each(|_| _ = sink.error(|| unknown("wrong")));
-        assert_eq!(told(sink).len(), 1 + MAX_ERRORS + 1);
+        assert_eq!(finding_messages(sink).len(), 1 + MAX_ERRORS + 1);
     }
 }

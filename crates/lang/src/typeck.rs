@@ -251,7 +251,7 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) assigned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
-    /// True for a literal that is typed next and only compared: see [`compared`](Self::compared).
+    /// True for a literal that is typed next and only compared: see [`compared`](Self::check_compared).
     is_compared: bool,
 }
 
@@ -335,7 +335,7 @@ impl<'a, 's> Checker<'a, 's> {
         }
         if let Some(entry) = self.types.use_name(name) {
             let item = entry.item;
-            return self.defined(item, name, span);
+            return self.resolve_definition(item, name, span);
         }
         let Self { types, sink, .. } = self;
         Err(sink.missing(name, || {
@@ -362,7 +362,7 @@ impl<'a, 's> Checker<'a, 's> {
     }
 
     /// Returns the definition of `name`; an error if it is broken, or used before it is defined.
-    pub(crate) fn defined<T>(
+    pub(crate) fn resolve_definition<T>(
         &mut self,
         item: DeclaredItem<T>,
         name: &str,
@@ -456,7 +456,12 @@ impl<'a, 's> Checker<'a, 's> {
     /// obligation would disable the transition instead, and with it the one that asks `!s.has(x)`: the input would
     /// count as not mentioned, and every answer to it as right. A value that is *kept* has to fit; see
     /// [`check`](Self::check).
-    pub(crate) fn compared(&mut self, expr: &Expr, sort: Sort, role: SortRole<'_>) -> Result<Term, Reported> {
+    pub(crate) fn check_compared(
+        &mut self,
+        expr: &Expr,
+        sort: Sort,
+        role: SortRole<'_>,
+    ) -> Result<Term, Reported> {
         self.is_compared = true;
         let term = self.infer(expr, Some(sort));
         self.is_compared = false;
@@ -472,7 +477,7 @@ impl<'a, 's> Checker<'a, 's> {
         sort: Sort,
         role: SortRole<'_>,
     ) -> Result<Term, Reported> {
-        if is_compared { self.compared(expr, sort, role) } else { self.check(expr, sort, role) }
+        if is_compared { self.check_compared(expr, sort, role) } else { self.check(expr, sort, role) }
     }
 
     /// Returns whether the literal that is typed now is only compared; its parts are asked anew.

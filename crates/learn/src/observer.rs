@@ -166,7 +166,7 @@ impl<L: LiveMachine> SystemObserver<L> {
 
     /// Everything that was answered, remembered or asked.
     #[must_use]
-    pub fn known(&self) -> ObservationTree {
+    pub fn all_answers(&self) -> ObservationTree {
         let mut known = self.memory.clone().unwrap_or_else(|| ObservationTree::new(self.tree.n_inputs()));
         known.join(&self.tree);
         known

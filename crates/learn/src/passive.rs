@@ -55,7 +55,7 @@ struct RunFolding {
 ///
 /// # Errors
 /// If two runs contradict each other.
-pub fn merged(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Disagreement>> {
+pub fn merge_runs(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box<Disagreement>> {
     let mut folding = RunFolding { n_inputs, arcs: vec![None; n_inputs], changes: Vec::new() };
     for run in runs {
         folding.add_run(run)?;
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn enough_runs_give_the_machine() {
         let system = counter();
-        let merged = merged(2, &runs(&system, 1..7)).unwrap();
+        let merged = merge_runs(2, &runs(&system, 1..7)).unwrap();
         assert_eq!(ioxide_fsm::product::difference(&merged.machine, &system), None);
         assert!(merged.support.iter().all(|&seen| seen > 0));
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn few_runs_give_a_machine_that_agrees_with_them() {
         let seen = runs(&counter(), 2..3);
-        let merged = merged(2, &seen).unwrap();
+        let merged = merge_runs(2, &seen).unwrap();
         assert_eq!(merged.agreeing(&seen), seen.len());
         assert!(merged.agreeing(&runs(&counter(), 5..6)) < 32, "so little cannot be enough");
     }
@@ -219,7 +219,7 @@ mod tests {
     fn runs_that_contradict_each_other_are_shown() {
         let input = InputId::new(0);
         let run = |output: usize| vec![(input, OutputId::new(0)), (input, OutputId::new(output))];
-        let found = merged(1, &[run(0), run(1)]).unwrap_err();
+        let found = merge_runs(1, &[run(0), run(1)]).unwrap_err();
         assert_eq!((found.before, found.now), (run(0), run(1)));
     }
 }

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     /// All sequences of so many coins, counted.
-    fn counted(k: u32, n: u32) -> f64 {
+    fn count_sequences(k: u32, n: u32) -> f64 {
         let heads = (0..1_u32 << n).filter(|coins| coins.count_ones() >= k).count();
         1.0 - heads as f64 / f64::from(1_u32 << n)
     }
@@ -43,7 +43,7 @@ mod tests {
     fn it_is_the_share_of_coins() {
         for n in 1..12 {
             for k in 0..=n {
-                assert!((confidence(k, n) - counted(k, n)).abs() < 1e-12, "{k} of {n}");
+                assert!((confidence(k, n) - count_sequences(k, n)).abs() < 1e-12, "{k} of {n}");
             }
         }
         assert!(confidence(9, 9) > 0.99 && confidence(5, 9) < 0.6);

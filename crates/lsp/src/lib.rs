@@ -6,7 +6,7 @@
 //! - [`answers`]: pure functions from an analysis and a place to an answer;
 //! - [`server`]: the protocol (Language Server Protocol 3.17), documents, and checks in the background.
 //!
-//! The program that runs the server gives it files, records and the clock as [`server::ServerSurroundings`].
+//! The program that runs the server gives it files, records and the clock as [`server::ServerEnvironment`].
 //!
 //! *Promises.* Every text has an analysis and every place an answer, never a panic. The findings about a text are those
 //! of `ioxide check`. A deep check that was overtaken by an edit publishes nothing.

@@ -35,7 +35,7 @@ use crate::text::DocumentText;
 const TYPING_PAUSE: Duration = Duration::from_millis(30);
 
 /// The environment of the server: files, records and time.
-pub trait ServerSurroundings: Send + Sync {
+pub trait ServerEnvironment: Send + Sync {
     /// Returns the text of a file.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl From<ProtocolError> for ServerError {
 ///
 /// # Errors
 /// If the editor violates the protocol or closes the connection.
-pub fn serve(connection: &Connection, host: Arc<dyn ServerSurroundings>) -> Result<(), ServerError> {
+pub fn serve(connection: &Connection, host: Arc<dyn ServerEnvironment>) -> Result<(), ServerError> {
     let greeting = json!({ "capabilities": requests::capabilities(), "serverInfo": { "name": "ioxide", "version": env!("CARGO_PKG_VERSION") } });
     let (id, params) = connection.initialize_start()?;
     connection.initialize_finish(id, greeting)?;
@@ -96,7 +96,7 @@ pub fn serve(connection: &Connection, host: Arc<dyn ServerSurroundings>) -> Resu
 /// A server with its open documents.
 pub(crate) struct LspServer<'c> {
     connection: &'c Connection,
-    host: Arc<dyn ServerSurroundings>,
+    host: Arc<dyn ServerEnvironment>,
     documents: BTreeMap<String, OpenDocument>,
     /// The folders of the workspace.
     roots: Vec<String>,
@@ -105,7 +105,7 @@ pub(crate) struct LspServer<'c> {
 }
 
 impl<'c> LspServer<'c> {
-    fn new(connection: &'c Connection, host: Arc<dyn ServerSurroundings>, params: &InitializeParams) -> Self {
+    fn new(connection: &'c Connection, host: Arc<dyn ServerEnvironment>, params: &InitializeParams) -> Self {
         let folders = params.workspace_folders.iter().flatten();
         let roots = folders.map(|folder| uri_path(&folder.uri)).collect();
         let wanted =

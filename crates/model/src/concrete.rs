@@ -184,7 +184,7 @@ pub fn tau_closure(
 
 /// Returns `state` with every clock advanced by `time` seconds.
 #[must_use]
-pub fn delayed(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
+pub fn advance_clocks(sts: &Sts, state: &ConcreteState, time: &Rational) -> ConcreteState {
     let mut after = state.clone();
     for clock in &sts.clocks {
         if let Some(Value::Real(now)) = state.values.get(clock.var) {

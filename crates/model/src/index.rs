@@ -63,7 +63,7 @@ impl<I: Idx, T> IndexVec<I, T> {
 
     /// `n` copies of `item`.
     #[must_use]
-    pub fn filled(item: T, n: usize) -> Self
+    pub fn from_elem(item: T, n: usize) -> Self
     where
         T: Clone,
     {

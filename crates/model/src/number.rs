@@ -289,10 +289,10 @@ impl Rational {
     /// `numer / denom`, or `None` if `denom` is zero.
     #[must_use]
     pub fn new(numer: Int, denom: Int) -> Option<Self> {
-        (!denom.is_zero()).then(|| Self::reduced(numer, denom))
+        (!denom.is_zero()).then(|| Self::from_ratio(numer, denom))
     }
 
-    fn reduced(numer: Int, denom: Int) -> Self {
+    fn from_ratio(numer: Int, denom: Int) -> Self {
         let divisor = numer.gcd(&denom);
         let divisor = if denom.is_negative() { -divisor } else { divisor };
         if divisor == Int::ONE {
@@ -337,7 +337,7 @@ impl Rational {
         if other.is_zero() {
             return Self::ZERO;
         }
-        Self::reduced(&self.numer * &other.denom, &self.denom * &other.numer)
+        Self::from_ratio(&self.numer * &other.denom, &self.denom * &other.numer)
     }
 
     /// The greatest integer not above the value.
@@ -396,7 +396,7 @@ impl Add for &Rational {
             return Rational::from(&self.numer + &other.numer);
         }
         let numer = &self.numer * &other.denom + &other.numer * &self.denom;
-        Rational::reduced(numer, &self.denom * &other.denom)
+        Rational::from_ratio(numer, &self.denom * &other.denom)
     }
 }
 
@@ -415,7 +415,7 @@ impl Mul for &Rational {
         if self.is_integer() && other.is_integer() {
             return Rational::from(&self.numer * &other.numer);
         }
-        Rational::reduced(&self.numer * &other.numer, &self.denom * &other.denom)
+        Rational::from_ratio(&self.numer * &other.numer, &self.denom * &other.denom)
     }
 }
 
@@ -506,7 +506,7 @@ impl FromStr for Rational {
         let numer: Int = format!("{whole}{fraction}").parse()?;
         let scale = exponent - i32::try_from(fraction.len()).map_err(|_| NotANumber)?;
         let power = Int::from(BigInt::from(10).pow(scale.unsigned_abs()));
-        Ok(if scale < 0 { Self::reduced(numer, power) } else { Self::from(numer * power) })
+        Ok(if scale < 0 { Self::from_ratio(numer, power) } else { Self::from(numer * power) })
     }
 }
 

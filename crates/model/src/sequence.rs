@@ -239,18 +239,18 @@ impl<T: Clone> Sequence<T> {
         if left.height() > right.height() + 1
             && let Some((outer, root, inner)) = left.expose()
         {
-            Self::balanced(outer, root, Self::join(inner, item, right))
+            Self::balance(outer, root, Self::join(inner, item, right))
         } else if right.height() > left.height() + 1
             && let Some((inner, root, outer)) = right.expose()
         {
-            Self::balanced(Self::join(left, item, inner), root, outer)
+            Self::balance(Self::join(left, item, inner), root, outer)
         } else {
             Self::branch(left, item, right)
         }
     }
 
     /// `left`, then `item`, then `right`, whose heights differ by two at most: rotated if they do.
-    fn balanced(left: Self, item: T, right: Self) -> Self {
+    fn balance(left: Self, item: T, right: Self) -> Self {
         if left.height() > right.height() + 1
             && let Some((outer, root, inner)) = left.expose()
         {
@@ -333,7 +333,7 @@ impl<T: Clone> Sequence<T> {
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) =
                     (block.part(0, at.min(block.len())), block.part(at.min(block.len()), block.len()));
-                Self::few(spliced(&before, Some(item), &behind), block.len() + 1)
+                Self::few(splice(&before, Some(item), &behind), block.len() + 1)
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, branch.item.clone(), &branch.right);
@@ -357,7 +357,7 @@ impl<T: Clone> Sequence<T> {
             Some(SequenceTree::Block(block)) if at + 1 == block.len() => self.first(at),
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
-                Self::few(spliced(&before, None, &behind), block.len() - 1)
+                Self::few(splice(&before, None, &behind), block.len() - 1)
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
@@ -382,7 +382,7 @@ impl<T: Clone> Sequence<T> {
             None => Self::new(),
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
-                Self::few(spliced(&before, Some(item), &behind), block.len())
+                Self::few(splice(&before, Some(item), &behind), block.len())
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
@@ -408,7 +408,7 @@ impl<T: Clone> Sequence<T> {
 }
 
 /// `before`, then perhaps an item, then `behind`.
-fn spliced<T: Clone>(before: &RowBlock<T>, item: Option<T>, behind: &RowBlock<T>) -> impl Iterator<Item = T> {
+fn splice<T: Clone>(before: &RowBlock<T>, item: Option<T>, behind: &RowBlock<T>) -> impl Iterator<Item = T> {
     before.items().cloned().chain(item).chain(behind.items().cloned())
 }
 

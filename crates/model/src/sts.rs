@@ -181,7 +181,7 @@ impl Sts {
 
     /// Returns the variables that a state has values for, in the order of every store: state variables as declared,
     /// then clocks.
-    pub fn stored(&self) -> impl Iterator<Item = VarId> + '_ {
+    pub fn stored_vars(&self) -> impl Iterator<Item = VarId> + '_ {
         self.vars.iter().map(|var| var.var).chain(self.clocks.iter().map(|clock| clock.var))
     }
 

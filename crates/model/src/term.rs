@@ -344,7 +344,7 @@ impl TermPool {
     }
 
     /// The variable that engines use under this name: always the same, and none of the model's.
-    pub fn reserved(&mut self, name: &'static str, sort: Sort) -> VarId {
+    pub fn reserved_var(&mut self, name: &'static str, sort: Sort) -> VarId {
         if let Some(&(_, var)) = self.reserved.iter().find(|(known, _)| *known == name) {
             return var;
         }
@@ -355,7 +355,7 @@ impl TermPool {
 
     /// The variable that stands for `base` at step `n` of a path: the papers' indexed or
     /// primed parameters ([AT15] sec. 2.3, [BT19] Def. 10). The same pair gives the same variable.
-    pub fn indexed(&mut self, base: VarId, n: u32) -> VarId {
+    pub fn indexed_var(&mut self, base: VarId, n: u32) -> VarId {
         if let Some(&var) = self.indexed.get(&(base, n)) {
             return var;
         }

@@ -114,13 +114,13 @@ fn json_keys(words: &JsonWords) -> String {
     text
 }
 
-fn request_text(asked: &RequestOperation) -> String {
+fn request_text(operation: &RequestOperation) -> String {
     let mut parts = vec![
-        format!("method = {}", toml_string(&asked.method)),
-        format!("path = {}", toml_string(&asked.path)),
+        format!("method = {}", toml_string(&operation.method)),
+        format!("path = {}", toml_string(&operation.path)),
     ];
     let pairs_at = |at: FieldLocation| -> Vec<String> {
-        let of = asked.fields.iter().filter(|field| field.place == at);
+        let of = operation.fields.iter().filter(|field| field.place == at);
         of.map(|field| {
             format!("{} = {}", toml_string(&field.wire), toml_string(&format!("{{{}}}", field.name)))
         })
@@ -132,23 +132,23 @@ fn request_text(asked: &RequestOperation) -> String {
     };
     parts.extend(table(FieldLocation::Query, "query"));
     let fixed = [
-        asked.content.as_ref().map(|kind| format!("content-type = {}", toml_string(kind))),
-        asked.accepts_json.then(|| "accept = \"application/json\"".to_owned()),
+        operation.content.as_ref().map(|kind| format!("content-type = {}", toml_string(kind))),
+        operation.accepts_json.then(|| "accept = \"application/json\"".to_owned()),
     ];
     let headers = fixed.into_iter().flatten().chain(pairs_at(FieldLocation::Header)).collect::<Vec<_>>();
     if !headers.is_empty() {
         parts.push(format!("headers = {{ {} }}", headers.join(", ")));
     }
     parts.extend(table(FieldLocation::Cookie, "cookies"));
-    if let Some(body) = asked.fields.iter().find(|field| field.place == FieldLocation::Body) {
+    if let Some(body) = operation.fields.iter().find(|field| field.place == FieldLocation::Body) {
         parts.push(format!("body = {}", toml_string(&format!("{{{}}}", body.name))));
     }
-    format!("{} = {{ {} }}\n", asked.name, parts.join(", "))
+    format!("{} = {{ {} }}\n", operation.name, parts.join(", "))
 }
 
-fn response_text(asked: &RequestOperation, answer: &DocumentedResponse) -> String {
-    let mut parts = vec![format!("to = {}", toml_string(&asked.name))];
-    parts.extend(response_statuses(asked, answer));
+fn response_text(operation: &RequestOperation, answer: &DocumentedResponse) -> String {
+    let mut parts = vec![format!("to = {}", toml_string(&operation.name))];
+    parts.extend(response_statuses(operation, answer));
     match &answer.kind {
         BodyKind::Json => {
             parts.push(format!("headers = {{ content-type = \"{JSON_TYPE}\" }}"));
@@ -174,10 +174,10 @@ fn response_text(asked: &RequestOperation, answer: &DocumentedResponse) -> Strin
 }
 
 /// Returns the statuses of a response; a wide one such as `4xx` or `default` excepts those documented on their own.
-fn response_statuses(asked: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
+fn response_statuses(operation: &RequestOperation, answer: &DocumentedResponse) -> Vec<String> {
     let own = answer.status.to_ascii_lowercase();
     let is_wide = |status: &str| status.ends_with('x');
-    let others = asked.answers.iter().map(|other| other.status.to_ascii_lowercase());
+    let others = operation.answers.iter().map(|other| other.status.to_ascii_lowercase());
     let mut apart: Vec<String> = match own.as_str() {
         "default" => others.filter(|other| other != "default").map(|other| toml_string(&other)).collect(),
         wide if is_wide(wide) => {

@@ -66,7 +66,7 @@ pub enum ArcActor {
 impl ArcActor {
     /// Returns the word for the actor in files.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn variable_name(self) -> &'static str {
         match self {
             Self::Send => "send",
             Self::Receive => "receive",
@@ -79,24 +79,28 @@ impl<'c> CaseView<'c> {
     /// The name of the model and the switches of the path.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("{}: {}", self.model.sts.name, self.way())
+        format!("{}: {}", self.model.sts.name, self.path_text())
     }
 
     /// Returns the labels of the path separated by spaces, or a phrase for an adaptive test, whose path is empty.
     #[must_use]
-    pub fn way(&self) -> String {
-        if self.case.path.is_empty() { "wherever the system leads".into() } else { self.path().join(" ") }
+    pub fn path_text(&self) -> String {
+        if self.case.path.is_empty() {
+            "wherever the system leads".into()
+        } else {
+            self.switch_labels().join(" ")
+        }
     }
 
     /// The labels of the path.
     #[must_use]
-    pub fn path(&self) -> Vec<String> {
+    pub fn switch_labels(&self) -> Vec<String> {
         self.case.path.iter().map(|&id| self.model.sts.switches[id].label.to_string()).collect()
     }
 
     /// Returns the actor of `arc`; a message that other parties send to the system counts as received.
     #[must_use]
-    pub fn action(&self, arc: &CaseArc) -> ArcActor {
+    pub fn actor(&self, arc: &CaseArc) -> ArcActor {
         match arc.gate.map(|gate| self.model.sts.gates[gate].kind) {
             Some(GateKind::Input) => ArcActor::Send,
             Some(_) => ArcActor::Receive,
@@ -106,10 +110,10 @@ impl<'c> CaseView<'c> {
 
     /// The message of `arc` with its fields as the guards call them: `!Debit(rid@2, amount@2)`, `δ`.
     #[must_use]
-    pub fn message(&self, arc: &CaseArc) -> String {
+    pub fn message_text(&self, arc: &CaseArc) -> String {
         let Some(gate) = arc.gate.map(|gate| &self.model.sts.gates[gate]) else { return "δ".into() };
         let mark = if gate.kind == GateKind::Output { '!' } else { '?' };
-        let fields: Vec<&str> = arc.fields.iter().map(|&field| self.name(field)).collect();
+        let fields: Vec<&str> = arc.fields.iter().map(|&field| self.variable_name(field)).collect();
         if fields.is_empty() {
             format!("{mark}{}", gate.name)
         } else {
@@ -119,19 +123,19 @@ impl<'c> CaseView<'c> {
 
     /// The name of a variable.
     #[must_use]
-    pub fn name(&self, var: VarId) -> &'c str {
+    pub fn variable_name(&self, var: VarId) -> &'c str {
         &self.model.pool.var_info(var).name
     }
 
     /// Returns a guard in the notation of the modelling language.
     #[must_use]
-    pub fn guard(&self, guard: Term) -> String {
+    pub fn guard_text(&self, guard: Term) -> String {
         self.model.pool.show(guard).to_string()
     }
 
     /// Returns the name of the state or verdict that `arc` leads to.
     #[must_use]
-    pub fn target(&self, arc: &CaseArc) -> String {
+    pub fn target_name(&self, arc: &CaseArc) -> String {
         match arc.target {
             ArcTarget::State(n) => TestCase::state_name(n),
             ArcTarget::Verdict(verdict) => verdict.word().into(),
@@ -141,7 +145,7 @@ impl<'c> CaseView<'c> {
     /// The fields of `arc`: name in the message, name in the guards.
     pub fn fields(&self, arc: &'c CaseArc) -> impl Iterator<Item = (&'c str, VarId)> {
         let bases = arc.gate.map_or(&[][..], |gate| &self.model.sts.gates[gate].fields);
-        bases.iter().map(|&base| self.name(base)).zip(arc.fields.iter().copied())
+        bases.iter().map(|&base| self.variable_name(base)).zip(arc.fields.iter().copied())
     }
 
     /// The time-out in seconds; a case that left it open, or has no time, waits for one second.

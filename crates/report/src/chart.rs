@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_runner::event::{Allowed, LabelKind, LabelTold};
+use ioxide_runner::event::{Allowed, LabelKind, LabelRecord};
 use unicode_width::UnicodeWidthChar;
 
 use crate::control_characters::excerpt;
@@ -50,7 +50,7 @@ pub struct ChartStep {
 impl ChartStep {
     /// Returns the drawing of `label`; a long text is cut.
     #[must_use]
-    pub fn new(label: &LabelTold) -> Self {
+    pub fn new(label: &LabelRecord) -> Self {
         let part = label.part.as_ref().map(|part| excerpt(part, MAX_LANE));
         Self { kind: label.kind, text: excerpt(&label.text, MAX_TEXT), part }
     }
@@ -92,12 +92,16 @@ pub struct SequenceChart<'a> {
 
 /// The lines of the chart.
 #[must_use]
-pub fn draw(chart: &SequenceChart<'_>) -> Vec<String> {
-    let sheet = ChartSheet::of(chart);
-    let mut lines = vec![sheet.head()];
+pub fn draw_chart(chart: &SequenceChart<'_>) -> Vec<String> {
+    let sheet = ChartSheet::new(chart);
+    let mut lines = vec![sheet.heading_line()];
     if chart.before > 0 {
         let what = if chart.before == 1 { "step" } else { "steps" };
-        lines.push(sheet.row("", &sheet.centred(&format!("… {} {what} before", chart.before), ' '), ""));
+        lines.push(sheet.row_between(
+            "",
+            &sheet.centre_text(&format!("… {} {what} before", chart.before), ' '),
+            "",
+        ));
     }
     for (at, step) in chart.steps.iter().enumerate() {
         let is_bad = chart.note.forbidden() == Some(at);
@@ -108,8 +112,8 @@ pub fn draw(chart: &SequenceChart<'_>) -> Vec<String> {
             StepNote::Fine | StepNote::Forbidden(_) | StepNote::Instead(..) => None,
         };
         let note = if instead.is_some() { "got" } else { "" };
-        lines.extend(sheet.step(&lead, step, ChartStroke::Solid, note));
-        lines.extend(instead.into_iter().flat_map(|instead| sheet.expected(instead)));
+        lines.extend(sheet.draw_step(&lead, step, ChartStroke::Solid, note));
+        lines.extend(instead.into_iter().flat_map(|instead| sheet.expected_lines(instead)));
     }
     lines
 }
@@ -124,7 +128,7 @@ enum ChartStroke {
 }
 
 impl ChartStroke {
-    fn ink(self) -> char {
+    fn stroke_char(self) -> char {
         match self {
             Self::Solid => '─',
             Self::Dashed => '╌',
@@ -140,47 +144,48 @@ struct ChartSheet {
 }
 
 impl ChartSheet {
-    fn of(chart: &SequenceChart<'_>) -> Self {
+    fn new(chart: &SequenceChart<'_>) -> Self {
         let instead = match chart.note {
             StepNote::Instead(_, instead) => &instead[..instead.len().min(MAX_EXPECTED)],
             StepNote::Fine | StepNote::Forbidden(_) => &[],
         };
-        let lanes = lanes(chart.steps, instead);
-        let room = lanes.len().saturating_sub(1) * (gap(&lanes) + 1);
+        let lanes = lane_names(chart.steps, instead);
+        let room = lanes.len().saturating_sub(1) * (lane_gap(&lanes) + 1);
         let most = (chart.width.max(MIN_WIDTH) - MARGIN - NOTE - 2).saturating_sub(room);
         let least = MIN_WIDTH - MARGIN - NOTE - 2;
-        let texts = chart.steps.iter().map(|step| columns(&step.text));
-        let widest =
-            texts.chain(instead.iter().map(|allowed| columns(&excerpt(&allowed.label, MAX_TEXT)))).max();
+        let texts = chart.steps.iter().map(|step| count_columns(&step.text));
+        let widest = texts
+            .chain(instead.iter().map(|allowed| count_columns(&excerpt(&allowed.label, MAX_TEXT))))
+            .max();
         Self { inner: (widest.unwrap_or(0) + ARROW).clamp(least, most.max(least)), lanes }
     }
 
-    fn head(&self) -> String {
+    fn heading_line(&self) -> String {
         if self.lanes.is_empty() {
             return format!("{:MARGIN$}tester{:>rest$}", "", "system", rest = self.inner - 4);
         }
         let mut line = format!("{:MARGIN$}tester{:rest$}", "", "", rest = self.inner - 5);
         for name in &self.lanes {
             line.push_str(name);
-            line.push_str(&" ".repeat((gap(&self.lanes) + 1).saturating_sub(columns(name))));
+            line.push_str(&" ".repeat((lane_gap(&self.lanes) + 1).saturating_sub(count_columns(name))));
         }
         line.trim_end().to_owned()
     }
 
     /// Returns a line with `between` between the lanes of tester and system.
-    fn row(&self, lead: &str, between: &str, note: &str) -> String {
+    fn row_between(&self, lead: &str, between: &str, note: &str) -> String {
         self.row_to(lead, between, (0, ' ', ' '), note)
     }
 
     /// Returns a line that continues to lane number `to`, drawn with `ink` and ended by `head`.
     fn row_to(&self, lead: &str, between: &str, (to, ink, head): (usize, char, char), note: &str) -> String {
-        let before = MARGIN.saturating_sub(columns(lead));
+        let before = MARGIN.saturating_sub(count_columns(lead));
         let mut line = format!("{lead}{:before$}│{between}", "");
         for at in 1..self.lanes.len() {
             let (sign, ink) = if at <= to { ('┼', ink) } else { ('│', ' ') };
             let end = if at == to { head } else { ink };
             line.push(sign);
-            line.push_str(&ink.to_string().repeat(gap(&self.lanes) - 1));
+            line.push_str(&ink.to_string().repeat(lane_gap(&self.lanes) - 1));
             line.push(end);
         }
         line.push_str(&format!("│ {note}"));
@@ -188,18 +193,18 @@ impl ChartSheet {
     }
 
     /// Returns the position of the lane of a step.
-    fn lane(&self, step: &ChartStep) -> usize {
+    fn lane_position(&self, step: &ChartStep) -> usize {
         let of = |name: &String| step.part.as_ref() == Some(name);
         self.lanes.iter().position(of).unwrap_or(0)
     }
 
-    fn step(&self, lead: &str, step: &ChartStep, stroke: ChartStroke, note: &str) -> Vec<String> {
+    fn draw_step(&self, lead: &str, step: &ChartStep, stroke: ChartStroke, note: &str) -> Vec<String> {
         let is_seen = step.kind == LabelKind::Observed && note.is_empty();
         let note = if is_seen { "from outside" } else { note };
-        let mut parts = wrapped(&step.text, self.inner - ARROW);
+        let mut parts = wrap_text(&step.text, self.inner - ARROW);
         let last = parts.pop().unwrap_or_default();
-        let to = self.lane(step);
-        let ink = stroke.ink();
+        let to = self.lane_position(step);
+        let ink = stroke.stroke_char();
         let (head, reaches) = match step.kind {
             LabelKind::Input => (if to == 0 { '▶' } else { ink }, ('▶', ink)),
             LabelKind::Output => (ink, (ink, ink)),
@@ -208,63 +213,63 @@ impl ChartSheet {
         let is_message = matches!(step.kind, LabelKind::Input | LabelKind::Output);
         let on = (if is_message { to } else { 0 }, reaches.1, reaches.0);
         let arrow = match step.kind {
-            LabelKind::Input => self.to_system(&last, stroke, head),
+            LabelKind::Input => self.arrow_to_system(&last, stroke, head),
             // It came to the system, but not from the tester.
-            LabelKind::Observed => self.centred(&format!(" {last} "), '╌'),
-            LabelKind::Output => self.to_tester(&last, stroke),
-            LabelKind::Quiescence => self.centred(" silence ", '·'),
-            LabelKind::Delay => self.centred(&format!(" {last} passes "), '·'),
+            LabelKind::Observed => self.centre_text(&format!(" {last} "), '╌'),
+            LabelKind::Output => self.arrow_to_tester(&last, stroke),
+            LabelKind::Quiescence => self.centre_text(" silence ", '·'),
+            LabelKind::Delay => self.centre_text(&format!(" {last} passes "), '·'),
             LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => {
-                self.centred(&format!(" {last} "), '╳')
+                self.centre_text(&format!(" {last} "), '╳')
             }
         };
         let mut lead = lead;
         let mut lines = Vec::new();
         for part in &parts {
-            lines.push(self.row(lead, &self.centred(part, ' '), ""));
+            lines.push(self.row_between(lead, &self.centre_text(part, ' '), ""));
             lead = "";
         }
         lines.push(self.row_to(lead, &arrow, on, note));
         lines
     }
 
-    fn to_system(&self, text: &str, stroke: ChartStroke, head: char) -> String {
-        let rest = (self.inner - 5).saturating_sub(columns(text));
-        let ink = stroke.ink();
+    fn arrow_to_system(&self, text: &str, stroke: ChartStroke, head: char) -> String {
+        let rest = (self.inner - 5).saturating_sub(count_columns(text));
+        let ink = stroke.stroke_char();
         format!("{ink}{ink} {text} {}{head}", ink.to_string().repeat(rest))
     }
 
-    fn to_tester(&self, text: &str, stroke: ChartStroke) -> String {
-        let rest = (self.inner - 5).saturating_sub(columns(text));
-        let ink = stroke.ink();
+    fn arrow_to_tester(&self, text: &str, stroke: ChartStroke) -> String {
+        let rest = (self.inner - 5).saturating_sub(count_columns(text));
+        let ink = stroke.stroke_char();
         format!("◀{} {text} {ink}{ink}", ink.to_string().repeat(rest))
     }
 
-    fn centred(&self, text: &str, fill: char) -> String {
-        let free = self.inner.saturating_sub(columns(text));
+    fn centre_text(&self, text: &str, fill: char) -> String {
+        let free = self.inner.saturating_sub(count_columns(text));
         let fill = |n: usize| fill.to_string().repeat(n);
         format!("{}{text}{}", fill(free / 2), fill(free - free / 2))
     }
 
     /// Returns the lines below a forbidden step: the labels that were allowed in its place.
-    fn expected(&self, instead: &[Allowed]) -> Vec<String> {
+    fn expected_lines(&self, instead: &[Allowed]) -> Vec<String> {
         if instead.is_empty() {
-            return vec![self.row("", &self.centred("nothing is allowed here", ' '), "expected")];
+            return vec![self.row_between("", &self.centre_text("nothing is allowed here", ' '), "expected")];
         }
         let mut lines = Vec::new();
         for allowed in instead.iter().take(MAX_EXPECTED) {
             let note = match &allowed.switch {
-                Some(switch) => fitting(&format!("expected [{}]", excerpt(switch, NOTE)), NOTE - 1),
+                Some(switch) => fit_text(&format!("expected [{}]", excerpt(switch, NOTE)), NOTE - 1),
                 None => "expected".to_owned(),
             };
             let kind = if allowed.switch.is_some() { LabelKind::Output } else { LabelKind::Quiescence };
-            let part = allowed.switch.as_deref().and_then(part_of);
+            let part = allowed.switch.as_deref().and_then(switch_part);
             let step = ChartStep { kind, text: excerpt(&allowed.label, MAX_TEXT), part };
-            lines.extend(self.step("", &step, ChartStroke::Dashed, &note));
+            lines.extend(self.draw_step("", &step, ChartStroke::Dashed, &note));
         }
         if instead.len() > MAX_EXPECTED {
             let more = format!("or one of {} more", instead.len() - MAX_EXPECTED);
-            lines.push(self.row("", &self.centred(&more, ' '), "expected"));
+            lines.push(self.row_between("", &self.centre_text(&more, ' '), "expected"));
         }
         lines
     }
@@ -272,35 +277,35 @@ impl ChartSheet {
 
 /// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room for
 /// them, or messages that belong to none.
-fn lanes(steps: &[ChartStep], instead: &[Allowed]) -> Vec<String> {
+fn lane_names(steps: &[ChartStep], instead: &[Allowed]) -> Vec<String> {
     let messages = || steps.iter().filter(|step| matches!(step.kind, LabelKind::Input | LabelKind::Output));
-    let expected = instead.iter().filter_map(|allowed| part_of(allowed.switch.as_deref()?));
+    let expected = instead.iter().filter_map(|allowed| switch_part(allowed.switch.as_deref()?));
     let names: BTreeSet<String> = messages().filter_map(|step| step.part.clone()).chain(expected).collect();
     let names: Vec<String> = names.into_iter().collect();
-    let has_room = names.len() * (gap(&names) + 1) <= MAX_LANES;
+    let has_room = names.len() * (lane_gap(&names) + 1) <= MAX_LANES;
     // A label may have a dot in it: only messages say that there are parts.
     let are_parts = messages().next().is_some() && messages().all(|step| step.part.is_some());
     if names.len() > 1 && has_room && are_parts { names } else { Vec::new() }
 }
 
 /// The part that takes a switch of a system first.
-fn part_of(switch: &str) -> Option<String> {
+fn switch_part(switch: &str) -> Option<String> {
     let first = switch.split('+').next()?;
     first.rsplit_once('.').map(|(part, _)| excerpt(part, MAX_LANE))
 }
 
 /// Columns between the lanes of parts: room for their names.
-fn gap(names: &[String]) -> usize {
-    names.iter().map(|name| columns(name)).max().unwrap_or(0) + 1
+fn lane_gap(names: &[String]) -> usize {
+    names.iter().map(|name| count_columns(name)).max().unwrap_or(0) + 1
 }
 
 /// The columns `text` takes, character by character, as most terminals count them.
-fn columns(text: &str) -> usize {
+fn count_columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
 /// `text` in at most [`MAX_LINES`] parts of `most` columns each; the last says if there is more.
-fn wrapped(text: &str, most: usize) -> Vec<String> {
+fn wrap_text(text: &str, most: usize) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut used = 0;
     for c in text.chars() {
@@ -308,7 +313,7 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
         if used + width > most {
             if parts.len() == MAX_LINES {
                 let last = parts.pop().unwrap_or_default();
-                parts.push(fitting(&format!("{last}…"), most));
+                parts.push(fit_text(&format!("{last}…"), most));
                 return parts;
             }
             parts.push(String::new());
@@ -323,8 +328,8 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
 }
 
 /// `text` if it fits, else its beginning and an ellipsis.
-fn fitting(text: &str, most: usize) -> String {
-    if columns(text) <= most {
+fn fit_text(text: &str, most: usize) -> String {
+    if count_columns(text) <= most {
         return text.to_owned();
     }
     let mut used = 1;

@@ -31,7 +31,7 @@ pub struct SwitchText {
 
 /// `switch` of `model` in words.
 #[must_use]
-pub fn describe(model: &Model, switch: &Switch) -> SwitchText {
+pub fn describe_switch(model: &Model, switch: &Switch) -> SwitchText {
     let pool = &model.pool;
     let range_check = switch.range_check.map(|term| pool.conjuncts(term)).unwrap_or_default();
     let (range, rest): (Vec<Term>, Vec<Term>) =
@@ -39,10 +39,14 @@ pub fn describe(model: &Model, switch: &Switch) -> SwitchText {
     let (pins, guard) = split_pins(pool, &model.sts.gates[switch.gate].fields, rest);
     SwitchText {
         label: show_control_characters(&switch.label),
-        message: message(model, switch, &pins),
+        message: message_text(model, switch, &pins),
         guard: guard.iter().map(|&conjunct| show_conjunct(pool, conjunct, guard.len())).collect(),
         range: range.iter().map(|&conjunct| show_conjunct(pool, conjunct, range.len())).collect(),
-        updates: switch.update.iter().map(|&(var, value)| (var_name(pool, var), show(pool, value))).collect(),
+        updates: switch
+            .update
+            .iter()
+            .map(|&(var, value)| (var_name(pool, var), term_text(pool, value)))
+            .collect(),
         resets: switch.resets.iter().map(|&clock| var_name(pool, clock)).collect(),
     }
 }
@@ -55,7 +59,7 @@ pub fn var_name(pool: &TermPool, var: VarId) -> String {
 
 /// A term as people write it, safe to show.
 #[must_use]
-pub fn show(pool: &TermPool, term: Term) -> String {
+pub fn term_text(pool: &TermPool, term: Term) -> String {
     show_control_characters(&pool.show(term).to_string())
 }
 
@@ -81,7 +85,7 @@ fn split_pins(pool: &TermPool, fields: &[VarId], conjuncts: Vec<Term>) -> (Vec<F
     let mut pins: Vec<FieldPin> = Vec::new();
     let mut rest = Vec::new();
     for conjunct in conjuncts {
-        match as_pin(pool, fields, conjunct) {
+        match to_pin(pool, fields, conjunct) {
             Some(pin) if pins.iter().all(|other| other.field != pin.field) => pins.push(pin),
             _ => rest.push(conjunct),
         }
@@ -90,7 +94,7 @@ fn split_pins(pool: &TermPool, fields: &[VarId], conjuncts: Vec<Term>) -> (Vec<F
 }
 
 /// `conjunct` as `field == term` where the term mentions no field, or as a Boolean field.
-fn as_pin(pool: &TermPool, fields: &[VarId], conjunct: Term) -> Option<FieldPin> {
+fn to_pin(pool: &TermPool, fields: &[VarId], conjunct: Term) -> Option<FieldPin> {
     let field = |term: Term| match pool.node(term) {
         TermNode::Var(var) if fields.contains(var) => Some(*var),
         _ => None,
@@ -100,14 +104,14 @@ fn as_pin(pool: &TermPool, fields: &[VarId], conjunct: Term) -> Option<FieldPin>
         TermNode::Eq(a, b) => [(*a, *b), (*b, *a)]
             .into_iter()
             .filter(|&(_, value)| free(value))
-            .find_map(|(side, value)| Some(FieldPin { field: field(side)?, value: show(pool, value) })),
+            .find_map(|(side, value)| Some(FieldPin { field: field(side)?, value: term_text(pool, value) })),
         TermNode::Not(inner) => Some(FieldPin { field: field(*inner)?, value: "false".into() }),
         TermNode::Var(_) => Some(FieldPin { field: field(conjunct)?, value: "true".into() }),
         _ => None,
     }
 }
 
-fn message(model: &Model, switch: &Switch, pins: &[FieldPin]) -> String {
+fn message_text(model: &Model, switch: &Switch, pins: &[FieldPin]) -> String {
     let gate = &model.sts.gates[switch.gate];
     let mark = match gate.kind {
         GateKind::Internal => return "τ".into(),
@@ -131,7 +135,7 @@ fn message(model: &Model, switch: &Switch, pins: &[FieldPin]) -> String {
 
 /// A conjunct that will stand beside `n - 1` others with `&&` between them.
 fn show_conjunct(pool: &TermPool, conjunct: Term, n: usize) -> String {
-    let text = show(pool, conjunct);
+    let text = term_text(pool, conjunct);
     match pool.node(conjunct) {
         TermNode::Or(_) | TermNode::Ite(..) | TermNode::Exists(..) if n > 1 => format!("({text})"),
         TermNode::Not(inner) if n > 1 && matches!(pool.node(*inner), TermNode::Exists(..)) => {
@@ -197,7 +201,7 @@ mod tests {
         b.switch("b", "s", ok, not, "s");
         let model = b.build();
         let texts: Vec<String> =
-            model.sts.switches.iter().map(|switch| describe(&model, switch).message).collect();
+            model.sts.switches.iter().map(|switch| describe_switch(&model, switch).message).collect();
         assert_eq!(texts, ["!out(ok: true)", "!out(ok: false)"]);
     }
 
@@ -234,9 +238,9 @@ mod tests {
         let guard = b.pool().and2(range, written);
         b.switch("a", "s", gate, guard, "s").set("x", next).range_check(range);
         let model = b.build();
-        let text = describe(&model, model.sts.switches.iter().next().unwrap());
+        let text = describe_switch(&model, model.sts.switches.iter().next().unwrap());
         assert_eq!(text.guard, ["x >= 1"]);
-        assert_eq!(text.range, [show(&model.pool, range)]);
+        assert_eq!(text.range, [term_text(&model.pool, range)]);
         assert_eq!(text.updates, [("x".to_owned(), "x + 1".to_owned())]);
     }
 
@@ -248,7 +252,7 @@ mod tests {
         let guard = guard(&mut b, p, x);
         b.switch("a", "s", gate, guard, "s");
         let model = b.build();
-        let text = describe(&model, model.sts.switches.iter().next().unwrap());
+        let text = describe_switch(&model, model.sts.switches.iter().next().unwrap());
         assert_eq!(text.message, message);
         assert_eq!(text.guard, rest);
     }

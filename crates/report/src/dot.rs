@@ -12,9 +12,9 @@ use crate::graph::{EdgeKind, GraphEdge, GraphNode, PictureGraph};
 
 /// `graph` as a DOT digraph.
 #[must_use]
-pub fn dot(graph: &PictureGraph) -> String {
+pub fn write_dot(graph: &PictureGraph) -> String {
     let mut out = String::new();
-    let title = quoted(graph.title());
+    let title = quote(graph.title());
     out.push_str(&format!("digraph {title} {{\n"));
     out.push_str(&format!("  graph [label={title}, labelloc=t, rankdir=LR, fontname=\"sans-serif\"];\n"));
     out.push_str("  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n");
@@ -30,12 +30,12 @@ pub fn dot(graph: &PictureGraph) -> String {
 }
 
 fn write_node(out: &mut String, n: usize, node: &GraphNode) {
-    let mut attributes = vec![format!("label={}", quoted(&node.name))];
+    let mut attributes = vec![format!("label={}", quote(&node.name))];
     if !node.doc.is_empty() {
-        attributes.push(format!("tooltip={}", quoted(&node.doc)));
+        attributes.push(format!("tooltip={}", quote(&node.doc)));
     }
     if !node.class.is_empty() {
-        attributes.push(format!("class={}", quoted(&node.class)));
+        attributes.push(format!("class={}", quote(&node.class)));
     }
     let _ = writeln!(out, "  n{n} [{}];", attributes.join(", "));
     if node.initial {
@@ -44,20 +44,20 @@ fn write_node(out: &mut String, n: usize, node: &GraphNode) {
 }
 
 fn write_edge(out: &mut String, edge: &GraphEdge) {
-    let lines: Vec<String> = edge.lines.iter().map(|line| escaped(&line.text)).collect();
+    let lines: Vec<String> = edge.lines.iter().map(|line| escape(&line.text)).collect();
     let mut attributes = vec![format!("label=\"{}\"", lines.join("\\n"))];
-    attributes.extend(style(edge.kind).map(str::to_owned));
+    attributes.extend(edge_style(edge.kind).map(str::to_owned));
     if !edge.doc.is_empty() {
-        attributes.push(format!("tooltip={}", quoted(&edge.doc)));
+        attributes.push(format!("tooltip={}", quote(&edge.doc)));
     }
     if !edge.class.is_empty() {
-        attributes.push(format!("class={}", quoted(&edge.class)));
+        attributes.push(format!("class={}", quote(&edge.class)));
     }
     let _ = writeln!(out, "  n{} -> n{} [{}];", edge.from.index(), edge.to.index(), attributes.join(", "));
 }
 
 /// Returns the attributes of a kind of edges: a colour, and a difference other than colour.
-fn style(kind: EdgeKind) -> Option<&'static str> {
+fn edge_style(kind: EdgeKind) -> Option<&'static str> {
     match kind {
         EdgeKind::Input => Some("color=\"#1f5fbf\""),
         EdgeKind::Observed => Some("color=\"#1f5fbf\", arrowhead=empty"),
@@ -67,12 +67,12 @@ fn style(kind: EdgeKind) -> Option<&'static str> {
     }
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
+fn quote(text: &str) -> String {
+    format!("\"{}\"", escape(text))
 }
 
 /// `text` for the inside of a quoted string.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         match c {
@@ -109,12 +109,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(escaped(text), expected);
+        assert_eq!(escape(text), expected);
     }
 
     #[test]
     fn the_adder_in_dot() {
-        insta::assert_snapshot!(dot(&PictureGraph::of(&samples::adder())), @r##"
+        insta::assert_snapshot!(write_dot(&PictureGraph::from_model(&samples::adder())), @r##"
         digraph "Adder" {
           graph [label="Adder", labelloc=t, rankdir=LR, fontname="sans-serif"];
           node [shape=box, style=rounded, fontname="sans-serif"];
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_door_in_dot() {
-        insta::assert_snapshot!(dot(&PictureGraph::of(&samples::door())), @r##"
+        insta::assert_snapshot!(write_dot(&PictureGraph::from_model(&samples::door())), @r##"
         digraph "Door" {
           graph [label="Door", labelloc=t, rankdir=LR, fontname="sans-serif"];
           node [shape=box, style=rounded, fontname="sans-serif"];
@@ -157,6 +157,6 @@ mod tests {
     #[test]
     fn nothing_is_a_graph_too() {
         let graph = PictureGraph::new("", [], []).unwrap();
-        assert!(dot(&graph).starts_with("digraph \"\" {\n") && dot(&graph).ends_with("}\n"));
+        assert!(write_dot(&graph).starts_with("digraph \"\" {\n") && write_dot(&graph).ends_with("}\n"));
     }
 }

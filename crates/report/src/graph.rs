@@ -16,7 +16,7 @@ use ioxide_model::index::{Idx, IndexVec};
 use ioxide_model::sts::{GateKind, Model, Switch, SwitchId};
 
 use crate::control_characters::show_control_characters;
-use crate::describe::{SwitchText, describe};
+use crate::describe::{SwitchText, describe_switch};
 
 ioxide_model::index! { /// A node of a [`PictureGraph`].
 pub struct GraphNodeId; }
@@ -110,7 +110,7 @@ impl EdgeKind {
 
     /// The kind as a word for a style sheet.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn class_name(self) -> &'static str {
         match self {
             Self::Input => "input",
             Self::Observed => "observed",
@@ -147,10 +147,10 @@ impl std::error::Error for DanglingEdge {}
 impl PictureGraph {
     /// The locations and switches of `model`; of a system made of parts those of its parts, side by side.
     #[must_use]
-    pub fn of(model: &Model) -> Self {
+    pub fn from_model(model: &Model) -> Self {
         let sts = &model.sts;
         if let Some(composition) = &sts.composition {
-            return Self::of_parts(model, composition);
+            return Self::from_parts(model, composition);
         }
         let nodes = sts.locations.iter_enumerated().map(|(loc, location)| GraphNode {
             id: location.name.to_string(),
@@ -218,7 +218,7 @@ impl PictureGraph {
     ///
     /// An edge made of several stands for no single switch.
     #[must_use]
-    pub fn bundled(self) -> Self {
+    pub fn bundle_edges(self) -> Self {
         let mut edges: IndexVec<EdgeId, GraphEdge> = IndexVec::new();
         let mut bundles: BTreeMap<(GraphNodeId, GraphNodeId, EdgeKind, String), EdgeId> = BTreeMap::new();
         for edge in &self.edges {
@@ -226,7 +226,7 @@ impl PictureGraph {
                 Entry::Vacant(entry) => {
                     entry.insert(edges.push(edge.clone()));
                 }
-                Entry::Occupied(entry) => edges[*entry.get()].absorb(edge),
+                Entry::Occupied(entry) => edges[*entry.get()].merge_edge(edge),
             }
         }
         Self { edges, ..self }
@@ -254,7 +254,7 @@ impl PictureGraph {
 impl GraphNode {
     /// Returns a node named `name`, with everything else empty.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         Self { id: name.to_owned(), name: show_control_characters(name), ..Self::default() }
     }
 }
@@ -262,7 +262,7 @@ impl GraphNode {
 impl GraphEdge {
     /// An edge with one line of text; without any if `text` is empty.
     #[must_use]
-    pub fn plain(from: GraphNodeId, to: GraphNodeId, text: &str) -> Self {
+    pub fn with_text(from: GraphNodeId, to: GraphNodeId, text: &str) -> Self {
         let line = EdgeLine { part: LinePart::Message, text: show_control_characters(text) };
         let lines = if text.is_empty() { Vec::new() } else { vec![line] };
         Self {
@@ -278,7 +278,7 @@ impl GraphEdge {
     }
 
     /// Takes over the lines and the comment of an edge between the same nodes.
-    fn absorb(&mut self, other: &Self) {
+    fn merge_edge(&mut self, other: &Self) {
         self.lines.extend(other.lines.iter().cloned());
         self.switch = None;
         self.more.clear();
@@ -299,7 +299,7 @@ fn switch_edge(model: &Model, id: SwitchId, switch: &Switch) -> GraphEdge {
     GraphEdge {
         from: GraphNodeId::new(switch.source.index()),
         to: GraphNodeId::new(switch.target.index()),
-        lines: switch_lines(&describe(model, switch)),
+        lines: switch_lines(&describe_switch(model, switch)),
         kind: model.sts.kind_of(switch).into(),
         switch: Some(id),
         more: Vec::new(),
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_switch_becomes_lines() {
-        let graph = PictureGraph::of(&samples::adder());
+        let graph = PictureGraph::from_model(&samples::adder());
         let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert_eq!(
             texts,
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn clocks_and_kinds_are_told() {
-        let graph = PictureGraph::of(&samples::door());
+        let graph = PictureGraph::from_model(&samples::door());
         let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert!(texts.contains(&"d1: ?open(code: secret) reset w".to_owned()), "{texts:?}");
         let kinds: Vec<EdgeKind> = graph.edges().iter().map(|edge| edge.kind).collect();
@@ -354,9 +354,9 @@ mod tests {
 
     #[test]
     fn an_edge_to_nowhere_is_refused() {
-        let edge = GraphEdge::plain(GraphNodeId::new(0), GraphNodeId::new(1), "x");
+        let edge = GraphEdge::with_text(GraphNodeId::new(0), GraphNodeId::new(1), "x");
         assert_eq!(
-            PictureGraph::new("t", [GraphNode::named("a")], [edge]).unwrap_err(),
+            PictureGraph::new("t", [GraphNode::new("a")], [edge]).unwrap_err(),
             DanglingEdge(EdgeId::new(0))
         );
     }
@@ -364,25 +364,29 @@ mod tests {
     #[test]
     fn edges_of_one_kind_between_the_same_nodes_are_bundled() {
         let (a, b) = (GraphNodeId::new(0), GraphNodeId::new(1));
-        let edges =
-            [GraphEdge::plain(a, b, "x/1"), GraphEdge::plain(b, a, "x/2"), GraphEdge::plain(a, b, "y/1")];
-        let internal = GraphEdge { kind: EdgeKind::Internal, ..GraphEdge::plain(a, b, "τ") };
-        let nodes = [GraphNode::named("a"), GraphNode::named("b")];
-        let graph = PictureGraph::new("t", nodes, edges.into_iter().chain([internal])).unwrap().bundled();
+        let edges = [
+            GraphEdge::with_text(a, b, "x/1"),
+            GraphEdge::with_text(b, a, "x/2"),
+            GraphEdge::with_text(a, b, "y/1"),
+        ];
+        let internal = GraphEdge { kind: EdgeKind::Internal, ..GraphEdge::with_text(a, b, "τ") };
+        let nodes = [GraphNode::new("a"), GraphNode::new("b")];
+        let graph =
+            PictureGraph::new("t", nodes, edges.into_iter().chain([internal])).unwrap().bundle_edges();
         let texts: Vec<String> = graph.edges().iter().map(GraphEdge::text).collect();
         assert_eq!(texts, ["x/1 y/1", "x/2", "τ"]);
     }
 
     #[test]
     fn a_bundle_stands_for_a_switch_only_if_it_is_one() {
-        let graph = PictureGraph::of(&samples::brp()).bundled();
+        let graph = PictureGraph::from_model(&samples::brp()).bundle_edges();
         let switches = graph.edges().iter().filter(|edge| edge.switch.is_some()).count();
         assert_eq!((graph.edges().len(), switches), (9, 4));
     }
 
     #[test]
     fn classes_come_from_outside() {
-        let graph = PictureGraph::of(&samples::adder())
+        let graph = PictureGraph::from_model(&samples::adder())
             .with_classes(|_, node| format!("loc-{}", node.name), |id, _| format!("e{}", id.index()));
         assert_eq!(graph.nodes().iter().next().unwrap().class, "loc-idle");
         assert_eq!(graph.edges().iter().last().unwrap().class, "e2");

@@ -53,7 +53,7 @@ impl ReportPage {
     /// # Errors
     /// If the page cannot be written.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        page::write(self, out)
+        page::write_page(self, out)
     }
 
     /// Returns the subject of the page and its result, each in a few words.
@@ -69,7 +69,7 @@ impl ReportPage {
     }
 
     /// Returns the picture of the model, else of the machine; empty if there is neither.
-    fn picture(&self) -> &str {
+    fn model_picture(&self) -> &str {
         let machine = self.suite.as_ref().map(|suite| suite.picture.as_str());
         self.model.as_ref().map(|model| model.picture.as_str()).or(machine).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ struct DocumentView<'p> {
 }
 
 impl ReportPage {
-    fn view(&self) -> DocumentView<'_> {
+    fn document_view(&self) -> DocumentView<'_> {
         DocumentView {
             format: "ioxide-report",
             version: VERSION,

@@ -14,9 +14,9 @@ pub const VERSION: u32 = 1;
 
 /// `model` as indented JSON with a line break at its end.
 #[must_use]
-pub fn json(model: &Model) -> String {
+pub fn model_json(model: &Model) -> String {
     // A view of strings and numbers has nothing that serialisation could refuse.
-    let text = serde_json::to_string_pretty(&ModelJson::of(model)).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&ModelJson::new(model)).unwrap_or_default();
     text + "\n"
 }
 
@@ -44,7 +44,7 @@ struct GoalView {
 }
 
 impl GoalView {
-    fn of(goal: &Goal) -> Self {
+    fn new(goal: &Goal) -> Self {
         let kind = match goal.kind {
             GoalKind::Path(_) => "path",
             GoalKind::Reach { .. } => "reach",
@@ -120,27 +120,27 @@ struct UpdateView {
 }
 
 impl ModelJson {
-    fn of(model: &Model) -> Self {
+    fn new(model: &Model) -> Self {
         let sts = &model.sts;
         let initial = sts.locations.get(sts.initial).map(|location| location.name.to_string());
         Self {
             version: VERSION,
             name: sts.name.to_string(),
             doc: sts.doc.clone(),
-            types: model.pool.data_types().map(|(_, data)| TypeView::of(model, data)).collect(),
-            gates: sts.gates.iter().skip(1).map(|gate| GateJson::of(model, gate)).collect(),
-            variables: sts.vars.iter().map(|var| VariableJson::of(model, var)).collect(),
+            types: model.pool.data_types().map(|(_, data)| TypeView::new(model, data)).collect(),
+            gates: sts.gates.iter().skip(1).map(|gate| GateJson::new(model, gate)).collect(),
+            variables: sts.vars.iter().map(|var| VariableJson::new(model, var)).collect(),
             clocks: sts.clocks.iter().map(|clock| model.pool.var_info(clock.var).name.to_string()).collect(),
             initial: initial.unwrap_or_default(),
-            locations: sts.locations.iter().map(LocationJson::of).collect(),
-            switches: sts.switches.iter().map(|switch| SwitchJson::of(model, switch)).collect(),
-            goals: sts.goals.iter().map(GoalView::of).collect(),
+            locations: sts.locations.iter().map(LocationJson::new).collect(),
+            switches: sts.switches.iter().map(|switch| SwitchJson::new(model, switch)).collect(),
+            goals: sts.goals.iter().map(GoalView::new).collect(),
         }
     }
 }
 
 impl TypeView {
-    fn of(model: &Model, data: &DataSort) -> Self {
+    fn new(model: &Model, data: &DataSort) -> Self {
         let kind = match data.kind {
             DataKind::Enum => "enum",
             DataKind::Record => "record",
@@ -156,7 +156,7 @@ impl TypeView {
 }
 
 impl GateJson {
-    fn of(model: &Model, gate: &Gate) -> Self {
+    fn new(model: &Model, gate: &Gate) -> Self {
         let kind = match gate.kind {
             GateKind::Internal => "internal",
             GateKind::Input => "input",
@@ -173,31 +173,32 @@ impl GateJson {
 }
 
 impl VariableJson {
-    fn of(model: &Model, var: &StateVar) -> Self {
+    fn new(model: &Model, var: &StateVar) -> Self {
         let info = model.pool.var_info(var.var);
-        let init = var.init.map(|init| show(model, init));
+        let init = var.init.map(|init| show_term(model, init));
         Self { name: info.name.to_string(), sort: model.pool.show_sort(info.sort), init }
     }
 }
 
 impl LocationJson {
-    fn of(location: &Location) -> Self {
+    fn new(location: &Location) -> Self {
         Self { name: location.name.to_string(), doc: location.doc.clone() }
     }
 }
 
 impl SwitchJson {
-    fn of(model: &Model, switch: &Switch) -> Self {
+    fn new(model: &Model, switch: &Switch) -> Self {
         let sts = &model.sts;
         let gate = &sts.gates[switch.gate];
         let name = |var| model.pool.var_info(var).name.to_string();
-        let update = |&(var, value): &(_, Term)| UpdateView { var: name(var), value: show(model, value) };
+        let update =
+            |&(var, value): &(_, Term)| UpdateView { var: name(var), value: show_term(model, value) };
         Self {
             label: switch.label.to_string(),
             from: sts.locations[switch.source].name.to_string(),
             to: sts.locations[switch.target].name.to_string(),
             gate: (gate.kind != GateKind::Internal).then(|| gate.name.to_string()),
-            guard: show(model, switch.guard),
+            guard: show_term(model, switch.guard),
             update: switch.update.iter().map(update).collect(),
             resets: switch.resets.iter().map(|&clock| name(clock)).collect(),
             reqs: switch.reqs.iter().map(ToString::to_string).collect(),
@@ -207,7 +208,7 @@ impl SwitchJson {
     }
 }
 
-fn show(model: &Model, term: Term) -> String {
+fn show_term(model: &Model, term: Term) -> String {
     model.pool.show(term).to_string()
 }
 
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_adder_as_json() {
-        insta::assert_snapshot!(json(&samples::adder()), @r#"
+        insta::assert_snapshot!(model_json(&samples::adder()), @r#"
         {
           "version": 1,
           "name": "Adder",
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn the_door_as_json() {
-        let value: serde_json::Value = serde_json::from_str(&json(&samples::door())).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&model_json(&samples::door())).unwrap();
         assert_eq!(value["version"], 1);
         assert_eq!(value["initial"], "closed");
         assert_eq!(value["clocks"][0], "w");

@@ -26,8 +26,8 @@ use ioxide_runner::event::{Event, EventKind, RunOutcome};
 use ioxide_runner::reporter::Reporter;
 
 use self::case::{JunitCase, JunitProblem, Totals};
-use self::xml::attribute;
-use crate::run_number::from_one;
+use self::xml::attribute_value;
+use crate::run_number::number_from_one;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
@@ -67,7 +67,7 @@ impl<W: Write + Seek> JunitReport<W> {
 
     /// Lists at most `limit` runs of every outcome one by one.
     #[must_use]
-    pub fn listing(self, limit: u64) -> Self {
+    pub fn with_listing_limit(self, limit: u64) -> Self {
         Self { limit, ..self }
     }
 
@@ -84,17 +84,22 @@ impl<W: Write + Seek> JunitReport<W> {
         if self.is_closed {
             return Ok(());
         }
-        self.begin()?;
+        self.write_head()?;
         self.is_closed = true;
         if let Some(why) = self.summary.reason() {
             let problem = JunitProblem::Skipped(&why);
-            self.write(&JunitCase { name: "the campaign is inconclusive", time_ns: 0, problem, text: &[] })?;
+            self.write_case(&JunitCase {
+                name: "the campaign is inconclusive",
+                time_ns: 0,
+                problem,
+                text: &[],
+            })?;
         }
-        self.stories()?;
-        self.sums()?;
+        self.write_failure_kinds()?;
+        self.write_unlisted_totals()?;
         if self.summary.finished.is_none() {
             let (name, why) = ("the campaign", "it was not told to its end");
-            self.write(&JunitCase { name, time_ns: 0, problem: JunitProblem::Error(why), text: &[] })?;
+            self.write_case(&JunitCase { name, time_ns: 0, problem: JunitProblem::Error(why), text: &[] })?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;
         self.rewrite_head()?;
@@ -102,7 +107,7 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 
     /// Writes the first lines, with room for the totals.
-    fn begin(&mut self) -> io::Result<()> {
+    fn write_head(&mut self) -> io::Result<()> {
         if self.head.is_some() {
             return Ok(());
         }
@@ -111,7 +116,7 @@ impl<W: Write + Seek> JunitReport<W> {
         self.head = Some((at, widest));
         let text = self.head_text(&self.totals, 0);
         self.out.write_all(format!("{text:widest$}\n").as_bytes())?;
-        self.properties()
+        self.write_properties()
     }
 
     fn rewrite_head(&mut self) -> io::Result<()> {
@@ -124,14 +129,14 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 
     fn head_text(&self, totals: &Totals, time_ns: u64) -> String {
-        let model = attribute(self.model());
+        let model = attribute_value(self.model_name());
         let totals = totals.attributes(time_ns);
         format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ioxide\" {totals}>\n<testsuite name=\"{model}\" {totals}>"
         )
     }
 
-    fn properties(&mut self) -> io::Result<()> {
+    fn write_properties(&mut self) -> io::Result<()> {
         let Some(told) = &self.summary.started else { return Ok(()) };
         let all = [
             ("file", told.file.clone()),
@@ -145,33 +150,34 @@ impl<W: Write + Seek> JunitReport<W> {
         ];
         writeln!(self.out, "<properties>")?;
         for (name, value) in all.iter().filter(|(_, value)| !value.is_empty()) {
-            writeln!(self.out, "<property name=\"{name}\" value=\"{}\"/>", attribute(value))?;
+            writeln!(self.out, "<property name=\"{name}\" value=\"{}\"/>", attribute_value(value))?;
         }
         writeln!(self.out, "</properties>")
     }
 
-    fn model(&self) -> &str {
+    fn model_name(&self) -> &str {
         self.summary.started.as_ref().map_or("campaign", |told| &told.model)
     }
 
-    fn write(&mut self, case: &JunitCase<'_>) -> io::Result<()> {
-        self.totals.add(&case.problem);
-        let text = case.xml(self.model(), self.summary.started.as_ref().map_or("", |told| &told.file));
+    fn write_case(&mut self, case: &JunitCase<'_>) -> io::Result<()> {
+        self.totals.add_problem(&case.problem);
+        let text =
+            case.to_xml(self.model_name(), self.summary.started.as_ref().map_or("", |told| &told.file));
         self.out.write_all(text.as_bytes())
     }
 
     /// Lists a run, or only counts it once the limit is reached; failures of a new kind wait for the end.
-    fn ended(&mut self, ended: &EndedRun) -> io::Result<()> {
+    fn list_ended_run(&mut self, ended: &EndedRun) -> io::Result<()> {
         if matches!(ended.novelty, Novelty::New(_)) {
             return Ok(());
         }
-        let at = position(ended.outcome);
+        let at = outcome_index(ended.outcome);
         if self.listed[at] == self.limit {
             self.beyond[at] += 1;
             return Ok(());
         }
         self.listed[at] += 1;
-        let name = case::name(&ended.run);
+        let name = case::case_name(&ended.run);
         let (message, text) = self.run_text(ended);
         let problem = match ended.outcome {
             RunOutcome::Pass => JunitProblem::None,
@@ -179,7 +185,7 @@ impl<W: Write + Seek> JunitReport<W> {
             RunOutcome::Error => JunitProblem::Error(&message),
             RunOutcome::Inconclusive | RunOutcome::Interrupted => JunitProblem::Skipped(&message),
         };
-        self.write(&JunitCase { name: &name, time_ns: ended.time_ns, problem, text: &text })
+        self.write_case(&JunitCase { name: &name, time_ns: ended.time_ns, problem, text: &text })
     }
 
     /// Returns the message of a run, in one line, and its details.
@@ -187,12 +193,12 @@ impl<W: Write + Seek> JunitReport<W> {
         match (ended.outcome, ended.novelty) {
             (RunOutcome::Fail, Novelty::Known(at)) => {
                 let kind = &self.summary.kinds[at];
-                (format!("as in run {}: {}", from_one(kind.run.number), kind.signature), Vec::new())
+                (format!("as in run {}: {}", number_from_one(kind.run.number), kind.signature), Vec::new())
             }
-            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), story::ending(&ended.run)),
+            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), story::ending_lines(&ended.run)),
             (RunOutcome::Error, _) => (
                 ended.run.reason().to_owned(),
-                ended.run.trouble.as_ref().map(story::trouble).unwrap_or_default(),
+                ended.run.trouble.as_ref().map(story::trouble_lines).unwrap_or_default(),
             ),
             (RunOutcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
             (RunOutcome::Pass | RunOutcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
@@ -200,20 +206,20 @@ impl<W: Write + Seek> JunitReport<W> {
     }
 
     /// Writes the first failure of every kind, with its story.
-    fn stories(&mut self) -> io::Result<()> {
+    fn write_failure_kinds(&mut self) -> io::Result<()> {
         for kind in std::mem::take(&mut self.summary.kinds) {
-            let mut text = story::whole(&kind);
+            let mut text = story::failure_lines(&kind);
             if kind.runs > 1 {
                 text.push(format!("    {} failed like this", plural(kind.runs, "run")));
             }
-            let (name, problem) = (case::name(&kind.run), JunitProblem::Failure(&kind.signature));
-            self.write(&JunitCase { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
+            let (name, problem) = (case::case_name(&kind.run), JunitProblem::Failure(&kind.signature));
+            self.write_case(&JunitCase { name: &name, time_ns: kind.time_ns, problem, text: &text })?;
         }
         Ok(())
     }
 
     /// Writes a `testcase` for the runs of each outcome that were not listed.
-    fn sums(&mut self) -> io::Result<()> {
+    fn write_unlisted_totals(&mut self) -> io::Result<()> {
         let [passed, failed, errors, skipped] = self.beyond;
         let told = [
             (passed, "that passed", JunitProblem::None),
@@ -228,7 +234,7 @@ impl<W: Write + Seek> JunitReport<W> {
         for (n, what, problem) in told {
             if n > 0 {
                 let name = format!("{} {what}", plural(n, "more run"));
-                self.write(&JunitCase { name: &name, time_ns: 0, problem, text: &[] })?;
+                self.write_case(&JunitCase { name: &name, time_ns: 0, problem, text: &[] })?;
             }
         }
         Ok(())
@@ -236,7 +242,7 @@ impl<W: Write + Seek> JunitReport<W> {
 }
 
 /// Returns the position of an outcome in `listed` and `beyond`.
-fn position(outcome: RunOutcome) -> usize {
+fn outcome_index(outcome: RunOutcome) -> usize {
     match outcome {
         RunOutcome::Pass => 0,
         RunOutcome::Fail => 1,
@@ -250,12 +256,12 @@ impl<W: Write + Seek + Send> Reporter for JunitReport<W> {
         if self.is_closed {
             return Ok(());
         }
-        let ended = self.summary.add(event);
+        let ended = self.summary.add_event(event);
         match &event.event {
-            EventKind::CampaignStarted(_) => self.begin(),
+            EventKind::CampaignStarted(_) => self.write_head(),
             EventKind::RunFinished(_) => {
-                self.begin()?;
-                ended.map_or(Ok(()), |ended| self.ended(&ended))
+                self.write_head()?;
+                ended.map_or(Ok(()), |ended| self.list_ended_run(&ended))
             }
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::RunStarted(_)

@@ -27,7 +27,7 @@ use ioxide_model::index::{Idx, IndexVec};
 
 pub use self::geometry::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
-use self::layers::{LayeredGraph, layered};
+use self::layers::{LayeredGraph, build_layers};
 use self::part::{Axes, ConnectedPart, ItemBody, ItemId, LayoutLink, LinkId};
 use self::route::{AxisPoint, RouteStroke, Routed};
 use crate::graph::{EdgeId, GraphNodeId};
@@ -74,23 +74,23 @@ pub struct GraphLayout {
 
 /// Lays out `boxes` in `direction`.
 #[must_use]
-pub fn layout(boxes: &Boxes, direction: LayerDirection) -> GraphLayout {
+pub fn lay_out(boxes: &Boxes, direction: LayerDirection) -> GraphLayout {
     let mut drawing = GraphLayout {
         size: BoxSize::default(),
-        nodes: IndexVec::filled(Rect::default(), boxes.nodes.len()),
-        labels: IndexVec::filled(None, boxes.edges.len()),
-        routes: IndexVec::filled(EdgeRoute::default(), boxes.edges.len()),
+        nodes: IndexVec::from_elem(Rect::default(), boxes.nodes.len()),
+        labels: IndexVec::from_elem(None, boxes.edges.len()),
+        routes: IndexVec::from_elem(EdgeRoute::default(), boxes.edges.len()),
     };
     // Parts that are not connected are laid out on their own: in one drawing they would be woven into each other's layers.
-    let components = components(boxes);
+    let components = connected_components(boxes);
     let item_of = item_numbers(boxes, &components);
     let mut draw =
         |component| draw_part(LayoutTask::new(boxes, direction, component, &item_of), &mut drawing);
     let sizes: Vec<BoxSize> = components.iter().map(&mut draw).collect();
-    let (corners, size) = packed(&sizes);
+    let (corners, size) = pack_in_rows(&sizes);
     drawing.size = size;
     for (component, corner) in components.iter().zip(corners) {
-        shift(&mut drawing, component, corner);
+        shift_component(&mut drawing, component, corner);
     }
     drawing
 }
@@ -103,8 +103,8 @@ struct Component {
 }
 
 /// The connected parts, those with roots first, then in the order of their first nodes.
-fn components(boxes: &Boxes) -> Vec<Component> {
-    let part_of = part_numbers(boxes);
+fn connected_components(boxes: &Boxes) -> Vec<Component> {
+    let part_of = component_numbers(boxes);
     let n_parts = part_of.iter().flatten().max().map_or(0, |&last| last + 1);
     let mut components: Vec<Component> = (0..n_parts).map(|_| Component::default()).collect();
     for (node, part) in part_of.iter_enumerated() {
@@ -121,15 +121,15 @@ fn components(boxes: &Boxes) -> Vec<Component> {
     components
 }
 
-fn part_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
+fn component_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
     let n_nodes = boxes.nodes.len();
     let exists = |node: GraphNodeId| node.index() < n_nodes;
-    let mut neighbours: IndexVec<GraphNodeId, Vec<GraphNodeId>> = IndexVec::filled(Vec::new(), n_nodes);
+    let mut neighbours: IndexVec<GraphNodeId, Vec<GraphNodeId>> = IndexVec::from_elem(Vec::new(), n_nodes);
     for edge in boxes.edges.iter().filter(|edge| exists(edge.from) && exists(edge.to)) {
         neighbours[edge.from].push(edge.to);
         neighbours[edge.to].push(edge.from);
     }
-    let mut part_of: IndexVec<GraphNodeId, Option<usize>> = IndexVec::filled(None, n_nodes);
+    let mut part_of: IndexVec<GraphNodeId, Option<usize>> = IndexVec::from_elem(None, n_nodes);
     let mut n_parts = 0;
     let roots = boxes.roots.iter().copied().filter(|&root| exists(root));
     // Roots first, so that the part with the initial state gets the first place. A stack by hand: no recursion follows the
@@ -152,7 +152,7 @@ fn part_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
 
 /// The number each node has within its part.
 fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<GraphNodeId, ItemId> {
-    let mut item_of: IndexVec<GraphNodeId, ItemId> = IndexVec::filled(ItemId::new(0), boxes.nodes.len());
+    let mut item_of: IndexVec<GraphNodeId, ItemId> = IndexVec::from_elem(ItemId::new(0), boxes.nodes.len());
     for component in components {
         for (item, &node) in component.nodes.iter().enumerate() {
             item_of[node] = ItemId::new(item);
@@ -177,14 +177,14 @@ struct LayoutTask<'b> {
 /// Draws one part with its corner at the origin, and returns its size.
 fn draw_part(task: LayoutTask<'_>, drawing: &mut GraphLayout) -> BoxSize {
     // The phases in the order of the papers; each only reads what the ones before have fixed.
-    let ranking = rank::ranking(&task.part);
-    let mut layered = layered(&task.part, &ranking);
-    order::order(&mut layered);
-    let mut across = place::place(&layered);
-    let width = place::to_origin(&layered, &mut across);
-    let routed = route::route(&layered, &across);
-    task.write(&layered, &routed, drawing);
-    oriented(task.direction, Axes { across: width, along: routed.length })
+    let ranking = rank::rank_nodes(&task.part);
+    let mut layered = build_layers(&task.part, &ranking);
+    order::order_layers(&mut layered);
+    let mut across = place::place_items(&layered);
+    let width = place::move_to_origin(&layered, &mut across);
+    let routed = route::route_links(&layered, &across);
+    task.write_drawing(&layered, &routed, drawing);
+    orient_size(task.direction, Axes { across: width, along: routed.length })
 }
 
 impl<'b> LayoutTask<'b> {
@@ -200,7 +200,7 @@ impl<'b> LayoutTask<'b> {
             part: ConnectedPart::default(),
             nodes: component.nodes.clone(),
             links: Vec::new(),
-            loops: IndexVec::filled(Vec::new(), component.nodes.len()),
+            loops: IndexVec::from_elem(Vec::new(), component.nodes.len()),
         };
         for &edge in &component.edges {
             task.add_edge(edge, item_of);
@@ -218,25 +218,25 @@ impl<'b> LayoutTask<'b> {
         if from == to {
             return self.loops[from].push(id);
         }
-        let label = edge.label.map(|size| self.body(size));
+        let label = edge.label.map(|size| self.item_body(size));
         self.part.links.push(LayoutLink { from, to, label });
         self.links.push(id);
     }
 
     fn add_bodies(&mut self) {
         for (item, &node) in self.nodes.iter().enumerate() {
-            let mut body = self.body(self.boxes.nodes[node]);
+            let mut body = self.item_body(self.boxes.nodes[node]);
             loops::make_room(&mut body, &self.loop_labels(ItemId::new(item)), self.direction);
             self.part.nodes.push(body);
         }
     }
 
     fn loop_labels(&self, item: ItemId) -> Vec<Option<BoxSize>> {
-        self.loops[item].iter().map(|&edge| self.boxes.edges[edge].label.map(sane)).collect()
+        self.loops[item].iter().map(|&edge| self.boxes.edges[edge].label.map(bound_size)).collect()
     }
 
-    fn body(&self, size: BoxSize) -> ItemBody {
-        let BoxSize { width, height } = sane(size);
+    fn item_body(&self, size: BoxSize) -> ItemBody {
+        let BoxSize { width, height } = bound_size(size);
         let half = match self.direction {
             LayerDirection::Down => Axes { across: width / 2.0, along: height / 2.0 },
             LayerDirection::Right => Axes { across: height / 2.0, along: width / 2.0 },
@@ -245,12 +245,12 @@ impl<'b> LayoutTask<'b> {
     }
 
     /// Writes boxes and lines into the drawing.
-    fn write(&self, layered: &LayeredGraph, routed: &Routed, drawing: &mut GraphLayout) {
+    fn write_drawing(&self, layered: &LayeredGraph, routed: &Routed, drawing: &mut GraphLayout) {
         for (item, &node) in self.nodes.iter().enumerate() {
             let item = ItemId::new(item);
-            let rect = self.rect(layered, routed, item);
+            let rect = self.item_rect(layered, routed, item);
             drawing.nodes[node] = rect;
-            let loops = loops::draw(rect, &self.loop_labels(item), self.direction);
+            let loops = loops::draw_loops(rect, &self.loop_labels(item), self.direction);
             for (&edge, (label, route)) in self.loops[item].iter().zip(loops) {
                 drawing.labels[edge] = label;
                 drawing.routes[edge] = route;
@@ -259,33 +259,35 @@ impl<'b> LayoutTask<'b> {
         for (link, &edge) in self.links.iter().enumerate() {
             let link = LinkId::new(link);
             let label = layered.chains[link].label;
-            drawing.labels[edge] = label.map(|item| self.rect(layered, routed, item));
-            drawing.routes[edge] = self.line(&routed.lines[link]);
+            drawing.labels[edge] = label.map(|item| self.item_rect(layered, routed, item));
+            drawing.routes[edge] = self.edge_route(&routed.lines[link]);
         }
     }
 
-    fn rect(&self, layered: &LayeredGraph, routed: &Routed, item: ItemId) -> Rect {
-        let half = oriented(self.direction, layered.body[item].half);
-        Rect::around(self.point(routed.anchor[item]), half)
+    fn item_rect(&self, layered: &LayeredGraph, routed: &Routed, item: ItemId) -> Rect {
+        let half = orient_size(self.direction, layered.body[item].half);
+        Rect::centred_at(self.to_point(routed.anchor[item]), half)
     }
 
-    fn line(&self, line: &route::RoutedLine) -> EdgeRoute {
+    fn edge_route(&self, line: &route::RoutedLine) -> EdgeRoute {
         let step = |stroke: &RouteStroke| match *stroke {
-            RouteStroke::Line(to) => RouteStep::Line(self.point(to)),
-            RouteStroke::Curve(a, b, to) => RouteStep::Curve(self.point(a), self.point(b), self.point(to)),
+            RouteStroke::Line(to) => RouteStep::Line(self.to_point(to)),
+            RouteStroke::Curve(a, b, to) => {
+                RouteStep::Curve(self.to_point(a), self.to_point(b), self.to_point(to))
+            }
         };
-        EdgeRoute { start: self.point(line.start), steps: line.strokes.iter().map(step).collect() }
+        EdgeRoute { start: self.to_point(line.start), steps: line.strokes.iter().map(step).collect() }
     }
 
-    fn point(&self, place: AxisPoint) -> Point {
+    fn to_point(&self, place: AxisPoint) -> Point {
         let BoxSize { width, height } =
-            oriented(self.direction, Axes { across: place.across, along: place.along });
+            orient_size(self.direction, Axes { across: place.across, along: place.along });
         Point { x: width, y: height }
     }
 }
 
 /// Lengths of the method's axes as width and height.
-fn oriented(direction: LayerDirection, axes: Axes) -> BoxSize {
+fn orient_size(direction: LayerDirection, axes: Axes) -> BoxSize {
     match direction {
         LayerDirection::Down => BoxSize { width: axes.across, height: axes.along },
         LayerDirection::Right => BoxSize { width: axes.along, height: axes.across },
@@ -293,7 +295,7 @@ fn oriented(direction: LayerDirection, axes: Axes) -> BoxSize {
 }
 
 /// Returns the size with each side cut to between 0 and [`MAX_SIDE`]; a side that is not finite becomes 0.
-fn sane(size: BoxSize) -> BoxSize {
+fn bound_size(size: BoxSize) -> BoxSize {
     let side = |side: f64| if side.is_finite() { side.clamp(0.0, MAX_SIDE) } else { 0.0 };
     BoxSize { width: side(size.width), height: side(size.height) }
 }
@@ -301,7 +303,7 @@ fn sane(size: BoxSize) -> BoxSize {
 /// Corners of parts set side by side in rows, and the size of the whole.
 ///
 /// A row is about as long as makes the whole half as wide again as it is high.
-fn packed(sizes: &[BoxSize]) -> (Vec<Point>, BoxSize) {
+fn pack_in_rows(sizes: &[BoxSize]) -> (Vec<Point>, BoxSize) {
     let area: f64 = sizes.iter().map(|size| (size.width + PART_GAP) * (size.height + PART_GAP)).sum();
     let widest = sizes.iter().map(|size| size.width).fold(0.0, f64::max);
     // First fit in rows, in the order of the parts: the part with the initial state stays first.
@@ -321,7 +323,7 @@ fn packed(sizes: &[BoxSize]) -> (Vec<Point>, BoxSize) {
     (corners, whole)
 }
 
-fn shift(drawing: &mut GraphLayout, component: &Component, by: Point) {
+fn shift_component(drawing: &mut GraphLayout, component: &Component, by: Point) {
     let moved = |rect: Rect| Rect { x: rect.x + by.x, y: rect.y + by.y, ..rect };
     for &node in &component.nodes {
         drawing.nodes[node] = moved(drawing.nodes[node]);

@@ -43,30 +43,30 @@ impl<W: Write> MarkdownReport<W> {
             return Ok(());
         }
         self.is_closed = true;
-        self.out.write_all(text(&self.summary, &self.record).as_bytes())?;
+        self.out.write_all(markdown_page(&self.summary, &self.record).as_bytes())?;
         self.out.flush()
     }
 }
 
 /// Returns the page about a campaign; `record` is the path of its record, for `ioxide replay`.
 #[must_use]
-pub fn text(summary: &Summary, record: &str) -> String {
+pub fn markdown_page(summary: &Summary, record: &str) -> String {
     let sections = [
-        sections::verdict(summary),
-        sections::outcomes(summary),
-        sections::failures(summary, record),
-        sections::reasons("Without verdict", &summary.errors),
-        sections::reasons("Inconclusive", &summary.inconclusive),
-        sections::coverage(summary),
-        sections::values(summary),
-        sections::latencies(summary),
+        sections::verdict_section(summary),
+        sections::outcomes_section(summary),
+        sections::failures_section(summary, record),
+        sections::reasons_table("Without verdict", &summary.errors),
+        sections::reasons_table("Inconclusive", &summary.inconclusive),
+        sections::coverage_section(summary),
+        sections::values_section(summary),
+        sections::latencies_section(summary),
     ];
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 impl<W: Write + Send> Reporter for MarkdownReport<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.summary.add(event);
+        self.summary.add_event(event);
         match &event.event {
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::CampaignStarted(_)

@@ -12,11 +12,11 @@ use crate::graph::{EdgeKind, GraphEdge, PictureGraph};
 
 /// `graph` as the text of a Mermaid flowchart.
 #[must_use]
-pub fn mermaid(graph: &PictureGraph) -> String {
-    let mut out = format!("---\ntitle: \"{}\"\n---\nflowchart TB\n", yaml_escaped(graph.title()));
+pub fn write_mermaid(graph: &PictureGraph) -> String {
+    let mut out = format!("---\ntitle: \"{}\"\n---\nflowchart TB\n", escape_yaml(graph.title()));
     for (id, node) in graph.nodes().iter_enumerated() {
         let n = id.index();
-        let _ = writeln!(out, "  n{n}([\"{}\"])", escaped(&node.name));
+        let _ = writeln!(out, "  n{n}([\"{}\"])", escape(&node.name));
         if node.initial {
             let _ = writeln!(out, "  start{n}(( )) --> n{n}");
         }
@@ -39,7 +39,7 @@ fn write_edge(out: &mut String, edge: &GraphEdge) {
         EdgeKind::Output => "==>",
         EdgeKind::Internal => "-.->",
     };
-    let lines: Vec<String> = edge.lines.iter().map(|line| escaped(&line.text)).collect();
+    let lines: Vec<String> = edge.lines.iter().map(|line| escape(&line.text)).collect();
     let label = if lines.is_empty() { String::new() } else { format!("|\"{}\"|", lines.join("<br/>")) };
     let _ = writeln!(out, "  n{} {arrow}{label} n{}", edge.from.index(), edge.to.index());
 }
@@ -60,7 +60,7 @@ fn write_style(out: &mut String, graph: &PictureGraph, kind: EdgeKind, n_starts:
 }
 
 /// `text` for the inside of a quoted label.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
     for (at, &c) in chars.iter().enumerate() {
@@ -87,7 +87,7 @@ fn is_harmless(before: &[char], c: char, after: &[char]) -> bool {
 }
 
 /// `text` for the inside of a double-quoted YAML string.
-fn yaml_escaped(text: &str) -> String {
+fn escape_yaml(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '"' | '\\' => format!("\\{c}"),
@@ -122,12 +122,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(escaped(text), expected);
+        assert_eq!(escape(text), expected);
     }
 
     #[test]
     fn the_adder_in_mermaid() {
-        insta::assert_snapshot!(mermaid(&PictureGraph::of(&samples::adder())), @r#"
+        insta::assert_snapshot!(write_mermaid(&PictureGraph::from_model(&samples::adder())), @r#"
         ---
         title: "Adder"
         ---
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_door_in_mermaid() {
-        insta::assert_snapshot!(mermaid(&PictureGraph::of(&samples::door())), @r#"
+        insta::assert_snapshot!(write_mermaid(&PictureGraph::from_model(&samples::door())), @r#"
         ---
         title: "Door"
         ---
@@ -172,6 +172,6 @@ mod tests {
     #[test]
     fn a_title_cannot_end_the_front_matter() {
         let graph = PictureGraph::new("a\"\n---\nb\\", [], []).unwrap();
-        assert_eq!(mermaid(&graph), "---\ntitle: \"a\\\" --- b\\\\\"\n---\nflowchart TB\n");
+        assert_eq!(write_mermaid(&graph), "---\ntitle: \"a\\\" --- b\\\\\"\n---\nflowchart TB\n");
     }
 }

@@ -2,6 +2,6 @@
 
 /// Returns the number of a run, counted from 1. A record from elsewhere may have any number: the greatest stays as it is.
 #[must_use]
-pub fn from_one(number: u64) -> u64 {
+pub fn number_from_one(number: u64) -> u64 {
     number.saturating_add(1)
 }

@@ -30,7 +30,7 @@ impl ShownStepKind {
 
     /// The kind of a label.
     #[must_use]
-    pub fn of(kind: LabelKind) -> Self {
+    pub fn from_label_kind(kind: LabelKind) -> Self {
         match kind {
             LabelKind::Input => Self::Input,
             LabelKind::Observed => Self::Observed,

@@ -18,8 +18,8 @@ use std::io;
 
 use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{
-    CampaignFinished, CampaignStarted, Event, EventKind, PatienceTold, Replayed, RunFinished, RunOutcome,
-    StepTold,
+    CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
+    StepRecord,
 };
 use ioxide_runner::reporter::Reporter;
 
@@ -117,11 +117,11 @@ pub struct LateMessages {
     /// The number of late messages.
     pub n: u64,
     /// The message that took longest.
-    pub longest: Option<PatienceTold>,
+    pub longest: Option<PatienceRecord>,
 }
 
 impl LateMessages {
-    fn add(&mut self, told: &PatienceTold) {
+    fn add_late(&mut self, told: &PatienceRecord) {
         self.n += 1;
         if self.longest.as_ref().is_none_or(|longest| longest.took_ms < told.took_ms) {
             self.longest = Some(told.clone());
@@ -154,30 +154,30 @@ pub fn refused_text(replies: u64) -> String {
 
 impl Summary {
     /// Adds an event, and returns the run it ended, if it ended one.
-    pub fn add(&mut self, event: &Event) -> Option<EndedRun> {
+    pub fn add_event(&mut self, event: &Event) -> Option<EndedRun> {
         self.time_ns = self.time_ns.max(event.time_ns);
-        let ended = self.fold(event);
+        let ended = self.apply_event(event);
         self.counts.cut = self.runs.n_given_up();
         ended
     }
 
-    fn fold(&mut self, event: &Event) -> Option<EndedRun> {
+    fn apply_event(&mut self, event: &Event) -> Option<EndedRun> {
         match &event.event {
             EventKind::CampaignStarted(told) => self.started = Some(told.clone()),
-            EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
-            EventKind::Stimulus(told) | EventKind::Observation(told) => self.step(event, told),
-            EventKind::Patience(told) if told.first_reply => self.first_replies.add(told),
-            EventKind::Patience(told) => self.late.add(told),
-            EventKind::Verdict(told) => self.runs.of(event).verdict(told),
-            EventKind::Trouble(told) => self.runs.of(event).trouble(told),
-            EventKind::RunFinished(told) => return Some(self.end(told, event.time_ns)),
+            EventKind::RunStarted(told) => self.runs.start_run(told, event.time_ns),
+            EventKind::Stimulus(told) | EventKind::Observation(told) => self.apply_step(event, told),
+            EventKind::Patience(told) if told.first_reply => self.first_replies.add_late(told),
+            EventKind::Patience(told) => self.late.add_late(told),
+            EventKind::Verdict(told) => self.runs.run_of_event(event).apply_verdict(told),
+            EventKind::Trouble(told) => self.runs.run_of_event(event).apply_trouble(told),
+            EventKind::RunFinished(told) => return Some(self.end_run(told, event.time_ns)),
             EventKind::Replayed(told) => {
-                if let Some(kind) = self.kind_of(told.run) {
+                if let Some(kind) = self.failure_kind_of(told.run) {
                     kind.replayed = Some(told.clone());
                 }
             }
             EventKind::Shrunk(told) => {
-                if let Some(kind) = self.kind_of(told.run) {
+                if let Some(kind) = self.failure_kind_of(told.run) {
                     kind.smaller = Some(ShrunkSummary::new(told));
                 }
             }
@@ -188,7 +188,7 @@ impl Summary {
 
     /// Returns the number of runs that began and have not ended.
     #[must_use]
-    pub fn open(&self) -> usize {
+    pub fn count_open_runs(&self) -> usize {
         self.runs.n_open()
     }
 
@@ -201,7 +201,7 @@ impl Summary {
     /// Returns the switches never even possibly taken; once the campaign has ended, without internal ones, which cannot
     /// be observed.
     #[must_use]
-    pub fn never(&self) -> Vec<String> {
+    pub fn never_taken(&self) -> Vec<String> {
         match (&self.finished, &self.started) {
             (Some(finished), _) => finished.never.clone(),
             (None, Some(started)) => {
@@ -239,35 +239,35 @@ impl Summary {
         }
     }
 
-    fn step(&mut self, event: &Event, told: &StepTold) {
+    fn apply_step(&mut self, event: &Event, told: &StepRecord) {
         self.steps += 1;
-        self.values.count(&told.label);
+        self.values.count_fields(&told.label);
         if let Some(switch) = certain_switch(&told.switches) {
-            insert(&mut self.certain, switch);
+            insert_name(&mut self.certain, switch);
         }
-        told.switches.iter().for_each(|switch| insert(&mut self.possible, switch));
-        self.runs.of(event).step(told);
+        told.switches.iter().for_each(|switch| insert_name(&mut self.possible, switch));
+        self.runs.run_of_event(event).apply_step(told);
     }
 
-    fn end(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
-        let run = self.runs.end(told.run);
-        self.counts.add(told.outcome);
+    fn end_run(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {
+        let run = self.runs.end_run(told.run);
+        self.counts.add_outcome(told.outcome);
         self.doubts = self.doubts.saturating_add(told.doubts as u64);
         match told.outcome {
-            RunOutcome::Inconclusive => self.inconclusive.add(run.reason()),
-            RunOutcome::Error => self.errors.add(run.reason()),
+            RunOutcome::Inconclusive => self.inconclusive.add_reason(run.reason()),
+            RunOutcome::Error => self.errors.add_reason(run.reason()),
             RunOutcome::Pass | RunOutcome::Fail | RunOutcome::Interrupted => (),
         }
         let time_ns = time_ns.saturating_sub(run.began_ns);
         let mut ended =
             EndedRun { run, outcome: told.outcome, steps: told.steps, time_ns, novelty: Novelty::None };
         if told.outcome == RunOutcome::Fail {
-            ended.novelty = self.failed(&ended);
+            ended.novelty = self.add_failure(&ended);
         }
         ended
     }
 
-    fn failed(&mut self, ended: &EndedRun) -> Novelty {
+    fn add_failure(&mut self, ended: &EndedRun) -> Novelty {
         let run = &ended.run;
         let signature = excerpt(run.signature(), MAX_SIGNATURE);
         if let Some(at) = self.kinds.iter().position(|kind| kind.signature == signature) {
@@ -296,13 +296,13 @@ impl Summary {
     }
 
     /// Returns the kind among whose first runs is `run`.
-    fn kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
+    fn failure_kind_of(&mut self, run: u64) -> Option<&mut FailureSummary> {
         self.kinds.iter_mut().find(|kind| kind.first.contains(&run))
     }
 }
 
 /// Inserts `name`, and copies it only if it is new: most switches are in the set already.
-fn insert(set: &mut BTreeSet<String>, name: &str) {
+fn insert_name(set: &mut BTreeSet<String>, name: &str) {
     if !set.contains(name) {
         set.insert(name.to_owned());
     }
@@ -310,7 +310,7 @@ fn insert(set: &mut BTreeSet<String>, name: &str) {
 
 impl Reporter for Summary {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.add(event);
+        self.add_event(event);
         Ok(())
     }
 }

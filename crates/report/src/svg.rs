@@ -15,7 +15,7 @@ use self::measure::{INDENT, LABEL_LINE, LABEL_PADDING, NODE_FONT, NODE_LINE, NOD
 use crate::control_characters::show_control_characters;
 use crate::graph::{EdgeId, EdgeKind, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph};
 use crate::layout::{
-    BoxSize, Boxes, EdgeBox, EdgeRoute, GraphLayout, LayerDirection, Point, Rect, RouteStep, layout,
+    BoxSize, Boxes, EdgeBox, EdgeRoute, GraphLayout, LayerDirection, Point, Rect, RouteStep, lay_out,
 };
 
 /// The style sheet of every picture; its rules are confined to `.ioxide-graph`.
@@ -53,9 +53,9 @@ pub enum PictureUse {
 
 /// `graph` as SVG.
 #[must_use]
-pub fn svg(graph: &PictureGraph, config: SvgConfig) -> String {
-    let texts = Texts::of(graph);
-    let layout = texts.layout(graph, config.direction);
+pub fn draw_svg(graph: &PictureGraph, config: SvgConfig) -> String {
+    let texts = Texts::new(graph);
+    let layout = texts.lay_out_graph(graph, config.direction);
     let kinds: Vec<EdgeKind> = EdgeKind::ALL
         .into_iter()
         .filter(|&kind| graph.edges().iter().any(|edge| edge.kind == kind))
@@ -66,14 +66,15 @@ pub fn svg(graph: &PictureGraph, config: SvgConfig) -> String {
     let height = TITLE + layout.size.height + if with_legend { LEGEND } else { 0.0 };
     let size = BoxSize { width: width + 2.0 * MARGIN, height: height + 2.0 * MARGIN };
     let mut out = String::new();
-    open(&mut out, graph, config.form, size);
+    open_svg(&mut out, graph, config.form, size);
     let left = MARGIN + (width - layout.size.width) / 2.0;
-    let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(left), number(MARGIN + TITLE));
+    let _ =
+        writeln!(out, "<g transform=\"translate({} {})\">", number_text(left), number_text(MARGIN + TITLE));
     draw_edges(&mut out, graph, &texts, &layout);
     draw_nodes(&mut out, graph, &texts, &layout);
     out.push_str("</g>\n");
     if with_legend {
-        legend(&mut out, &kinds, Point { x: MARGIN, y: size.height - MARGIN - 6.0 });
+        draw_legend(&mut out, &kinds, Point { x: MARGIN, y: size.height - MARGIN - 6.0 });
     }
     out.push_str("</svg>\n");
     out
@@ -86,7 +87,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(graph: &PictureGraph) -> Self {
+    fn new(graph: &PictureGraph) -> Self {
         let rows = |edge: &GraphEdge| {
             let lines = edge.lines.iter();
             lines
@@ -100,20 +101,20 @@ impl Texts {
     }
 
     /// Returns the graph laid out, with a small box before each initial node.
-    fn layout(&self, graph: &PictureGraph, direction: Option<LayerDirection>) -> GraphLayout {
-        let boxes = self.boxes(graph);
+    fn lay_out_graph(&self, graph: &PictureGraph, direction: Option<LayerDirection>) -> GraphLayout {
+        let boxes = self.measure_boxes(graph);
         match direction {
-            Some(direction) => layout(&boxes, direction),
-            None if graph.edges().len() > MAX_TRIED => layout(&boxes, LayerDirection::Right),
+            Some(direction) => lay_out(&boxes, direction),
+            None if graph.edges().len() > MAX_TRIED => lay_out(&boxes, LayerDirection::Right),
             None => {
                 let [down, right] =
-                    [LayerDirection::Down, LayerDirection::Right].map(|it| layout(&boxes, it));
-                if on_screen(down.size) <= on_screen(right.size) { down } else { right }
+                    [LayerDirection::Down, LayerDirection::Right].map(|it| lay_out(&boxes, it));
+                if screen_height(down.size) <= screen_height(right.size) { down } else { right }
             }
         }
     }
 
-    fn boxes(&self, graph: &PictureGraph) -> Boxes {
+    fn measure_boxes(&self, graph: &PictureGraph) -> Boxes {
         let edge = |(id, edge): (EdgeId, &GraphEdge)| {
             let rows = &self.edges[id];
             EdgeBox { from: edge.from, to: edge.to, label: (!rows.is_empty()).then(|| label_size(rows)) }
@@ -137,7 +138,7 @@ fn initial_nodes(graph: &PictureGraph) -> impl Iterator<Item = GraphNodeId> {
 }
 
 /// Returns the height of a screen, half as wide again as high, that shows a drawing whole.
-fn on_screen(size: BoxSize) -> f64 {
+fn screen_height(size: BoxSize) -> f64 {
     (size.width / 1.5).max(size.height)
 }
 
@@ -163,32 +164,35 @@ fn indent(row: &TextRow) -> f64 {
     if row.continues { measure::mono_width(&" ".repeat(INDENT)) } else { 0.0 }
 }
 
-fn open(out: &mut String, graph: &PictureGraph, form: PictureUse, size: BoxSize) {
-    let (width, height) = (number(size.width), number(size.height));
-    let title = escaped(graph.title());
+fn open_svg(out: &mut String, graph: &PictureGraph, form: PictureUse, size: BoxSize) {
+    let (width, height) = (number_text(size.width), number_text(size.height));
+    let title = escape(graph.title());
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ioxide-graph\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\">"
     );
     if form == PictureUse::File {
-        let _ = writeln!(out, "<style>\n{}</style>", escaped(STYLE));
+        let _ = writeln!(out, "<style>\n{}</style>", escape(STYLE));
     }
     let _ = writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>");
-    let _ =
-        writeln!(out, "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{title}</text>", number(MARGIN + 12.0));
+    let _ = writeln!(
+        out,
+        "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{title}</text>",
+        number_text(MARGIN + 12.0)
+    );
 }
 
 fn draw_edges(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &GraphLayout) {
     for (id, edge) in graph.edges().iter_enumerated() {
-        let class = escaped(&format!("edge {} {}", edge.kind.word(), edge.class));
+        let class = escape(&format!("edge {} {}", edge.kind.class_name(), edge.class));
         let _ = write!(out, "<g class=\"{}\" data-edge=\"{}\"", class.trim_end(), id.index());
         if let Some(switch) = edge.switch {
             let all = [switch].into_iter().chain(edge.more.iter().copied());
             let all: Vec<String> = all.map(|switch| switch.index().to_string()).collect();
             let _ = write!(out, " data-switch=\"{}\"", all.join(" "));
         }
-        let _ = writeln!(out, "><title>{}</title>", escaped(&edge_tooltip(graph, edge)));
+        let _ = writeln!(out, "><title>{}</title>", escape(&edge_tooltip(graph, edge)));
         draw_line(out, &layout.routes[id], edge.kind);
         if let Some(rect) = layout.labels[id] {
             draw_label(out, rect, &texts.edges[id]);
@@ -203,9 +207,9 @@ fn draw_edges(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &Gr
         let _ = write!(
             out,
             "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
-            number(centre.x),
-            number(centre.y),
-            number(START / 2.0)
+            number_text(centre.x),
+            number_text(centre.y),
+            number_text(START / 2.0)
         );
         draw_line(out, &layout.routes[edge], EdgeKind::Plain);
         out.push_str("</g>\n");
@@ -218,13 +222,13 @@ fn draw_line(out: &mut String, route: &EdgeRoute, kind: EdgeKind) {
         return;
     }
     let tip = ArrowHead::at_end_of(route);
-    let line = path(&shortened(route, tip, neck(kind)));
+    let line = path_data(&shorten_route(route, tip, arrow_length(kind)));
     let _ = write!(out, "<path class=\"hit\" d=\"{line}\"/><path class=\"line\" d=\"{line}\"/>");
     let _ = writeln!(out, "<path class=\"head\" d=\"{}\"/>", tip.head(kind));
 }
 
 /// Returns the distance between the end of the line and the tip of its arrow.
-fn neck(kind: EdgeKind) -> f64 {
+fn arrow_length(kind: EdgeKind) -> f64 {
     match kind {
         EdgeKind::Output => 2.0,
         EdgeKind::Input | EdgeKind::Observed | EdgeKind::Internal | EdgeKind::Plain => 7.0,
@@ -274,7 +278,7 @@ impl ArrowHead {
 }
 
 /// Returns the same line, ending `by` before its tip.
-fn shortened(route: &EdgeRoute, arrow: ArrowHead, by: f64) -> EdgeRoute {
+fn shorten_route(route: &EdgeRoute, arrow: ArrowHead, by: f64) -> EdgeRoute {
     let mut route = route.clone();
     let end = arrow.point(by, 0.0);
     match route.steps.last_mut() {
@@ -285,7 +289,7 @@ fn shortened(route: &EdgeRoute, arrow: ArrowHead, by: f64) -> EdgeRoute {
     route
 }
 
-fn path(route: &EdgeRoute) -> String {
+fn path_data(route: &EdgeRoute) -> String {
     let mut out = format!("M{}", coordinates(route.start));
     for step in &route.steps {
         let _ = match *step {
@@ -310,8 +314,13 @@ fn draw_label(out: &mut String, rect: Rect, rows: &[(LinePart, TextRow)]) {
         };
         let x = rect.x + LABEL_PADDING.width + indent(row);
         let y = rect.y + LABEL_PADDING.height + LABEL_LINE * (n as f64 + 0.75);
-        let text = escaped(&row.text);
-        let _ = write!(out, "<text class=\"{class}\" x=\"{}\" y=\"{}\">{text}</text>", number(x), number(y));
+        let text = escape(&row.text);
+        let _ = write!(
+            out,
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\">{text}</text>",
+            number_text(x),
+            number_text(y)
+        );
     }
     out.push_str("</g>\n");
 }
@@ -319,24 +328,29 @@ fn draw_label(out: &mut String, rect: Rect, rows: &[(LinePart, TextRow)]) {
 fn draw_nodes(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &GraphLayout) {
     for (id, node) in graph.nodes().iter_enumerated() {
         let initial = if node.initial { " initial" } else { "" };
-        let class = escaped(&format!("node{initial} {}", node.class));
-        let _ = write!(out, "<g class=\"{}\" data-location=\"{}\">", class.trim_end(), escaped(&node.id));
-        let _ = writeln!(out, "<title>{}</title>", escaped(&node_tooltip(node)));
+        let class = escape(&format!("node{initial} {}", node.class));
+        let _ = write!(out, "<g class=\"{}\" data-location=\"{}\">", class.trim_end(), escape(&node.id));
+        let _ = writeln!(out, "<title>{}</title>", escape(&node_tooltip(node)));
         let rect = layout.nodes[id];
         draw_rect(out, rect, 9.0);
         let rows = &texts.nodes[id];
         let top = rect.centre().y - NODE_LINE * rows.len() as f64 / 2.0;
         for (n, row) in rows.iter().enumerate() {
             let y = top + NODE_LINE * (n as f64 + 0.76);
-            let text = escaped(&row.text);
-            let _ = write!(out, "<text x=\"{}\" y=\"{}\">{text}</text>", number(rect.centre().x), number(y));
+            let text = escape(&row.text);
+            let _ = write!(
+                out,
+                "<text x=\"{}\" y=\"{}\">{text}</text>",
+                number_text(rect.centre().x),
+                number_text(y)
+            );
         }
         out.push_str("</g>\n");
     }
 }
 
 fn draw_rect(out: &mut String, rect: Rect, radius: f64) {
-    let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height].map(number);
+    let [x, y, width, height] = [rect.x, rect.y, rect.width, rect.height].map(number_text);
     let _ = write!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>");
 }
 
@@ -358,18 +372,18 @@ fn with_doc(text: String, doc: &str) -> String {
 }
 
 /// Draws a sample of each kind of edge, with its name.
-fn legend(out: &mut String, kinds: &[EdgeKind], corner: Point) {
+fn draw_legend(out: &mut String, kinds: &[EdgeKind], corner: Point) {
     out.push_str("<g class=\"legend\">\n");
     let mut x = corner.x;
     for &kind in kinds {
-        let _ = write!(out, "<g class=\"edge {}\">", kind.word());
+        let _ = write!(out, "<g class=\"edge {}\">", kind.class_name());
         let end = Point { x: x + 34.0, y: corner.y };
         draw_line(
             out,
             &EdgeRoute { start: Point { x, y: corner.y }, steps: vec![RouteStep::Line(end)] },
             kind,
         );
-        let (text_x, text_y) = (number(x + 41.0), number(corner.y + 4.0));
+        let (text_x, text_y) = (number_text(x + 41.0), number_text(corner.y + 4.0));
         let _ = writeln!(out, "<text x=\"{text_x}\" y=\"{text_y}\">{}</text></g>", legend_word(kind));
         x += legend_entry(kind);
     }
@@ -395,18 +409,18 @@ fn legend_width(kinds: &[EdgeKind]) -> f64 {
 }
 
 fn coordinates(point: Point) -> String {
-    format!("{} {}", number(point.x), number(point.y))
+    format!("{} {}", number_text(point.x), number_text(point.y))
 }
 
 /// Returns a number with at most one digit after the point.
-fn number(n: f64) -> String {
+fn number_text(n: f64) -> String {
     let text = format!("{n:.1}");
     let short = text.strip_suffix(".0").unwrap_or(&text);
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
 /// Returns `text` for the inside of an element or a quoted attribute.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

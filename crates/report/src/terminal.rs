@@ -13,13 +13,13 @@ mod meter;
 use std::io::{self, Write};
 
 use ioxide_runner::event::{
-    CampaignStarted, Event, EventKind, Explanation, Replayed, RunOutcome, ShrinkingTold,
+    CampaignStarted, Event, EventKind, Explanation, Replayed, RunOutcome, ShrinkingRecord,
 };
 use ioxide_runner::reporter::Reporter;
 
 use self::meter::SpeedMeter;
 use crate::control_characters::excerpt;
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
@@ -53,59 +53,59 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
             return Ok(());
         }
         self.is_closed = true;
-        self.lines(&closing::lines(&self.summary))
+        self.write_lines(&closing::closing_lines(&self.summary))
     }
 
-    fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+    fn write_lines(&mut self, lines: &[String]) -> io::Result<()> {
         if self.meter.is_shown() && !lines.is_empty() {
             (self.progress)("");
         }
         lines.iter().try_for_each(|line| writeln!(self.out, "{line}"))
     }
 
-    fn started(&mut self, told: &CampaignStarted) -> io::Result<()> {
+    fn write_start(&mut self, started: &CampaignStarted) -> io::Result<()> {
         let short = |text: &str| excerpt(text, MAX_TEXT);
         let runs =
-            if told.runs < ENDLESS { format!(", {}", plural(told.runs, "run")) } else { String::new() };
-        let jobs = if told.jobs > 1 { format!(", {} at once", told.jobs) } else { String::new() };
-        self.lines(&[format!(
+            if started.runs < ENDLESS { format!(", {}", plural(started.runs, "run")) } else { String::new() };
+        let jobs = if started.jobs > 1 { format!(", {} at once", started.jobs) } else { String::new() };
+        self.write_lines(&[format!(
             "testing `{}` against {} ({}{runs}{jobs}, seed {})",
-            short(&told.model),
-            short(&told.sut),
-            short(&told.tester),
-            told.seed
+            short(&started.model),
+            short(&started.sut),
+            short(&started.tester),
+            started.seed
         )])
     }
 
-    fn ended(&mut self, ended: &EndedRun) -> io::Result<()> {
+    fn write_ended_run(&mut self, ended: &EndedRun) -> io::Result<()> {
         let lines = ended_lines(ended, &self.summary);
-        self.lines(&lines)
+        self.write_lines(&lines)
     }
 
-    fn replayed(&mut self, event: &Event, told: &Replayed) -> io::Result<()> {
-        let lead = lead(event, told.run);
-        self.lines(&[format!("{lead}{}", story::replayed(told))])?;
-        self.lines(&story::instead(told))
+    fn write_replay(&mut self, event: &Event, replayed: &Replayed) -> io::Result<()> {
+        let lead = line_lead(event, replayed.run);
+        self.write_lines(&[format!("{lead}{}", story::replay_line(replayed))])?;
+        self.write_lines(&story::other_outcome_lines(replayed))
     }
 
-    fn shrunk(&mut self, event: &Event, run: u64) -> io::Result<()> {
+    fn write_shrunk(&mut self, event: &Event, run: u64) -> io::Result<()> {
         let kinds = &self.summary.kinds;
         let found = kinds.iter().find_map(|kind| {
             let smaller = kind.smaller.as_ref().filter(|smaller| smaller.run == run)?;
             let is_told = kind.run.number == run && event.run.is_none();
             // The steps of another run, or of one told long ago, are not above.
             let above = if is_told { kind.run.clone() } else { RunSummary::default() };
-            Some(story::smaller(smaller, &above))
+            Some(story::smaller_run_lines(smaller, &above))
         });
         let mut lines = found.unwrap_or_default();
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
-            *first = format!("run {}: {}", from_one(run), first.trim_start());
+            *first = format!("run {}: {}", number_from_one(run), first.trim_start());
         }
-        self.lines(&lines)
+        self.write_lines(&lines)
     }
 
-    fn tick(&mut self, event: &Event) {
-        if let Some(line) = self.meter.line(&self.summary, event) {
+    fn update_progress(&mut self, event: &Event) {
+        if let Some(line) = self.meter.line_if_due(&self.summary, event) {
             (self.progress)(&line);
         }
     }
@@ -113,11 +113,11 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
 
 impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for TerminalReporter<W, P> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.tell(event)
+        self.add_event(event)
     }
 
-    fn shrinking(&mut self, told: &ShrinkingTold) {
-        (self.progress)(&story::shrinking(told));
+    fn shrinking(&mut self, told: &ShrinkingRecord) {
+        (self.progress)(&story::shrinking_line(told));
     }
 }
 
@@ -126,19 +126,19 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     ///
     /// # Errors
     /// If the results cannot be written.
-    pub fn tell(&mut self, event: &Event) -> io::Result<()> {
-        let ended = self.summary.add(event);
+    pub fn add_event(&mut self, event: &Event) -> io::Result<()> {
+        let ended = self.summary.add_event(event);
         match &event.event {
-            EventKind::CampaignStarted(told) => self.started(told),
+            EventKind::CampaignStarted(told) => self.write_start(told),
             EventKind::Stimulus(_) | EventKind::Observation(_) => {
-                self.tick(event);
+                self.update_progress(event);
                 Ok(())
             }
-            EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.ended(&ended)),
-            EventKind::Replayed(told) => self.replayed(event, told),
+            EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.write_ended_run(&ended)),
+            EventKind::Replayed(told) => self.write_replay(event, told),
             EventKind::Shrunk(told) => {
                 (self.progress)("");
-                self.shrunk(event, told.run)
+                self.write_shrunk(event, told.run)
             }
             EventKind::CampaignFinished(_) => self.finish(),
             EventKind::RunStarted(_)
@@ -150,27 +150,27 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
 }
 
 /// Returns the beginning of a line: the number of its run, unless the line stands below that run anyway.
-fn lead(event: &Event, run: u64) -> String {
-    if event.run.is_some() { format!("run {}: ", from_one(run)) } else { "    ".to_owned() }
+fn line_lead(event: &Event, run: u64) -> String {
+    if event.run.is_some() { format!("run {}: ", number_from_one(run)) } else { "    ".to_owned() }
 }
 
 fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
-    let lead = format!("run {}:", from_one(ended.run.number));
+    let lead = format!("run {}:", number_from_one(ended.run.number));
     let steps = plural(ended.steps as u64, "step");
     match ended.outcome {
         RunOutcome::Pass => Vec::new(),
         RunOutcome::Inconclusive => {
             let reason = excerpt(ended.run.reason(), MAX_TEXT);
-            let n = summary.inconclusive.of(ended.run.reason());
-            repeated(format!("{lead} inconclusive after {steps} ({reason})"), n)
+            let n = summary.inconclusive.count_of(ended.run.reason());
+            limit_repeats(format!("{lead} inconclusive after {steps} ({reason})"), n)
         }
-        RunOutcome::Fail => failure(&lead, ended, summary),
-        RunOutcome::Error => error(&lead, &ended.run, summary),
+        RunOutcome::Fail => failure_lines(&lead, ended, summary),
+        RunOutcome::Error => error_lines(&lead, &ended.run, summary),
         RunOutcome::Interrupted => vec![format!("{lead} interrupted after {steps}")],
     }
 }
 
-fn failure(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
+fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
     match ended.novelty {
         Novelty::New(at) => {
             let goal = match &*ended.run.goal {
@@ -178,36 +178,37 @@ fn failure(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
                 goal => format!(", {}", excerpt(goal, MAX_TEXT)),
             };
             let mut lines = vec![format!("{lead} FAIL at step {}{goal}", ended.steps)];
-            lines.extend(story::ending(&summary.kinds[at].run));
+            lines.extend(story::ending_lines(&summary.kinds[at].run));
             lines
         }
         Novelty::Known(at) => {
             let kind = &summary.kinds[at];
-            let line = format!("{lead} FAIL as in run {}: {}", from_one(kind.run.number), kind.signature);
-            repeated(line, kind.runs - 1)
+            let line =
+                format!("{lead} FAIL as in run {}: {}", number_from_one(kind.run.number), kind.signature);
+            limit_repeats(line, kind.runs - 1)
         }
         Novelty::Unlisted | Novelty::None => {
             let signature = excerpt(ended.run.signature(), MAX_TEXT);
-            repeated(format!("{lead} FAIL at step {}: {signature}", ended.steps), summary.unlisted)
+            limit_repeats(format!("{lead} FAIL at step {}: {signature}", ended.steps), summary.unlisted)
         }
     }
 }
 
-fn error(lead: &str, run: &RunSummary, summary: &Summary) -> Vec<String> {
+fn error_lines(lead: &str, run: &RunSummary, summary: &Summary) -> Vec<String> {
     let Some(trouble) = &run.trouble else {
         return vec![format!("{lead} ERROR, no verdict: the system could not be reached")];
     };
     let line = format!("{lead} ERROR, no verdict: {}", excerpt(&trouble.error, MAX_TEXT));
-    let n = summary.errors.of(&trouble.error);
-    let mut lines = repeated(line, n);
+    let n = summary.errors.count_of(&trouble.error);
+    let mut lines = limit_repeats(line, n);
     if n <= MAX_REPEATS {
-        lines.extend(story::trouble(trouble));
+        lines.extend(story::trouble_lines(trouble));
     }
     lines
 }
 
 /// Returns `line`, the `n`-th of its kind: with a remark if it is number [`MAX_REPEATS`], nothing beyond that.
-fn repeated(line: String, n: u64) -> Vec<String> {
+fn limit_repeats(line: String, n: u64) -> Vec<String> {
     match n {
         n if n > MAX_REPEATS => Vec::new(),
         MAX_REPEATS => vec![format!("{line}; more of these are only counted")],
@@ -219,8 +220,8 @@ fn repeated(line: String, n: u64) -> Vec<String> {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn explanation(told: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    let lines = story::observed(told).into_iter().chain(story::reasons(told));
+pub fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
+    let lines = story::observed_lines(explanation).into_iter().chain(story::reason_lines(explanation));
     lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 

@@ -10,7 +10,7 @@ use ioxide_model::sort::{DataKind, DataSort};
 use ioxide_model::sts::{Gate, LocId, Model, Switch};
 
 use crate::control_characters::show_control_characters;
-use crate::describe::{describe, kind_word, show, var_name};
+use crate::describe::{describe_switch, kind_word, term_text, var_name};
 use crate::graph::PictureGraph;
 
 /// The width of a column beyond which a cell widens only its own row.
@@ -18,31 +18,31 @@ const MAX_COLUMN: usize = 44;
 
 /// `model` as a listing.
 #[must_use]
-pub fn text(model: &Model) -> String {
+pub fn model_text(model: &Model) -> String {
     let mut out = format!("model {}\n", show_control_characters(&model.sts.name));
     write_doc(&mut out, "  ", &model.sts.doc);
-    section(&mut out, "types", type_lines(model));
-    section(&mut out, "interface", interface(model));
-    section(&mut out, "variables", variables(model));
-    section(
+    write_section(&mut out, "types", type_lines(model));
+    write_section(&mut out, "interface", interface_lines(model));
+    write_section(&mut out, "variables", variable_lines(model));
+    write_section(
         &mut out,
         "clocks",
         model.sts.clocks.iter().map(|clock| var_name(&model.pool, clock.var)).collect(),
     );
     if model.sts.composition.is_some() {
-        parts(&mut out, model);
+        write_parts(&mut out, model);
     } else {
         for loc in model.sts.locations.ids() {
-            location(&mut out, model, loc);
+            write_location(&mut out, model, loc);
         }
     }
-    section(&mut out, "goals", model.sts.goals.iter().map(|goal| goal_line(model, goal)).collect());
+    write_section(&mut out, "goals", model.sts.goals.iter().map(|goal| goal_line(model, goal)).collect());
     out
 }
 
 /// The parts of a system, place by place.
-fn parts(out: &mut String, model: &Model) {
-    let graph = PictureGraph::of(model);
+fn write_parts(out: &mut String, model: &Model) {
+    let graph = PictureGraph::from_model(model);
     for (id, node) in graph.nodes().iter_enumerated() {
         let initial = if node.initial { " (initial)" } else { "" };
         let _ = writeln!(out, "\n{}{initial}", node.name);
@@ -52,7 +52,7 @@ fn parts(out: &mut String, model: &Model) {
     }
 }
 
-fn section(out: &mut String, title: &str, lines: Vec<String>) {
+fn write_section(out: &mut String, title: &str, lines: Vec<String>) {
     if lines.is_empty() {
         return;
     }
@@ -104,15 +104,16 @@ fn type_line(model: &Model, data: &DataSort) -> String {
     }
 }
 
-fn interface(model: &Model) -> Vec<String> {
+fn interface_lines(model: &Model) -> Vec<String> {
     let visible_gates = model.sts.gates.iter().skip(1);
-    let rows = visible_gates
-        .map(|gate| vec![kind_word(gate.kind).to_owned(), signature(model, gate), comment(&gate.doc)]);
-    aligned(rows.collect())
+    let rows = visible_gates.map(|gate| {
+        vec![kind_word(gate.kind).to_owned(), gate_signature(model, gate), doc_as_comment(&gate.doc)]
+    });
+    align_columns(rows.collect())
 }
 
 /// `inX(p: int)`.
-fn signature(model: &Model, gate: &Gate) -> String {
+fn gate_signature(model: &Model, gate: &Gate) -> String {
     let field = |&field| {
         let sort = model.pool.show_sort(model.field_sort(field));
         format!("{}: {}", var_name(&model.pool, field), show_control_characters(&sort))
@@ -126,37 +127,37 @@ fn signature(model: &Model, gate: &Gate) -> String {
 }
 
 /// The first line of a doc comment, as a comment.
-fn comment(doc: &str) -> String {
+fn doc_as_comment(doc: &str) -> String {
     doc.lines().next().map(|line| format!("// {}", show_control_characters(line))).unwrap_or_default()
 }
 
-fn variables(model: &Model) -> Vec<String> {
+fn variable_lines(model: &Model) -> Vec<String> {
     let data = model.sts.vars.iter().filter(|var| model.sts.is_data(var.var));
     let rows = data.map(|var| {
         let sort = model.pool.show_sort(model.pool.var_info(var.var).sort);
         let init = var
             .init
-            .map_or_else(|| "unknown at start".into(), |init| format!("= {}", show(&model.pool, init)));
+            .map_or_else(|| "unknown at start".into(), |init| format!("= {}", term_text(&model.pool, init)));
         vec![format!("{}: {}", var_name(&model.pool, var.var), show_control_characters(&sort)), init]
     });
-    aligned(rows.collect())
+    align_columns(rows.collect())
 }
 
-fn location(out: &mut String, model: &Model, loc: LocId) {
+fn write_location(out: &mut String, model: &Model, loc: LocId) {
     let location = &model.sts.locations[loc];
     let mark = if loc == model.sts.initial { " (initial)" } else { "" };
     let _ = writeln!(out, "\nstate {}{mark}", show_control_characters(&location.name));
     write_doc(out, "  // ", &location.doc);
     let rows: Vec<Vec<String>> =
         model.sts.switches_from(loc).map(|(_, switch)| switch_row(model, switch)).collect();
-    for line in aligned(rows) {
+    for line in align_columns(rows) {
         let _ = writeln!(out, "  {line}");
     }
 }
 
 /// Label, message, target, guard, updates and resets, requirements.
 fn switch_row(model: &Model, switch: &Switch) -> Vec<String> {
-    let text = describe(model, switch);
+    let text = describe_switch(model, switch);
     let guard: Vec<String> = text.guard.into_iter().chain(text.range).collect();
     let updates = text.updates.iter().map(|(var, value)| format!("{var} = {value}"));
     let resets = text.resets.iter().map(|clock| format!("reset {clock}"));
@@ -189,15 +190,15 @@ fn goal_line(model: &Model, goal: &Goal) -> String {
             let when = if model.pool.is_true(*when) {
                 String::new()
             } else {
-                format!(" when {}", show(&model.pool, *when))
+                format!(" when {}", term_text(&model.pool, *when))
             };
             format!("purpose {name}: reach {place}{when}")
         }
         GoalKind::Observer(observer) => {
             format!("purpose {name}: observer with {} stages", observer.stages.len())
         }
-        GoalKind::Always(term) => format!("always {}", show(&model.pool, *term)),
-        GoalKind::Sometimes(term) => format!("sometimes {}", show(&model.pool, *term)),
+        GoalKind::Always(term) => format!("always {}", term_text(&model.pool, *term)),
+        GoalKind::Sometimes(term) => format!("sometimes {}", term_text(&model.pool, *term)),
         GoalKind::Test(steps) => format!("test {name}: {} steps", steps.len()),
     }
 }
@@ -205,7 +206,7 @@ fn goal_line(model: &Model, goal: &Goal) -> String {
 /// Rows of cells with each column padded to its widest cell, and no space at line ends.
 ///
 /// A column that no row uses takes no room, and a cell over [`MAX_COLUMN`] widens only its own row.
-fn aligned(rows: Vec<Vec<String>>) -> Vec<String> {
+fn align_columns(rows: Vec<Vec<String>>) -> Vec<String> {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     let used: Vec<usize> =
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_adder_as_text() {
-        insta::assert_snapshot!(text(&samples::adder()), @"
+        insta::assert_snapshot!(model_text(&samples::adder()), @"
         model Adder
           Adds what it is given, and tells the sum.
 
@@ -260,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_door_as_text() {
-        insta::assert_snapshot!(text(&samples::door()), @"
+        insta::assert_snapshot!(model_text(&samples::door()), @"
         model Door
 
         types
@@ -297,7 +298,7 @@ mod tests {
     fn a_long_cell_does_not_push_the_others_away() {
         let long = "x".repeat(MAX_COLUMN + 1);
         let row = |a: &str, b: &str| vec![a.to_owned(), String::new(), b.to_owned()];
-        let lines = aligned(vec![row("a", "b"), row("ccc", "d"), row(&long, "e")]);
+        let lines = align_columns(vec![row("a", "b"), row("ccc", "d"), row(&long, "e")]);
         assert_eq!(lines, ["a    b".to_owned(), "ccc  d".to_owned(), format!("{long}  e")]);
     }
 
@@ -305,7 +306,7 @@ mod tests {
     fn a_name_cannot_drive_the_terminal() {
         let mut b = samples::SampleModelBuilder::new("m\u{1b}[2J", "s");
         b.gate("g\u{202e}", GateKind::Input, &[("p\n", Sort::Int)]);
-        let listing = text(&b.build());
+        let listing = model_text(&b.build());
         assert_eq!(
             listing,
             "model m\\u{1b}[2J\n\ninterface\n  input  g\\u{202e}(p : int)\n\nstate s (initial)\n"

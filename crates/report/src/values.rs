@@ -10,15 +10,15 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::number::Rational;
-use ioxide_runner::event::{LabelKind, LabelTold};
+use ioxide_runner::event::{LabelKind, LabelRecord};
 use serde_json::Value as Json;
 
 use crate::control_characters::excerpt;
-use crate::values::shape::{ValueShape, folded};
+use crate::values::shape::{ValueShape, shorten_value};
 
 mod shape;
 
-pub use self::shape::ShapeTold;
+pub use self::shape::ShapeRecord;
 
 /// The number of different values kept of one field.
 pub const MAX_DISTINCT: usize = 500;
@@ -90,7 +90,7 @@ pub struct ValueRow {
     /// The smallest and the largest value; `None` unless all are numbers.
     pub range: Option<(String, String)>,
     /// The lengths or constructors of the values; `None` unless they are collections or of a sum type with fields.
-    pub shape: Option<ShapeTold>,
+    pub shape: Option<ShapeRecord>,
     /// The most frequent values of those kept, each with the number of times it was sent.
     pub frequent: Vec<(String, u64)>,
 }
@@ -105,7 +105,7 @@ pub struct ValueCounts<'v> {
     /// True if all values are numbers, which are then in ascending order; else the most frequent come first.
     pub are_numbers: bool,
     /// The lengths or constructors of the values; `None` unless they are collections or of a sum type with fields.
-    pub shape: Option<ShapeTold>,
+    pub shape: Option<ShapeRecord>,
     /// The values as JSON, each with the number of times it was sent; long ones are shortened.
     pub values: Vec<(&'v str, u64)>,
     /// The number of times a value was sent that was not kept.
@@ -114,7 +114,7 @@ pub struct ValueCounts<'v> {
 
 impl SentValues {
     /// Counts the fields of a label; labels other than inputs do not count.
-    pub fn count(&mut self, label: &LabelTold) {
+    pub fn count_fields(&mut self, label: &LabelRecord) {
         if label.kind != LabelKind::Input {
             return;
         }
@@ -138,7 +138,7 @@ impl SentValues {
                 }
                 self.n_fields += 1;
             }
-            message.fields.entry(name).or_default().count(value);
+            message.fields.entry(name).or_default().count_value(value);
         }
     }
 
@@ -154,9 +154,9 @@ impl SentValues {
         let mut rows = Vec::new();
         for (name, message) in &self.messages {
             if message.fields.is_empty() {
-                rows.push(ValueRow::bare(name, message.sent));
+                rows.push(ValueRow::without_field(name, message.sent));
             }
-            rows.extend(message.fields.iter().map(|(field, told)| told.row(name, field)));
+            rows.extend(message.fields.iter().map(|(field, told)| told.value_row(name, field)));
         }
         rows
     }
@@ -164,13 +164,13 @@ impl SentValues {
     /// Returns the frequency of each value, by message and field.
     pub fn counts(&self) -> impl Iterator<Item = ValueCounts<'_>> {
         self.messages.iter().flat_map(|(name, message)| {
-            message.fields.iter().map(move |(field, told)| told.counts(name, field))
+            message.fields.iter().map(move |(field, told)| told.value_counts(name, field))
         })
     }
 }
 
 impl FieldSummary {
-    fn counts<'v>(&'v self, message: &'v str, field: &'v str) -> ValueCounts<'v> {
+    fn value_counts<'v>(&'v self, message: &'v str, field: &'v str) -> ValueCounts<'v> {
         let mut values: Vec<(&str, u64)> =
             self.seen.iter().map(|(value, sent)| (value.as_str(), sent.n)).collect();
         let are_numbers = matches!(self.range, ValueRange::Within(..));
@@ -189,23 +189,23 @@ impl FieldSummary {
         }
     }
 
-    fn count(&mut self, value: &Json) {
+    fn count_value(&mut self, value: &Json) {
         self.sent += 1;
-        self.range.add(value);
-        self.shape.add(value);
+        self.range.extend_range(value);
+        self.shape.add_value(value);
         let text = value.to_string();
-        let key = key(&text);
+        let key = value_key(&text);
         let is_room = self.seen.len() < MAX_DISTINCT;
         match self.seen.get_mut(&key) {
             Some(sent) => sent.n += 1,
             None if is_room => {
-                self.seen.insert(key, SentValue { n: 1, shown: folded(value, &text, MAX_TEXT) });
+                self.seen.insert(key, SentValue { n: 1, shown: shorten_value(value, &text, MAX_TEXT) });
             }
             None => self.beyond += 1,
         }
     }
 
-    fn row(&self, message: &str, field: &str) -> ValueRow {
+    fn value_row(&self, message: &str, field: &str) -> ValueRow {
         /// Values named one by one.
         const SHOWN: usize = 3;
         let mut frequent: Vec<(&String, &SentValue)> = self.seen.iter().collect();
@@ -217,7 +217,7 @@ impl FieldSummary {
             distinct: self.seen.len(),
             is_more: self.beyond > 0,
             range: match &self.range {
-                ValueRange::Within(least, most) => Some((written(least), written(most))),
+                ValueRange::Within(least, most) => Some((number_text(least), number_text(most))),
                 ValueRange::Empty | ValueRange::NotNumbers => None,
             },
             shape: self.shape.description(),
@@ -231,8 +231,8 @@ impl FieldSummary {
 }
 
 impl ValueRange {
-    fn add(&mut self, value: &Json) {
-        let Some(number) = number(value) else {
+    fn extend_range(&mut self, value: &Json) {
+        let Some(number) = parse_number(value) else {
             *self = Self::NotNumbers;
             return;
         };
@@ -246,7 +246,7 @@ impl ValueRange {
 }
 
 impl ValueRow {
-    fn bare(message: &str, sent: u64) -> Self {
+    fn without_field(message: &str, sent: u64) -> Self {
         let (message, frequent) = (message.to_owned(), Vec::new());
         Self { message, field: None, sent, distinct: 0, is_more: false, range: None, shape: None, frequent }
     }
@@ -262,7 +262,7 @@ impl ValueRow {
 
     /// Returns the number of different values in words; empty for a message without fields.
     #[must_use]
-    pub fn distinct_told(&self) -> String {
+    pub fn distinct_text(&self) -> String {
         match (&self.field, self.is_more) {
             (None, _) => String::new(),
             (Some(_), false) => format!("{} distinct", self.distinct),
@@ -272,7 +272,7 @@ impl ValueRow {
 
     /// Returns the range, or the most frequent values, in words.
     #[must_use]
-    pub fn values_told(&self) -> String {
+    pub fn values_text(&self) -> String {
         match &self.range {
             Some((least, most)) if least == most => format!("always {least}"),
             Some((least, most)) => format!("{least} to {most}"),
@@ -285,8 +285,8 @@ impl ValueRow {
                 let more = if self.distinct > self.frequent.len() { ", …" } else { "" };
                 let named = format!("{}{more}", named.join(", "));
                 match &self.shape {
-                    Some(shape @ ShapeTold::Lengths(..)) => format!("{}; {named}", shape.text()),
-                    Some(shape @ ShapeTold::Cases(_)) => shape.text(),
+                    Some(shape @ ShapeRecord::Lengths(..)) => format!("{}; {named}", shape.text()),
+                    Some(shape @ ShapeRecord::Cases(_)) => shape.text(),
                     None => named,
                 }
             }
@@ -295,7 +295,7 @@ impl ValueRow {
 }
 
 /// Returns the number that `value` is; `None` if it is no number, too long, or has an exponent.
-fn number(value: &Json) -> Option<Rational> {
+fn parse_number(value: &Json) -> Option<Rational> {
     let text = match value {
         Json::Number(number) => number.to_string(),
         _ => return None,
@@ -304,12 +304,12 @@ fn number(value: &Json) -> Option<Rational> {
 }
 
 /// Returns a number as it was sent, a whole one without decimals.
-fn written(number: &Rational) -> String {
+fn number_text(number: &Rational) -> String {
     if number.is_integer() { number.numer().to_string() } else { number.to_string() }
 }
 
 /// Returns the key that distinguishes values: the text, or its beginning, length and check sum if it is long.
-fn key(text: &str) -> String {
+fn value_key(text: &str) -> String {
     match text.char_indices().nth(MAX_KEY) {
         Some((at, _)) => format!("{}… ({} bytes, {:x})", &text[..at], text.len(), check_sum(text)),
         None => text.to_owned(),

@@ -141,8 +141,8 @@ fn main() -> ExitCode {
     let mut tester = RandomTester::new(RandomConfig::default(), 1);
     let config = CampaignConfig { runs: 20, seed: 1, ..CampaignConfig::default() };
     let (mut reporter, mut clock) = (SilentReporter, MonotonicClock::start());
-    let teller = EventSink::new(&mut reporter, &mut clock);
-    let outcome = campaign(&mut bench, &mut tester, &config, &teller).expect("nothing is written");
+    let sink = EventSink::new(&mut reporter, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &config, &sink).expect("nothing is written");
 
     println!("{} runs passed, {} failed", outcome.counts.passed, outcome.counts.failed);
     let Some(failure) = outcome.failures.first() else { return ExitCode::SUCCESS };

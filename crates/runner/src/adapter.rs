@@ -40,7 +40,7 @@ use ioxide_model::trace::Breakdown;
 use ioxide_symex::{Arrival, ConnectionWiring};
 
 use crate::codec::UnwritableMessage;
-use crate::event::ConnectionTold;
+use crate::event::ConnectionRecord;
 use crate::player::PlayError;
 
 pub use self::frames::{Framing, LengthField, LengthUnit};
@@ -89,7 +89,7 @@ pub trait Adapter {
     }
 
     /// Returns the connections of a system that has several; empty for one connection.
-    fn connections(&self) -> Vec<ConnectionTold> {
+    fn connections(&self) -> Vec<ConnectionRecord> {
         Vec::new()
     }
 

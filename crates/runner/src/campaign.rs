@@ -33,7 +33,7 @@ use crate::clock::budget::TimeBudget;
 use crate::clock::latency::Latencies;
 use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
-use crate::event::{EventKind, RunOutcome, ShrinkingTold};
+use crate::event::{EventKind, RunOutcome, ShrinkingRecord};
 use crate::reporter::EventSink;
 use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 use crate::shrink::{
@@ -244,21 +244,21 @@ pub fn run_seed(seed: u64, n: u64) -> u64 {
 /// # Errors
 /// As [`run`].
 pub fn campaign(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     config: &CampaignConfig,
-    teller: &EventSink<'_>,
+    sink: &EventSink<'_>,
 ) -> io::Result<CampaignOutcome> {
-    let campaign = CampaignState::start(bench.cx.sts, config, 1, teller)?;
-    campaign.work(0, bench, tester)?;
-    campaign.finish(bench.cx.sts)
+    let campaign = CampaignState::start(setup.cx.sts, config, 1, sink)?;
+    campaign.work(0, setup, tester)?;
+    campaign.finish(setup.cx.sts)
 }
 
 /// A campaign under way, shared by its workers.
 pub struct CampaignState<'c, 'r> {
     config: &'c CampaignConfig,
     jobs: u64,
-    teller: &'c EventSink<'r>,
+    sink: &'c EventSink<'r>,
     progress: Mutex<CampaignProgress>,
     /// The coverage to be reached, determined as soon as a worker has a specification.
     enough: OnceLock<Arc<EnoughCoverage>>,
@@ -291,32 +291,32 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sts: &Sts,
         config: &'c CampaignConfig,
         jobs: u64,
-        teller: &'c EventSink<'r>,
+        sink: &'c EventSink<'r>,
     ) -> io::Result<Self> {
         config.time.begin();
-        teller.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
-        let found = CampaignOutcome::nothing(sts);
-        let progress = Mutex::new(CampaignProgress { found, errors_in_a_row: 0, is_over: false });
-        Ok(Self { config, jobs: jobs.max(1), teller, progress, enough: OnceLock::new() })
+        sink.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
+        let outcome = CampaignOutcome::nothing(sts);
+        let progress = Mutex::new(CampaignProgress { found: outcome, errors_in_a_row: 0, is_over: false });
+        Ok(Self { config, jobs: jobs.max(1), sink, progress, enough: OnceLock::new() })
     }
 
     /// Does the runs of worker `worker`, counted from 0.
     ///
     /// # Errors
     /// As [`run`].
-    pub fn work(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
-        self.runs_of(worker, bench, tester)?;
+    pub fn work(&self, worker: u64, setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        self.runs_of(worker, setup, tester)?;
         if worker == 0 {
             let mut coverage = self.progress().found.coverage.clone();
-            let survey = CoverageSurvey::of(bench.cx, &mut coverage);
+            let survey = CoverageSurvey::of(setup.cx, &mut coverage);
             self.progress().found.survey = survey;
         }
         Ok(())
     }
 
     /// Does the runs of a worker.
-    fn runs_of(&self, worker: u64, bench: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
-        let mut share = self.share_of(bench);
+    fn runs_of(&self, worker: u64, setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        let mut share = self.share_of(setup);
         // Testers know the time of their runs; runs that failed before are led by none.
         share.config.deadline = self.config.time.deadline();
         let step = usize::try_from(self.jobs).unwrap_or(usize::MAX);
@@ -325,13 +325,13 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             if self.progress().is_over || self.config.time.is_spent() {
                 return Ok(());
             }
-            let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
-            let mut plan = plan_by_meaning(&flow, bench.cx.sts, &regression.trace);
+            let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
+            let mut plan = plan_by_meaning(&flow, setup.cx.sts, &regression.trace);
             // It may have broken the system down, which only whoever looks can see.
             plan.push(PlannedMove::Look);
             let mut again = ReplayTester::new(plan, Unmentioned::Skip)
                 .named(format!("failed before: {}", regression.name));
-            self.one(bench, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
+            self.one(setup, &mut again, RunId { run: at as u64, seed: self.config.seed }, &mut share)?;
         }
         share.config.deadline = None;
         // The runs are dealt by themselves: which worker does one must not depend on what failed before.
@@ -340,61 +340,61 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let is_over = || self.progress().is_over || self.config.time.is_spent();
         while number < self.config.runs && !is_over() && !tester.is_done() {
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
-            self.one(bench, tester, id, &mut share)?;
+            self.one(setup, tester, id, &mut share)?;
             number = number.saturating_add(self.jobs);
         }
         Ok(())
     }
 
     /// Returns the data that a worker begins with.
-    fn share_of(&self, bench: &mut RunSetup<'_, '_>) -> WorkerShare {
-        let coverage = Coverage::new(bench.cx.sts);
+    fn share_of(&self, setup: &mut RunSetup<'_, '_>) -> WorkerShare {
+        let coverage = Coverage::new(setup.cx.sts);
         let enough = self.config.until.map(|measure| {
-            self.enough.get_or_init(|| Arc::new(EnoughCoverage::new(bench.cx, measure))).clone()
+            self.enough.get_or_init(|| Arc::new(EnoughCoverage::new(setup.cx, measure))).clone()
         });
         let config = RunConfig { enough, ..self.config.run.clone() };
-        WorkerShare { config, coverage, fresh: bench.cx.snapshot() }
+        WorkerShare { config, coverage, fresh: setup.cx.snapshot() }
     }
 
     /// Does one run and counts it.
     fn one(
         &self,
-        bench: &mut RunSetup<'_, '_>,
+        setup: &mut RunSetup<'_, '_>,
         tester: &mut dyn Tester,
         id: RunId,
         share: &mut WorkerShare,
     ) -> io::Result<()> {
-        let tagged = (self.jobs > 1).then(|| self.teller.for_run(id.run));
-        let teller = tagged.as_ref().unwrap_or(self.teller);
+        let tagged = (self.jobs > 1).then(|| self.sink.for_run(id.run));
+        let teller = tagged.as_ref().unwrap_or(self.sink);
         if tester.is_memoryless() {
-            bench.cx.restore(&share.fresh);
-            share.coverage = Coverage::new(bench.cx.sts);
+            setup.cx.restore(&share.fresh);
+            share.coverage = Coverage::new(setup.cx.sts);
         }
         // The choices of a played model are those of the run, whichever worker does it. If it cannot begin again, the
         // reset of the run says so.
-        let _ = bench.adapter.reseed(id.seed);
-        let finished = run(bench, tester, &share.config, id, &mut share.coverage, teller)?;
-        let coverage = share.coverage.take(bench.cx.sts);
-        self.count(&finished, &coverage, bench.stop.load(Ordering::Relaxed));
+        let _ = setup.adapter.reseed(id.seed);
+        let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
+        let coverage = share.coverage.take(setup.cx.sts);
+        self.count(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
         match &finished.signature {
-            Some(signature) => self.failed(bench, id, &finished, signature, teller),
+            Some(signature) => self.failed(setup, id, &finished, signature, teller),
             None => Ok(()),
         }
     }
 
-    fn count(&self, finished: &RunResult, coverage: &Coverage, interrupted: bool) {
-        let outcome = finished.end.outcome();
+    fn count(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
+        let outcome = result.end.outcome();
         let mut progress = self.progress();
         progress.found.counts.add(outcome);
-        progress.found.steps += finished.trace.n_steps() as u64;
-        progress.found.unknown += u64::from(finished.unknown_from.is_some());
+        progress.found.steps += result.trace.n_steps() as u64;
+        progress.found.unknown += u64::from(result.unknown_from.is_some());
         progress.found.coverage.add(coverage);
-        progress.found.latencies.merge(&finished.latencies);
-        progress.found.lag = progress.found.lag.max(finished.lag);
+        progress.found.latencies.merge(&result.latencies);
+        progress.found.lag = progress.found.lag.max(result.lag);
         progress.found.interrupted |= interrupted;
         progress.errors_in_a_row =
             if outcome == RunOutcome::Error { progress.errors_in_a_row + 1 } else { 0 };
-        if let RunEnd::Error(error) = &finished.end {
+        if let RunEnd::Error(error) = &result.end {
             progress.found.error = Some(error.clone());
         }
         let is_bad = matches!(outcome, RunOutcome::Fail | RunOutcome::Error);
@@ -407,17 +407,17 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// Looks into a failing run, unless one of its kind has been understood.
     fn failed(
         &self,
-        bench: &mut RunSetup<'_, '_>,
+        setup: &mut RunSetup<'_, '_>,
         id: RunId,
-        finished: &RunResult,
+        result: &RunResult,
         signature: &str,
-        teller: &EventSink<'_>,
+        sink: &EventSink<'_>,
     ) -> io::Result<()> {
-        let Some(at) = self.new_kind(id, &finished.trace, signature) else { return Ok(()) };
-        let (again, shrunk) = examine(bench, self.config, id, finished, teller)?;
+        let Some(at) = self.new_kind(id, &result.trace, signature) else { return Ok(()) };
+        let (again, shrunk) = examine(setup, self.config, id, result, sink)?;
         let failure = &mut self.progress().found.failures[at];
         failure.id = id;
-        failure.trace = finished.trace.clone();
+        failure.trace = result.trace.clone();
         (failure.reproduced, failure.of) = again.map_or((0, 0), |again| (again.failed, again.of));
         (failure.wanted, failure.shrunk) = (self.config.replays, shrunk);
         Ok(())
@@ -463,7 +463,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         found.failures.sort_by_key(|failure| failure.id.run);
         found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());
         found.refused = found.coverage.only_refused(sts, &self.config.run.refusals);
-        self.teller.tell(EventKind::CampaignFinished(tell::finished(
+        self.sink.tell(EventKind::CampaignFinished(tell::finished(
             sts,
             &found,
             &self.config.run.patience,
@@ -479,48 +479,48 @@ impl<'c, 'r> CampaignState<'c, 'r> {
 
 /// Does a failing run again, and makes it smaller if it comes back.
 fn examine(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,
     id: RunId,
-    finished: &RunResult,
-    teller: &EventSink<'_>,
+    result: &RunResult,
+    sink: &EventSink<'_>,
 ) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
-    let Some(sign) = FailureSign::of(finished) else { return Ok((None, None)) };
+    let Some(sign) = FailureSign::of(result) else { return Ok((None, None)) };
     let run = RunConfig { deadline: examination_deadline(config), ..config.run.clone() };
-    let again = repeat(bench, &run, &finished.trace, sign, config.replays);
+    let again = repeat(setup, &run, &result.trace, sign, config.replays);
     if config.replays > 0 {
-        teller.tell(EventKind::Replayed(tell::replayed(bench, id, &again)))?;
+        sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
     }
-    let shrunk = smaller(bench, config, &run, finished, &again, &mut |status| {
+    let shrunk = smaller(setup, config, &run, result, &again, &mut |status| {
         let ShrinkStatus { attempts, steps, left } = status;
         let left_s = left.map(|left| left.as_secs());
-        teller.shrinking(&ShrinkingTold { run: id.run, attempts, steps, left_s });
+        sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, left_s });
     });
     if let Some(shrunk) = &shrunk {
-        teller.tell(EventKind::Shrunk(tell::shrunk(bench, id, finished, shrunk)))?;
+        sink.tell(EventKind::Shrunk(tell::shrunk(setup, id, result, shrunk)))?;
     }
     Ok((Some(again), shrunk))
 }
 
 /// Returns a smaller run than `finished`, if shrinking is configured and the failure came back.
 fn smaller(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,
     run: &RunConfig,
-    finished: &RunResult,
+    result: &RunResult,
     again: &RerunResult,
     progress: ShrinkProgress<'_>,
 ) -> Option<ShrunkRun> {
-    let confirmed = again.confirmed(&finished.trace)?;
+    let confirmed = again.confirmed(&result.trace)?;
     let budget = config.shrink.as_ref()?;
     let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());
-    is_wanted.then(|| shrink(bench, run, &confirmed, budget, progress))
+    is_wanted.then(|| shrink(setup, run, &confirmed, budget, progress))
 }
 
 /// Returns the instant at which repeating and shrinking a failure ends, whatever its own budget: the end of the campaign
 /// or, if that goes on afterwards, a share of the time that is left.
 fn examination_deadline(config: &CampaignConfig) -> Option<Instant> {
-    let left = config.time.left()?;
+    let left = config.time.time_left()?;
     let share = match config.on_failure {
         OnFailure::Stop => left,
         OnFailure::GoOn => left / EXAMINATION_SHARE,

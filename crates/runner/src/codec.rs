@@ -40,7 +40,7 @@ use crate::limits::{Excess, max_digits};
 
 pub use self::error::{CodecError, JsonProblem, Undecodable};
 pub use self::label::{WireMessage, args_to_json, label_from_json, label_to_json};
-pub use self::speech::{BadSpeech, SpeechProblem};
+pub use self::speech::{BadProtocol, ProtocolProblem};
 pub use self::template::{BadTemplate, template_texts};
 pub use self::unwritable::UnwritableMessage;
 
@@ -63,7 +63,7 @@ pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
 /// If `json` has another shape; the error names the place inside.
 pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
     let expected =
-        || CodecError::new(JsonProblem::Shape { expected: pool.show_sort(sort), found: shown(json) });
+        || CodecError::new(JsonProblem::Shape { expected: pool.show_sort(sort), found: shorten_json(json) });
     match (sort, json) {
         (Sort::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
         (Sort::Int | Sort::Range { .. }, Json::Number(n)) => {
@@ -112,7 +112,7 @@ fn data_to_json(pool: &TermPool, value: &DataValue) -> Json {
             [inner, ..] => some_to_json(pool, ctor, inner),
         },
         DataKind::Enum if ctor.fields.is_empty() => Json::String(ctor.name.to_string()),
-        DataKind::Enum => wrapped(&ctor.name, fields_to_json(pool, ctor, value)),
+        DataKind::Enum => wrap_in_object(&ctor.name, fields_to_json(pool, ctor, value)),
     }
 }
 
@@ -124,12 +124,12 @@ fn fields_to_json(pool: &TermPool, ctor: &Constructor, value: &DataValue) -> Jso
 fn some_to_json(pool: &TermPool, ctor: &Constructor, inner: &Value) -> Json {
     let json = value_to_json(pool, inner);
     match ctor.fields.first() {
-        Some(field) if is_option(pool, field.sort) => wrapped(&ctor.name, json),
+        Some(field) if is_option(pool, field.sort) => wrap_in_object(&ctor.name, json),
         _ => json,
     }
 }
 
-fn wrapped(name: &str, json: Json) -> Json {
+fn wrap_in_object(name: &str, json: Json) -> Json {
     Json::Object(Map::from_iter([(name.to_owned(), json)]))
 }
 
@@ -207,10 +207,13 @@ fn named_values<'a>(
 }
 
 fn mismatch(pool: &TermPool, data: DataId, json: &Json) -> CodecError {
-    CodecError::new(JsonProblem::Shape { expected: pool.show_sort(Sort::Data(data)), found: shown(json) })
+    CodecError::new(JsonProblem::Shape {
+        expected: pool.show_sort(Sort::Data(data)),
+        found: shorten_json(json),
+    })
 }
 
 /// `json` as text, cut where it gets long.
-fn shown(json: &Json) -> String {
+fn shorten_json(json: &Json) -> String {
     crate::line::cut(&json.to_string(), 60)
 }

@@ -32,7 +32,7 @@ use self::comparisons::Comparisons;
 pub use self::enough::EnoughCoverage;
 use self::item::CoverageItem;
 pub use self::survey::{CoverageSurvey, MeasureCount};
-pub use self::told::CoverageTold;
+pub use self::told::CoverageRecord;
 
 /// The number of variables whose extent is kept.
 const MAX_EXTENTS: usize = 64;
@@ -102,7 +102,7 @@ impl Coverage {
     pub fn new(sts: &Sts) -> Self {
         let internal = sts.switches.iter().map(|switch| !sts.is_seen(switch)).collect();
         Self {
-            taken: IndexVec::filled(SwitchCount::default(), sts.switches.len()),
+            taken: IndexVec::from_elem(SwitchCount::default(), sts.switches.len()),
             internal,
             seen: BTreeMap::new(),
             extents: BTreeMap::new(),
@@ -120,7 +120,7 @@ impl Coverage {
     }
 
     /// The switches that were certainly taken.
-    pub fn covered(&self) -> impl Iterator<Item = SwitchId> + '_ {
+    pub fn covered_switches(&self) -> impl Iterator<Item = SwitchId> + '_ {
         self.taken.iter_enumerated().filter(|(_, taken)| taken.certain > 0).map(|(id, _)| id)
     }
 
@@ -141,7 +141,7 @@ impl Coverage {
 
     /// Returns all items that are covered.
     pub fn items(&self) -> impl Iterator<Item = CoverageItem> + '_ {
-        self.covered().map(CoverageItem::Switch).chain(self.seen.keys().cloned())
+        self.covered_switches().map(CoverageItem::Switch).chain(self.seen.keys().cloned())
     }
 
     /// Pairs of switches of which one certainly followed the other.

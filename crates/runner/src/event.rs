@@ -25,10 +25,10 @@ use ioxide_testgen::tester::MethodFinding;
 use crate::clock::duration;
 use crate::codec::label_to_json;
 
-pub use self::lag::LagTold;
-pub use self::measure::{ExtentTold, HistoryTold, MeasureTold};
-pub use self::tolerance::ToleranceTold;
-pub use self::way::{ConnectionTold, WayTold};
+pub use self::lag::LagRecord;
+pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
+pub use self::tolerance::ToleranceRecord;
+pub use self::way::{ConnectionRecord, WayRecord};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,13 +53,13 @@ pub enum EventKind {
     /// A run begins.
     RunStarted(RunStarted),
     /// The system was given an input.
-    Stimulus(StepTold),
+    Stimulus(StepRecord),
     /// An observation of the system: a message, silence, or a breakdown.
-    Observation(StepTold),
+    Observation(StepRecord),
     /// A message came after its system was taken for silent: silence must last longer from now on.
-    Patience(PatienceTold),
+    Patience(PatienceRecord),
     /// The run has a verdict.
-    Verdict(VerdictTold),
+    Verdict(VerdictRecord),
     /// The run broke off for a reason that is not the system's behaviour.
     Trouble(SystemTrouble),
     /// The run is over.
@@ -67,7 +67,7 @@ pub enum EventKind {
     /// A failing run was done again.
     Replayed(Replayed),
     /// A failing run was made smaller.
-    Shrunk(ShrunkTold),
+    Shrunk(ShrunkRecord),
     /// All runs are over.
     CampaignFinished(CampaignFinished),
 }
@@ -145,18 +145,18 @@ pub struct RunStarted {
     pub goal: String,
     /// The tolerance of its instants; absent if they are exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<ToleranceTold>,
+    pub tolerance: Option<ToleranceRecord>,
     /// True if inputs are only written: when the system takes them is not known.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unconfirmed: bool,
     /// The connections of a system that has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub connections: Vec<ConnectionTold>,
+    pub connections: Vec<ConnectionRecord>,
 }
 
 /// The quiescence time was raised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PatienceTold {
+pub struct PatienceRecord {
     /// The message that came late.
     pub label: String,
     /// The time that it took, in milliseconds.
@@ -175,11 +175,11 @@ pub struct PatienceTold {
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepTold {
+pub struct StepRecord {
     /// Its number in the run, from 1.
     pub step: usize,
     /// The label that was sent or observed.
-    pub label: LabelTold,
+    pub label: LabelRecord,
     /// The number of states that the specification may be in now; absent where it says nothing any more.
     pub belief: Option<usize>,
     /// The switches the specification may have taken; one only if that is certain.
@@ -188,7 +188,7 @@ pub struct StepTold {
 
 /// A label, readable without the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LabelTold {
+pub struct LabelRecord {
     /// The kind of the label.
     pub kind: LabelKind,
     /// The message; empty for silence and delays.
@@ -207,7 +207,7 @@ pub struct LabelTold {
     pub raw: Option<String>,
     /// The way it travelled, where there are several lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub way: Option<WayTold>,
+    pub way: Option<WayRecord>,
     /// The part of a system that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
@@ -264,7 +264,7 @@ impl From<Breakdown> for LabelKind {
 
 /// The run has a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VerdictTold {
+pub struct VerdictRecord {
     /// `pass`, `fail` or `inconclusive`.
     pub verdict: VerdictWord,
     /// The reason, for people.
@@ -286,13 +286,13 @@ pub struct VerdictTold {
     pub signature: Option<String>,
     /// The end in the words of timed testing; in timed models and for test cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finding: Option<FindingTold>,
+    pub finding: Option<FindingRecord>,
     /// The last words of the system outside the protocol; with `fail` only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub last_words: String,
 }
 
-impl VerdictTold {
+impl VerdictRecord {
     /// Returns a verdict and its reason, with everything else left empty.
     #[must_use]
     pub fn new(verdict: Verdict, reason: String) -> Self {
@@ -313,7 +313,7 @@ impl VerdictTold {
 /// The end of a timed run in the words of its method ([BLLN23]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct FindingTold {
+pub struct FindingRecord {
     /// `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`.
     pub word: String,
     /// The rule of the test case that says so; empty without a test case.
@@ -330,7 +330,7 @@ pub struct FindingTold {
     pub because: Option<String>,
 }
 
-impl From<&MethodFinding> for FindingTold {
+impl From<&MethodFinding> for FindingRecord {
     fn from(finding: &MethodFinding) -> Self {
         Self {
             word: finding.word.clone(),
@@ -363,7 +363,7 @@ pub struct Explanation {
     /// The labels that were allowed instead, each with the switch that allows it.
     pub allowed: Vec<Allowed>,
     /// The states the specification may have been in, the first ones if there are many.
-    pub states: Vec<StateTold>,
+    pub states: Vec<StateRecord>,
     /// The number of states.
     pub n_states: usize,
     /// The reason for every switch that could have matched, but did not.
@@ -389,7 +389,7 @@ pub struct Allowed {
 /// A state the specification may have been in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct StateTold {
+pub struct StateRecord {
     /// Its location.
     pub location: String,
     /// Its variables as `name = value`.
@@ -435,7 +435,7 @@ pub struct RunFinished {
     pub doubts: usize,
     /// The effect of a busy machine on its waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine_lag: Option<LagTold>,
+    pub machine_lag: Option<LagRecord>,
 }
 
 /// The outcome of a run: a verdict, or none.
@@ -467,16 +467,16 @@ pub struct Replayed {
     pub of: u32,
     /// The number of repetitions that were wanted, and why the others could not be made; absent if all were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unmade: Option<UnmadeTold>,
+    pub unmade: Option<UnmadeRecord>,
     /// The first time it did not fail in the same way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instead: Option<InsteadTold>,
+    pub instead: Option<InsteadRecord>,
 }
 
 /// The repetitions of a failing run that could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct UnmadeTold {
+pub struct UnmadeRecord {
     /// The number of repetitions that were wanted.
     pub wanted: u32,
     /// The reason why the first of them could not be made, for people.
@@ -485,16 +485,16 @@ pub struct UnmadeTold {
 
 /// A run with the moves of a failing one that did not fail in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InsteadTold {
+pub struct InsteadRecord {
     /// The outcome of the run.
     pub outcome: RunOutcome,
     /// The observed labels.
-    pub trace: Vec<LabelTold>,
+    pub trace: Vec<LabelRecord>,
 }
 
 /// A failing run is being made smaller; this is no event, and no record keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShrinkingTold {
+pub struct ShrinkingRecord {
     /// Its number.
     pub run: u64,
     /// The number of runs tried.
@@ -507,11 +507,11 @@ pub struct ShrinkingTold {
 
 /// A failing run was made smaller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShrunkTold {
+pub struct ShrunkRecord {
     /// Its number.
     pub run: u64,
     /// The smaller trace, which fails with its last label unless `step` says otherwise.
-    pub trace: Vec<LabelTold>,
+    pub trace: Vec<LabelRecord>,
     /// The number of the forbidden step of the smaller trace, from 1; absent if it is the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
@@ -557,7 +557,7 @@ pub struct CampaignFinished {
     pub failures: Vec<FailureSignature>,
     /// The latencies of the system, by message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub latencies: Vec<LatencyTold>,
+    pub latencies: Vec<LatencyRecord>,
     /// A quiescence time that fits these latencies, in milliseconds; only if there are enough of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_patience_ms: Option<u64>,
@@ -570,7 +570,7 @@ pub struct CampaignFinished {
     pub raised_patience_ms: Option<u64>,
     /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine_lag: Option<LagTold>,
+    pub machine_lag: Option<LagRecord>,
     /// The number of runs in which, from some step on, nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
@@ -579,10 +579,10 @@ pub struct CampaignFinished {
     pub refused: Option<u64>,
     /// The coverage of data and history, by measure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub measures: Vec<MeasureTold>,
+    pub measures: Vec<MeasureRecord>,
     /// The extent of the runs: their length and the values of variables.
     #[serde(default)]
-    pub history: HistoryTold,
+    pub history: HistoryRecord,
 }
 
 /// Failures of one kind.
@@ -599,7 +599,7 @@ pub struct FailureSignature {
 /// The latency of a message of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct LatencyTold {
+pub struct LatencyRecord {
     /// The message.
     pub label: String,
     /// The number of times that it was observed.
@@ -632,7 +632,7 @@ impl From<Verdict> for RunOutcome {
     }
 }
 
-impl LabelTold {
+impl LabelRecord {
     /// Returns the label of a breakdown, described by `text`.
     #[must_use]
     pub fn of_breakdown(breakdown: Breakdown, text: String, raw: Option<String>) -> Self {

@@ -11,7 +11,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefusal, SymState};
 
-use crate::event::{Allowed, Explanation, FindingTold, StateTold, WhyNot};
+use crate::event::{Allowed, Explanation, FindingRecord, StateRecord, WhyNot};
 
 /// The number of states that are listed; of more, only the number is given.
 const MAX_STATES: usize = 20;
@@ -22,7 +22,7 @@ pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
     let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
     Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
-        allowed: allowed(cx, forbidden),
+        allowed: list_allowed(cx, forbidden),
         states: states(cx, &forbidden.before),
         n_states: forbidden.before.size().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
@@ -51,16 +51,16 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
 #[must_use]
 pub fn breakdown_signature(
     cx: &Ctx<'_>,
-    how: Breakdown,
+    breakdown: Breakdown,
     status: Option<i32>,
     trace: &Trace,
     expected: &Forbidden,
 ) -> String {
-    let how = match (how, status) {
+    let how = match (breakdown, status) {
         (Breakdown::Ended, Some(status)) => format!("crash (exit status {status})"),
         (Breakdown::Ended, None) => "crash (ended)".into(),
         (Breakdown::Closed, _) => "crash (closed)".into(),
-        (Breakdown::Hung | Breakdown::Unreadable, _) => how.kind().into(),
+        (Breakdown::Hung | Breakdown::Unreadable, _) => breakdown.kind().into(),
     };
     let last = trace.labels.iter().rev().find_map(|label| match label {
         Label::Input(gate, _) => Some(format!(" after ?{}", cx.sts.gates[*gate].name)),
@@ -75,7 +75,7 @@ pub fn breakdown_signature(
 /// specification, the label and its delay, and the first conjunct of a guard that it violates. `None` for a model
 /// without clocks.
 #[must_use]
-pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingTold> {
+pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingRecord> {
     if !cx.sts.is_timed() {
         return None;
     }
@@ -105,7 +105,7 @@ pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Opti
         SwitchBlock::Overdue => deadline(cx, refusal.switch),
         _ => None,
     };
-    Some(FindingTold {
+    Some(FindingRecord {
         word: word.into(),
         rule: String::new(),
         state: locations(cx, &forbidden.before).join(", "),
@@ -146,11 +146,11 @@ fn against(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
     }
 }
 
-fn allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
+fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
     let mut told: Vec<Allowed> = Vec::new();
     for offer in &forbidden.allowed {
         let switch = cx.sts.switches[offer.switch].label.to_string();
-        let allowed = Allowed { label: offered(cx, offer), switch: Some(switch) };
+        let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch) };
         if !told.contains(&allowed) {
             told.push(allowed);
         }
@@ -162,7 +162,7 @@ fn allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
 }
 
 /// The message of an offer: with values where they are fixed, else with its condition.
-fn offered(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
+fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
     let fields = &cx.sts.gates[offer.gate].fields;
     let conjuncts: Vec<Term> =
         cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
@@ -196,10 +196,10 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
 }
 
-fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
+fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
-            let told = |state: &ioxide_model::concrete::ConcreteState| StateTold {
+            let told = |state: &ioxide_model::concrete::ConcreteState| StateRecord {
                 location: state.place(cx.sts),
                 values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
                 path: Vec::new(),
@@ -211,9 +211,9 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateTold> {
     }
 }
 
-fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateTold {
+fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateRecord {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
-    StateTold {
+    StateRecord {
         location: state.place(cx),
         values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect(),
         path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),

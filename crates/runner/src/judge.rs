@@ -20,7 +20,7 @@ use ioxide_symex::{AllowedLabel, Ctx, Forbidden, Monitor, Tolerance};
 
 use crate::adapter::several::wiring;
 use crate::codec::{CodecError, WireMessage, label_from_json};
-use crate::event::{ConnectionTold, Explanation, FindingTold, WayTold};
+use crate::event::{ConnectionRecord, Explanation, FindingRecord, WayRecord};
 use crate::explain::{explanation, timed_finding};
 use crate::json;
 use crate::line::cut;
@@ -38,7 +38,7 @@ pub struct JudgedTrace {
     /// The position of the forbidden label, from 0: the last one judged, or one before it that nothing explains.
     pub forbidden_at: Option<usize>,
     /// The finding in the words of timed testing, in a timed model.
-    pub finding: Option<FindingTold>,
+    pub finding: Option<FindingRecord>,
     /// True if the trace had left the objective before the forbidden label: it is no failure.
     pub is_outside: bool,
     /// The first input the specification does not mention: it says nothing from there on.
@@ -64,9 +64,9 @@ pub struct JudgeConfig<'o> {
     /// The meaning of the position of an input in the trace.
     pub inputs: Inputs,
     /// The way that each label came, where the trace says so.
-    pub ways: Vec<Option<WayTold>>,
+    pub ways: Vec<Option<WayRecord>>,
     /// The connections of a system that has several.
-    pub connections: Vec<ConnectionTold>,
+    pub connections: Vec<ConnectionRecord>,
 }
 
 /// The meaning of the position of inputs in a trace.
@@ -81,38 +81,38 @@ pub enum Inputs {
 
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> JudgedTrace {
-    let mut after = Monitor::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
+    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
     if !config.connections.is_empty() {
-        after = after.wired(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
+        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
     let mut watch = ObjectiveWatch::with_tolerance(config.tolerance.clone());
     let mut judged = JudgedTrace { steps: trace.len(), ..JudgedTrace::default() };
     // The number of each label in the monitor, if it may have overtaken others.
     let mut marks: Vec<u64> = Vec::with_capacity(trace.len());
     for (at, label) in trace.labels.iter().enumerate() {
-        marks.resize(at, after.mark());
-        if let Some(halted) = cx.halted() {
+        marks.resize(at, monitor.mark());
+        if let Some(halted) = cx.halt_reason() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
             judged.steps = at;
             break;
         }
         if let Some(objective) = config.objective.filter(|_| cx.sts.is_timed()) {
-            judged.is_outside = !watch.is_inside(cx, objective, after.belief());
+            judged.is_outside = !watch.is_inside(cx, objective, monitor.belief());
             watch.advance(cx, objective, label);
         }
         // Up to a message it is only the time of that message.
         if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
             && is_seen(cx.sts, next)
         {
-            after.pass(cx, time);
+            monitor.pass(cx, time);
             continue;
         }
         let way = config.ways.get(at).copied().flatten();
-        match observed(cx, &mut after, label, config.inputs, way) {
+        match observe_label(cx, &mut monitor, label, config.inputs, way) {
             Ok(AllowedLabel::Allowed) => (),
             Ok(AllowedLabel::Unspecified) => judged.unspecified = judged.unspecified.or(Some(at + 1)),
             Ok(AllowedLabel::Unknown) => {
-                let why = after.lost().map(|lost| lost.to_string()).unwrap_or_default();
+                let why = monitor.lost_states().map(|lost| lost.to_string()).unwrap_or_default();
                 judged.unknown.get_or_insert((at + 1, why));
             }
             Err(forbidden) => {
@@ -120,14 +120,14 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
                 break;
             }
         }
-        if after.doubts() > 0 {
-            let why = format!("the solver left {} questions open", after.doubts());
+        if monitor.doubts() > 0 {
+            let why = format!("the solver left {} questions open", monitor.doubts());
             judged.unknown.get_or_insert((at + 1, why));
         }
     }
-    marks.resize(judged.steps, after.mark());
-    if judged.forbidden.is_none() && judged.unknown.is_none() && after.is_unexplained() {
-        judged.give_up_held(cx, &mut after, trace, &marks);
+    marks.resize(judged.steps, monitor.mark());
+    if judged.forbidden.is_none() && judged.unknown.is_none() && monitor.is_unexplained() {
+        judged.give_up_held(cx, &mut monitor, trace, &marks);
     }
     if let (Some(objective), true, false) = (config.objective, judged.forbidden.is_some(), cx.sts.is_timed())
     {
@@ -136,7 +136,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
         judged.is_outside = !inside.unwrap_or(false);
     }
     judged.is_outside &= judged.forbidden.is_some();
-    (judged.belief, judged.doubts) = (after.size(), after.doubts() + watch.doubts());
+    (judged.belief, judged.doubts) = (monitor.size(), monitor.doubts() + watch.doubts());
     judged
 }
 
@@ -154,11 +154,11 @@ impl JudgedTrace {
 
     /// Decides about a trace at whose end a message is not explained. Where it was recorded that its time ran out it is
     /// forbidden; otherwise the message that explains it may have come later.
-    fn give_up_held(&mut self, cx: &mut Ctx<'_>, after: &mut Monitor, trace: &Trace, marks: &[u64]) {
+    fn give_up_held(&mut self, cx: &mut Ctx<'_>, monitor: &mut Monitor, trace: &Trace, marks: &[u64]) {
         let blamed = trace.forbidden_at.and_then(|at| marks.get(at));
-        if let Some(Err(forbidden)) = blamed.map(|mark| after.expire(cx, *mark)) {
+        if let Some(Err(forbidden)) = blamed.map(|mark| monitor.expire(cx, *mark)) {
             self.forbid(cx, &forbidden, trace, self.steps - 1, marks);
-        } else if after.is_unexplained() {
+        } else if monitor.is_unexplained() {
             let why = "a message is explained only by one that is not in the trace";
             self.unknown = Some((self.steps, why.into()));
         }
@@ -189,26 +189,26 @@ fn is_inside(
 }
 
 /// Moves the monitor on.
-fn observed(
+fn observe_label(
     cx: &mut Ctx<'_>,
-    after: &mut Monitor,
+    monitor: &mut Monitor,
     label: &Label,
     inputs: Inputs,
-    way: Option<WayTold>,
+    way: Option<WayRecord>,
 ) -> Result<AllowedLabel, Box<Forbidden>> {
     match (label, inputs, way) {
         (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
-            after.send(cx, label, way.map_or(0, |way| way.lane));
-            Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
+            monitor.send(cx, label, way.map_or(0, |way| way.lane));
+            Ok(if monitor.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         }
-        (_, _, Some(way)) if is_seen(cx.sts, label) => after.see(cx, label, way.arrival()),
+        (_, _, Some(way)) if is_seen(cx.sts, label) => monitor.see(cx, label, way.arrival()),
         (Label::Output(gate, _), ..) if cx.sts.gates[*gate].tells_the_end() => {
-            let observed = after.observe(cx, label)?;
+            let observed = monitor.observe(cx, label)?;
             // Whatever was under way when it went may never have been taken.
-            after.lose(cx, |_| true);
+            monitor.lose(cx, |_| true);
             Ok(observed)
         }
-        _ => after.observe(cx, label),
+        _ => monitor.observe(cx, label),
     }
 }
 
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
     use crate::samples::{VENDING, model, with_cx};
 
-    fn judged(text: &str) -> JudgedTrace {
+    fn judge_text(text: &str) -> JudgedTrace {
         let trace = plain_trace(&model(VENDING), text).unwrap();
         with_cx(model(VENDING), |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()))
     }
@@ -375,7 +375,7 @@ mod tests {
     fn an_allowed_trace_passes() {
         let text = "{\"quiescence\": true}\n{\"label\": \"coin\", \"args\": {\"n\": 5}, \"time\": 3}\n\n\
             {\"label\": \"change\", \"args\": {\"n\": 3}}\n{\"label\": \"tea\"}\n";
-        let found = judged(text);
+        let found = judge_text(text);
         assert_eq!((found.steps, found.forbidden, found.unspecified, found.belief), (4, None, None, Some(1)));
     }
 
@@ -383,7 +383,7 @@ mod tests {
     fn the_first_forbidden_label_is_explained() {
         let text = "{\"label\": \"coin\", \"args\": {\"n\": 5}}\n{\"label\": \"change\", \"args\": {\"n\": 4}}\n\
             {\"label\": \"tea\"}\n";
-        let found = judged(text);
+        let found = judge_text(text);
         assert_eq!(found.steps, 2);
         let told = found.forbidden.unwrap();
         assert_eq!(
@@ -394,13 +394,13 @@ mod tests {
 
     #[test]
     fn silence_where_something_must_come_is_forbidden() {
-        let found = judged("{\"label\": \"coin\", \"args\": {\"n\": 1}}\n{\"quiescence\": true}");
+        let found = judge_text("{\"label\": \"coin\", \"args\": {\"n\": 1}}\n{\"quiescence\": true}");
         assert!(found.forbidden.is_some());
     }
 
     #[test]
     fn after_an_input_nobody_mentions_everything_is_allowed() {
-        let found = judged("{\"label\": \"coin\", \"args\": {\"n\": 50}}\n{\"label\": \"tea\"}");
+        let found = judge_text("{\"label\": \"coin\", \"args\": {\"n\": 50}}\n{\"label\": \"tea\"}");
         assert_eq!((found.unspecified, found.forbidden, found.belief), (Some(1), None, None));
     }
 

@@ -92,28 +92,28 @@ impl Excess {
 #[must_use]
 pub fn max_message() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BYTES))
+    *LIMIT.get_or_init(|| limit_from_env("IOXIDE_MAX_MESSAGE").unwrap_or(BYTES))
 }
 
 /// Returns the number of bytes of the body of an HTTP answer that are read: `IOXIDE_MAX_MESSAGE`, or 12 MiB.
 #[must_use]
 pub fn max_body() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| said("IOXIDE_MAX_MESSAGE").unwrap_or(BODY))
+    *LIMIT.get_or_init(|| limit_from_env("IOXIDE_MAX_MESSAGE").unwrap_or(BODY))
 }
 
 /// Returns the number of items of one collection that are read: `IOXIDE_MAX_ITEMS`, or 100,000.
 pub(crate) fn max_items() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| said("IOXIDE_MAX_ITEMS").unwrap_or(ITEMS))
+    *LIMIT.get_or_init(|| limit_from_env("IOXIDE_MAX_ITEMS").unwrap_or(ITEMS))
 }
 
 /// Returns the number of digits of one number that are read: `IOXIDE_MAX_DIGITS`, or 10,000.
 pub(crate) fn max_digits() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| said("IOXIDE_MAX_DIGITS").unwrap_or(DIGITS))
+    *LIMIT.get_or_init(|| limit_from_env("IOXIDE_MAX_DIGITS").unwrap_or(DIGITS))
 }
 
-fn said(name: &str) -> Option<usize> {
+fn limit_from_env(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok().filter(|limit| *limit > 0)
 }

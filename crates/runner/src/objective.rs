@@ -151,7 +151,7 @@ impl ObjectiveWatch {
         if let Label::Delay(time) = label {
             advance_clocks(&mut values, &observer.clocks, time);
         }
-        let (seen, fields) = seen(cx, label);
+        let (seen, fields) = observed_event(cx, label);
         let scope: Valuation = values.iter().map(|(var, value)| (var, value.clone())).chain(fields).collect();
         let rules = observer.rules.iter().filter(|rule| rule.from == self.stage && rule.on == seen);
         for rule in rules {
@@ -219,7 +219,7 @@ fn advance_clocks(values: &mut Valuation, clocks: &[VarId], time: &Rational) {
 }
 
 /// Returns the event that an observer sees in `label`, with the fields of a message.
-fn seen(cx: &Ctx<'_>, label: &Label) -> (ObservedEvent, Vec<(VarId, Value)>) {
+fn observed_event(cx: &Ctx<'_>, label: &Label) -> (ObservedEvent, Vec<(VarId, Value)>) {
     match label {
         Label::Input(gate, values) | Label::Output(gate, values) => {
             let fields = cx.sts.gates[*gate].fields.iter().copied();

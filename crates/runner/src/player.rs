@@ -219,7 +219,9 @@ impl<'m> ModelPlayer<'m> {
     /// Fails if the player is asked to stop.
     fn goes_on(&self) -> Result<(), PlayError> {
         let location = || self.state.place(self.cx.sts);
-        self.cx.halted().map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))
+        self.cx
+            .halt_reason()
+            .map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))
     }
 
     fn start(&mut self) -> Result<(), PlayError> {

@@ -16,7 +16,7 @@ use ioxide_model::trace::Trace;
 
 use crate::clock::seconds;
 use crate::codec::{CodecError, WireMessage, label_from_json};
-use crate::event::{Event, EventKind, LabelKind, LabelTold, WayTold};
+use crate::event::{Event, EventKind, LabelKind, LabelRecord, WayRecord};
 use crate::json;
 use crate::line::{LineRead, cut, next_line, next_line_within};
 use crate::reporter::Reporter;
@@ -128,8 +128,8 @@ impl Record {
         &self,
         model: &Model,
         run: u64,
-    ) -> Result<(Trace, Vec<Option<WayTold>>), CodecError> {
-        let mut steps: Vec<(usize, Label, Option<WayTold>)> = Vec::new();
+    ) -> Result<(Trace, Vec<Option<WayRecord>>), CodecError> {
+        let mut steps: Vec<(usize, Label, Option<WayRecord>)> = Vec::new();
         let (mut breakdown, mut forbidden) = (None, None);
         let mut begun_last = None;
         for event in &self.events {
@@ -184,7 +184,7 @@ pub fn each<E: From<RecordError>>(
         if let Some(error) = bad {
             return Err(error.into());
         }
-        match parsed(line, number) {
+        match parse_line(line, number) {
             Ok(event) => tell(event)?,
             Err(error) => bad = Some(error),
         }
@@ -212,7 +212,7 @@ fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
 ///
 /// # Errors
 /// If the model does not know it.
-pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecError> {
+pub fn label(model: &Model, told: &LabelRecord) -> Result<Option<Label>, CodecError> {
     let message = || WireMessage { label: told.label.clone(), args: told.args.clone() };
     match told.kind {
         LabelKind::Quiescence => Ok(Some(Label::Quiescence)),
@@ -225,7 +225,7 @@ pub fn label(model: &Model, told: &LabelTold) -> Result<Option<Label>, CodecErro
     }
 }
 
-fn parsed(line: LineRead, number: usize) -> Result<Event, RecordError> {
+fn parse_line(line: LineRead, number: usize) -> Result<Event, RecordError> {
     let bad = |reason: String| RecordError::BadLine { line: number, reason };
     match line {
         LineRead::Text(text) => json::read(&text).map_err(|error| bad(error.to_string())),

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clock::RunClock;
-use crate::event::{Event, EventKind, ShrinkingTold};
+use crate::event::{Event, EventKind, ShrinkingRecord};
 
 /// A receiver of all events, in order; runs that go on at once call it from their own threads.
 pub trait Reporter: Send {
@@ -15,7 +15,7 @@ pub trait Reporter: Send {
     fn event(&mut self, event: &Event) -> io::Result<()>;
 
     /// Takes the progress of shrinking a failing run, which is no event.
-    fn shrinking(&mut self, _told: &ShrinkingTold) {}
+    fn shrinking(&mut self, _told: &ShrinkingRecord) {}
 }
 
 /// A reporter that ignores all events.
@@ -42,7 +42,7 @@ impl Reporter for Vec<Box<dyn Reporter + '_>> {
         self.iter_mut().try_for_each(|reporter| reporter.event(event))
     }
 
-    fn shrinking(&mut self, told: &ShrinkingTold) {
+    fn shrinking(&mut self, told: &ShrinkingRecord) {
         self.iter_mut().for_each(|reporter| reporter.shrinking(told));
     }
 }
@@ -89,7 +89,7 @@ impl<'r> EventSink<'r> {
     }
 
     /// Reports the progress of shrinking a failing run.
-    pub fn shrinking(&self, told: &ShrinkingTold) {
+    pub fn shrinking(&self, told: &ShrinkingRecord) {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner).reporter.shrinking(told);
     }
 }

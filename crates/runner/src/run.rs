@@ -53,8 +53,8 @@ use crate::clock::patience::Patience;
 use crate::clock::{duration, seconds};
 use crate::coverage::{Coverage, EnoughCoverage};
 use crate::event::{
-    EventKind, FindingTold, LabelTold, LagTold, RunFinished, RunOutcome, RunStarted, StepTold, SystemTrouble,
-    ToleranceTold, VerdictTold, WayTold,
+    EventKind, FindingRecord, LabelRecord, LagRecord, RunFinished, RunOutcome, RunStarted, StepRecord,
+    SystemTrouble, ToleranceRecord, VerdictRecord, WayRecord,
 };
 use crate::explain::{explanation, signature, timed_finding};
 use crate::line::cut;
@@ -197,49 +197,49 @@ impl RunEnd {
 /// # Errors
 /// If an event cannot be told.
 pub fn run(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     config: &RunConfig,
     id: RunId,
     coverage: &mut Coverage,
-    teller: &EventSink<'_>,
+    sink: &EventSink<'_>,
 ) -> io::Result<RunResult> {
     tester.start(id.seed);
     coverage.begin_run();
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
-    let trouble = bench.adapter.reset().err();
-    let pace = RunPace::start(bench.cx.sts.is_timed(), bench.adapter);
+    let trouble = setup.adapter.reset().err();
+    let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
-    let is_measured = !bench.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
+    let is_measured = !setup.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
     let lag = is_measured.then(|| config.lag.watch());
     let tolerance = match &pace {
         // The system has started after it was asked to, however late that was heard.
         RunPace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
         RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
     };
-    let told = (!tolerance.is_exact()).then(|| ToleranceTold::from(&tolerance));
+    let told = (!tolerance.is_exact()).then(|| ToleranceRecord::from(&tolerance));
     let (run, seed) = (id.run, id.seed);
-    let unconfirmed = bench.adapter.receipt() == InputReceipt::Written;
-    let connections = bench.adapter.connections();
+    let unconfirmed = setup.adapter.receipt() == InputReceipt::Written;
+    let connections = setup.adapter.connections();
     let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
-    let has_times = teller.tell(EventKind::RunStarted(started))? > 0;
-    let after = Monitor::with_tolerance(bench.cx, tolerance.clone()).judging(config.relation);
-    let after = after.wired(bench.adapter.wiring());
+    let has_times = sink.tell(EventKind::RunStarted(started))? > 0;
+    let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).judging(config.relation);
+    let monitor = monitor.with_wiring(setup.adapter.wiring());
     let mut walk = RunLoop {
-        bench,
+        setup,
         config,
         pace,
         tolerance,
         max_steps: tester.step_limit().unwrap_or(usize::MAX).min(config.max_steps),
         at: Duration::ZERO,
-        after,
+        monitor,
         raw: None,
         way: None,
         is_under_way: false,
         crossed: VecDeque::new(),
         trace: Trace::default(),
-        history: Trace::default(),
+        told_trace: Trace::default(),
         told: 0,
         happened: Vec::new(),
         watch: ObjectiveWatch::with_tolerance(config.tolerance.clone()),
@@ -255,18 +255,18 @@ pub fn run(
         unwritten: 0,
         coverage,
         explained: Vec::new(),
-        teller,
+        sink,
     };
     let ended = match trouble {
         Some(error) => LoopEnd::Trouble(error),
         None => walk.run(tester)?,
     };
     if walk.is_stuck(&ended) {
-        walk.bench.adapter.note_breakdown();
+        walk.setup.adapter.note_breakdown();
     }
-    let finding = tester.finding(walk.bench.cx, &walk.trace);
+    let finding = tester.finding(walk.setup.cx, &walk.trace);
     let end = match ended {
-        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.passed(reason),
+        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.pass_or_inconclusive(reason),
         LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
@@ -280,7 +280,7 @@ pub fn run(
 
 /// A run under way.
 struct RunLoop<'w, 'b, 'm, 'r> {
-    bench: &'w mut RunSetup<'b, 'm>,
+    setup: &'w mut RunSetup<'b, 'm>,
     config: &'w RunConfig,
     pace: RunPace,
     /// The tolerance of instants, with that of the start.
@@ -289,18 +289,18 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     max_steps: usize,
     /// The instant up to which the passage of time was reported.
     at: Duration,
-    after: Monitor,
+    monitor: Monitor,
     /// The next message to report, as it was on the wire.
     raw: Option<String>,
     /// The way that message travelled, where there are several lanes.
-    way: Option<WayTold>,
+    way: Option<WayRecord>,
     /// True while an input is reported that was not confirmed at once.
     is_under_way: bool,
     /// The messages that may have overtaken others.
     crossed: VecDeque<CrossedMessage>,
     trace: Trace,
     /// The trace as the tester was told it: quiescence that was taken back stays in it.
-    history: Trace,
+    told_trace: Trace,
     /// The number of steps reported, those taken back included.
     told: usize,
     /// The origin of each label of the trace.
@@ -325,7 +325,7 @@ struct RunLoop<'w, 'b, 'm, 'r> {
     coverage: &'w mut Coverage,
     /// The switches that explain the messages since the last move.
     explained: Vec<Vec<SwitchId>>,
-    teller: &'w EventSink<'r>,
+    sink: &'w EventSink<'r>,
 }
 
 /// The origin of a label of the trace.
@@ -357,7 +357,7 @@ type LoopStep = ControlFlow<LoopEnd>;
 impl RunLoop<'_, '_, '_, '_> {
     fn run(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
         loop {
-            if self.bench.stop.load(Ordering::Relaxed) || self.config.is_late() {
+            if self.setup.stop.load(Ordering::Relaxed) || self.config.is_late() {
                 return Ok(LoopEnd::Interrupted);
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
@@ -365,7 +365,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             self.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = matches!(self.pace, RunPace::Untimed);
-            let step = match tester.next(self.bench.cx, &self.after, &self.history) {
+            let step = match tester.next(self.setup.cx, &self.monitor, &self.told_trace) {
                 TesterMove::Stop(stop) => return self.stop(stop),
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
@@ -377,7 +377,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
                 TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
                 TesterMove::Observe => {
-                    let horizon = self.after.horizon(self.bench.cx) + &self.lag();
+                    let horizon = self.monitor.horizon(self.setup.cx) + &self.lag();
                     self.observe_timed(duration(&horizon))?
                 }
                 TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
@@ -391,7 +391,7 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns whether one more move fits into the limit of steps.
     fn has_room(&self) -> bool {
-        self.trace.len() + labels_of_a_look(self.bench.cx.sts) <= self.max_steps
+        self.trace.len() + labels_of_a_look(self.setup.cx.sts) <= self.max_steps
     }
 
     /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
@@ -401,8 +401,8 @@ impl RunLoop<'_, '_, '_, '_> {
             if !is_untimed || self.is_gone || !self.has_room() {
                 break;
             }
-            let step = match self.bench.adapter.poll() {
-                Ok(Some(output)) => self.seen(output)?,
+            let step = match self.setup.adapter.poll() {
+                Ok(Some(output)) => self.judge_output(output)?,
                 Ok(None) => break,
                 Err(error) => self.broke(error)?,
             };
@@ -412,7 +412,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
         let stop = match stop {
-            TesterStop::GoalMet(_) if self.after.is_unexplained() && !self.has_room() => {
+            TesterStop::GoalMet(_) if self.monitor.is_unexplained() && !self.has_room() => {
                 TesterStop::GoalMissed(format!(
                     "the limit of {} steps was reached before a message was explained",
                     self.max_steps
@@ -424,13 +424,13 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Judges a message that was seen.
-    fn seen(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
+    fn judge_output(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
         self.count_reply(&output);
         let at = output.times();
         let ArrivedOutput { label, raw, way, is_first, .. } = output;
         self.raw = raw;
         self.count_latency(&label, at.begun, is_first);
-        self.way = WayTold::seen(way);
+        self.way = WayRecord::for_arrival(way);
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
             ended @ ControlFlow::Break(_) => Ok(ended),
@@ -448,7 +448,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn patience(&self) -> Duration {
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         let last = self.trace.labels.iter().rev().find(is_message);
-        match self.after.belief() {
+        match self.monitor.belief() {
             Belief::Concrete(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
             Belief::Symbolic(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
             Belief::Unspecified => self.config.patience.here(last, []),
@@ -461,7 +461,7 @@ impl RunLoop<'_, '_, '_, '_> {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
         let Some(asked) = self.asked.take() else { return };
-        if self.bench.adapter.knows_silence() {
+        if self.setup.adapter.knows_silence() {
             return;
         }
         let taken = began.saturating_duration_since(asked);
@@ -471,7 +471,7 @@ impl RunLoop<'_, '_, '_, '_> {
         if is_first && taken > self.patience() {
             return;
         }
-        self.config.patience.answered(taken);
+        self.config.patience.record_answer(taken);
         // Where events have no times, what is told has none either.
         if self.has_times {
             self.latencies.add(*gate, taken, self.patience());
@@ -491,7 +491,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.unless_late(label, arrival, at.begun, forbidden)
             }
             step => {
-                self.silences.seen(label, arrival);
+                self.silences.record_output(label, arrival);
                 self.note_crossing(arrival, at.complete);
                 Ok(step)
             }
@@ -503,16 +503,16 @@ impl RunLoop<'_, '_, '_, '_> {
         label: &Label,
         observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
     ) -> io::Result<LoopStep> {
-        let switches = explaining(self.bench.cx, self.after.belief(), label);
+        let switches = explaining(self.setup.cx, self.monitor.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
-        self.coverage.note(self.bench.cx, self.after.belief(), label, &switches);
+        self.coverage.note(self.setup.cx, self.monitor.belief(), label, &switches);
         if let Some(enough) = &self.config.enough {
             enough.note(&self.coverage.fresh());
         }
-        let before = self.after.mark();
-        let judged = observe(&mut self.after, self.bench.cx);
-        let mark = self.after.mark();
+        let before = self.monitor.mark();
+        let judged = observe(&mut self.monitor, self.setup.cx);
+        let mark = self.monitor.mark();
         self.tell_step(label, &switches, (mark > before).then_some(mark))?;
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.explained.push(switches);
@@ -526,7 +526,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }
             Err(_) => {
-                let shown = label.show(self.bench.cx.pool, self.bench.cx.sts);
+                let shown = label.show(self.setup.cx.pool, self.setup.cx.sts);
                 ControlFlow::Break(LoopEnd::Outside(shown))
             }
         })
@@ -537,7 +537,7 @@ impl RunLoop<'_, '_, '_, '_> {
         if self.unknown.is_some() {
             return;
         }
-        let why = match (observed, self.after.lost(), self.after.doubts()) {
+        let why = match (observed, self.monitor.lost_states(), self.monitor.doubts()) {
             (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
             (Some(_), _, 1..) => "the solver left a question open".into(),
             _ => return,
@@ -550,23 +550,23 @@ impl RunLoop<'_, '_, '_, '_> {
         self.told += 1;
         self.trace.labels.push(label.clone());
         self.happened.push(TracedLabel { origin: self.how(label), step: self.told, mark });
-        self.history.labels.push(label.clone());
+        self.told_trace.labels.push(label.clone());
         self.unwritten = 0;
-        let sts = self.bench.cx.sts;
+        let sts = self.setup.cx.sts;
         let (raw, way) = match label {
             Label::Input(..) | Label::Output(..) => {
                 (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
             }
             Label::Quiescence | Label::Delay(_) => (None, None),
         };
-        let step = StepTold {
+        let step = StepRecord {
             step: self.told,
-            label: LabelTold { raw, way, ..LabelTold::new(self.bench.cx.pool, sts, label) },
-            belief: self.after.size(),
+            label: LabelRecord { raw, way, ..LabelRecord::new(self.setup.cx.pool, sts, label) },
+            belief: self.monitor.size(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
-        self.teller.tell(match label {
+        self.sink.tell(match label {
             Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
             Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
                 EventKind::Observation(step)
@@ -578,7 +578,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Returns the origin of `label`, which is reported now.
     fn how(&self, label: &Label) -> LabelOrigin {
         let is_given =
-            matches!(label, Label::Input(gate, _) if self.bench.cx.sts.gates[*gate].kind == GateKind::Input);
+            matches!(label, Label::Input(gate, _) if self.setup.cx.sts.gates[*gate].kind == GateKind::Input);
         match (is_given, self.way) {
             (true, way) if self.is_under_way => {
                 LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
@@ -597,7 +597,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().map(|it| it.origin));
         let labels: Vec<(Label, LabelOrigin)> = labels.take(n).collect();
-        let inside = orders::is_inside(self.bench.cx, &objective, &labels, self.config.relation);
+        let inside = orders::is_inside(self.setup.cx, &objective, &labels, self.config.relation);
         self.watch.doubt(usize::from(inside.is_none()));
         inside.unwrap_or(false)
     }
@@ -606,7 +606,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn is_inside_in_time(&mut self) -> bool {
         match &self.config.objective {
             Some(objective) if !matches!(self.pace, RunPace::Untimed) => {
-                self.watch.is_inside(self.bench.cx, objective, self.after.belief())
+                self.watch.is_inside(self.setup.cx, objective, self.monitor.belief())
             }
             _ => true,
         }
@@ -614,7 +614,7 @@ impl RunLoop<'_, '_, '_, '_> {
 
     fn advance_watch(&mut self, label: &Label) {
         if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, RunPace::Untimed)) {
-            self.watch.advance(self.bench.cx, objective, label);
+            self.watch.advance(self.setup.cx, objective, label);
         }
     }
 
@@ -624,7 +624,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Returns the end of a run whose goal was met: pass, or inconclusive if something is unknown.
-    fn passed(&self, reason: String) -> RunEnd {
+    fn pass_or_inconclusive(&self, reason: String) -> RunEnd {
         match &self.unknown {
             None => RunEnd::Verdict(Verdict::Pass, reason),
             Some((step, why)) => {
@@ -634,7 +634,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Returns the position in the trace of the message that `forbidden` blames.
-    fn blamed(&self, forbidden: &Forbidden) -> Option<usize> {
+    fn blamed_position(&self, forbidden: &Forbidden) -> Option<usize> {
         let held = forbidden.held.and_then(|mark| self.happened.iter().rposition(|it| it.mark == Some(mark)));
         held.or_else(|| self.trace.len().checked_sub(1))
     }
@@ -643,14 +643,14 @@ impl RunLoop<'_, '_, '_, '_> {
         if let Some(reason) = self.excuse_by_lag() {
             return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
         }
-        self.trace.forbidden_at = self.blamed(forbidden);
+        self.trace.forbidden_at = self.blamed_position(forbidden);
         let step = self.trace.forbidden_at.and_then(|at| self.happened.get(at)).map(|it| it.step);
-        let explanation = explanation(self.bench.cx, forbidden);
-        let judged = timed_finding(self.bench.cx, forbidden, &self.trace);
-        let finding = match (finding.map(FindingTold::from), judged) {
+        let explanation = explanation(self.setup.cx, forbidden);
+        let judged = timed_finding(self.setup.cx, forbidden, &self.trace);
+        let finding = match (finding.map(FindingRecord::from), judged) {
             // The part of a guard that does not hold says more than the whole guard of an arc.
-            (Some(guided), Some(FindingTold { because: Some(part), .. })) => {
-                Some(FindingTold { because: Some(part), ..guided })
+            (Some(guided), Some(FindingRecord { because: Some(part), .. })) => {
+                Some(FindingRecord { because: Some(part), ..guided })
             }
             (guided, judged) => guided.or(judged),
         };
@@ -658,17 +658,17 @@ impl RunLoop<'_, '_, '_, '_> {
             Label::Delay(_) => "the specification does not allow so long a silence here".into(),
             _ => format!("the specification does not allow {} here", explanation.observed),
         };
-        self.signature = Some(signature(self.bench.cx, forbidden));
-        let told = VerdictTold {
+        self.signature = Some(signature(self.setup.cx, forbidden));
+        let told = VerdictRecord {
             kind: Some("forbidden".into()),
             step: step.filter(|step| *step < self.told),
             explanation: Some(explanation),
             signature: self.signature.clone(),
             finding,
-            last_words: self.bench.adapter.last_words(),
-            ..VerdictTold::new(Verdict::Fail, reason.clone())
+            last_words: self.setup.adapter.last_words(),
+            ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.teller.tell(EventKind::Verdict(told))?;
+        self.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 
@@ -677,24 +677,23 @@ impl RunLoop<'_, '_, '_, '_> {
         match &end {
             RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Interrupted => (),
             RunEnd::Verdict(verdict, reason) => {
-                let told = VerdictTold {
+                let told = VerdictRecord {
                     unknown_from,
-                    finding: finding.map(FindingTold::from),
-                    ..VerdictTold::new(*verdict, reason.clone())
+                    finding: finding.map(FindingRecord::from),
+                    ..VerdictRecord::new(*verdict, reason.clone())
                 };
-                self.teller.tell(EventKind::Verdict(told))?;
+                self.sink.tell(EventKind::Verdict(told))?;
             }
             RunEnd::Error(error) => {
-                let last_words = self.bench.adapter.last_words();
-                self.teller
-                    .tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
+                let last_words = self.setup.adapter.last_words();
+                self.sink.tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
             }
         }
         let (outcome, steps, doubts) =
-            (end.outcome(), self.trace.n_steps(), self.after.doubts() + self.watch.doubts());
-        let machine_lag = LagTold::of(self.lag_effect);
+            (end.outcome(), self.trace.n_steps(), self.monitor.doubts() + self.watch.doubts());
+        let machine_lag = LagRecord::of(self.lag_effect);
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
-        self.teller.tell(EventKind::RunFinished(finished))?;
+        self.sink.tell(EventKind::RunFinished(finished))?;
         let Self { trace, signature, latencies, lag_effect: lag, .. } = self;
         Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
     }

@@ -116,8 +116,8 @@ pub(crate) fn test_by(
     reporter: &mut dyn Reporter,
 ) -> io::Result<CampaignOutcome> {
     let mut clock = StoppedClock;
-    let teller = EventSink::new(reporter, &mut clock);
-    on_bench(spec, sut, config.seed, |bench| campaign(bench, tester, config, &teller))
+    let sink = EventSink::new(reporter, &mut clock);
+    on_bench(spec, sut, config.seed, |bench| campaign(bench, tester, config, &sink))
 }
 
 /// Calls `body` with `spec` on one side and `sut` played on the other.

@@ -145,7 +145,7 @@ impl Secrets {
     #[must_use]
     pub fn hide(&self, text: &str) -> String {
         let text = &*self.without_arguments(text);
-        let covered = self.covered(text.as_bytes());
+        let covered = self.mark_secret_bytes(text.as_bytes());
         let mut shown = String::with_capacity(text.len());
         let mut is_hidden = false;
         for (at, letter) in text.char_indices() {
@@ -181,11 +181,11 @@ impl Secrets {
     /// Returns whether `text` contains a secret, or a part of one that is hidden.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        self.covered(text.as_bytes()).contains(&true)
+        self.mark_secret_bytes(text.as_bytes()).contains(&true)
     }
 
     /// Returns for every byte whether it belongs to a secret.
-    fn covered(&self, bytes: &[u8]) -> Vec<bool> {
+    fn mark_secret_bytes(&self, bytes: &[u8]) -> Vec<bool> {
         let mut covered = vec![false; bytes.len()];
         self.each_match(bytes, |start, end| covered[start..end].fill(true));
         if let Some(plain) = PlainText::of(bytes) {

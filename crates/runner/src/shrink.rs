@@ -134,13 +134,13 @@ pub type ShrinkProgress<'p> = &'p mut dyn FnMut(ShrinkStatus);
 
 /// Makes a failing run smaller that failed again.
 pub fn shrink(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     config: &RunConfig,
     failure: &ConfirmedFailure<'_>,
     budget: &ShrinkConfig,
     progress: ShrinkProgress<'_>,
 ) -> ShrunkRun {
-    let mut search = ShrinkSearch::new(bench, config, failure, budget, progress);
+    let mut search = ShrinkSearch::new(setup, config, failure, budget, progress);
     let mut minimal = search.rounds();
     let mut again = search.confirm(failure, budget.replays);
     // A run that was given up was tried already, so every round has fewer candidates left than the one before.
@@ -200,7 +200,7 @@ const FURTHER: [ShrinkPass; 4] = [values::together, steps::blocks, steps::pairs,
 
 /// The search for a smaller run.
 struct ShrinkSearch<'s, 'b, 'm, 'p> {
-    bench: &'s mut RunSetup<'b, 'm>,
+    setup: &'s mut RunSetup<'b, 'm>,
     config: RunConfig,
     flow: ReplyFlow,
     progress: ShrinkProgress<'p>,
@@ -224,7 +224,7 @@ struct ShrinkSearch<'s, 'b, 'm, 'p> {
 
 impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     fn new(
-        bench: &'s mut RunSetup<'b, 'm>,
+        setup: &'s mut RunSetup<'b, 'm>,
         config: &RunConfig,
         failure: &ConfirmedFailure<'_>,
         budget: &ShrinkConfig,
@@ -233,8 +233,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let deadline = budget.time.and_then(|time| Instant::now().checked_add(time));
         let deadline = deadline.into_iter().chain(config.deadline).min();
         let trace = failure.trace().clone();
-        let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
-        let plan = plan_by_meaning(&flow, bench.cx.sts, &trace);
+        let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
+        let plan = plan_by_meaning(&flow, setup.cx.sts, &trace);
         Self {
             flow,
             // The last word on the smallest run is that of `confirm`, which awaits a first reply to its limit.
@@ -251,7 +251,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             changes: 0,
             tried: HashMap::new(),
             unreached: 0,
-            bench,
+            setup,
         }
     }
 
@@ -283,7 +283,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let mut stride = 1;
         let mut is_first_choice = true;
         while !self.before.is_empty() {
-            let again = repeat(self.bench, &self.config, &self.best.trace, self.sign, times);
+            let again = repeat(self.setup, &self.config, &self.best.trace, self.sign, times);
             // If nothing could be repeated, nothing speaks against a run that failed when it was found.
             if again.failed > 0 || again.of == 0 {
                 let (reproduced, of, is_steady) = (again.failed, again.of, again.is_steady());
@@ -316,7 +316,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     fn early(&self) -> Option<ShrinkCutOff> {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         match () {
-            () if self.bench.stop.load(Ordering::Relaxed) => Some(ShrinkCutOff::Stopped),
+            () if self.setup.stop.load(Ordering::Relaxed) => Some(ShrinkCutOff::Stopped),
             () if self.unreached >= MAX_UNREACHED => Some(ShrinkCutOff::Unreached),
             () if self.left == 0 => Some(ShrinkCutOff::Attempts),
             () if is_late => Some(ShrinkCutOff::Time),
@@ -333,7 +333,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         if order::compare(&plan, &self.best.plan) != Order::Less {
             return Ok(CandidateFate::Refused);
         }
-        let plan = without_lost_references(&self.flow, self.bench.cx.sts, &self.best.trace, plan);
+        let plan = without_lost_references(&self.flow, self.setup.cx.sts, &self.best.trace, plan);
         let meaning = order::meaning(&plan);
         for _ in self.tried.get(&meaning).copied().unwrap_or(0)..self.tries {
             if self.early().is_some() {
@@ -364,10 +364,10 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
 
     /// Makes one run with these moves; returns it if it fails in the same way and is smaller than the best.
     fn smaller_failure(&mut self, plan: &[PlannedMove]) -> Option<SmallerRun> {
-        let finished = run_again(self.bench, &self.config, plan, Unmentioned::Skip)?;
+        let finished = run_again(self.setup, &self.config, plan, Unmentioned::Skip)?;
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
-        let plan = plan_by_meaning(&self.flow, self.bench.cx.sts, &finished.trace);
+        let plan = plan_by_meaning(&self.flow, self.setup.cx.sts, &finished.trace);
         let is_smaller = order::compare(&plan, &self.best.plan) == Order::Less;
         let is_alike = FailureSign::of(&finished) == Some(self.sign);
         let signature = finished.signature.unwrap_or_default();
@@ -381,7 +381,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             return false;
         }
         self.left -= 1;
-        let again = run_again(self.bench, &self.config, plan, Unmentioned::Skip);
+        let again = run_again(self.setup, &self.config, plan, Unmentioned::Skip);
         again.is_some_and(|again| FailureSign::of(&again) == Some(self.sign))
     }
 }

@@ -15,10 +15,10 @@ use crate::solver::UnknownReason;
 /// A source of the decision to stop.
 pub trait Signal: Send + Sync {
     /// Returns the reason to stop now, if there is one. Once there is one, there always is.
-    fn halted(&self) -> Option<Halted>;
+    fn halt_reason(&self) -> Option<Halted>;
 
     /// Returns the time that is left; `None` if there is no limit.
-    fn left(&self) -> Option<Duration>;
+    fn time_left(&self) -> Option<Duration>;
 }
 
 /// The reason to stop.
@@ -70,20 +70,20 @@ impl Halt {
 
     /// Returns the reason to stop now, if there is one.
     #[must_use]
-    pub fn halted(&self) -> Option<Halted> {
-        self.0.as_ref().and_then(|signal| signal.halted())
+    pub fn halt_reason(&self) -> Option<Halted> {
+        self.0.as_ref().and_then(|signal| signal.halt_reason())
     }
 
     /// Returns the time that is left, if there is a limit.
     #[must_use]
-    pub fn left(&self) -> Option<Duration> {
-        self.0.as_ref().and_then(|signal| signal.left())
+    pub fn time_left(&self) -> Option<Duration> {
+        self.0.as_ref().and_then(|signal| signal.time_left())
     }
 
     /// Returns the shorter of `time` and the time left.
     #[must_use]
     pub fn at_most(&self, time: Duration) -> Duration {
-        self.left().map_or(time, |left| left.min(time))
+        self.time_left().map_or(time, |left| left.min(time))
     }
 }
 
@@ -91,12 +91,12 @@ impl Halt {
 struct EitherSignal(Halt, Halt);
 
 impl Signal for EitherSignal {
-    fn halted(&self) -> Option<Halted> {
-        self.0.halted().or_else(|| self.1.halted())
+    fn halt_reason(&self) -> Option<Halted> {
+        self.0.halt_reason().or_else(|| self.1.halt_reason())
     }
 
-    fn left(&self) -> Option<Duration> {
-        match (self.0.left(), self.1.left()) {
+    fn time_left(&self) -> Option<Duration> {
+        match (self.0.time_left(), self.1.time_left()) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         }
@@ -124,18 +124,18 @@ impl HaltCell {
 }
 
 impl Signal for HaltCell {
-    fn halted(&self) -> Option<Halted> {
-        self.get().halted()
+    fn halt_reason(&self) -> Option<Halted> {
+        self.get().halt_reason()
     }
 
-    fn left(&self) -> Option<Duration> {
-        self.get().left()
+    fn time_left(&self) -> Option<Duration> {
+        self.get().time_left()
     }
 }
 
 impl fmt::Debug for Halt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Halt({:?})", self.halted())
+        write!(f, "Halt({:?})", self.halt_reason())
     }
 }
 
@@ -167,13 +167,13 @@ impl AfterAsks {
 }
 
 impl Signal for AfterAsks {
-    fn halted(&self) -> Option<Halted> {
+    fn halt_reason(&self) -> Option<Halted> {
         use std::sync::atomic::Ordering::Relaxed;
         let before = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
         (before == Ok(0)).then_some(Halted::Time)
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         None
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_first_of_two_signals_counts() {
         let patient = || Halt::new(AfterAsks::new(100));
-        let both = |one: &Halt, other: &Halt| one.or(other).halted();
+        let both = |one: &Halt, other: &Halt| one.or(other).halt_reason();
         assert_eq!(both(&patient(), &Halt::new(AfterAsks::new(0))), Some(Halted::Time));
         assert_eq!(both(&Halt::new(AfterAsks::new(0)), &patient()), Some(Halted::Time));
         assert_eq!(both(&Halt::new(AfterAsks::new(0)), &Halt::default()), Some(Halted::Time));
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
         assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
         assert_eq!(solver.check(&mut pool, &[tt]), SolverAnswer::Unknown(UnknownReason::Limit));
-        assert_eq!(solver.halt().halted(), Some(Halted::Time));
+        assert_eq!(solver.halt().halt_reason(), Some(Halted::Time));
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl ScriptedSolver {
 
     /// Returns the questions so far.
     #[must_use]
-    pub fn asked(&self) -> &[Vec<Term>] {
+    pub fn questions(&self) -> &[Vec<Term>] {
         &self.asked
     }
 }

@@ -137,7 +137,7 @@ fn assemble_layers(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn 
 
 impl Solver for SolverStack {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        if let Some(halted) = self.halt.get().halted() {
+        if let Some(halted) = self.halt.get().halt_reason() {
             return SolverAnswer::Unknown(halted.into());
         }
         self.discard_if_other_pool(pool);
@@ -145,7 +145,7 @@ impl Solver for SolverStack {
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        if let Some(halted) = self.halt.get().halted() {
+        if let Some(halted) = self.halt.get().halt_reason() {
             return SolverDecision::Unknown(halted.into());
         }
         self.discard_if_other_pool(pool);

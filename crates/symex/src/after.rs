@@ -18,7 +18,7 @@
 //! | silence | every input was taken, no message is held, and the state reached is quiescent |
 //!
 //! *Promises.* An observation is [`Forbidden`] only if every course forbids it. If a belief may lack states (internal
-//! steps cut at the limit, too many courses), [`Monitor::lost`] says so, and nothing is forbidden from there on. After
+//! steps cut at the limit, too many courses), [`Monitor::lost_states`] says so, and nothing is forbidden from there on. After
 //! an input the specification does not mention, a course allows everything.
 
 mod blame;
@@ -154,7 +154,7 @@ impl Monitor {
 
     /// Sets the connections by which messages arrive.
     #[must_use]
-    pub fn wired(self, wiring: Option<Arc<ConnectionWiring>>) -> Self {
+    pub fn with_wiring(self, wiring: Option<Arc<ConnectionWiring>>) -> Self {
         Self { wiring, ..self }
     }
 
@@ -209,21 +209,21 @@ impl Monitor {
 
     /// Returns the reason why the belief may lack states, if it may.
     #[must_use]
-    pub fn lost(&self) -> Option<LostStates> {
-        self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost()))
+    pub fn lost_states(&self) -> Option<LostStates> {
+        self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost_states()))
     }
 
     /// Returns the seconds since the start, as observed; `None` if the model has no clocks.
     #[must_use]
     pub fn now(&self) -> Option<&Rational> {
-        self.front().timed().map(TimedCourse::now)
+        self.front().as_timed().map(TimedCourse::now)
     }
 
     /// Returns a delay from now, in seconds, after which no guard changes any more by time alone: a tester that waited
     /// so long without a message has observed quiescence.
     pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         // Without clocks nothing changes by time alone.
-        self.front().timed().map_or(Rational::ONE, |course| course.horizon(cx))
+        self.front().as_timed().map_or(Rational::ONE, |course| course.horizon(cx))
     }
 
     /// Returns whether the specification allows this label now, or mentions it if it is an input, on every course.
@@ -236,7 +236,7 @@ impl Monitor {
     /// now: what it sent may not have been seen yet, and if it sent nothing, that is soon forbidden.
     pub fn is_overdue(&self, cx: &mut Ctx<'_>) -> bool {
         let settled = self.courses.iter().filter(|course| course.is_settled());
-        settled.filter_map(|course| course.single.timed()).any(|course| course.is_overdue(cx))
+        settled.filter_map(|course| course.single.as_timed()).any(|course| course.is_overdue(cx))
     }
 
     /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent. If instants
@@ -332,7 +332,7 @@ impl Monitor {
                 let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
                 let observed = self.step(cx, label, may);
                 match (observed, held.is_empty()) {
-                    (Ok(observed), true) => self.explained(cx, before, observed),
+                    (Ok(observed), true) => self.settle_orders(cx, before, observed),
                     (Err(refused), true) => Err(self.blame(cx, label, refused)),
                     (observed, false) => {
                         if observed.is_err() {
@@ -389,7 +389,7 @@ impl Monitor {
 
     /// Ends the orders that still hold a message, as nothing else is under way. If all do, the message is forbidden and
     /// the courses are reset to `before`.
-    fn explained(
+    fn settle_orders(
         &mut self,
         cx: &mut Ctx<'_>,
         before: Vec<EventCourse>,
@@ -413,8 +413,8 @@ impl Monitor {
     }
 
     /// Returns the states the specification may be in and the outputs they allow, with no refusals.
-    pub fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
-        Forbidden { refusals: Vec::new(), courses: self.courses.len(), ..self.front().expected(cx) }
+    pub fn expected_outputs(&self, cx: &mut Ctx<'_>) -> Forbidden {
+        Forbidden { refusals: Vec::new(), courses: self.courses.len(), ..self.front().expected_outputs(cx) }
     }
 
     /// Lets time pass up to a message, which is judged together with its instant.
@@ -465,7 +465,7 @@ impl Monitor {
                 Ok(_) => survivors.push(next),
                 Err(forbidden) => {
                     // What it lacks might have allowed it.
-                    self.lost = self.lost.or(next.single.lost());
+                    self.lost = self.lost.or(next.single.lost_states());
                     refused.get_or_insert(forbidden);
                 }
             }
@@ -486,7 +486,7 @@ impl Monitor {
         &mut self,
         observed: Result<AllowedLabel, Box<Forbidden>>,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
-        match (&observed, self.lost()) {
+        match (&observed, self.lost_states()) {
             (Ok(AllowedLabel::Allowed), _) | (_, None) => observed,
             (_, lost) => {
                 self.lost = lost;

@@ -38,8 +38,8 @@ pub struct PoolSnapshot {
 impl<'a> Ctx<'a> {
     /// The context over `model`.
     pub fn new(model: &'a mut Model, solver: &'a mut dyn Solver) -> Self {
-        let delay = model.pool.reserved("delay", Sort::Real);
-        let instant = model.pool.reserved("instant", Sort::Real);
+        let delay = model.pool.reserved_var("delay", Sort::Real);
+        let instant = model.pool.reserved_var("instant", Sort::Real);
         let (halt, names) = (solver.halt(), FxHashMap::default());
         Self { sts: &model.sts, pool: &mut model.pool, solver, delay, instant, halt, names }
     }
@@ -65,8 +65,8 @@ impl<'a> Ctx<'a> {
 
     /// Returns the reason to stop now, if there is one: searches ask between two states.
     #[must_use]
-    pub fn halted(&self) -> Option<Halted> {
-        self.halt.halted()
+    pub fn halt_reason(&self) -> Option<Halted> {
+        self.halt.halt_reason()
     }
 
     /// Returns the terms as they are now.
@@ -102,7 +102,7 @@ impl<'a> Ctx<'a> {
     /// Returns the variable that names the value at the `position`-th leaf of the live variables of a location.
     pub(crate) fn position_name(&mut self, position: u32, sort: Sort) -> Term {
         let base = *self.names.entry(sort).or_insert_with(|| self.pool.declare("v", sort));
-        let name = self.pool.indexed(base, position);
+        let name = self.pool.indexed_var(base, position);
         self.pool.var(name)
     }
 

@@ -160,7 +160,7 @@ impl Exploration {
 
     /// The switches taken somewhere, beyond doubt or not.
     #[must_use]
-    pub fn taken(&self) -> BTreeSet<SwitchId> {
+    pub fn taken_switches(&self) -> BTreeSet<SwitchId> {
         self.graph.edges.iter().map(|edge| edge.switch).collect()
     }
 }
@@ -258,7 +258,7 @@ impl ExploreSearch {
         let switches: Vec<SwitchId> =
             cx.sts.switches_from(state.loc).map(|(id, _)| id).filter(is_tried).collect();
         for switch in switches {
-            if let Some(halted) = cx.halted() {
+            if let Some(halted) = cx.halt_reason() {
                 return ControlFlow::Break(StopReason::Halted(halted));
             }
             let next = step(cx, &state, switch);

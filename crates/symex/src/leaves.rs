@@ -64,15 +64,15 @@ pub struct Undecided {
 }
 
 /// Returns the first undecided fact about the shapes in `stored` under `facts`; `None` if all are decided.
-pub fn undecided(
+pub fn find_undecided(
     pool: &mut TermPool,
     stored: impl IntoIterator<Item = (Term, Sort)>,
     facts: &[Term],
 ) -> Option<Undecided> {
-    find_undecided(pool, stored.into_iter().collect(), facts, &mut 0)
+    find_undecided_from(pool, stored.into_iter().collect(), facts, &mut 0)
 }
 
-fn find_undecided(
+fn find_undecided_from(
     pool: &mut TermPool,
     stored: Vec<(Term, Sort)>,
     facts: &[Term],
@@ -88,7 +88,7 @@ fn find_undecided(
         {
             return Some(found);
         }
-        if let Some(found) = find_undecided(pool, inside, facts, leaf) {
+        if let Some(found) = find_undecided_from(pool, inside, facts, leaf) {
             return Some(found);
         }
     }
@@ -128,7 +128,7 @@ fn in_row(
 }
 
 /// Returns `stored` with the condition of `open` decided as `truth`.
-pub fn decided(
+pub fn apply_decision(
     pool: &mut TermPool,
     stored: impl IntoIterator<Item = (Term, Sort)>,
     open: Undecided,

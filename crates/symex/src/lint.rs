@@ -44,7 +44,7 @@ pub fn lint(
 ) -> LintResult {
     let mut config = config.clone();
     if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
-        kept.extend(goal::mentioned(cx));
+        kept.extend(goal::goal_variables(cx));
     }
     config.symmetry = Symmetry::of(cx.pool, cx.sts, &goal::terms(cx));
     let exploration = explore(cx, &config, watch);
@@ -56,9 +56,9 @@ pub fn lint(
     overlap::overlaps(cx, &exploration, &mut findings);
     divide::ranges(cx, &exploration, &mut findings);
     divide::divisors(cx, &exploration, &mut findings);
-    goal::settled(cx, &exploration, &mut findings);
+    goal::report_goals(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
-    let halted = findings.halted.or_else(|| cx.halted());
+    let halted = findings.halted.or_else(|| cx.halt_reason());
     LintResult { findings: findings.list, exploration, open: findings.open, doubt: findings.doubt, halted }
 }
 
@@ -83,8 +83,8 @@ impl Findings {
     }
 
     /// Returns whether `facts` are shown to be satisfiable together; an open question counts as no and is recorded.
-    fn shown(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> bool {
-        self.halted = self.halted.or_else(|| cx.halted());
+    fn is_shown_satisfiable(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> bool {
+        self.halted = self.halted.or_else(|| cx.halt_reason());
         if self.halted.is_some() {
             return false;
         }
@@ -99,8 +99,8 @@ impl Findings {
     }
 
     /// Records a question without an answer.
-    fn leave_open(&mut self, why: UnknownReason) {
+    fn leave_open(&mut self, reason: UnknownReason) {
         self.open += 1;
-        self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
+        self.doubt = Some(self.doubt.take().map_or(reason.clone(), |known| known.and(reason)));
     }
 }

@@ -47,8 +47,8 @@ impl LiveVars {
     #[must_use]
     pub fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
         let parts = LiveParts::of(pool, sts, always);
-        let mut live = IndexVec::filled(FxHashSet::default(), sts.locations.len());
-        let mut into: IndexVec<LocId, Vec<&Switch>> = IndexVec::filled(Vec::new(), sts.locations.len());
+        let mut live = IndexVec::from_elem(FxHashSet::default(), sts.locations.len());
+        let mut into: IndexVec<LocId, Vec<&Switch>> = IndexVec::from_elem(Vec::new(), sts.locations.len());
         let mut open: Vec<(LocId, VarId)> =
             sts.locations.ids().flat_map(|loc| always.iter().map(move |&var| (loc, var))).collect();
         for switch in &sts.switches {
@@ -61,7 +61,7 @@ impl LiveVars {
                 continue;
             }
             for switch in &into[loc] {
-                let needed = needed(pool, sts, switch, var).into_iter();
+                let needed = needed_before(pool, sts, switch, var).into_iter();
                 let new = needed.filter(|var| !live[switch.source].contains(var));
                 open.extend(new.map(|var| (switch.source, var)));
             }
@@ -72,8 +72,8 @@ impl LiveVars {
     /// Returns the result in which every variable is live everywhere.
     #[must_use]
     pub fn all(sts: &Sts) -> Self {
-        let vars: FxHashSet<VarId> = sts.stored().collect();
-        Self { live: IndexVec::filled(vars, sts.locations.len()), parts: None }
+        let vars: FxHashSet<VarId> = sts.stored_vars().collect();
+        Self { live: IndexVec::from_elem(vars, sts.locations.len()), parts: None }
     }
 
     /// Returns whether the value of `var` can matter at `loc`.
@@ -226,7 +226,7 @@ fn place(value: &Value) -> Option<usize> {
 }
 
 /// Returns the variables that must be known before `switch` if `var` must be known after it.
-fn needed(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Vec<VarId> {
+fn needed_before(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Vec<VarId> {
     let fields = &sts.gates[switch.gate].fields;
     match switch.update.iter().find(|(target, _)| *target == var) {
         Some((_, term)) => pool.free_vars(*term).into_iter().filter(|var| !fields.contains(var)).collect(),

@@ -88,7 +88,7 @@ impl SeenRegions {
         }
         let own = self.region(cx, &state);
         let region = self.canonical_region(cx, &state, &own);
-        if let Some(known) = self.known(cx, &region) {
+        if let Some(known) = self.find_match(cx, &region) {
             return known;
         }
         let summary = self.summary(cx, state, &own);
@@ -104,13 +104,13 @@ impl SeenRegions {
         }
         let own = self.region(cx, state);
         let region = self.canonical_region(cx, state, &own);
-        match self.known(cx, &region)? {
+        match self.find_match(cx, &region)? {
             RegionMatch::Equivalent(node) | RegionMatch::Subsumed(node) => Some(node),
             RegionMatch::New(_) => None,
         }
     }
 
-    fn known(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<RegionMatch> {
+    fn find_match(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<RegionMatch> {
         if let Some(&known) = self.by_region.get(region) {
             return Some(RegionMatch::Equivalent(known));
         }
@@ -153,11 +153,11 @@ impl SeenRegions {
                     continue;
                 };
                 // The element of a collection is called after its position, a value after its variable.
-                let name = cx.pool.indexed(if n == 1 { var } else { position }, state.depth);
+                let name = cx.pool.indexed_var(if n == 1 { var } else { position }, state.depth);
                 let name = if cx.pool.var_info(name).sort == cx.pool.var_info(position).sort {
                     name
                 } else {
-                    cx.pool.indexed(position, state.depth)
+                    cx.pool.indexed_var(position, state.depth)
                 };
                 let name = cx.pool.var(name);
                 names.set(position, name);

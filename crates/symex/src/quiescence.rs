@@ -81,7 +81,7 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &ConcreteState) -> Quiescence {
 
 /// Decides whether `switch` can be taken from `state` with some field values, now or after waiting.
 pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteState) -> SolverDecision {
-    if cx.pool.is_refuted_at_once(switch.guard, |var| known(cx.sts, state, var)) {
+    if cx.pool.is_refuted_at_once(switch.guard, |var| known_value(cx.sts, state, var)) {
         return SolverDecision::Unsat;
     }
     let possible = can_react(cx, switch);
@@ -95,7 +95,7 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteSt
 }
 
 /// Returns the value of a variable; `None` for clocks, which advance.
-fn known<'s>(sts: &Sts, state: &'s ConcreteState, var: VarId) -> Option<&'s Value> {
+fn known_value<'s>(sts: &Sts, state: &'s ConcreteState, var: VarId) -> Option<&'s Value> {
     let is_clock = sts.clocks.iter().any(|clock| clock.var == var);
     if is_clock { None } else { state.values.get(var) }
 }

@@ -8,7 +8,7 @@ use ioxide_model::term::Term;
 use ioxide_smt::solver::SolverDecision;
 
 use crate::cx::Ctx;
-use crate::leaves::{decided, undecided};
+use crate::leaves::{apply_decision, find_undecided};
 use crate::state::{Store, SymState};
 
 /// The greatest number of cases of a state; beyond it, conditions stay undecided.
@@ -30,7 +30,7 @@ pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
         let (StateCase::State(state) | StateCase::Doubtful(state)) = &case;
         let stored = sorted_store(cx, state);
         let full = done.len() + open.len() >= MAX_CASES;
-        let question = undecided(cx.pool, stored.iter().copied(), state.path.facts());
+        let question = find_undecided(cx.pool, stored.iter().copied(), state.path.facts());
         let Some(question) = question.filter(|_| !full) else {
             done.push(case);
             continue;
@@ -43,7 +43,7 @@ pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
             if decision == SolverDecision::Unsat {
                 continue;
             }
-            let store = Store::new(decided(cx.pool, stored.iter().copied(), question, truth));
+            let store = Store::new(apply_decision(cx.pool, stored.iter().copied(), question, truth));
             let next = SymState { store, path, ..state.clone() };
             open.push(match decision {
                 SolverDecision::Sat if !doubt => StateCase::State(next),

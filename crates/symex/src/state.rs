@@ -59,7 +59,7 @@ impl SymState {
     ///
     /// `None` if `state` lacks the value of a variable or clock.
     pub fn at(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
-        let vars = cx.sts.stored();
+        let vars = cx.sts.stored_vars();
         let value = |var| state.values.get(var).map(|value| cx.pool.value(value.clone()));
         let terms = vars.map(value).collect::<Option<Vec<_>>>()?;
         Some(Self { loc: state.loc, store: Store { terms }, path: PathCondition::default(), depth: 0 })
@@ -80,7 +80,7 @@ impl Store {
         let mut unknown = Vec::new();
         for var in &sts.vars {
             terms.push(var.init.unwrap_or_else(|| {
-                let fresh = pool.indexed(var.var, number);
+                let fresh = pool.indexed_var(var.var, number);
                 unknown.push(fresh);
                 pool.var(fresh)
             }));
@@ -104,7 +104,7 @@ impl Store {
 
     /// Returns the store after `time` has passed: clocks have advanced by it.
     #[must_use]
-    pub fn delayed(mut self, pool: &mut TermPool, sts: &Sts, time: Term) -> Self {
+    pub fn advance_clocks(mut self, pool: &mut TermPool, sts: &Sts, time: Term) -> Self {
         for clock in &mut self.terms[sts.vars.len()..] {
             *clock = pool.add([*clock, time]);
         }
@@ -113,7 +113,7 @@ impl Store {
 
     /// Variables (then clocks) with their terms.
     pub fn iter<'s>(&'s self, sts: &'s Sts) -> impl Iterator<Item = (VarId, Term)> + 's {
-        sts.stored().zip(self.terms.iter().copied())
+        sts.stored_vars().zip(self.terms.iter().copied())
     }
 
     /// The terms alone.

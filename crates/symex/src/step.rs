@@ -76,7 +76,7 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
         path = path.with(cx, waited);
     }
     for &field in &cx.sts.gates[switch.gate].fields {
-        let value = cx.pool.indexed(field, depth);
+        let value = cx.pool.indexed_var(field, depth);
         names.set(field, cx.pool.var(value));
     }
     let guard = cx.pool.substitute(switch.guard, &names);
@@ -87,7 +87,7 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
 
 /// Lets a fresh delay pass, by which every clock advances. Returns the fact that the delay is not negative.
 fn wait(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
-    let delay = cx.pool.indexed(cx.delay, depth);
+    let delay = cx.pool.indexed_var(cx.delay, depth);
     let delay = cx.pool.var(delay);
     advance(cx.pool, cx.sts, names, delay);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));

@@ -71,7 +71,7 @@ impl Symmetry {
     }
 
     fn add(&mut self, sts: &Sts, composition: &Composition, group: &[PartId]) {
-        let places: BTreeMap<VarId, usize> = sts.stored().zip(0..).collect();
+        let places: BTreeMap<VarId, usize> = sts.stored_vars().zip(0..).collect();
         let block = |&part: &PartId| composition.parts[part].vars.iter().map(|var| places[var]).collect();
         if group.len() > 1 {
             self.groups.push(group.iter().map(block).collect());
@@ -237,14 +237,14 @@ impl<'a> InstanceSwap<'a> {
                 let image = self.composition.messages.iter().find(|(_, other)| {
                     other.family == of.family
                         && other.message == of.message
-                        && other.owner == MessageOwner::Instance(self.swapped(at))
+                        && other.owner == MessageOwner::Instance(self.swap_index(at))
                 });
                 image.map(|(&gate, _)| (gate, false))
             }
         }
     }
 
-    fn swapped(&self, index: i64) -> i64 {
+    fn swap_index(&self, index: i64) -> i64 {
         match self.indices {
             (one, other) if index == one => other,
             (one, other) if index == other => one,
@@ -261,7 +261,7 @@ impl<'a> InstanceSwap<'a> {
         };
         match pinned(a, b).or_else(|| pinned(b, a)) {
             Some(at) => {
-                let (var, value) = (pool.var(index), pool.int(self.swapped(at)));
+                let (var, value) = (pool.var(index), pool.int(self.swap_index(at)));
                 pool.eq(var, value)
             }
             None => fact,

@@ -83,7 +83,7 @@ proptest! {
         prop_assert!(covered.is_subset(&explicit.states), "a symbolic state stands for one that cannot be reached");
         if result.stop == StopReason::Exhausted {
             prop_assert_eq!(&covered, &explicit.states);
-            prop_assert_eq!(result.taken(), explicit.taken);
+            prop_assert_eq!(result.taken_switches(), explicit.taken);
         }
     }
 
@@ -98,7 +98,7 @@ proptest! {
             let result = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
             prop_assert_eq!(result.stats.doubtful, 0);
             if result.stop == StopReason::Exhausted {
-                prop_assert_eq!(result.taken(), explicit.taken.clone(), "{:?}", config);
+                prop_assert_eq!(result.taken_switches(), explicit.taken.clone(), "{:?}", config);
             }
         }
     }
@@ -130,14 +130,14 @@ proptest! {
         let labels = explicit.labels.clone();
         let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let mut after = Monitor::new(&mut cx);
+        let mut monitor = Monitor::new(&mut cx);
         let mut belief = explicit.initial_belief();
         for choice in choices {
             let label = &labels[usize::from(choice) % labels.len()];
             let next = explicit.after(&belief, label);
-            match after.observe(&mut cx, label) {
+            match monitor.observe(&mut cx, label) {
                 Ok(AllowedLabel::Allowed) => {
-                    prop_assert_eq!(after.belief(), &Belief::Concrete(next.clone()));
+                    prop_assert_eq!(monitor.belief(), &Belief::Concrete(next.clone()));
                     belief = next;
                 }
                 Ok(AllowedLabel::Unspecified) => {
@@ -147,7 +147,7 @@ proptest! {
                 Ok(AllowedLabel::Unknown) => prop_assert!(false, "nothing was lost"),
                 Err(forbidden) => {
                     prop_assert!(next.is_empty() && !matches!(label, Label::Input(..)));
-                    prop_assert_eq!(&forbidden.before, after.belief());
+                    prop_assert_eq!(&forbidden.before, monitor.belief());
                 }
             }
         }
@@ -167,12 +167,12 @@ proptest! {
         let labels = worlds[0].labels.clone();
         let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut unknown, &mut solver);
-        let mut after = Monitor::new(&mut cx);
+        let mut monitor = Monitor::new(&mut cx);
         for choice in choices {
             let label = &labels[usize::from(choice) % labels.len()];
             beliefs = worlds.iter().zip(&beliefs).map(|(world, belief)| world.after(belief, label)).collect();
             let possible = beliefs.iter().any(|belief| !belief.is_empty());
-            match after.observe(&mut cx, label) {
+            match monitor.observe(&mut cx, label) {
                 Ok(AllowedLabel::Allowed) => prop_assert!(possible),
                 Ok(AllowedLabel::Unspecified) => {
                     prop_assert!(!possible);
@@ -198,30 +198,30 @@ proptest! {
         let labels = explicit.labels.clone();
         let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let mut after = Monitor::new(&mut cx);
+        let mut monitor = Monitor::new(&mut cx);
         let mut queues = Queues::new(&explicit);
         for (choice, how) in choices {
             let label = &labels[usize::from(choice) % labels.len()];
             if let Label::Input(..) = label {
                 // On one of two lanes, or confirmed at once.
                 let lane = how % 2;
-                let id = after.send(&mut cx, label, lane);
+                let id = monitor.send(&mut cx, label, lane);
                 queues.send(lane, label);
                 if how == 2 {
-                    after.confirm(id);
+                    monitor.confirm(id);
                     queues.confirm_last();
                 }
             } else {
                 let expected = queues.see(label);
-                let observed = after.observe(&mut cx, label);
+                let observed = monitor.observe(&mut cx, label);
                 prop_assert_eq!(observed.is_ok(), expected, "{:?}", label);
                 prop_assert_ne!(observed.as_ref().ok(), Some(&AllowedLabel::Unknown));
                 if observed.is_err() {
                     break;
                 }
             }
-            prop_assert_eq!(after.under_way(), queues.under_way());
-            prop_assert_eq!(after.is_open(), queues.is_open());
+            prop_assert_eq!(monitor.under_way(), queues.under_way());
+            prop_assert_eq!(monitor.is_open(), queues.is_open());
         }
     }
 
@@ -234,7 +234,7 @@ proptest! {
         let mut cx = Ctx::new(&mut model, &mut solver);
         for state in &explicit.states {
             let offered: BTreeSet<SwitchId> = offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
-            prop_assert_eq!(offered, explicit.enabled(state));
+            prop_assert_eq!(offered, explicit.enabled_switches(state));
         }
     }
 }
@@ -256,12 +256,12 @@ fn an_unspecified_input_ends_what_the_specification_says() {
     let input = random::input();
     let mut solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let label = Label::Input(input, vec![ioxide_model::value::Value::int(0)]);
-    assert!(!after.accepts(&mut cx, &label));
+    assert!(!monitor.accepts(&mut cx, &label));
     assert_eq!(
-        after.observe(&mut cx, &label).expect("inputs are never forbidden"),
+        monitor.observe(&mut cx, &label).expect("inputs are never forbidden"),
         AllowedLabel::Unspecified
     );
-    assert_eq!(after.belief(), &Belief::Unspecified);
+    assert_eq!(monitor.belief(), &Belief::Unspecified);
 }

@@ -159,7 +159,7 @@ impl FlattenSearch<'_> {
     /// Adds the transitions that leave `state`, as those of the machine's state `from`.
     fn leave(&mut self, cx: &mut Ctx<'_>, from: &str, state: &ConcreteState) -> Result<(), NotFinite> {
         for label in self.inputs(cx, state)? {
-            if let Some(halted) = cx.halted() {
+            if let Some(halted) = cx.halt_reason() {
                 return Err(NotFinite::Halted(halted));
             }
             let successors = concrete::successors(cx.pool, cx.sts, state, &label)

@@ -171,8 +171,8 @@ pub fn abstraction(
     boundary: u32,
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
-    let mut found = refine::refined(cx, boundary, limits)?;
-    found.answers = rivals::grouped(cx, &found);
+    let mut found = refine::refine_abstraction(cx, boundary, limits)?;
+    found.answers = rivals::group_answers(cx, &found);
     Ok(found)
 }
 

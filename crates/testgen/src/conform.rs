@@ -56,7 +56,7 @@ pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 pub(crate) use self::region::CanonicalNames;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, joined, liveness, within};
+pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, join_liveness, liveness, within};
 pub(crate) use self::witness::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 /// The options of a comparison of two models.
@@ -244,7 +244,7 @@ pub fn conform(
     watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
 ) -> Result<Conformance, PortMismatch> {
     let product = product(cx, imp, options)?;
-    if let Some(doubt) = unsupported(&product) {
+    if let Some(doubt) = unsupported_reason(&product) {
         return Ok(Conformance { answer: ConformAnswer::Unknown(doubt), effort: SearchEffort::default() });
     }
     let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
@@ -252,7 +252,7 @@ pub fn conform(
 }
 
 /// Returns the reason why two models cannot be compared; `None` if they can.
-fn unsupported(product: &ModelProduct<'_>) -> Option<ConformDoubt> {
+fn unsupported_reason(product: &ModelProduct<'_>) -> Option<ConformDoubt> {
     let traces = product.inputs == InputRule::Compared;
     let text = "traces of models with clocks are compared by `conform` only";
     (traces && product.is_timed()).then(|| ConformDoubt::Unsupported(text.into()))

@@ -79,56 +79,56 @@ pub enum PickedValues {
 }
 
 /// Chooses values for `wish` by the guard and the state alone.
-pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> PickedValues {
-    pick_hinted(cx, rng, wish, &Hints::default())
+pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, request: &ValueRequest<'_>) -> PickedValues {
+    pick_hinted(cx, rng, request, &Hints::default())
 }
 
 /// Chooses values for `wish` with `hints`; one time in six from one equivalence class, if that is possible.
 pub fn pick_hinted(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
     hints: &Hints<'_>,
 ) -> PickedValues {
     if rng.random_ratio(1, 6)
-        && let Some(guard) = class::narrowed(cx, rng, wish)
-        && let PickedValues::Values(values) = pick_any(cx, rng, &ValueRequest { guard, ..*wish }, hints)
+        && let Some(guard) = class::narrow_guard(cx, rng, request)
+        && let PickedValues::Values(values) = pick_any(cx, rng, &ValueRequest { guard, ..*request }, hints)
     {
         return PickedValues::Values(values);
     }
-    pick_any(cx, rng, wish, hints)
+    pick_any(cx, rng, request, hints)
 }
 
 /// Chooses values for `wish` from all classes.
 fn pick_any(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
     hints: &Hints<'_>,
 ) -> PickedValues {
-    let fields = &cx.sts.gates[wish.gate].fields;
-    let Some(fixed) = fix::fixed_fields(cx.pool, fields, wish) else { return PickedValues::Impossible };
+    let fields = &cx.sts.gates[request.gate].fields;
+    let Some(fixed) = fix::fixed_fields(cx.pool, fields, request) else { return PickedValues::Impossible };
     let open: Vec<VarId> = fields.iter().copied().filter(|&field| fixed.get(field).is_none()).collect();
-    if fix::is_refuted(cx.pool, &open, &fixed, wish) {
+    if fix::is_refuted(cx.pool, &open, &fixed, request) {
         return PickedValues::Impossible;
     }
-    if open.is_empty() && fix::fits(cx.pool, fields, &fixed, wish) == Some(true) {
+    if open.is_empty() && fix::fits(cx.pool, fields, &fixed, request) == Some(true) {
         return PickedValues::Values(in_order(fields, &fixed));
     }
-    let draft = ValueDraw::new(cx.pool, &open, wish, hints);
+    let draft = ValueDraw::new(cx.pool, &open, request, hints);
     let split = FieldSplit { fields, open: &open, fixed: &fixed };
     // Draws crowd where few values fit; the solver spreads them.
     if draft.is_tied()
         && rng.random_ratio(5, 6)
-        && let PickedValues::Values(values) = ask_solver(cx, rng, split, wish)
+        && let PickedValues::Values(values) = ask_solver(cx, rng, split, request)
     {
         return PickedValues::Values(values);
     }
     let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
-    if let Some(values) = drawn(cx, rng, split, &draft, draws) {
+    if let Some(values) = draw_fitting(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }
-    match fix::all_combinations(cx.pool, &open, &fixed, wish, MAX_COMBINATIONS) {
+    match fix::all_combinations(cx.pool, &open, &fixed, request, MAX_COMBINATIONS) {
         Some(all) if all.is_empty() => return PickedValues::Impossible,
         Some(mut all) => {
             let chosen = rng.random_range(0..all.len());
@@ -136,10 +136,10 @@ fn pick_any(
         }
         None => (),
     }
-    if let Some(values) = drawn(cx, rng, split, &draft, DRAWS) {
+    if let Some(values) = draw_fitting(cx, rng, split, &draft, DRAWS) {
         return PickedValues::Values(values);
     }
-    ask_solver(cx, rng, split, wish)
+    ask_solver(cx, rng, split, request)
 }
 
 /// The fields of a message: those that can have one value only, with that value, and those that are open.
@@ -151,7 +151,7 @@ struct FieldSplit<'f> {
 }
 
 /// Returns the first of so many draws that fits.
-fn drawn(
+fn draw_fitting(
     cx: &Ctx<'_>,
     rng: &mut ChaCha8Rng,
     split: FieldSplit<'_>,
@@ -174,11 +174,11 @@ pub fn pick_symbolic(
     fields: &[VarId],
     facts: &[Term],
 ) -> PickedValues {
-    if let Some(found) = varied(cx, rng, fields, facts) {
-        return PickedValues::Values(completed(cx, rng, fields, &found));
+    if let Some(found) = pick_diverse(cx, rng, fields, facts) {
+        return PickedValues::Values(complete_values(cx, rng, fields, &found));
     }
     match cx.check(facts) {
-        SolverAnswer::Sat(found) => PickedValues::Values(completed(cx, rng, fields, &found)),
+        SolverAnswer::Sat(found) => PickedValues::Values(complete_values(cx, rng, fields, &found)),
         SolverAnswer::Unsat => PickedValues::Impossible,
         SolverAnswer::Unknown(why) => PickedValues::Unknown(why),
     }
@@ -213,7 +213,12 @@ pub fn pick_uniform(
 }
 
 /// Returns one of the first few valuations of a diverse sequence, by a policy chosen at random.
-fn varied(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], facts: &[Term]) -> Option<Valuation> {
+fn pick_diverse(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    fields: &[VarId],
+    facts: &[Term],
+) -> Option<Valuation> {
     if fields.is_empty() {
         return None;
     }
@@ -238,11 +243,11 @@ fn ask_solver(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
     FieldSplit { fields, open, fixed }: FieldSplit<'_>,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
 ) -> PickedValues {
     let known: Substitution =
-        wish.state.iter().chain(fixed.iter()).map(|(var, v)| (var, cx.pool.value(v.clone()))).collect();
-    let when = cx.pool.substitute(wish.guard, &known);
+        request.state.iter().chain(fixed.iter()).map(|(var, v)| (var, cx.pool.value(v.clone()))).collect();
+    let when = cx.pool.substitute(request.guard, &known);
     match pick_symbolic(cx, rng, open, &[when]) {
         PickedValues::Values(found) => {
             let mut all = fixed.clone();
@@ -254,7 +259,7 @@ fn ask_solver(
 }
 
 /// Returns the values of `fields` in `found`; a field without one gets a random value.
-fn completed(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], found: &Valuation) -> Vec<Value> {
+fn complete_values(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId], found: &Valuation) -> Vec<Value> {
     let value = |&field: &VarId| match found.get(field) {
         Some(value) => value.clone(),
         None => any_value(cx.pool, rng, cx.pool.var_info(field).sort, &[]),

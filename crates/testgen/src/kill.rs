@@ -29,8 +29,8 @@ use ioxide_symex::Ctx;
 use crate::conform::{
     CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance,
     InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep, SearchBounds,
-    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, joined, liveness,
-    ports, within,
+    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, join_liveness,
+    liveness, ports, within,
 };
 use crate::mutate::Mutant;
 
@@ -140,12 +140,12 @@ pub struct MutationAnalysis {
 impl MutationAnalysis {
     /// Prepares to decide mutants of the system of `cx`.
     pub fn new(cx: &mut Ctx<'_>, config: &KillConfig) -> Self {
-        Self::watched(cx, config, &mut |_| ControlFlow::Continue(()))
+        Self::new_watched(cx, config, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Prepares as [`new`](Self::new) does; `watch` sees the exploration of the specification and may end it: mutants
     /// are then decided without the graph.
-    pub fn watched(
+    pub fn new_watched(
         cx: &mut Ctx<'_>,
         config: &KillConfig,
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
@@ -200,11 +200,11 @@ impl MutationAnalysis {
         let limits = ClockLimits::new(cx, &imp, spec);
         let may_follow = !mutant.starts_otherwise() && self.may_follow(&live, &touched);
         let graph = self.graph.as_ref().filter(|graph| may_follow && graph.limits == limits);
-        let live = joined(live, &self.live);
+        let live = join_liveness(live, &self.live);
         let names = graph.map_or_else(|| CanonicalNames::new(cx, &imp, spec), |graph| graph.names.clone());
         let left =
-            SideSystem::changed(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
-        let right = SideSystem::changed(cx, spec, live, &self.index, []);
+            SideSystem::with_changes(cx, &imp, live.clone(), &self.index, touched.locations.iter().copied());
+        let right = SideSystem::with_changes(cx, spec, live, &self.index, []);
         let (completion, relation) = (self.completion(), ConformanceRelation::Ioco);
         let product = ModelProduct {
             imp: left,
@@ -238,8 +238,10 @@ impl MutationAnalysis {
         {
             return Some(proof);
         }
-        (self.config.uses(Optimisation::InputWeakening) && self.deterministic && cheap::weakened(cx, edit))
-            .then_some(ConformProof::InputWeakened)
+        (self.config.uses(Optimisation::InputWeakening)
+            && self.deterministic
+            && cheap::is_guard_weakened(cx, edit))
+        .then_some(ConformProof::InputWeakened)
     }
 
     /// Returns whether mutant and specification can follow the precomputed graph together: it has the values that the
@@ -319,8 +321,8 @@ impl TouchedParts {
         product: &'g ModelProduct<'_>,
         analysed: bool,
     ) -> Shortcut<'g> {
-        let touches = move |pair: &ProductState| {
-            !analysed || self.unseen || pair.spec.iter().any(|member| self.locations.contains(&member.loc))
+        let touches = move |state: &ProductState| {
+            !analysed || self.unseen || state.spec.iter().any(|member| self.locations.contains(&member.loc))
         };
         let concerns = move |step: ProductStep| match step {
             _ if !analysed => true,

@@ -256,7 +256,7 @@ fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -
     for operator in MutationOperator::ALL.into_iter().filter(|it| operators.contains(it)) {
         let label = model.sts.switches[id].label.clone();
         let mut number = 0;
-        for after in switches::changed(model, id, operator) {
+        for after in switches::apply_operator(model, id, operator) {
             number += 1;
             if known.insert(form(&after)) {
                 let edits = vec![Edit { operator, change: MutationChange::Switch(id, Box::new(after)) }];

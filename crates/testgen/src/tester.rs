@@ -35,7 +35,7 @@ pub trait Tester {
     fn start(&mut self, seed: u64);
 
     /// Returns the next move, given the states that the specification may be in and the trace so far.
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove;
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove;
 
     /// Receives, before the next move, the switches that explain a message of the run; one only if that is certain.
     fn explained(&mut self, _switches: &[SwitchId]) {}
@@ -56,7 +56,7 @@ pub trait Tester {
     fn share(&mut self, _worker: usize, _jobs: usize) {}
 
     /// Returns the finding of the tester at the end of a run, the last label included, in the words of its method.
-    fn finding(&mut self, _cx: &mut Ctx<'_>, _history: &Trace) -> Option<MethodFinding> {
+    fn finding(&mut self, _cx: &mut Ctx<'_>, _trace: &Trace) -> Option<MethodFinding> {
         None
     }
 

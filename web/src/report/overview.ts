@@ -6,7 +6,7 @@ import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { counted, ORDER, STATUS } from "./coverage.js";
-import type { CampaignView, DocumentView, Explanation, FailureJson, MeasureTold, PartFamily, ReasonsJson } from "./views.js";
+import type { CampaignView, DocumentView, Explanation, FailureJson, MeasureRecord, PartFamily, ReasonsJson } from "./views.js";
 import { card, link, plural, stacked, switchLink } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
@@ -157,7 +157,7 @@ const MEASURES: Record<string, string> = {
 function measuresCard({ figures }: CampaignView): Child {
   const { measures, history } = figures;
   if (measures.length === 0) return null;
-  const row = ({ measure, seen, total, missing = [] }: MeasureTold): HTMLElement => {
+  const row = ({ measure, seen, total, missing = [] }: MeasureRecord): HTMLElement => {
     const left = (total ?? seen) - seen;
     const named = missing.map((name) => h("li", null, excerpt(name, 200)));
     const more = left - missing.length;

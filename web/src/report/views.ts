@@ -32,7 +32,7 @@ observed: string,
 /** The labels that were allowed instead, each with the switch that allows it. */
 allowed: Array<Allowed>,
 /** The states the specification may have been in, the first ones if there are many. */
-states: Array<StateTold>,
+states: Array<StateRecord>,
 /** The number of states. */
 n_states: number,
 /** The reason for every switch that could have matched, but did not. */
@@ -41,7 +41,7 @@ why_not: Array<WhyNot>,
 orders?: number, };
 
 /** The extent of a variable: of its numbers, or of the sizes of its collections. */
-export type ExtentTold = {
+export type ExtentRecord = {
 /** Its name. */
 variable: string,
 /** The least value. */
@@ -57,10 +57,10 @@ forbidden: number, last: Array<string>, reason: string, explanation: Explanation
 /** The figures of a campaign. */
 export type FiguresJson = { version: number, verdict: string,
 /** The reason why a campaign without failures is inconclusive, where one holds for all its runs. */
-reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyTold>, suggested_patience_ms: number | null, machine_lag: LagTold | null, measures: Array<MeasureTold>, history: HistoryTold | null, };
+reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
-export type FindingTold = {
+export type FindingRecord = {
 /** `PASS`, `FAIL_out`, `FAIL_dur`, `INC_out`, `INC_dur`, `INC_ucIn_spec`, `INC_ucIn_uspec` or `INC_off_path`. */
 word: string,
 /** The rule of the test case that says so; empty without a test case. */
@@ -75,11 +75,11 @@ because?: string, };
 export type FrequentJson = { value: string, sent: number, };
 
 /** The extent of the runs. */
-export type HistoryTold = {
+export type HistoryRecord = {
 /** The number of labels of the longest run. */
 longest_run: number,
 /** The least and the greatest value of each variable. */
-extents?: Array<ExtentTold>,
+extents?: Array<ExtentRecord>,
 /** The number of new pairs of switches expected among the next million, if runs go on as they did; absent if too
  * few were seen to tell. */
 new_pairs_per_million?: number, };
@@ -91,14 +91,14 @@ export type InsteadJson = { outcome: Outcome, steps: Array<string>, };
 export type LabelView = [number, string, string, Record<string, unknown> | null, number | null, string | null, string | null];
 
 /** The effect of a busy machine, in milliseconds, rounded up. */
-export type LagTold = {
+export type LagRecord = {
 /** The longest extension of a wait for silence. */
 waits_ms?: number,
 /** The largest widening of the tolerance of instants; a run that needed it is inconclusive. */
 tolerance_ms?: number, };
 
 /** The latency of a message of the system. */
-export type LatencyTold = {
+export type LatencyRecord = {
 /** The message. */
 label: string,
 /** The number of times that it was observed. */
@@ -118,7 +118,7 @@ classes: Array<[number, number]>, };
 export type LocationShown = { name: string, doc: string, };
 
 /** The coverage of a measure. */
-export type MeasureTold = {
+export type MeasureRecord = {
 /** `switches`, `pairs`, `comparisons`, `values` or `equalities`. */
 measure: string,
 /** The number of items seen. */
@@ -187,7 +187,7 @@ export type ReasonsJson = { reasons: Array<ReasonJson>, others: number, };
 /** The number of repetitions that failed in the same way and, if none did, the outcome and labels of the first. */
 export type ReplayedJson = { reproduced: number,
 /** The number of repetitions that were made. */
-of: number, unmade?: UnmadeTold, instead?: InsteadJson, };
+of: number, unmade?: UnmadeRecord, instead?: InsteadJson, };
 
 /** Numbers of runs by outcome. */
 export type RunCountsJson = { finished: number, passed: number, failed: number, inconclusive: number, errors: number, interrupted: number,
@@ -228,7 +228,7 @@ export type StartJson = { model: string, file: string, set: Array<string>, teste
 switches: number, };
 
 /** A state the specification may have been in. */
-export type StateTold = {
+export type StateRecord = {
 /** Its location. */
 location: string,
 /** Its variables as `name = value`. */
@@ -293,10 +293,10 @@ kills: Array<number>, };
 /** The explanation of a failure or of trouble. */
 export type TroubleView = { reason: string,
 /** The number of the forbidden step, from 1; `None` if the run did not fail. */
-forbidden: number | null, explanation: Explanation | null, finding: FindingTold | null, last_words: string, };
+forbidden: number | null, explanation: Explanation | null, finding: FindingRecord | null, last_words: string, };
 
 /** The repetitions of a failing run that could not be made. */
-export type UnmadeTold = {
+export type UnmadeRecord = {
 /** The number of repetitions that were wanted. */
 wanted: number,
 /** The reason why the first of them could not be made, for people. */

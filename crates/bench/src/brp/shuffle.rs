@@ -38,8 +38,8 @@ impl Shuffle {
         let switches = order(sts.switches.len(), 0);
         let vars = order(sts.vars.len(), 0);
         let mut shuffled = Sts {
-            gates: reordered(&sts.gates, &gates),
-            locations: reordered(&sts.locations, &places),
+            gates: reorder(&sts.gates, &gates),
+            locations: reorder(&sts.locations, &places),
             switches: switches.iter().map(|&at| sts.switches[SwitchId::new(at)].clone()).collect(),
             vars: vars.iter().map(|&at| sts.vars[at].clone()).collect(),
             goals: Vec::new(),
@@ -83,6 +83,6 @@ fn position(order: &[usize], old: usize) -> usize {
     order.iter().position(|&at| at == old).unwrap_or(old)
 }
 
-fn reordered<I: Idx, T: Clone>(all: &IndexVec<I, T>, order: &[usize]) -> IndexVec<I, T> {
+fn reorder<I: Idx, T: Clone>(all: &IndexVec<I, T>, order: &[usize]) -> IndexVec<I, T> {
     order.iter().map(|&at| all[I::new(at)].clone()).collect()
 }

@@ -102,8 +102,8 @@ fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
 fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
     let (model, program) = (folder.join(format!("{name}.iox")), folder.join(format!("{name}.py")));
     match (model.is_file(), program.is_file()) {
-        (true, _) => SystemUnderTest::named(&format!("model:{}", model.display()), SpecSource::default()),
-        (false, true) => SystemUnderTest::named(
+        (true, _) => SystemUnderTest::from_name(&format!("model:{}", model.display()), SpecSource::default()),
+        (false, true) => SystemUnderTest::from_name(
             &format!("stdio:env PYTHONPATH={LIBRARY} python3 {}", program.display()),
             SpecSource::default(),
         ),

@@ -16,7 +16,7 @@ use ioxide_cli::unit_command::{self, PartEnd, UnitCommand};
 use serde_json::{Value as Json, json};
 
 use super::corpus::{self, Fault};
-use super::{FaultRow, FaultsMode, Rows, measured, modes, shown};
+use super::{FaultRow, FaultsMode, Rows, measure_fault, modes, show_rows};
 
 /// Shows the plan, or measures some of the rows.
 pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
@@ -53,22 +53,26 @@ impl UnitCommand for FaultRows<'_> {
         for unit in units.iter() {
             let Some(fault) = self.faults.get(unit as usize) else { continue };
             part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-            let (rows, correct_fails) = measured(self.args, fault, &self.modes, &mut progress)?;
+            let (rows, correct_fails) = measure_fault(self.args, fault, &self.modes, &mut progress)?;
             if STOP.load(Ordering::Relaxed) {
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
             }
             let row = |row: &FaultRow| json!({ "tester": row.mode.name(), "steps": row.steps, "seconds": row.seconds });
             let rows: Vec<Json> = rows.iter().map(row).collect();
             let result = json!({ "rows": rows, "correct_fails": correct_fails });
-            part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
     }
 }
 
 /// Merges rows into the table.
-pub fn merged(args: &BenchArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
-    let args = BenchArgs { json: to.json, ..args.clone() };
+pub fn merge_rows(
+    args: &BenchArgs,
+    parts: &mut GatheredParts,
+    merge_args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
+    let args = BenchArgs { json: merge_args.json, ..args.clone() };
     let modes = modes(&args)?;
     let mut all = Vec::new();
     for (at, fault) in corpus::read(args.only.as_deref())?.into_iter().enumerate() {
@@ -88,6 +92,6 @@ pub fn merged(args: &BenchArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
         let correct_fails = text.result["correct_fails"].as_u64().ok_or_else(misfit)? as usize;
         all.push(Rows { fault, rows, correct_fails });
     }
-    let status = shown(&args, &modes, &all)?;
+    let status = show_rows(&args, &modes, &all)?;
     Ok(if parts.missing.is_empty() { status } else { ExitStatus::Inconclusive })
 }

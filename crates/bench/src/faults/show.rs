@@ -28,7 +28,8 @@ pub fn row(args: &BenchArgs, rows: &Rows) -> io::Result<()> {
     let mut out = io::stdout().lock();
     write!(out, "{:<26}", rows.fault.name)?;
     rows.rows.iter().try_for_each(|row| write!(out, " {:>12}", cell(row)))?;
-    let worst = rows.rows.first().filter(|row| row.found() == row.steps.len()).and_then(FaultRow::worst);
+    let worst =
+        rows.rows.first().filter(|row| row.count_found() == row.steps.len()).and_then(FaultRow::worst);
     let worst = worst.map_or_else(|| "-".to_owned(), |steps| steps.to_string());
     let twin =
         if rows.correct_fails == 0 { "passes".into() } else { format!("FAILS {}", rows.correct_fails) };
@@ -51,7 +52,7 @@ pub fn foot(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> io::Result<
 }
 
 impl FaultRow {
-    fn found(&self) -> usize {
+    fn count_found(&self) -> usize {
         self.steps.iter().flatten().count()
     }
 
@@ -70,8 +71,8 @@ impl FaultRow {
 fn figures(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Json {
     let tester = |row: &FaultRow| {
         json!({
-            "found": row.found(), "seeds": row.steps.len(), "median_steps": row.median(),
-            "worst_steps": row.worst().filter(|_| row.found() == row.steps.len()), "seconds": row.seconds,
+            "found": row.count_found(), "seeds": row.steps.len(), "median_steps": row.median(),
+            "worst_steps": row.worst().filter(|_| row.count_found() == row.steps.len()), "seconds": row.seconds,
             "steps": row.steps,
         })
     };
@@ -109,5 +110,5 @@ fn geomean(all: &[Rows], group: FaultGroup, mode: FaultsMode) -> f64 {
 
 fn cell(row: &FaultRow) -> String {
     let median = row.median().map_or_else(|| "-".to_owned(), |steps| steps.to_string());
-    if row.found() == row.steps.len() { median } else { format!("{median} ({})", row.found()) }
+    if row.count_found() == row.steps.len() { median } else { format!("{median} ({})", row.count_found()) }
 }

@@ -21,7 +21,7 @@ pub fn all() -> Result<Vec<BenchMachine>, EarlyStop> {
     let mut machines = public_ones()?;
     for (states, inputs, outputs) in GENERATED {
         let name = format!("generated_{states}_{inputs}_{outputs}");
-        machines.extend(generated(states, inputs, outputs).map(|spec| BenchMachine { name, spec }));
+        machines.extend(generate_machine(states, inputs, outputs).map(|spec| BenchMachine { name, spec }));
     }
     Ok(machines)
 }
@@ -58,13 +58,13 @@ fn public(path: &Path) -> Result<BenchMachine, EarlyStop> {
     let wrong = |reason: String| EarlyStop::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let listing = read::dot(&text).map_err(|error| wrong(error.to_string()))?;
-    let spec = Mealy::from_listing(&listing).and_then(|machine| SuiteModel::reduced(&machine));
+    let spec = Mealy::from_listing(&listing).and_then(|machine| SuiteModel::from_reduced(&machine));
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("machine");
     Ok(BenchMachine { name: stem.to_owned(), spec: spec.map_err(|refusal| wrong(refusal.to_string()))? })
 }
 
 /// A random complete machine, connected by its first input, the same every time.
-fn generated(states: usize, inputs: usize, outputs: usize) -> Option<SuiteModel> {
+fn generate_machine(states: usize, inputs: usize, outputs: usize) -> Option<SuiteModel> {
     let mut state = 1u64;
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -77,5 +77,5 @@ fn generated(states: usize, inputs: usize, outputs: usize) -> Option<SuiteModel>
             table.push(Some((next, draw(outputs))));
         }
     }
-    SuiteModel::reduced(&Mealy::from_table(states, inputs, outputs, &table)?).ok()
+    SuiteModel::from_reduced(&Mealy::from_table(states, inputs, outputs, &table)?).ok()
 }

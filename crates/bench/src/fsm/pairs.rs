@@ -7,7 +7,7 @@ use std::time::Instant;
 use ioxide_cli::exit::{EarlyStop, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::aligned;
+use ioxide_fsm::product::align_names;
 use ioxide_fsm::read::{self, MachineFormat};
 use ioxide_fsm::reduce::{
     CountingPlan, CountingVariant, PlayedMachine, ReductionReport, ReductionVerdict, on_demand_counting,
@@ -134,7 +134,7 @@ fn pair(
     let check = |machine| Observable::check(machine).map_err(|refusal| wrong(name, refusal));
     let model = check(Nfsm::from_listing(&read(model)?))?;
     let system = Nfsm::from_listing(&read(system)?);
-    let system = check(aligned(model.names(), &system).map_err(|refusal| wrong(name, refusal))?)?;
+    let system = check(align_names(model.names(), &system).map_err(|refusal| wrong(name, refusal))?)?;
     let n = model.n_states();
     let bounds = if bounds.is_empty() { vec![n, n + 1] } else { bounds.to_vec() };
     Ok(BenchPair { name: name.to_owned(), model, system, bounds })

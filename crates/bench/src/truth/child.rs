@@ -67,12 +67,12 @@ pub fn command(trial: &TruthTrial, place: &ChildPlace) -> io::Result<String> {
         ChildPlace::Port { starts, wire, port } => format!(",{},{port},{}", wire.name(), starts.display()),
     };
     let (kind, lag, seed) = (trial.kind.name(), trial.lag.0.as_millis(), trial.seed);
-    let system = quoted(&format!("{kind},{health},{lag},{seed}{place}"));
-    Ok(format!("exec {} bench truth --system {system}", quoted(&program.display().to_string())))
+    let system = quote_for_shell(&format!("{kind},{health},{lag},{seed}{place}"));
+    Ok(format!("exec {} bench truth --system {system}", quote_for_shell(&program.display().to_string())))
 }
 
 /// Returns `text` as one word of a shell.
-fn quoted(text: &str) -> String {
+fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -88,13 +88,13 @@ impl FromStr for Child {
             "faulty" => Health::Faulty,
             _ => return Err(bad()),
         };
-        let kind = SystemKind::named(kind).ok_or_else(bad)?;
+        let kind = SystemKind::from_name(kind).ok_or_else(bad)?;
         let (lag, seed) = (lag.parse().map_err(|_| bad())?, seed.parse().map_err(|_| bad())?);
         let place = match *place {
             [] => ChildPlace::Once,
             [wire, port, starts] => {
                 let (starts, port) = (PathBuf::from(starts), port.parse().map_err(|_| bad())?);
-                match BenchWire::named(wire).ok_or_else(bad)? {
+                match BenchWire::from_name(wire).ok_or_else(bad)? {
                     BenchWire::Stdio => ChildPlace::Streams { starts },
                     wire => ChildPlace::Port { starts, wire, port },
                 }

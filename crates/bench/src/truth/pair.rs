@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::server::{Listener, ServedSystem, shown};
+use super::server::{Listener, ServedSystem, message_line};
 use super::systems::{BenchMessage, SystemBehaviour};
 
 /// The greeting of a client, and the system's answer to it.
@@ -52,7 +52,7 @@ impl SystemPair {
             let at = names.position(|name| message.name.starts_with(name)).unwrap_or_default();
             if let Some(Some(client)) = self.clients.get_mut(at) {
                 // A client that hangs up hears no more, nothing else.
-                let _ = client.write_all(format!("{}\n", shown(&message)).as_bytes());
+                let _ = client.write_all(format!("{}\n", message_line(&message)).as_bytes());
             }
         }
     }

@@ -239,7 +239,7 @@ impl BenchConversation {
         }
         match self.dialect {
             MessageDialect::Text => {
-                let text: String = due.iter().map(|message| format!("{}\n", shown(message))).collect();
+                let text: String = due.iter().map(|message| format!("{}\n", message_line(message))).collect();
                 self.system.kind.write(&mut self.writer, text.as_bytes())
             }
             MessageDialect::Protocol => {
@@ -262,7 +262,7 @@ fn output(message: BenchMessage) -> protocol::ProtocolMessage {
 }
 
 /// Returns a message as a line.
-pub fn shown(message: &BenchMessage) -> String {
+pub fn message_line(message: &BenchMessage) -> String {
     match message.n {
         Some(n) => format!("{} {n}", message.name),
         None => message.name.clone(),
@@ -285,7 +285,7 @@ fn answer(
             return reader.read_to_end(&mut Vec::new()).map(drop);
         };
         thread::sleep(due.saturating_duration_since(Instant::now()));
-        let body = shown(&message);
+        let body = message_line(&message);
         let text = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
         kind.write(&mut writer, text.as_bytes())?;
     }

@@ -135,7 +135,7 @@ impl SystemKind {
     }
 
     /// Returns the kind of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
@@ -201,7 +201,7 @@ impl SystemKind {
     }
 
     /// Returns the message that its fault spoils, where messages of several connections could be blamed.
-    pub fn blamed(self) -> Option<&'static str> {
+    pub fn spoiled_message(self) -> Option<&'static str> {
         match self {
             Self::Roll => Some(roll::BLAMED),
             Self::Ticker

@@ -95,8 +95,8 @@ impl TruthTrial {
             self.seed,
         );
         let (mut silent, mut clock) = (SilentReporter, MonotonicClock::start());
-        let teller = EventSink::new(&mut silent, &mut clock);
-        Ok(campaign(&mut bench, &mut tester, &self.config(), &teller)?)
+        let sink = EventSink::new(&mut silent, &mut clock);
+        Ok(campaign(&mut bench, &mut tester, &self.config(), &sink)?)
     }
 
     fn config(&self) -> CampaignConfig {
@@ -104,7 +104,7 @@ impl TruthTrial {
             Health::Correct => OnFailure::GoOn,
             Health::Faulty => OnFailure::Stop,
         };
-        let run = RunConfig { patience: Patience::calibrated(), ..RunConfig::default() };
+        let run = RunConfig { patience: Patience::new_calibrated(), ..RunConfig::default() };
         let (runs, seed) = (self.runs, self.seed);
         CampaignConfig { runs, seed, on_failure, run, replays: 0, shrink: None, ..CampaignConfig::default() }
     }

@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateKind, Model};
-use ioxide_runner::adapter::http::{HttpAdapter, HttpSpeech};
+use ioxide_runner::adapter::http::{HttpAdapter, HttpProtocol};
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, share};
 use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextSpeech};
+use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextProtocol};
 use ioxide_runner::adapter::{
     Adapter, AdapterError, Framing, HttpResetStep, RemoteConnection, ResetStep, SutSpec,
 };
@@ -41,7 +41,7 @@ impl BenchWire {
     pub const ALL: [Self; 4] = [Self::Stdio, Self::Tcp, Self::Text, Self::Http];
 
     /// Returns the wire to one client of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wire| wire.name() == name)
     }
 
@@ -88,7 +88,7 @@ pub fn adapter(
                 send: Some(send.to_owned()),
                 expect: Some(expect.to_owned()),
             });
-            let speech = TextSpeech { reset: reset.into_iter().collect(), ..text(model) };
+            let speech = TextProtocol { reset: reset.into_iter().collect(), ..text(model) };
             Ok(Box::new(TextAdapter::new(&spec, speech, interface, &connection)?))
         }
         (BenchWire::Http, SystemPlace::Address(address)) => {
@@ -97,7 +97,7 @@ pub fn adapter(
                 send: None,
                 expect: AnswerConfig { body: Some(expect.to_owned()), ..AnswerConfig::default() },
             });
-            let speech = HttpSpeech { reset: reset.into_iter().collect(), ..http(model, *address) };
+            let speech = HttpProtocol { reset: reset.into_iter().collect(), ..http(model, *address) };
             Ok(Box::new(HttpAdapter::new(&speech, interface, &connection)?))
         }
         (
@@ -117,7 +117,7 @@ fn several(
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = TextSpeech { reset: vec![ResetStep::plain(HELLO)], ..text(&interface) };
+        let speech = TextProtocol { reset: vec![ResetStep::plain(HELLO)], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })
@@ -134,7 +134,7 @@ fn gates(model: &Model, kind: GateKind) -> impl Iterator<Item = (String, bool)> 
 }
 
 /// Returns the text protocol: `NAME` or `NAME n` on a line of its own.
-fn text(model: &Model) -> TextSpeech {
+fn text(model: &Model) -> TextProtocol {
     let input = |(name, has_field): (String, bool)| {
         let template = if has_field { format!("{name} {{n}}\n") } else { format!("{name}\n") };
         (name, template)
@@ -142,7 +142,7 @@ fn text(model: &Model) -> TextSpeech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(|gate| (gate.0.clone(), pattern(&gate))).collect();
     let config = TextConfig { inputs, outputs, ..TextConfig::default() };
-    TextSpeech {
+    TextProtocol {
         words: MessageFormat::Text(config),
         framing: Framing::Line,
         input_end: None,
@@ -151,7 +151,7 @@ fn text(model: &Model) -> TextSpeech {
 }
 
 /// Returns the HTTP protocol: `GET /NAME/n`, answered by the same text as on a line.
-fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
+fn http(model: &Model, address: SocketAddr) -> HttpProtocol {
     let input = |(name, has_field): (String, bool)| {
         let path = if has_field { format!("/{name}/{{n}}") } else { format!("/{name}") };
         (name, get(path))
@@ -163,7 +163,7 @@ fn http(model: &Model, address: SocketAddr) -> HttpSpeech {
     let inputs = gates(model, GateKind::Input).map(input).collect();
     let outputs = gates(model, GateKind::Output).map(output).collect();
     let url = Url { address: address.to_string(), base: String::new(), is_encrypted: false };
-    HttpSpeech { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
+    HttpProtocol { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
 }
 
 fn get(path: String) -> RequestConfig {

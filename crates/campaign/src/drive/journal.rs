@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 pub(super) type FailedTries = BTreeMap<u64, (u32, String)>;
 
 /// Opens the journal in `dir`; it must be of the plan of `manifest`.
-pub(super) fn opened(dir: &Path, manifest: &Manifest) -> Result<(File, FailedTries), DriveError> {
+pub(super) fn open_journal(dir: &Path, manifest: &Manifest) -> Result<(File, FailedTries), DriveError> {
     let io = |path: &Path| {
         let path = path.to_path_buf();
         move |error| DriveError::Io { path, error }

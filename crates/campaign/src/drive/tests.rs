@@ -26,15 +26,15 @@ impl CampaignEngine for DeadlyEngine {
 }
 
 /// An observer with one wish.
-struct OneWish(WatcherWish);
+struct FixedRequest(ObserverRequest);
 
-impl CampaignObserver for OneWish {
-    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> WatcherWish {
+impl CampaignObserver for FixedRequest {
+    fn progress(&mut self, _tally: &CampaignTally, _elapsed: Duration) -> ObserverRequest {
         self.0
     }
 
-    fn part(&mut self, _part: &ScannedPart) -> WatcherWish {
-        WatcherWish::GoOn
+    fn part(&mut self, _part: &ScannedPart) -> ObserverRequest {
+        ObserverRequest::GoOn
     }
 }
 
@@ -59,7 +59,7 @@ fn tries_of_a_unit_whose_workers_left_no_part_are_remembered() {
         let mut drive = opened_in(dir.path(), 1);
         drive.want(&UnitSet::range(0, 1), None);
         let mut engine = DeadlyEngine::default();
-        let ended = drive.run(&mut engine, &mut OneWish(WatcherWish::GoOn)).unwrap();
+        let ended = drive.run(&mut engine, &mut FixedRequest(ObserverRequest::GoOn)).unwrap();
         assert_eq!(engine.sent, sent);
         assert_eq!(ended.aside[&0], SetAside { tries: 3, why: "signal 9".into() });
         assert!(!ended.is_stopped);
@@ -72,7 +72,8 @@ fn an_observer_may_wish_to_stop_after_a_unit_at_any_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut drive = opened_in(dir.path(), 9);
     drive.want(&UnitSet::range(0, 9), None);
-    let ended = drive.run(&mut DeadlyEngine::default(), &mut OneWish(WatcherWish::StopAfter(1))).unwrap();
+    let ended =
+        drive.run(&mut DeadlyEngine::default(), &mut FixedRequest(ObserverRequest::StopAfter(1))).unwrap();
     assert_eq!(ended.aside.keys().copied().collect::<Vec<_>>(), [0, 1]);
     assert_eq!(ended.last, Some(1));
 }

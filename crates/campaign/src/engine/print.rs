@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{command_line, quoted};
+use super::{command_line, quote_for_shell};
 
 /// The commands of a campaign in `n` parts, with results in `dir`.
 #[must_use]
@@ -14,7 +14,12 @@ pub fn commands(program: &str, args: &[String], n: usize, dir: &Path) -> Vec<Str
         command_line(&[], program, &all)
     };
     let (dir, merged) = (dir.display().to_string(), dir.join("merged").display().to_string());
-    let merge = format!("{} merge {} --out {}", quoted(program), quoted(&dir), quoted(&merged));
+    let merge = format!(
+        "{} merge {} --out {}",
+        quote_for_shell(program),
+        quote_for_shell(&dir),
+        quote_for_shell(&merged)
+    );
     (1..=n).map(part).chain([merge]).collect()
 }
 

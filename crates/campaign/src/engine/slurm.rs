@@ -12,7 +12,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quoted};
+use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quote_for_shell};
 
 /// The shortest interval between two queries of the queue.
 const ASK: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ impl SlurmEngine {
         }
         let file = folder.join("job.sh");
         fs::write(&file, text).map_err(EngineError::file(&file))?;
-        let job = asked(Command::new("sbatch").arg("--parsable").arg(&file))?;
+        let job = run_slurm(Command::new("sbatch").arg("--parsable").arg(&file))?;
         let job = job.trim().split(';').next().unwrap_or_default().to_owned();
         for (at, order) in orders.iter().enumerate() {
             let code = folder.join(format!("{}.code", at + 1));
@@ -76,13 +76,13 @@ impl SlurmEngine {
     }
 
     /// Returns the tasks that the queue lists as not ended, by job and index.
-    fn known(&self) -> Result<BTreeSet<(String, usize)>, EngineError> {
+    fn listed_tasks(&self) -> Result<BTreeSet<(String, usize)>, EngineError> {
         let jobs: BTreeSet<&str> = self.running.values().map(|task| task.job.as_str()).collect();
         let jobs: Vec<&str> = jobs.into_iter().collect();
         let mut command = Command::new("squeue");
         command.args(["--noheader", "--array", "--format=%F %K %T", "--jobs", &jobs.join(",")]);
         // A queue that does not know the jobs any more says so with an error.
-        let told = match asked(&mut command) {
+        let told = match run_slurm(&mut command) {
             Err(EngineError::Refused(why)) if why.contains("Invalid job id") => String::new(),
             told => told?,
         };
@@ -105,7 +105,7 @@ impl SlurmEngine {
     }
 
     /// Removes and returns the tasks whose file with the exit code exists.
-    fn ended(&mut self) -> Vec<(u64, WorkerEnd)> {
+    fn take_ended(&mut self) -> Vec<(u64, WorkerEnd)> {
         let code = |(&id, task): (&u64, &SlurmTask)| {
             let text = fs::read_to_string(&task.code).ok()?;
             let code: i32 = text.trim().parse().ok()?;
@@ -123,11 +123,11 @@ impl SlurmEngine {
     }
 
     /// Removes and returns the tasks that left no exit code and that the queue has not listed for several queries.
-    fn lost(&mut self) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
+    fn take_lost(&mut self) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
         if self.running.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < ASK) {
             return Ok(Vec::new());
         }
-        let known = self.known()?;
+        let known = self.listed_tasks()?;
         self.asked = Some(Instant::now());
         let mut lost = Vec::new();
         for (&id, task) in &mut self.running {
@@ -158,9 +158,9 @@ impl CampaignEngine for SlurmEngine {
         self.send()?;
         let begun = Instant::now();
         loop {
-            let mut ended = self.ended();
+            let mut ended = self.take_ended();
             if ended.is_empty() {
-                ended = self.lost()?;
+                ended = self.take_lost()?;
             }
             if !ended.is_empty() || self.running.is_empty() || begun.elapsed() >= wait {
                 return Ok(ended);
@@ -181,18 +181,18 @@ impl CampaignEngine for SlurmEngine {
 
 /// The script of an array.
 fn script(program: &str, options: &[String], orders: &[WorkOrder], folder: &Path) -> String {
-    let place = quoted(&folder.display().to_string());
+    let place = quote_for_shell(&folder.display().to_string());
     let mut text = String::from("#!/bin/sh\n#SBATCH --job-name=ioxide\n");
     let _ = writeln!(text, "#SBATCH --array=1-{}", orders.len());
     let _ = writeln!(text, "#SBATCH --output={}/%a.out", folder.display());
     options.iter().for_each(|option| {
         let _ = writeln!(text, "#SBATCH {option}");
     });
-    let _ = writeln!(text, "cd {} || exit 2", quoted(&here()));
+    let _ = writeln!(text, "cd {} || exit 2", quote_for_shell(&here()));
     let _ = writeln!(text, "case \"$SLURM_ARRAY_TASK_ID\" in");
     for (at, order) in orders.iter().enumerate() {
         let line = command_line(&order.env, program, &order.with_part());
-        let log = quoted(&order.log().display().to_string());
+        let log = quote_for_shell(&order.log().display().to_string());
         let _ = writeln!(text, "{}) IOXIDE_PROGRESS=off {line} >/dev/null 2>{log} </dev/null ;;", at + 1);
     }
     let _ = writeln!(text, "esac");
@@ -209,7 +209,7 @@ fn here() -> String {
 }
 
 /// Runs a program of Slurm and returns its standard output; refused with its standard error if it fails.
-fn asked(command: &mut Command) -> Result<String, EngineError> {
+fn run_slurm(command: &mut Command) -> Result<String, EngineError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let told = command.output().map_err(|error| EngineError::Start { program: program.clone(), error })?;
     if told.status.success() {

@@ -58,14 +58,14 @@ proptest! {
                 Fate::LeavesAndDies => (UnitSet::new(), given_up, died(None)),
             };
             let report = BatchReport { done: &done, left: &left, end: &end, worked: None };
-            let told = schedule.ended(batch.id, &report, Duration::from_secs(step as u64 + 1));
+            let told = schedule.end_batch(batch.id, &report, Duration::from_secs(step as u64 + 1));
             prop_assert_eq!(told.twice, 0);
             prop_assert!(left.iter().all(|(unit, _)| told.blamed.iter().filter(|(it, _)| it == unit).count() == 1));
             let tally = schedule.tally();
             prop_assert_eq!(tally.done + tally.running + tally.open + tally.aside, count);
             step += 1;
         }
-        prop_assert_eq!(schedule.done().len() + schedule.aside().len() as u64, count);
+        prop_assert_eq!(schedule.done_units().len() + schedule.aside().len() as u64, count);
     }
 }
 
@@ -81,11 +81,11 @@ fn a_unit_that_kills_workers_is_found_by_halving_and_set_aside() {
             (batch.units.clone(), BatchEnd::Ended)
         };
         deaths += u32::from(batch.units.contains(17));
-        schedule.ended(batch.id, &report(&done, &end), Duration::ZERO);
+        schedule.end_batch(batch.id, &report(&done, &end), Duration::ZERO);
     }
     assert_eq!(schedule.aside().keys().copied().collect::<Vec<_>>(), [17]);
     assert_eq!(schedule.aside()[&17], SetAside { tries: 3, why: "signal 9".into() });
-    assert_eq!(schedule.done().len(), 63);
+    assert_eq!(schedule.done_units().len(), 63);
     // 32, 16, 8, 4, 2 units, then three times alone.
     assert_eq!(deaths, 8);
 }
@@ -100,7 +100,7 @@ fn short_units_go_together_and_the_last_batches_are_small() {
         now += worked + Duration::from_millis(50);
         sizes.push(batch.units.len());
         let ended = BatchReport { worked: Some(worked), ..report(&batch.units, &BatchEnd::Ended) };
-        schedule.ended(batch.id, &ended, now);
+        schedule.end_batch(batch.id, &ended, now);
     }
     assert_eq!(sizes.iter().sum::<u64>(), 100_000);
     assert_eq!(sizes.first(), Some(&1), "nothing is known of the first");
@@ -121,7 +121,7 @@ fn workers_that_start_slowly_get_larger_batches() {
         now += worked + Duration::from_millis(1_000 + 3_000 * (batches % 4));
         batches += 1;
         let ended = BatchReport { worked: Some(worked), ..report(&batch.units, &BatchEnd::Ended) };
-        schedule.ended(batch.id, &ended, now);
+        schedule.end_batch(batch.id, &ended, now);
     }
     assert!(batches < 40, "{batches}");
 }
@@ -151,14 +151,14 @@ fn units_behind_a_stop_do_not_go_out_when_their_batch_gives_them_back() {
             None => schedule.stop(),
         }
         for batch in [&first, &second] {
-            schedule.ended(batch.id, &report(&UnitSet::new(), end), Duration::ZERO);
+            schedule.end_batch(batch.id, &report(&UnitSet::new(), end), Duration::ZERO);
         }
         while let Some(batch) = schedule.next(Duration::ZERO) {
             assert!(batch.units.iter().all(|unit| Some(unit) <= stop_at), "{end:?} {stop_at:?} {batch:?}");
-            schedule.ended(batch.id, &report(&batch.units, &BatchEnd::Ended), Duration::ZERO);
+            schedule.end_batch(batch.id, &report(&batch.units, &BatchEnd::Ended), Duration::ZERO);
         }
         let wanted = stop_at.map_or(0, |unit| unit + 1);
-        assert_eq!((schedule.done().len(), schedule.tally().open), (wanted, 0), "{end:?} {stop_at:?}");
+        assert_eq!((schedule.done_units().len(), schedule.tally().open), (wanted, 0), "{end:?} {stop_at:?}");
     }
 }
 
@@ -182,7 +182,8 @@ fn a_unit_that_was_given_up_before_its_worker_died_has_failed_once() {
     let batch = schedule.next(Duration::ZERO).unwrap();
     let left = [(0, "no answer".to_owned())];
     let (done, end) = (UnitSet::new(), died(None));
-    let told = schedule.ended(batch.id, &BatchReport { left: &left, ..report(&done, &end) }, Duration::ZERO);
+    let told =
+        schedule.end_batch(batch.id, &BatchReport { left: &left, ..report(&done, &end) }, Duration::ZERO);
     assert_eq!((told.blamed.as_slice(), schedule.tries(0)), (&left[..], 1));
     let again = schedule.next(Duration::ZERO).unwrap();
     assert_eq!((again.units, again.tries), (UnitSet::range(0, 1), 1));

@@ -14,9 +14,9 @@ use serde_json::{Value as Json, json};
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::load;
-use crate::project::{DescribedSystem, Instances, SpeechConfig, SystemSource};
+use crate::project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
 use crate::redaction;
-use crate::system::{connection, managed, trouble, warn};
+use crate::system::{connection, start_managed, trouble, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
 const LISTEN_MS: u64 = 100;
@@ -32,7 +32,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     let source = SystemSource::find(&args.sut)?;
     warn(&source)?;
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
-    let described = source.described(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
+    let described = source.describe(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
     redaction::add(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
@@ -43,7 +43,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     let connection = RemoteConnection { seed: Some(1), limit, ..connection(&described)? };
     let secrets = described.secrets.clone();
     let (mut checks, last_words) = match (&described.speech, model) {
-        (SpeechConfig::Protocol, model) if described.connections.is_empty() => {
+        (ProtocolConfig::Protocol, model) if described.connections.is_empty() => {
             by_the_book(described, model.as_ref(), &connection)?
         }
         (_, Some(model)) => by_the_codec(described, model, connection)?,
@@ -60,7 +60,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     } else {
         tell(passed, &checks, &last_words)
     };
-    exit::shown(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
+    exit::status_after_output(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
 }
 
 /// The self-test of an adapter.
@@ -84,7 +84,7 @@ fn by_the_codec(
 ) -> Result<(Vec<SelfTestCheck>, String), EarlyStop> {
     let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
     let interface = Arc::new(model);
-    let mut adapter = managed(described, Arc::clone(&interface), connection)?;
+    let mut adapter = start_managed(described, Arc::clone(&interface), connection)?;
     let checks = selftest_plain(&mut adapter, &interface, &allowed_by(&interface), patience);
     Ok((checks, adapter.last_words()))
 }

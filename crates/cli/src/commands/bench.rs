@@ -24,28 +24,28 @@ pub trait Benches: std::panic::RefUnwindSafe {
     fn run(&self, args: &BenchArgs) -> Result<ExitStatus, EarlyStop>;
 
     /// Puts the rows of a measurement together.
-    fn merged(
+    fn merge_rows(
         &self,
         args: &BenchArgs,
         parts: &mut GatheredParts,
-        to: &MergeArgs,
+        merge_args: &MergeArgs,
     ) -> Result<ExitStatus, EarlyStop>;
 }
 
 /// The program in which measurements are taken.
-pub enum Laboratory<'a> {
+pub enum BenchHost<'a> {
     /// In this program.
     Here(&'a dyn Benches),
     /// In a program of their own, beside this one or in a checkout of the project.
-    NextDoor,
+    External,
 }
 
-impl<'a> Laboratory<'a> {
+impl<'a> BenchHost<'a> {
     /// Returns the measurements of this program; if they are in another one, that takes over and this program ends.
     pub fn enter(&self) -> Result<&'a dyn Benches, EarlyStop> {
         match self {
             Self::Here(benches) => Ok(*benches),
-            Self::NextDoor => Err(become_process(next_door()?)),
+            Self::External => Err(become_process(next_door()?)),
         }
     }
 }

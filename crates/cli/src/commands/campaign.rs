@@ -27,7 +27,7 @@ use self::goal::CampaignGoal;
 use self::planned::PlannedUnits;
 use self::repeated::EarlierUnit;
 use self::watched::WatchedCampaign;
-use super::bench::Laboratory;
+use super::bench::BenchHost;
 use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
 use crate::exit::{EarlyStop, ExitStatus};
@@ -37,7 +37,7 @@ use crate::{interrupt, limit, load, redaction};
 const OUT: &str = "campaign";
 
 /// Runs the campaign and shows its result.
-pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
     let text = load::read_data(&args.recipe)?;
     let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
         EarlyStop::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
@@ -51,7 +51,7 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
     let program = std::env::current_exe().map_err(|error| EarlyStop::usage(format!("who am I? {error}")))?;
     let workers = recipe.workers(cores);
     if args.on == EngineName::Print {
-        return printed(&recipe, workers, &out);
+        return print_commands(&recipe, workers, &out);
     }
     let time = |text: &Option<String>, name: &str| {
         let read = text.as_deref().map(duration).transpose();
@@ -63,13 +63,13 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
     interrupt::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
     let mut drive =
-        CampaignDrive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(stopped)?;
-    let before = drive.done().len();
+        CampaignDrive::open(Path::new(&out), &manifest, config, recipe.leases()).map_err(drive_error)?;
+    let before = drive.done_units().len();
     let mut dated = None;
     if before > 0 {
         eprintln!("going on: {before} of {} units are done", manifest.count);
         dated = earlier_dates(&out, before, manifest.count)?;
-        if let (Some(unit), true) = (drive.done().iter().next(), is_quick_to_repeat) {
+        if let (Some(unit), true) = (drive.done_units().iter().next(), is_quick_to_repeat) {
             let work = EarlierUnit { program: &program, recipe: &recipe, out: &out, unit };
             work.repeat(names.get(unit as usize).map_or("", String::as_str), args.on)?;
         }
@@ -77,22 +77,22 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
     let goal = CampaignGoal::of(&manifest, &args.solver)?;
     let mut watched = WatchedCampaign::new(before, manifest.count, budget, goal);
-    drive.recall(&mut watched).map_err(stopped)?;
+    drive.recall(&mut watched).map_err(drive_error)?;
     let mut driven = None;
     for (at, units) in all_rounds.iter().enumerate() {
         let mut units = units.clone();
         let known = match at {
             0 => None,
-            _ => match known(args, &out, at as u64 + 1, all_rounds.len())? {
+            _ => match load_feedback(args, &out, at as u64 + 1, all_rounds.len())? {
                 Some((known, path)) => {
-                    units.subtract(&known.settled());
+                    units.subtract(&known.settled_units());
                     Some(path)
                 }
                 None => break,
             },
         };
         drive.want(&units, known);
-        let ended = drive.run(&mut *engine, &mut watched).map_err(stopped)?;
+        let ended = drive.run(&mut *engine, &mut watched).map_err(drive_error)?;
         let is_over = ended.is_stopped || ended.last.is_some();
         driven = Some(ended);
         if is_over {
@@ -102,18 +102,18 @@ pub fn run(args: &CampaignArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatu
     drop(watched);
     drop(engine);
     let driven = driven.ok_or_else(|| EarlyStop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
-    finished(args, &out, &driven, &names, dated, laboratory)
+    finish_campaign(args, &out, &driven, &names, dated, laboratory)
 }
 
 /// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
 fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, EarlyStop> {
-    let parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::refused)?;
+    let parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::gather_error)?;
     Ok(merge::dates(&parts)
         .map(|dates| format!("{before} of {count} units were not run now: they are of {dates}")))
 }
 
 /// Prints the commands of the parts.
-fn printed(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, EarlyStop> {
+fn print_commands(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, EarlyStop> {
     if recipe.has_rounds() {
         return Err(EarlyStop::usage(
             "rounds cannot be printed: what a round does depends on what the last one found",
@@ -129,7 +129,7 @@ fn printed(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitSta
 /// Returns the feedback that `round`, from 1, begins with, and the file that holds it; `None` if nothing is left to do.
 ///
 /// The feedback is computed once and kept in the file: a round that is continued uses the feedback it began with.
-fn known(
+fn load_feedback(
     args: &CampaignArgs,
     out: &str,
     round: u64,
@@ -141,7 +141,7 @@ fn known(
         RoundFeedback::read(&path).map_err(crate::unit_command::trouble)?
     } else {
         let mut parts =
-            limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::refused)?;
+            limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
         let what = merge::command(&parts)?;
         let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
         known.write(&path).map_err(crate::unit_command::trouble)?;
@@ -181,7 +181,7 @@ fn engine(
         EngineName::Local | EngineName::Print => Ok(Box::new(LocalEngine::new(program))),
         EngineName::Ray => {
             let ray =
-                RayEngine::join(&recipe.ray, program, workers).map_err(|error| stopped(error.into()))?;
+                RayEngine::join(&recipe.ray, program, workers).map_err(|error| drive_error(error.into()))?;
             eprintln!("Ray: {}", ray.cluster);
             Ok(Box::new(ray))
         }
@@ -216,13 +216,13 @@ fn asked_before(yes: bool) -> ScriptApproval {
 }
 
 /// Merges the units that are done, and reports those that were set aside.
-fn finished(
+fn finish_campaign(
     args: &CampaignArgs,
     out: &str,
     driven: &CampaignEnd,
     names: &[String],
     dated: Option<String>,
-    laboratory: &Laboratory<'_>,
+    laboratory: &BenchHost<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
@@ -246,10 +246,11 @@ fn finished(
         solver: args.solver.clone(),
         limit: LimitArgs::default(),
     };
-    let mut parts = limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::refused)?;
+    let mut parts =
+        limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
-    let status = merge::merged(&what, &mut parts, &to, laboratory)?;
+    let status = merge::merge_parts(&what, &mut parts, &to, laboratory)?;
     let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
     Ok(match status {
         ExitStatus::Success if is_unfinished => ExitStatus::Inconclusive,
@@ -266,7 +267,7 @@ fn summary(driven: &CampaignEnd) -> String {
 }
 
 /// Returns the error of a campaign that cannot go on, with its exit status and a help.
-fn stopped(error: DriveError) -> EarlyStop {
+fn drive_error(error: DriveError) -> EarlyStop {
     let message = error.to_string();
     match error {
         DriveError::Engine(EngineError::Start { .. }) => {

@@ -9,7 +9,7 @@ use ioxide_model::number::Rational;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::case::{CaseView, Unwritable, iox, json, picture, plantuml, python, rust, text, ttcn3};
-use ioxide_report::dot::dot;
+use ioxide_report::dot::write_dot;
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::{
     CaseConfig, CaseError, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, waypoints,
@@ -24,31 +24,31 @@ use crate::{limit, load};
 pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(goal) = args.goal {
-        return goal::run(&mut model, args, goal, &config, &wanted);
+        return goal::run(&mut model, args, goal, &config, &request);
     }
     if args.json && args.format != CaseFormat::Json {
         return Err(EarlyStop::usage("`--json` and another `--format` exclude each other"));
     }
     let _stage = limit::stage("making the test case");
-    let path = path(&mut model, args, &wanted)?;
-    let mut solver = wanted.make()?;
+    let path = path(&mut model, args, &request)?;
+    let mut solver = request.make()?;
     let case = generate(&mut Ctx::new(&mut model, &mut *solver), &path, &config);
-    halted(&wanted)?;
-    let case = case.map_err(|error| refused(&model, &path, &error))?;
+    reject_partial(&request)?;
+    let case = case.map_err(|error| case_error(&model, &path, &error))?;
     for lint in &case.lints {
         eprintln!("warning: {}", lint.show(&model.pool));
     }
-    let written = written(&model, &case, args.format)?;
+    let written = case_text(&model, &case, args.format)?;
     io::stdout().lock().write_all(written.as_bytes())?;
     Ok(ExitStatus::Success)
 }
 
 /// A case of which not every arc was decided is none: there are no partial ones.
-fn halted(wanted: &SolverRequest<'_>) -> Result<(), EarlyStop> {
-    let Some(halted) = wanted.halt.halted() else { return Ok(()) };
-    let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
+fn reject_partial(request: &SolverRequest<'_>) -> Result<(), EarlyStop> {
+    let Some(halted) = request.halt.halt_reason() else { return Ok(()) };
+    let status = limit::status(&request.halt, ExitStatus::Inconclusive);
     Err(EarlyStop::new(status, format!("no test case: {halted} before every arc was decided"))
         .help("raise `--time-limit`, or name more waypoints"))
 }
@@ -88,18 +88,18 @@ fn timeout(args: &args::CaseArgs) -> Result<Timeout, EarlyStop> {
 fn path(
     model: &mut Model,
     args: &args::CaseArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<Vec<SwitchId>, EarlyStop> {
     if let Some(name) = &args.purpose {
-        let purpose = crate::purpose_search::named(model, wanted, name, args.max_states)?;
+        let purpose = crate::purpose_search::find_named_purpose(model, request, name, args.max_states)?;
         return Ok(purpose.path().collect());
     }
     let list = args.path.as_deref().unwrap_or_default();
     let found = waypoints(&model.sts, list.split(','));
     let found = found.map_err(|error| no_path(&model.sts, &error))?;
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let path = complete(&mut Ctx::new(model, &mut *solver), &found);
-    halted(wanted)?;
+    reject_partial(request)?;
     path.map_err(|error| no_path(&model.sts, &error))
 }
 
@@ -119,30 +119,30 @@ fn no_path(sts: &Sts, error: &PathError) -> EarlyStop {
     }
 }
 
-fn refused(model: &Model, path: &[SwitchId], error: &CaseError) -> EarlyStop {
+fn case_error(model: &Model, path: &[SwitchId], error: &CaseError) -> EarlyStop {
     EarlyStop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
 }
 
 /// The text of a case in a format.
-pub fn written(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, EarlyStop> {
+pub fn case_text(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, EarlyStop> {
     let view = CaseView { case, model };
     let unwritable = |error: Unwritable| {
         EarlyStop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
     };
     Ok(match format {
-        CaseFormat::Json => json::json(&view, &smt::guards(model, case)?),
-        CaseFormat::Text => text::text(&view),
+        CaseFormat::Json => json::case_json(&view, &smt::guards(model, case)?),
+        CaseFormat::Text => text::case_listing(&view),
         CaseFormat::Smt2 => smt::script(&view)?,
-        CaseFormat::Dot => dot(&picture::graph(&view)),
-        CaseFormat::Plantuml => plantuml::plantuml(&view),
-        CaseFormat::Ttcn3 => ttcn3::ttcn3(&view).map_err(unwritable)?,
+        CaseFormat::Dot => write_dot(&picture::case_graph(&view)),
+        CaseFormat::Plantuml => plantuml::write_plantuml(&view),
+        CaseFormat::Ttcn3 => ttcn3::write_ttcn3(&view).map_err(unwritable)?,
         CaseFormat::Pytest => {
             // What a solver cannot be told either is refused by the writer, with its place.
             let smt = smt::guards(model, case).unwrap_or_default();
-            python::python(&view, &smt).map_err(unwritable)?
+            python::write_python(&view, &smt).map_err(unwritable)?
         }
-        CaseFormat::Rust => rust::rust(&view).map_err(unwritable)?,
-        CaseFormat::Iox => laid_out(&iox::iox(&view))?,
+        CaseFormat::Rust => rust::write_rust(&view).map_err(unwritable)?,
+        CaseFormat::Iox => laid_out(&iox::write_iox(&view))?,
     })
 }
 

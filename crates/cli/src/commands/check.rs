@@ -11,7 +11,7 @@ use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, LintResult, StopReason, li
 use serde_json::json;
 
 use crate::args::CheckArgs;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{limit, load, render, solver};
@@ -51,7 +51,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
         }
     }
     let told = if args.json { show_json(&sources, &results) } else { show(&sources, &results) };
-    exit::shown(status(args, &halt, &results, trouble), told)
+    exit::status_after_output(status(args, &halt, &results, trouble), told)
 }
 
 /// Returns the exit status of the findings in all files.
@@ -111,7 +111,7 @@ fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
             (errors, warnings, hints) => {
                 let parts = [(errors, "error"), (warnings, "warning"), (hints, "hint")];
                 let shown = parts.iter().filter(|(n, _)| *n > 0);
-                shown.map(|(n, word)| counted(*n, word)).collect::<Vec<_>>().join(", ")
+                shown.map(|(n, word)| count_noun(*n, word)).collect::<Vec<_>>().join(", ")
             }
         };
         writeln!(
@@ -125,7 +125,7 @@ fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
 }
 
 fn deep_text(deep: &DeepFindings) -> String {
-    let states = counted(deep.states, "symbolic state");
+    let states = count_noun(deep.states, "symbolic state");
     let how = match deep.halted.map_or(deep.stop, StopReason::Halted) {
         StopReason::Exhausted => "all explored".to_owned(),
         StopReason::MaxStates => "limit reached; raise --max-states to see more".to_owned(),
@@ -139,7 +139,7 @@ fn deep_text(deep: &DeepFindings) -> String {
         0 => String::new(),
         n => {
             let why = deep.doubt.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("; {} left open by the solver{why}", counted(n, "question"))
+            format!("; {} left open by the solver{why}", count_noun(n, "question"))
         }
     };
     format!(" ({states}, {how}{open})")

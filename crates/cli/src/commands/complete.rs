@@ -17,7 +17,7 @@ use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CompleteArgs, CompleteCommand};
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
@@ -26,14 +26,14 @@ use crate::{limit, load};
 /// Makes the suite, writes it if wanted, and says what it proves.
 pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(sut) = &args.sut {
-        return choices::run(args, sut, model, &wanted);
+        return choices::run(args, sut, model, &request);
     }
     let config = config(&args.suite, args.seed)?;
-    let suite = made(&mut model, &config, &wanted, &args.model.file)?;
+    let suite = make_suite(&mut model, &config, &request, &args.model.file)?;
     if let Some(path) = &args.out {
-        written(path, args, &model, &suite)?;
+        write_suite(path, args, &model, &suite)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -42,7 +42,10 @@ pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
         show(&mut out, args, &model, &suite)
     };
     let claim = &suite.claim;
-    exit::shown(if claim.is_whole() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
+    exit::status_after_output(
+        if claim.is_whole() { ExitStatus::Success } else { ExitStatus::Inconclusive },
+        told,
+    )
 }
 
 /// Returns the checked configuration of the arguments.
@@ -66,22 +69,22 @@ pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, EarlySto
 }
 
 /// The suite of `model`.
-pub fn made(
+pub fn make_suite(
     model: &mut Model,
     config: &CompleteConfig,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     path: &str,
 ) -> Result<CompleteSuite, EarlyStop> {
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let _stage = limit::stage("making the classes and the suite");
-    complete_suite(&mut Ctx::new(model, &mut *solver), config).map_err(|reason| stop(path, wanted, &reason))
+    complete_suite(&mut Ctx::new(model, &mut *solver), config).map_err(|reason| stop(path, request, &reason))
 }
 
 /// The end of the command where there is no suite.
-fn stop(path: &str, wanted: &SolverRequest<'_>, reason: &NoCompleteSuite) -> EarlyStop {
+fn stop(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSuite) -> EarlyStop {
     let status = match reason {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
-            limit::status(&wanted.halt, ExitStatus::Inconclusive)
+            limit::status(&request.halt, ExitStatus::Inconclusive)
         }
         NoCompleteSuite::TooLarge { .. } | NoCompleteSuite::Abstraction(NoAbstraction::Undecided { .. }) => {
             ExitStatus::Inconclusive
@@ -103,11 +106,11 @@ fn show(
         out,
         "{} suite: {}, {}; {}, {}, systems of up to {}",
         claim.method.to_uppercase(),
-        counted(claim.tests, "test"),
-        counted(claim.symbols, "input"),
-        counted(claim.states, "state"),
-        counted(claim.inputs, "input class"),
-        counted(claim.bound, "state")
+        count_noun(claim.tests, "test"),
+        count_noun(claim.symbols, "input"),
+        count_noun(claim.states, "state"),
+        count_noun(claim.inputs, "input class"),
+        count_noun(claim.bound, "state")
     )?;
     for line in claim.sentences() {
         writeln!(out, "  {line}")?;
@@ -182,7 +185,7 @@ fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
 }
 
 /// Writes the suite with its claim.
-fn written(
+fn write_suite(
     path: &str,
     args: &CompleteCommand,
     model: &Model,

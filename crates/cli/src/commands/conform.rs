@@ -12,7 +12,7 @@ use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_report::terminal::explanation;
+use ioxide_report::terminal::write_explanation;
 use ioxide_runner::codec::{label_to_json, value_to_json};
 use ioxide_runner::judge::{JudgeConfig, judge};
 use ioxide_smt::solver::Solver;
@@ -42,20 +42,20 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut spec) = load::model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let options = options(&spec, args);
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(most) = args.all {
-        return everywhere(&mut spec, &imp, &options, most, (&wanted, args));
+        return everywhere(&mut spec, &imp, &options, most, (&request, args));
     }
-    let verdict = compared(&mut spec, &imp, &options, &wanted)?;
-    let status = status(&verdict.answer, &wanted);
-    let mut solver = wanted.make()?;
+    let verdict = compare_models(&mut spec, &imp, &options, &request)?;
+    let status = status(&verdict.answer, &request);
+    let mut solver = request.make()?;
     let mut out = io::stdout().lock();
     let told = if args.json {
         writeln!(out, "{}", verdict_json(&spec, &verdict, args))
     } else {
         show(&mut out, &mut spec, &mut *solver, &verdict, args)
     };
-    exit::shown(status, told)
+    exit::status_after_output(status, told)
 }
 
 /// Returns the options of the comparison that the arguments ask for.
@@ -66,22 +66,22 @@ fn options(spec: &Model, args: &ConformArgs) -> ConformOptions {
 }
 
 /// The exit status of an answer.
-pub fn status(answer: &ConformAnswer, wanted: &SolverRequest<'_>) -> ExitStatus {
+pub fn status(answer: &ConformAnswer, request: &SolverRequest<'_>) -> ExitStatus {
     match answer {
         ConformAnswer::Conforms(_) => ExitStatus::Success,
         ConformAnswer::Fails(_) => ExitStatus::Failure,
-        ConformAnswer::Unknown(_) => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+        ConformAnswer::Unknown(_) => limit::status(&request.halt, ExitStatus::Inconclusive),
     }
 }
 
 /// Returns whether `imp` conforms to `spec`; shows progress on the terminal.
-pub fn compared(
+pub fn compare_models(
     spec: &mut Model,
     imp: &Sts,
     options: &ConformOptions,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<Conformance, EarlyStop> {
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut progress()).map_err(mismatch)
 }
 
@@ -115,7 +115,7 @@ fn everywhere(
     } else {
         show_all(&mut out, spec, &mut *solver, &found, args)
     };
-    exit::shown(status, told)
+    exit::status_after_output(status, told)
 }
 
 fn show_all(
@@ -157,7 +157,7 @@ fn differences_json(spec: &Model, found: &ModelDifferences, args: &ConformArgs) 
     };
     let one = |witness: &ConformWitness| {
         json!({
-            "witness": shown(spec, &witness.trace),
+            "witness": trace_lines(spec, &witness.trace),
             "trace": wire(&spec.pool, &spec.sts, &witness.trace),
             "condition": spec.pool.show(witness.condition).to_string(),
         })
@@ -248,7 +248,7 @@ pub fn show_witness(
         writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&spec.pool, &spec.sts))?;
     }
     let judged = judge(&mut Ctx::new(spec, solver), &witness.trace, &JudgeConfig::default());
-    judged.forbidden.as_ref().map_or(Ok(()), |told| explanation(told, out))
+    judged.forbidden.as_ref().map_or(Ok(()), |told| write_explanation(told, out))
 }
 
 fn verdict_json(spec: &Model, verdict: &Conformance, args: &ConformArgs) -> Json {
@@ -257,7 +257,7 @@ fn verdict_json(spec: &Model, verdict: &Conformance, args: &ConformArgs) -> Json
         ConformAnswer::Fails(witness) => (json!(false), None, Some(witness)),
         ConformAnswer::Unknown(doubt) => (json!("unknown"), Some(doubt.to_string()), None),
     };
-    let shown = |witness: &ConformWitness| shown(spec, &witness.trace);
+    let shown = |witness: &ConformWitness| trace_lines(spec, &witness.trace);
     json!({
         "version": 1,
         "conforms": conforms,
@@ -279,7 +279,7 @@ fn up_to_items(answer: &ConformAnswer) -> Option<usize> {
 }
 
 /// The labels of a trace as people write them.
-pub fn shown(model: &Model, trace: &Trace) -> Vec<String> {
+pub fn trace_lines(model: &Model, trace: &Trace) -> Vec<String> {
     trace.labels.iter().map(|label| label.show(&model.pool, &model.sts)).collect()
 }
 

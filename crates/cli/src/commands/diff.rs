@@ -16,12 +16,12 @@ use crate::solver::SolverRequest;
 
 /// Says how the machines differ; exit status 1 if they do.
 pub fn run(args: &DiffArgs) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("comparing the machines");
-    let old = NamedMachine::load(&args.old, &[], &wanted)?.listing;
-    let new = NamedMachine::load(&args.new, &[], &wanted)?.listing;
+    let old = NamedMachine::load(&args.old, &[], &request)?.listing;
+    let new = NamedMachine::load(&args.new, &[], &request)?.listing;
     let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
-    let found = limit::within(&wanted.halt, || difference(&old, &new));
+    let found = limit::within(&request.halt, || difference(&old, &new));
     let view = DiffView { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -29,7 +29,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus, EarlyStop> {
     } else {
         view.lines().iter().try_for_each(|line| writeln!(out, "{line}"))
     };
-    exit::shown(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure }, told)
+    exit::status_after_output(if found.is_empty() { ExitStatus::Success } else { ExitStatus::Failure }, told)
 }
 
 /// The machine, with ids of inputs and outputs that both machines share: those of all names in order.
@@ -57,7 +57,7 @@ fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Resu
         EarlyStop::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
             .help("only deterministic machines are compared")
     };
-    Mealy::from_listing(&all).map(|machine| machine.connected()).map_err(refused)
+    Mealy::from_listing(&all).map(|machine| machine.reachable_part()).map_err(refused)
 }
 
 struct DiffView<'a> {

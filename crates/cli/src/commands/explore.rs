@@ -23,8 +23,11 @@ use crate::{load, machine, record, solver};
 /// Serves until Ctrl-C.
 pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let sut =
-        args.sut.as_deref().map(|sut| SystemUnderTest::named(sut, args.model.spec_source())).transpose()?;
+    let sut = args
+        .sut
+        .as_deref()
+        .map(|sut| SystemUnderTest::from_name(sut, args.model.spec_source()))
+        .transpose()?;
     if let Some(sut) = &sut {
         machine::know_outputs(&mut model, sut);
     }
@@ -42,7 +45,7 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
 
 /// A recorded campaign, called by the path it was given as.
 fn recording(path: &str) -> Result<Recording, EarlyStop> {
-    Ok(Recording::of(path, &record::read(path)?.events))
+    Ok(Recording::from_events(path, &record::read(path)?.events))
 }
 
 /// A server at the address that was meant.
@@ -71,7 +74,7 @@ fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop
     writeln!(out, "{url}")?;
     out.flush()?;
     eprintln!("exploring `{}`; open the address above, Ctrl-C ends it", args.model.file);
-    if args.open && !opened(&url) {
+    if args.open && !open_browser(&url) {
         eprintln!("note: no browser could be started; open the address yourself");
     }
     Ok(())
@@ -88,7 +91,7 @@ pub fn warn_of_others(server: &ExplorerServer, what: &str) {
 }
 
 /// Opens `url` in a browser; returns whether a program for that could be started.
-pub fn opened(url: &str) -> bool {
+pub fn open_browser(url: &str) -> bool {
     let programs: &[&str] = if cfg!(target_os = "macos") { &["open"] } else { &["xdg-open", "wslview"] };
     programs.iter().any(|program| {
         let silent = || Stdio::null();

@@ -15,7 +15,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, EarlyStop> {
     let mut status = ExitStatus::Success;
     for path in &args.files {
         let before = load::read(path)?;
-        let Some(after) = formatted(path, &before)? else {
+        let Some(after) = format_source(path, &before)? else {
             status = ExitStatus::Model;
             continue;
         };
@@ -34,7 +34,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The canonical text; `None` if there is none, and the reason is on stderr.
-fn formatted(path: &str, text: &str) -> Result<Option<String>, EarlyStop> {
+fn format_source(path: &str, text: &str) -> Result<Option<String>, EarlyStop> {
     if path != "-" && !path.ends_with(".iox") {
         return Err(EarlyStop::usage(format!("`{path}` is not an `.iox` file"))
             .help("only `.iox` models have a canonical layout"));

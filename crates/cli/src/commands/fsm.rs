@@ -26,7 +26,7 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     }
     match (&args.suite, args.reduction) {
         _ if args.theory => theory::theory(args),
-        _ if args.reduced => theory::reduced(args),
+        _ if args.reduced => theory::write_reduced(args),
         (Some(method), false) => suite::make(args, method),
         (None, true) => reduction::run(args),
         _ => Err(EarlyStop::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
@@ -43,7 +43,7 @@ fn completion(machine: &NamedMachine, missing: MissingArg) -> MachineCompletion 
 }
 
 /// Returns the error of a machine that an algorithm refuses, with a help.
-fn refused(path: &str, refusal: &MachineRefusal) -> EarlyStop {
+fn refusal_error(path: &str, refusal: &MachineRefusal) -> EarlyStop {
     let help = match refusal {
         MachineRefusal::NotDeterministic { .. } => {
             "suites are for deterministic machines; `--reduction` tests against nondeterministic ones"

@@ -7,7 +7,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_report::summary::story;
-use ioxide_report::terminal::explanation;
+use ioxide_report::terminal::write_explanation;
 use ioxide_runner::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
 use ioxide_runner::record::Record;
 use ioxide_symex::Ctx;
@@ -30,8 +30,8 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
     if trace.is_empty() {
         return Err(EarlyStop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mut solver = wanted.make()?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let mut solver = request.make()?;
     let _stage = limit::stage("judging the trace");
     let objective = args.objective.as_deref().map(|name| objective(&model, name)).transpose()?;
     let relation = args.relation.unwrap_or_else(|| ConformanceRelation::usual(&model.sts));
@@ -47,7 +47,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
         },
     );
     let status = match judged.forbidden {
-        None if judged.unknown.is_some() => limit::status(&wanted.halt, ExitStatus::Inconclusive),
+        None if judged.unknown.is_some() => limit::status(&request.halt, ExitStatus::Inconclusive),
         None => ExitStatus::Success,
         Some(_) if judged.is_outside => ExitStatus::Inconclusive,
         Some(_) => ExitStatus::Failure,
@@ -58,7 +58,7 @@ pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
     } else {
         show(&mut out, &model, &trace, &judged)
     };
-    exit::shown(status, told)
+    exit::status_after_output(status, told)
 }
 
 /// A trace, and the settings under which it is judged.
@@ -113,9 +113,9 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace
             writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
         }
         if let Some(finding) = &judged.finding {
-            writeln!(out, "{}", story::finding(finding))?;
+            writeln!(out, "{}", story::finding_text(finding))?;
         }
-        return explanation(told, out);
+        return write_explanation(told, out);
     }
     if let Some((at, why)) = &judged.unknown {
         writeln!(out, "INCONCLUSIVE: unknown from step {at} on, because {why}")?;

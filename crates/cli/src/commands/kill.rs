@@ -27,8 +27,8 @@ use serde_json::{Map, Value as Json, json};
 use self::journal::Journal;
 use self::page::{MutatedModel, ShownSuite};
 use self::workers::MutantOutcome;
-use super::conform::{shown, wire};
-use super::mutate::{diff, line, selected};
+use super::conform::{trace_lines, wire};
+use super::mutate::{diff, line, select_mutants};
 use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
@@ -76,8 +76,8 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
     }
     unit_command::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {
         let done = decided.outcomes.iter().flatten().count();
         let stop = EarlyStop::new(
@@ -89,7 +89,7 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
             None => stop.help("with `--record FILE` it can go on later"),
         });
     }
-    show_suite(args, &sources, &mut model, &decided, &wanted)
+    show_suite(args, &sources, &mut model, &decided, &request)
 }
 
 /// Makes the suite of mutants that are decided, and shows both.
@@ -98,17 +98,17 @@ pub fn show_suite(
     sources: &Sources,
     model: &mut Model,
     decided: &DecidedMutants,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
-    let suite = suite(model, decided, wanted)?;
+    let suite = suite(model, decided, request)?;
     if let Some(path) = &args.out {
         write(path, model, args, &suite)?;
     }
-    let trees = trees::made(model, decided, args, wanted)?;
+    let trees = trees::make_trees(model, decided, args, request)?;
     if let Some(path) = &args.html {
         let subject = MutatedModel { model, sources, file: &args.model.file };
         let shown = ShownSuite { name: String::new(), tests: page::tests(model, &suite.tests) };
-        page::save(path, &subject, decided, shown, wanted)?;
+        page::save(path, &subject, decided, shown, request)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -125,19 +125,19 @@ pub fn show_suite(
     let unknown =
         decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, MutantOutcome::Unknown(_)));
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
-    let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
-    exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
+    let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
+    exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
 /// Returns the mutants of `model` with their outcomes; those that are in the record already are taken from it.
-pub fn decided(
+pub fn decide_mutants(
     model: &mut Model,
     which: &MutantArgs,
     decide: &DecideArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     record: Option<&str>,
 ) -> Result<DecidedMutants, EarlyStop> {
-    let mutants = limit::within(&wanted.halt, || selected(model, which))?;
+    let mutants = limit::within(&request.halt, || select_mutants(model, which))?;
     let config = workers::config(decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
@@ -165,9 +165,9 @@ pub fn decided(
         journal.as_mut().map_or(Ok(()), |journal| journal.add(model, &mutants[at], outcome))
     };
     let outcomes =
-        workers::decide(model, &mutants, &config, workers::jobs(decide), wanted, known, &mut told)?;
+        workers::decide(model, &mutants, &config, workers::jobs(decide), request, known, &mut told)?;
     let is_cut = |outcome: &Option<MutantOutcome>| matches!(outcome, Some(MutantOutcome::Unknown(_)) | None);
-    let halted = wanted.halt.halted().filter(|_| outcomes.iter().any(is_cut));
+    let halted = request.halt.halt_reason().filter(|_| outcomes.iter().any(is_cut));
     Ok(DecidedMutants { mutants, outcomes, halted })
 }
 
@@ -175,27 +175,27 @@ pub fn decided(
 pub fn suite(
     model: &mut Model,
     decided: &DecidedMutants,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<KillSuite, EarlyStop> {
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
     let specimens = specimens(&decided.mutants, &systems);
     let witnesses: Vec<Option<&Trace>> =
         decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(MutantOutcome::trace)).collect();
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let _stage = limit::stage("making a small suite");
     let mut cx = Ctx::new(model, &mut *solver);
     let tests = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
-    Ok(KillSuite { tests, halted: cx.halted() })
+    Ok(KillSuite { tests, halted: cx.halt_reason() })
 }
 
 /// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
-pub fn tester(model: &mut Model, wanted: &SolverRequest<'_>) -> Result<(KillTester, bool), EarlyStop> {
-    let decided = decided(model, &MutantArgs::default(), &DecideArgs::default(), wanted, None)?;
+pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTester, bool), EarlyStop> {
+    let decided = decide_mutants(model, &MutantArgs::default(), &DecideArgs::default(), request, None)?;
     if decided.is_interrupted() {
         return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
-    let suite = suite(model, &decided, wanted)?;
+    let suite = suite(model, &decided, request)?;
     let suite_halted = suite.halted;
     if let Some(halted) = decided.halted.or(suite_halted) {
         eprintln!("warning: the suite is {}", limit::partial(halted));
@@ -237,7 +237,7 @@ fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Resul
     for test in &suite.tests {
         let name = format!("kills {} mutants", test.kills.len());
         // The last label is where the test looks once more: a correct system shows it.
-        let test = TraceTest::new(&model.pool, &model.sts, name, &test.shown());
+        let test = TraceTest::new(&model.pool, &model.sts, name, &test.shown_trace());
         out.add(&SuiteTest::Trace(test)).map_err(cannot)?;
     }
     out.finish().and_then(AsideFile::keep).map_err(cannot)
@@ -260,7 +260,7 @@ fn show(
     for (mutant, outcome) in decided.mutants.iter().zip(decided.outcomes.iter().flatten()) {
         let text = match outcome {
             MutantOutcome::Killed(trace) if args.all => {
-                format!("killed by {}", shown(model, trace).join(" "))
+                format!("killed by {}", trace_lines(model, trace).join(" "))
             }
             MutantOutcome::Equivalent(reason) if args.all => format!("equivalent: {reason}"),
             MutantOutcome::Unknown(reason) => format!("unknown: {reason}"),
@@ -279,7 +279,7 @@ fn show(
             test.n_ios(),
             test.kills.len()
         )?;
-        writeln!(out, "    {}", shown(model, &test.trace).join(" "))?;
+        writeln!(out, "    {}", trace_lines(model, &test.trace).join(" "))?;
     }
     let ios: usize = suite.tests.iter().map(KillTest::n_ios).sum();
     writeln!(out, "suite: {} tests, {ios} inputs and outputs", suite.tests.len())?;
@@ -332,7 +332,7 @@ fn result_json(
     let times = times_killed(decided, suite);
     let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<MutantOutcome>))| {
         let (word, reason, trace) = match outcome {
-            Some(MutantOutcome::Killed(trace)) => ("killed", None, Some(shown(model, trace))),
+            Some(MutantOutcome::Killed(trace)) => ("killed", None, Some(trace_lines(model, trace))),
             Some(MutantOutcome::Equivalent(reason)) => ("equivalent", Some(reason), None),
             Some(MutantOutcome::Unknown(reason)) => ("unknown", Some(reason), None),
             None => ("open", None, None),

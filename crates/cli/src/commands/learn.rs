@@ -29,7 +29,7 @@ use ioxide_learn::oracle::{HypothesisTest, OracleSuites};
 use ioxide_model::sts::Model;
 use ioxide_testgen::tester::suite::AnswerWait;
 
-use self::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
+use self::copies::{PoolGuard, QuestionQueue, WorkerPool, WorkerTask};
 use self::draft::LearnedDraft;
 use self::origin::MachineOrigin;
 use self::page::{LearningPage, LearningViewer};
@@ -90,7 +90,7 @@ fn from_system(
     }
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
+    let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let names = MachineNames { inputs: inputs.keys().cloned().collect(), ..MachineNames::default() };
@@ -102,23 +102,24 @@ fn from_system(
         walk_length: args.walk_length,
         seed,
     };
-    let wanted = SolverRequest::new(&args.solver, halt.clone());
-    let reference = reference(args, &names, &wanted)?;
+    let request = SolverRequest::new(&args.solver, halt.clone());
+    let reference = reference(args, &names, &request)?;
     viewer.begins(names.inputs.len(), examination.extra.unwrap_or(0));
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
     opener.open(0, seed, |adapter| {
         let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
-        messages.preamble = LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(stopped)?;
+        messages.preamble =
+            LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(learning_error)?;
         let messages = &messages;
-        let task = CrewTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let task = WorkerTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
         let queue: QuestionQueue<Word> = QuestionQueue::default();
         std::thread::scope(|scope| {
-            let _home = CrewDismissal(&queue);
+            let _home = PoolGuard(&queue);
             let copies = usize::from(args.jobs) - 1;
-            let crew = (copies > 0).then(|| SystemCrew::start(scope, &task, &queue, copies));
+            let crew = (copies > 0).then(|| WorkerPool::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
-            let closed = args.closed.iter().map(|answer| live.named(answer)).collect();
+            let closed = args.closed.iter().map(|answer| live.output_id(answer)).collect();
             let (mut file, mut earlier) = SessionFile::open(args, messages, &mut live)?;
             file.meter = viewer.meter();
             earlier.add_recorded(recorded::seeds(args, messages, &mut live)?);
@@ -132,7 +133,7 @@ fn from_system(
                 LearnedModel::Several(draft) => draft.is_stopped,
             };
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
-            exit::shown(if is_stopped { partial() } else { ExitStatus::Success }, shown)
+            exit::status_after_output(if is_stopped { partial() } else { ExitStatus::Success }, shown)
         })
     })
 }
@@ -155,14 +156,15 @@ impl LearningSetup<'_> {
                 self.viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
                 self.viewer.guarantee(|| learned.guarantee.in_words());
                 let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
-                let told = MachineOrigin::of(sut, args, learned, effort, seed, messages).voted(&taken.votes);
-                (draft, told.dated(earlier.dated.as_ref()))
+                let origin =
+                    MachineOrigin::of(sut, args, learned, effort, seed, messages).with_votes(&taken.votes);
+                (draft, origin.with_date(earlier.dated.as_ref()))
             }
             LearnedModel::Several(several) => {
                 self.viewer.draw(|| drawing::of_several(taken.hypotheses, several, names));
                 let draft = LearnedDraft::several(several, names, answers, messages);
-                let told = MachineOrigin::of_several(sut, args, several, effort, seed, messages);
-                (draft, told.dated(earlier.dated.as_ref()))
+                let origin = MachineOrigin::of_several(sut, args, several, effort, seed, messages);
+                (draft, origin.with_date(earlier.dated.as_ref()))
             }
         };
         put(args, &draft.text(args, &told)?, &told, self.viewer)
@@ -173,10 +175,10 @@ impl LearningSetup<'_> {
 fn reference(
     args: &LearnArgs,
     names: &MachineNames,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<Option<Reference>, EarlyStop> {
     let Some(path) = &args.reference else { return Ok(None) };
-    let machine = NamedMachine::load(path, &[], wanted)?;
+    let machine = NamedMachine::load(path, &[], request)?;
     let refused = |why: String| {
         EarlyStop::new(ExitStatus::Model, format!("`{path}`: {why}"))
             .help("a reference is a deterministic machine; a draft from records will do")
@@ -195,35 +197,35 @@ fn reference(
 fn finish(
     args: &LearnArgs,
     draft: &LearnedDraft<'_>,
-    told: &MachineOrigin,
+    origin: &MachineOrigin,
 ) -> Result<io::Result<()>, EarlyStop> {
-    put(args, &draft.text(args, told)?, told, &LearningViewer::default())
+    put(args, &draft.text(args, origin)?, origin, &LearningViewer::default())
 }
 
 /// Writes the model to its part, its file or stdout; the inner result says whether the report could be written.
 fn put(
     args: &LearnArgs,
     text: &str,
-    told: &MachineOrigin,
+    origin: &MachineOrigin,
     viewer: &LearningViewer,
 ) -> Result<io::Result<()>, EarlyStop> {
     if args.part.part.is_some() {
-        return parts::keep(args, text, told).map(Ok);
+        return parts::keep(args, text, origin).map(Ok);
     }
     let Some(path) = &args.out else {
-        told.lines().iter().for_each(|line| eprintln!("{line}"));
+        origin.lines().iter().for_each(|line| eprintln!("{line}"));
         let mut out = redaction::stdout();
         let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        viewer.written(told, None);
+        viewer.show_written(origin, None);
         return Ok(shown);
     };
-    write::named(path, |out| out.write_all(text.as_bytes()))?;
-    viewer.written(told, Some(path));
+    write::write_named(path, |out| out.write_all(text.as_bytes()))?;
+    viewer.show_written(origin, Some(path));
     let mut out = redaction::stdout();
     if args.json {
-        return Ok(writeln!(out, "{}", told.json(path)));
+        return Ok(writeln!(out, "{}", origin.json(path)));
     }
-    Ok(told.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
+    Ok(origin.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }
 
 /// The suites that `--suite` names.
@@ -239,7 +241,7 @@ fn suites(name: &str) -> Result<OracleSuites, EarlyStop> {
 }
 
 /// Returns the error of a system that failed while it was learned.
-fn stopped(trouble: LiveTestError) -> EarlyStop {
+fn learning_error(trouble: LiveTestError) -> EarlyStop {
     trouble.into_stop(|said| {
         let message =
             format!("the system does not always greet alike: now it says {said} before the first input");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_lsp::answers::lens::LastCampaign;
-use ioxide_lsp::server::{ServerError, ServerSurroundings, serve};
+use ioxide_lsp::server::{ServerEnvironment, ServerError, serve};
 use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
@@ -40,7 +40,7 @@ pub fn run() -> Result<ExitStatus, EarlyStop> {
 /// Files, records and the clock of this machine.
 pub struct Disk;
 
-impl ServerSurroundings for Disk {
+impl ServerEnvironment for Disk {
     fn read(&self, path: &str) -> std::io::Result<String> {
         load::regular(path)
     }

@@ -11,7 +11,7 @@ use clap::Parser as _;
 use ioxide_campaign::gather::{GatherError, GatheredParts};
 use ioxide_campaign::units::UnitSet;
 
-use super::bench::Laboratory;
+use super::bench::BenchHost;
 use super::{conform, kill, learn, rounds, score, test};
 use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{EarlyStop, ExitStatus};
@@ -21,9 +21,9 @@ use crate::{limit, unit_command};
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.
-pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
-    let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(refused)?;
+    let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(gather_error)?;
     let mut what = command(&parts)?;
     // How long the parts were allowed to take says nothing about putting them together.
     if let Some(limit) = what.limit_mut() {
@@ -36,19 +36,19 @@ pub fn run(args: &MergeArgs, laboratory: &Laboratory<'_>) -> Result<ExitStatus, 
     findings(&parts, &to_come(&what, &parts));
     let dated = dates(&parts).map(|dates| format!("the results are of {dates}"));
     let args = &MergeArgs { dated, ..args.clone() };
-    let told = merged(&what, &mut parts, args, laboratory);
+    let told = merge_parts(&what, &mut parts, args, laboratory);
     // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
     told
 }
 
 /// Writes the feedback that the next round begins with, if there is another round to do.
-fn next_round(what: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
-    let (round, all) = (parts.last_round().saturating_add(1), rounds::of(what).count());
+fn next_round(command: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
+    let (round, all) = (parts.last_round().saturating_add(1), rounds::of(command).count());
     if round > all {
         return Ok(());
     }
-    let known = rounds::feedback(what, parts, round, &args.solver)?;
+    let known = rounds::feedback(command, parts, round, &args.solver)?;
     if known.over {
         eprintln!("round {round} of {all} has nothing left to do");
         return Ok(());
@@ -70,22 +70,22 @@ pub fn dates(parts: &GatheredParts) -> Option<String> {
 }
 
 /// Puts the parts of `what` together.
-pub fn merged(
-    what: &CliCommand,
+pub fn merge_parts(
+    command: &CliCommand,
     parts: &mut GatheredParts,
     args: &MergeArgs,
-    laboratory: &Laboratory<'_>,
+    laboratory: &BenchHost<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     if let (Some(dated), false) = (&args.dated, args.json) {
         writeln!(io::stdout(), "{dated}")?;
     }
-    match what {
-        CliCommand::Test(test) => test::parts::merged(test, parts, args),
-        CliCommand::Kill(kill) => kill::parts::merged(kill, parts, args),
-        CliCommand::Score(score) => score::parts::merged(score, parts, args),
-        CliCommand::Conform(_) => conform::set::merged(parts, args),
-        CliCommand::Learn(learn) => learn::parts::merged(learn, parts, args),
-        CliCommand::Bench(bench) => laboratory.enter()?.merged(bench, parts, args),
+    match command {
+        CliCommand::Test(test) => test::parts::merge_campaign(test, parts, args),
+        CliCommand::Kill(kill) => kill::parts::merge_decisions(kill, parts, args),
+        CliCommand::Score(score) => score::parts::merge_scores(score, parts, args),
+        CliCommand::Conform(_) => conform::set::merge_answers(parts, args),
+        CliCommand::Learn(learn) => learn::parts::merge_learned(learn, parts, args),
+        CliCommand::Bench(bench) => laboratory.enter()?.merge_rows(bench, parts, args),
         _ => Err(EarlyStop::usage("these parts are of a command that is not done in parts")),
     }
 }
@@ -102,8 +102,8 @@ pub fn command(parts: &GatheredParts) -> Result<CliCommand, EarlyStop> {
 }
 
 /// Units of rounds that have not begun.
-fn to_come(what: &CliCommand, parts: &GatheredParts) -> UnitSet {
-    let (rounds, count, begun) = (rounds::of(what), parts.manifest.count, parts.last_round());
+fn to_come(command: &CliCommand, parts: &GatheredParts) -> UnitSet {
+    let (rounds, count, begun) = (rounds::of(command), parts.manifest.count, parts.last_round());
     let mut later = UnitSet::new();
     (begun..rounds.count()).for_each(|round| later.extend(&rounds.units(round, count)));
     later.intersect(&parts.missing);
@@ -117,23 +117,23 @@ fn findings(parts: &GatheredParts, to_come: &UnitSet) {
     }
     // Many units are left for the same reason.
     let mut reasons: BTreeMap<&str, UnitSet> = BTreeMap::new();
-    parts.left().for_each(|(unit, why)| {
+    parts.missing_units().for_each(|(unit, why)| {
         reasons.entry(why).or_default().insert(unit);
     });
     for (why, units) in reasons {
-        eprintln!("left: unit {}: {why}", shown(&units));
+        eprintln!("left: unit {}: {why}", units_text(&units));
     }
     if !parts.twice.is_empty() {
         let n = parts.twice.len();
         eprintln!(
             "overlapping: unit {} in more than one part ({n} with the same result)",
-            shown(&parts.twice)
+            units_text(&parts.twice)
         );
     }
     let (all, mut missing) = (parts.manifest.count, parts.missing.clone());
     missing.subtract(to_come);
     if !missing.is_empty() {
-        eprintln!("missing: {} of {all} units: {}", missing.len(), shown(&missing));
+        eprintln!("missing: {} of {all} units: {}", missing.len(), units_text(&missing));
     }
     if !to_come.is_empty() {
         eprintln!("to come: {} of {all} units, in later rounds", to_come.len());
@@ -141,14 +141,14 @@ fn findings(parts: &GatheredParts, to_come: &UnitSet) {
 }
 
 /// The units of a set, the first ones if they are many.
-pub fn shown(units: &UnitSet) -> String {
+pub fn units_text(units: &UnitSet) -> String {
     let text = units.to_string();
     let ranges: Vec<&str> = text.split(',').collect();
     if ranges.len() > MAX_NAMED { format!("{} and more", ranges[..MAX_NAMED].join(",")) } else { text }
 }
 
 /// Returns the error of parts that cannot be merged, with a help.
-pub fn refused(error: GatherError) -> EarlyStop {
+pub fn gather_error(error: GatherError) -> EarlyStop {
     let stop = EarlyStop::usage(error.to_string());
     match error {
         GatherError::Part(error) => unit_command::trouble(error),

@@ -23,7 +23,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("making mutants");
-    let mutants = limit::within(&halt, || selected(&mut model, &args.mutants))?;
+    let mutants = limit::within(&halt, || select_mutants(&mut model, &args.mutants))?;
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write(folder, &catalogue(), &model, &mutants)
@@ -45,7 +45,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The mutants the arguments ask for; none at all is an error.
-pub fn selected(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, EarlyStop> {
+pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, EarlyStop> {
     let sample = |count| Sample { count, seed: args.seed };
     let selection = MutantSelection {
         operators: operators(&args.ops)?,

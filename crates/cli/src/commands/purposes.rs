@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::PurposesArgs;
 use crate::exit::{self, EarlyStop, ExitStatus};
-use crate::purpose_search::found;
+use crate::purpose_search::find_purposes;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
@@ -19,24 +19,27 @@ type GoalFound = (String, Result<TestPurpose, NoPurpose>);
 /// Finds the purposes and shows them.
 pub fn run(args: &PurposesArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let set = found(&mut model, args.cover.into(), &wanted, args.max_states)?;
-    let goals = goals(&mut model, args, &wanted)?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let set = find_purposes(&mut model, args.cover.into(), &request, args.max_states)?;
+    let goals = goals(&mut model, args, &request)?;
     let mut out = io::stdout().lock();
     let told = if args.json {
         writeln!(out, "{}", set_json(&model.sts, &set, &goals))
     } else {
         show(&mut out, &model.sts, &set, &goals)
     };
-    exit::shown(if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive }, told)
+    exit::status_after_output(
+        if set.is_settled() { ExitStatus::Success } else { ExitStatus::Inconclusive },
+        told,
+    )
 }
 
 fn goals(
     model: &mut Model,
     args: &PurposesArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<Vec<GoalFound>, EarlyStop> {
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let _stage = limit::stage("looking for paths that meet the goals");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     let goals = model.sts.goals.clone();
@@ -59,7 +62,7 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
     for unreached in &set.unreached {
         writeln!(out, "not covered: {}: {}", unreached.item.name(sts), unreached.why)?;
     }
-    let (covered, n) = (set.covered().len(), set.purposes.len());
+    let (covered, n) = (set.covered_items().len(), set.purposes.len());
     let purposes = if n == 1 { "purpose" } else { "purposes" };
     writeln!(
         out,
@@ -98,7 +101,7 @@ fn set_json(sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> Json {
         "purposes": set.purposes.iter().map(|purpose| purpose_json(sts, purpose)).collect::<Vec<_>>(),
         "goals": goals.iter().map(goal).collect::<Vec<_>>(),
         "coverage": {
-            "criterion": set.criterion.to_string(), "covered": set.covered().len(), "total": set.total,
+            "criterion": set.criterion.to_string(), "covered": set.covered_items().len(), "total": set.total,
         },
         "unreachable": set.unreached.iter().map(unreachable).collect::<Vec<_>>(),
         "states": set.stats.states,

@@ -84,12 +84,12 @@ impl Tester for ReplayWitness {
         self.plan.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.plan.next(cx, after, history)
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.plan.next(cx, monitor, trace)
     }
 
-    fn finding(&mut self, _cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
-        self.seen = history.clone();
+    fn finding(&mut self, _cx: &mut Ctx<'_>, trace: &Trace) -> Option<MethodFinding> {
+        self.seen = trace.clone();
         None
     }
 }
@@ -107,7 +107,7 @@ fn again(
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
     let (_, mut spec) = load::model(&file, &set)?;
-    let sut = SystemUnderTest::named(&args.sut, SpecSource { file: &file, set: &set })?;
+    let sut = SystemUnderTest::from_name(&args.sut, SpecSource { file: &file, set: &set })?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let run = match args.number {
@@ -162,16 +162,16 @@ fn again(
 }
 
 /// Returns whether this run failed when it was recorded.
-fn failed(recorded: &Record, run: u64) -> bool {
-    recorded.events.iter().any(|event| match &event.event {
+fn failed(record: &Record, run: u64) -> bool {
+    record.events.iter().any(|event| match &event.event {
         EventKind::RunFinished(told) => told.run == run && told.outcome == RunOutcome::Fail,
         _ => false,
     })
 }
 
 /// Returns the run with this number, counted from 1.
-pub fn numbered(recorded: &Record, number: u64) -> Result<u64, EarlyStop> {
-    match record::n_runs(recorded) {
+pub fn numbered(record: &Record, number: u64) -> Result<u64, EarlyStop> {
+    match record::n_runs(record) {
         n if (1..=n).contains(&number) => Ok(number - 1),
         n => Err(EarlyStop::usage(format!("there is no run {number}: the record has {n}"))
             .help("runs count from 1")),
@@ -179,8 +179,8 @@ pub fn numbered(recorded: &Record, number: u64) -> Result<u64, EarlyStop> {
 }
 
 /// The first run that failed, or the first run.
-pub fn first_failing(recorded: &Record) -> u64 {
-    let mut finished = recorded.events.iter().filter_map(|event| match &event.event {
+pub fn first_failing(record: &Record) -> u64 {
+    let mut finished = record.events.iter().filter_map(|event| match &event.event {
         EventKind::RunFinished(told) => Some(told),
         _ => None,
     });

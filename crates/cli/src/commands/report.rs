@@ -30,9 +30,9 @@ use crate::{html, limit, record, write};
 pub fn run(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     if let Some(so_far) = so_far(args)? {
         let run = so_far.path().display().to_string();
-        return reported(&ReportArgs { run, ..args.clone() });
+        return run_report(&ReportArgs { run, ..args.clone() });
     }
-    reported(args)
+    run_report(args)
 }
 
 /// The record of a campaign in parts, as far as it has come, in a folder of its own.
@@ -41,7 +41,8 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);
     }
-    let mut parts = limit::reading(|| GatheredParts::new(&[dir.to_path_buf()])).map_err(merge::refused)?;
+    let mut parts =
+        limit::reading(|| GatheredParts::new(&[dir.to_path_buf()])).map_err(merge::gather_error)?;
     let what = merge::command(&parts)?;
     rounds::settle(&what, &mut parts, &args.solver)?;
     let CliCommand::Test(test) = what else {
@@ -56,7 +57,7 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
     Ok(Some(folder))
 }
 
-fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+fn run_report(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
     let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
@@ -66,7 +67,7 @@ fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let files = [&args.junit, &args.markdown, &args.html];
     if files.iter().all(|file| file.is_none()) && !args.json {
-        return shown(args);
+        return print_report(args);
     }
     let mut junit = args.junit.as_ref().map(|_| JunitReport::new(Cursor::new(Vec::new())));
     let mut campaign = args.html.as_ref().map(|_| CampaignPage::default());
@@ -78,14 +79,16 @@ fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     })?;
     if let (Some(file), Some(mut junit)) = (&args.junit, junit) {
         junit.finish()?;
-        write::named(file, |out| out.write_all(junit.into_inner().get_ref()))?;
+        write::write_named(file, |out| out.write_all(junit.into_inner().get_ref()))?;
     }
     if let Some(file) = &args.markdown {
-        write::named(file, |out| out.write_all(markdown::text(&summary, &args.run).as_bytes()))?;
+        write::write_named(file, |out| {
+            out.write_all(markdown::markdown_page(&summary, &args.run).as_bytes())
+        })?;
     }
     if let (Some(file), Some(campaign)) = (&args.html, campaign) {
         let page = html::page(campaign, &args.run, args.model.as_deref(), &args.solver);
-        write::named(file, |out| page.write(out))?;
+        write::write_named(file, |out| page.write(out))?;
     }
     if args.json {
         writeln!(io::stdout(), "{}", summary.to_json())?;
@@ -94,10 +97,10 @@ fn reported(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The report of the terminal, as if the campaign went on now.
-fn shown(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+fn print_report(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
     let mut progress = ProgressLine::start();
     let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show(line));
-    record::each(&args.run, |event: &Event| terminal.tell(event))?;
+    record::each(&args.run, |event: &Event| terminal.add_event(event))?;
     terminal.finish()?;
     Ok(ExitStatus::Success)
 }

@@ -11,24 +11,24 @@ use crate::args::{CliCommand, PartArgs, SolverArgs};
 use crate::exit::EarlyStop;
 
 /// The rounds of a command; one, if it has none.
-pub fn of(what: &CliCommand) -> UnitRounds {
+pub fn of(command: &CliCommand) -> UnitRounds {
     let n = |part: &PartArgs| part.n_rounds();
-    match what {
-        CliCommand::Test(args) => UnitRounds::repeated(n(&args.part)),
+    match command {
+        CliCommand::Test(args) => UnitRounds::repeat(n(&args.part)),
         CliCommand::Kill(args) => UnitRounds::dealt(n(&args.part)),
-        CliCommand::Score(args) => UnitRounds::repeated(n(&args.part)),
+        CliCommand::Score(args) => UnitRounds::repeat(n(&args.part)),
         _ => UnitRounds::ONE,
     }
 }
 
 /// Returns the feedback that `round`, from 1, begins with.
 pub fn feedback(
-    what: &CliCommand,
+    command: &CliCommand,
     parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
 ) -> Result<RoundFeedback, EarlyStop> {
-    match what {
+    match command {
         CliCommand::Test(args) => test::rounds::feedback(args, parts, round, solver),
         CliCommand::Kill(args) => kill::rounds::feedback(args, parts, round, solver),
         CliCommand::Score(args) => score::rounds::feedback(args, parts, round),
@@ -38,9 +38,9 @@ pub fn feedback(
 
 /// Takes the units that need not be done out of the missing ones: those that a round before has covered or killed, and
 /// those after a goal that was reached.
-pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs) -> Result<(), EarlyStop> {
-    let (rounds, count) = (of(what), parts.manifest.count);
-    if let CliCommand::Score(args) = what
+pub fn settle(command: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs) -> Result<(), EarlyStop> {
+    let (rounds, count) = (of(command), parts.manifest.count);
+    if let CliCommand::Score(args) = command
         && let Some(end) = score::rounds::so_far(args, parts)?.1
     {
         parts.settle(&UnitSet::range(end + 1, count));
@@ -50,8 +50,8 @@ pub fn settle(what: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs)
         if !units.meets(&parts.missing) {
             continue;
         }
-        let known = feedback(what, parts, round + 1, solver)?;
-        parts.settle(&known.settled());
+        let known = feedback(command, parts, round + 1, solver)?;
+        parts.settle(&known.settled_units());
         if known.over {
             (round..rounds.count()).for_each(|later| parts.settle(&rounds.units(later, count)));
             return Ok(());

@@ -23,9 +23,9 @@ use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::{Map, Value as Json, json};
 
 use self::play::MutantStage;
-use super::conform::shown;
+use super::conform::trace_lines;
 use super::kill::page::{self, MutatedModel, ShownSuite};
-use super::kill::{DecidedMutants, decided, specimens, workers};
+use super::kill::{DecidedMutants, decide_mutants, specimens, workers};
 use super::mutate::diff;
 use crate::args::ScoreArgs;
 use crate::exit::{self, EarlyStop, ExitStatus};
@@ -68,15 +68,15 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     }
     unit_command::whole(&args.part)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let decided = decided(&mut model, &args.mutants, &args.decide, &wanted, args.record.as_deref())?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {
         return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let killable = killable(&decided)?;
-    let kills = killed(args, &wanted, &mut model, &decided, &killable)?;
+    let kills = killed_by_tests(args, &request, &mut model, &decided, &killable)?;
     let subject = MutatedModel { model: &model, sources: &sources, file: &args.file };
-    show_score(args, &subject, &decided, &kills, &wanted)
+    show_score(args, &subject, &decided, &kills, &request)
 }
 
 /// Returns the mutants that a trace tells from the model; if there are none, that is an error.
@@ -94,18 +94,18 @@ fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, EarlyStop> {
 }
 
 /// Returns the mutants of `killable` that each test, or the tester, kills.
-fn killed(
+fn killed_by_tests(
     args: &ScoreArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     model: &mut Model,
     decided: &DecidedMutants,
     killable: &[usize],
 ) -> Result<KillTable, EarlyStop> {
     match args.suite.as_str() {
-        "random" | "cover" => by_tester(args, wanted, model, decided, killable),
+        "random" | "cover" => by_tester(args, request, model, decided, killable),
         word => match play::case_goal(word) {
-            Some(goal) => MutantStage { args, wanted, spec: model, decided }.by_cases(killable, goal),
-            None => by_suite(wanted, word, model, decided, killable),
+            Some(goal) => MutantStage { args, request, spec: model, decided }.by_cases(killable, goal),
+            None => by_suite(request, word, model, decided, killable),
         },
     }
 }
@@ -113,18 +113,18 @@ fn killed(
 /// Shows the score.
 fn show_score(
     args: &ScoreArgs,
-    subject: &MutatedModel<'_>,
+    mutated: &MutatedModel<'_>,
     decided: &DecidedMutants,
     kills: &KillTable,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
-    let (model, killable) = (subject.model, killable(decided)?);
+    let (model, killable) = (mutated.model, killable(decided)?);
     if let Some(path) = &args.html {
         let name = match args.suite.as_str() {
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
         };
-        page::save(path, subject, decided, ShownSuite { name, tests: kills.rows() }, wanted)?;
+        page::save(path, mutated, decided, ShownSuite { name, tests: kills.rows() }, request)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -139,8 +139,8 @@ fn show_score(
         eprintln!("goal not met: the score is below {} %", args.until.unwrap_or_default());
     }
     let whole = decided.halted.is_none() && kills.halted.is_none() && is_enough;
-    let partial = || limit::status(&wanted.halt, ExitStatus::Inconclusive);
-    exit::shown(if whole { ExitStatus::Success } else { partial() }, told)
+    let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
+    exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
 }
 
 fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
@@ -149,7 +149,7 @@ fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
 
 /// Runs the tests of the file on every killable mutant.
 fn by_suite(
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     path: &str,
     model: &mut Model,
     decided: &DecidedMutants,
@@ -165,7 +165,7 @@ fn by_suite(
     let tests = read(path, model)?;
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
     let lab = MutantRunner::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
     let mut progress = ProgressLine::start();
@@ -174,16 +174,16 @@ fn by_suite(
     let mut found = vec![false; decided.mutants.len()];
     for (at, test) in tests.iter().enumerate() {
         progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
-        kills.halted = cx.halted();
+        kills.halted = cx.halt_reason();
         if kills.halted.is_some() {
             break;
         }
         let trace = match test {
-            GivenTest::Inputs(inputs) => MutantRunner::followed(&mut cx, inputs),
+            GivenTest::Inputs(inputs) => MutantRunner::follow_inputs(&mut cx, inputs),
             GivenTest::Trace(trace) => trace.clone(),
         };
         kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
-        let killed = lab.killed(&mut cx, &trace, killable);
+        let killed = lab.killed_mutants(&mut cx, &trace, killable);
         let after = kills.ios.unwrap_or(0) as u64;
         let fresh = killed.iter().filter(|&&at| !std::mem::replace(&mut found[at], true));
         kills.after.extend(fresh.map(|&at| (at, after)));
@@ -209,7 +209,7 @@ fn read(path: &str, model: &Model) -> Result<Vec<GivenTest>, EarlyStop> {
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
     let mut tests = Vec::new();
     for (number, test) in reader.enumerate() {
-        let test = test.map_err(|error| error.to_string()).and_then(|test| given(model, &test));
+        let test = test.map_err(|error| error.to_string()).and_then(|test| parse_test(model, &test));
         tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
     }
     if tests.is_empty() {
@@ -219,7 +219,7 @@ fn read(path: &str, model: &Model) -> Result<Vec<GivenTest>, EarlyStop> {
     }
 }
 
-fn given(model: &Model, test: &SuiteTest) -> Result<GivenTest, String> {
+fn parse_test(model: &Model, test: &SuiteTest) -> Result<GivenTest, String> {
     match test {
         SuiteTest::Word(names) => {
             let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };
@@ -244,21 +244,21 @@ fn given(model: &Model, test: &SuiteTest) -> Result<GivenTest, String> {
 /// Plays every killable mutant as the system under test.
 fn by_tester(
     args: &ScoreArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     model: &Model,
     decided: &DecidedMutants,
     killable: &[usize],
 ) -> Result<KillTable, EarlyStop> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
-        "cover" => Some(purpose_search::found(&mut spec, Criterion::default(), wanted, MAX_STATES)?),
+        "cover" => Some(purpose_search::find_purposes(&mut spec, Criterion::default(), request, MAX_STATES)?),
         _ => None,
     };
     let mut progress = ProgressLine::start();
     let (mut killed, mut after, mut halted) = (Vec::new(), Vec::new(), None);
     for (done, &at) in killable.iter().enumerate() {
         progress.tick(|| format!("playing mutants: {done} of {}", killable.len()));
-        halted = wanted.halt.halted();
+        halted = request.halt.halt_reason();
         if halted.is_some() {
             break;
         }
@@ -275,7 +275,7 @@ fn by_tester(
                 (Box::new(RandomTester::new(config, seed)), args.runs)
             }
         };
-        let stage = MutantStage { args, wanted, spec: &spec, decided };
+        let stage = MutantStage { args, request, spec: &spec, decided };
         if let Some(messages) = stage.found_after(at, &mut *tester, runs)? {
             killed.push(at);
             after.push((at, messages));
@@ -300,7 +300,7 @@ fn show(
 ) -> io::Result<()> {
     let times = times(decided, kills);
     for &at in killable.iter().filter(|&&at| times[at] == 0) {
-        let missed = trace(decided, at).map(|trace| shown(model, trace).join(" ")).unwrap_or_default();
+        let missed = trace(decided, at).map(|trace| trace_lines(model, trace).join(" ")).unwrap_or_default();
         writeln!(out, "survivor {}    missed: {missed}", diff(model, &decided.mutants[at]))?;
     }
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
@@ -341,7 +341,7 @@ fn score_json(
     let times = times(decided, kills);
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let survivor = |&&at: &&usize| {
-        let missed = trace(decided, at).map(|trace| shown(model, trace));
+        let missed = trace(decided, at).map(|trace| trace_lines(model, trace));
         json!({ "id": decided.mutants[at].id, "missed": missed })
     };
     let survivors: Vec<Json> =

@@ -16,11 +16,11 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus, EarlyStop> {
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("laying out the model");
     let shown = limit::within(&halt, || match args.format {
-        ShowFormat::Text => text::text(&model),
-        ShowFormat::Json => json::json(&model),
-        ShowFormat::Dot => dot::dot(&PictureGraph::of(&model)),
-        ShowFormat::Mermaid => mermaid::mermaid(&PictureGraph::of(&model)),
-        ShowFormat::Svg => svg::svg(&PictureGraph::of(&model), svg::SvgConfig::default()),
+        ShowFormat::Text => text::model_text(&model),
+        ShowFormat::Json => json::model_json(&model),
+        ShowFormat::Dot => dot::write_dot(&PictureGraph::from_model(&model)),
+        ShowFormat::Mermaid => mermaid::write_mermaid(&PictureGraph::from_model(&model)),
+        ShowFormat::Svg => svg::draw_svg(&PictureGraph::from_model(&model), svg::SvgConfig::default()),
     });
     let mut out = io::stdout().lock();
     out.write_all(shown.as_bytes())?;

@@ -35,7 +35,7 @@ pub struct OpenedRecord {
 pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
-    let opened = args.from.as_ref().map(|from| recorded(from, args.number, &model)).transpose()?;
+    let opened = args.from.as_ref().map(|from| open_record(from, args.number, &model)).transpose()?;
     let route =
         args.at.as_deref().map(|state| route::labels_to(&mut model, &mut *solver, state)).transpose()?;
     let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut *solver));
@@ -56,7 +56,7 @@ pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// A run of a record and a step in it: `RUN@N`.
-fn recorded(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedRecord, EarlyStop> {
+fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedRecord, EarlyStop> {
     let bad = |why: &str| EarlyStop::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
     let (path, step) = from.rsplit_once('@').ok_or_else(|| bad("should be RUN@N"))?;
     let step: usize = step.parse().map_err(|_| bad("N is not a number"))?;

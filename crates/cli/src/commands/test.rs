@@ -14,7 +14,7 @@ use ioxide_model::sts::Model;
 use ioxide_report::summary::refused_text;
 use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_runner::clock::budget::TimeBudget;
-use ioxide_runner::event::{LagTold, MeasureTold};
+use ioxide_runner::event::{LagRecord, MeasureRecord};
 use ioxide_runner::objective::Objective;
 use ioxide_runner::run::RunConfig;
 use ioxide_smt::halt::Halted;
@@ -45,7 +45,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
-    let sut = SystemUnderTest::named(&args.sut, args.model.spec_source())?;
+    let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
@@ -67,9 +67,9 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     let thinking = tester_choice::thinking(args);
     let whole = limit::whole(&args.limit);
     // What `--for` says holds for everything; half a minute is the usual time of a hunt alone.
-    let of_all = args.time_limit.into_iter().chain(whole.left()).min();
+    let of_all = args.time_limit.into_iter().chain(whole.time_left()).min();
     let config = CampaignConfig { time: Arc::new(TimeBudget::new(of_all)), ..config };
-    let limit = limit.into_iter().chain(whole.left()).min();
+    let limit = limit.into_iter().chain(whole.time_left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
     let interaction = chosen.interaction(args);
     let mut fair: Vec<InputFair<'_>> =
@@ -122,7 +122,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
         html::beside(folder, &sources, &shown, &args.solver);
     }
     let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
-    let status = exit::shown(found, told)?;
+    let status = exit::status_after_output(found, told)?;
     folder.map_or(Ok(status), |folder| folder.end(status))
 }
 
@@ -248,8 +248,8 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
     let names = |ids: Vec<ioxide_model::sts::SwitchId>| {
         ids.into_iter().map(|id| spec.sts.switches[id].label.to_string()).collect::<Vec<_>>()
     };
-    let measures: Vec<MeasureTold> =
-        outcome.survey.counts(&outcome.coverage).iter().map(MeasureTold::from).collect();
+    let measures: Vec<MeasureRecord> =
+        outcome.survey.counts(&outcome.coverage).iter().map(MeasureRecord::from).collect();
     json!({
         "version": 1,
         "reason": outcome.refused.filter(|_| outcome.counts.failed == 0).map(refused_text),
@@ -263,9 +263,9 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "error": outcome.error.as_ref().map(ToString::to_string),
         "interrupted": outcome.interrupted,
         "steps": outcome.steps,
-        "machine_lag": LagTold::of(outcome.lag),
+        "machine_lag": LagRecord::of(outcome.lag),
         "failures": failures,
-        "covered": names(outcome.coverage.covered().collect()),
+        "covered": names(outcome.coverage.covered_switches().collect()),
         "never": names(outcome.coverage.never().collect()),
         "measures": measures,
         "longest_run": outcome.coverage.longest(),

@@ -11,7 +11,7 @@ use ioxide_testgen::conform::{
 };
 use serde_json::{Value as Json, json};
 
-use super::conform::{compared, mismatch, show_witness, shown, status, wire};
+use super::conform::{compare_models, mismatch, show_witness, status, trace_lines, wire};
 use crate::args::TraceComparison;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::solver::SolverRequest;
@@ -27,10 +27,10 @@ struct TraceInclusion<'a> {
 
 /// Says whether every trace of the first model is one of the second.
 pub fn refine(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mut found = included(&args.one, &args.other, args, &wanted)?;
-    let status = status(&found.verdict.answer, &wanted);
-    let mut solver = wanted.make()?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let mut found = compare_traces(&args.one, &args.other, args, &request)?;
+    let status = status(&found.verdict.answer, &request);
+    let mut solver = request.make()?;
     let mut out = io::stdout().lock();
     let told = if args.json {
         let mut told = json!({ "version": 1, "refines": word(&found.verdict.answer) });
@@ -47,21 +47,21 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
         };
         writeln!(out, "{head}").and_then(|()| show(&mut out, &mut found, &mut *solver))
     };
-    exit::shown(status, told)
+    exit::status_after_output(status, told)
 }
 
 /// Says whether two models have the same traces.
 pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mut there = included(&args.one, &args.other, args, &wanted)?;
-    let mut back = included(&args.other, &args.one, args, &wanted)?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let mut there = compare_traces(&args.one, &args.other, args, &request)?;
+    let mut back = compare_traces(&args.other, &args.one, args, &request)?;
     let both = [&there.verdict.answer, &back.verdict.answer];
     let differs = both.iter().any(|answer| matches!(answer, ConformAnswer::Fails(_)));
     let worst = both.into_iter().find(|answer| !matches!(answer, ConformAnswer::Conforms(_)));
     let ended = match worst {
         _ if differs => ExitStatus::Failure,
         None => ExitStatus::Success,
-        Some(answer) => status(answer, &wanted),
+        Some(answer) => status(answer, &request),
     };
     let equal = match (differs, worst) {
         (true, _) => json!(false),
@@ -78,16 +78,16 @@ pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
         });
         writeln!(out, "{told}")
     } else {
-        show_both(&mut out, [&mut there, &mut back], &mut *wanted.make()?)
+        show_both(&mut out, [&mut there, &mut back], &mut *request.make()?)
     };
-    exit::shown(ended, told)
+    exit::status_after_output(ended, told)
 }
 
-fn included<'a>(
+fn compare_traces<'a>(
     one: &'a str,
     other: &'a str,
     args: &TraceComparison,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<TraceInclusion<'a>, EarlyStop> {
     let (_, imp) = load::model(one, &args.set)?;
     let (_, mut model) = load::model(other, &args.set)?;
@@ -95,7 +95,7 @@ fn included<'a>(
     let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
     let (completion, inputs) = (InputCompletion::None, InputRule::Compared);
     let options = ConformOptions { completion, inputs, bounds, ..ConformOptions::default() };
-    let verdict = compared(&mut model, &imp, &options, wanted)?;
+    let verdict = compare_models(&mut model, &imp, &options, request)?;
     Ok(TraceInclusion { one, other, model, verdict })
 }
 
@@ -162,7 +162,7 @@ fn inclusion_json(found: &TraceInclusion<'_>) -> Json {
     let model = &found.model;
     json!({
         "reason": reason,
-        "witness": witness.map(|witness| shown(model, &witness.trace)),
+        "witness": witness.map(|witness| trace_lines(model, &witness.trace)),
         "trace": witness.map(|witness| wire(&model.pool, &model.sts, &witness.trace)),
         "states": found.verdict.effort.states,
         "depth": found.verdict.effort.depth,

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use ioxide_model::source::Sources;
 
 use crate::args::WatchArgs;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::{load, project};
@@ -47,7 +47,7 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
         if args.rounds.is_some_and(|rounds| round >= rounds) || is_over() {
             break;
         }
-        say(&format!("watching {}; Ctrl-C ends", counted(watcher.seen.len(), "file")))?;
+        say(&format!("watching {}; Ctrl-C ends", count_noun(watcher.seen.len(), "file")))?;
         let changed = watcher.wait();
         if is_over() {
             break;

@@ -10,7 +10,7 @@ use ioxide_model::sts::Model;
 use ioxide_runner::adapter::tls::TlsConfig;
 use ioxide_runner::adapter::{PartPlace, SutSpec};
 
-use super::speech::SpeechConfig;
+use super::speech::ProtocolConfig;
 use super::table::ProjectTable;
 use super::{COMMON, ConnectionConfig, Variables, places, renewal, way};
 use crate::exit::EarlyStop;
@@ -25,7 +25,7 @@ pub struct ConnectedSystem {
     /// The kind and address of the connection.
     pub spec: SutSpec,
     /// The encoding of its messages.
-    pub speech: SpeechConfig,
+    pub speech: ProtocolConfig,
     /// The encryption of the connection, if it is encrypted.
     pub tls: Option<TlsConfig>,
     /// The part of the model that it is the connection of, if it is that of one.
@@ -54,7 +54,7 @@ impl Instances {
 
     /// The instances that `text` means, `client` or `client[2]`, as `wrong` says if there are none.
     fn meant(&self, text: &str, wrong: impl Fn(&str) -> EarlyStop) -> Result<Vec<PartPlace>, EarlyStop> {
-        let (name, index) = written(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
+        let (name, index) = parse_part(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
         let place = |index: Option<i64>| PartPlace { name: name.to_owned(), index };
         if self.0.is_empty() {
             // Nothing is known of the model: one stands for all.
@@ -76,7 +76,7 @@ impl Instances {
 }
 
 /// A part as it is written, and the index, if it has one.
-fn written(text: &str) -> Option<(&str, Option<i64>)> {
+fn parse_part(text: &str) -> Option<(&str, Option<i64>)> {
     match text.split_once('[') {
         None => Some((text, None)),
         Some((name, rest)) => Some((name, Some(rest.strip_suffix(']')?.trim().parse().ok()?))),
@@ -95,7 +95,7 @@ pub(super) fn read(
     let mut connections: Vec<ConnectedSystem> = Vec::new();
     for name in tables.keys() {
         for connected in connected_at(&tables, name, kind, variables, instances)? {
-            if let Some(problem) = taken(&connections, &connected) {
+            if let Some(problem) = taken_problem(&connections, &connected) {
                 return Err(tables.wrong(name, &problem));
             }
             connections.push(connected);
@@ -109,18 +109,18 @@ pub(super) fn read(
 }
 
 /// Returns the problem if a message or the part of `connected` has a connection already.
-fn taken(connections: &[ConnectedSystem], connected: &ConnectedSystem) -> Option<String> {
+fn taken_problem(connections: &[ConnectedSystem], connected: &ConnectedSystem) -> Option<String> {
     let message = |message: &&String| connections.iter().any(|other| other.messages.contains(message));
     if let Some(twice) = connected.messages.iter().find(message) {
         return Some(format!("`{twice}` travels by another connection already"));
     }
     let part = connected.part.as_ref()?;
     let twice = connections.iter().find(|other| other.part.as_ref() == Some(part))?;
-    Some(format!("`{}` has a connection already, `{}`", shown(part), twice.table))
+    Some(format!("`{}` has a connection already, `{}`", part_text(part), twice.table))
 }
 
 /// A part as people write it.
-pub fn shown(part: &PartPlace) -> String {
+pub fn part_text(part: &PartPlace) -> String {
     part.index.map_or_else(|| part.name.clone(), |at| format!("{}[{at}]", part.name))
 }
 
@@ -135,14 +135,14 @@ fn connected_at(
     let table = |index| Ok::<_, EarlyStop>(tables.table(name)?.map(|table| table.of_instance(index)));
     let Some(plain) = table(None)? else { return Ok(Vec::new()) };
     let Some(part) = plain.text("part")? else {
-        return Ok(vec![connected(name, &plain, kind, variables, None)?]);
+        return Ok(vec![connect_part(name, &plain, kind, variables, None)?]);
     };
     let singled = singled_out(tables, &part)?;
     let mut found = Vec::new();
     for place in instances.meant(&part, |problem| plain.wrong("part", problem))? {
-        let is_elsewhere = part != shown(&place) && singled.contains(&shown(&place));
+        let is_elsewhere = part != part_text(&place) && singled.contains(&part_text(&place));
         let Some(own) = table(place.index)?.filter(|_| !is_elsewhere) else { continue };
-        found.push(connected(name, &own, kind, variables, Some(place))?);
+        found.push(connect_part(name, &own, kind, variables, Some(place))?);
     }
     Ok(found)
 }
@@ -157,7 +157,7 @@ fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, Ear
     Ok(found)
 }
 
-fn connected(
+fn connect_part(
     name: &str,
     table: &ProjectTable<'_>,
     kind: Option<&str>,

@@ -21,7 +21,7 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
     let ways =
         "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
     if system.is_table("framing") {
-        return system.table("framing")?.map_or(Ok(Framing::Line), |table| counted(&table, endian));
+        return system.table("framing")?.map_or(Ok(Framing::Line), |table| counted_framing(&table, endian));
     }
     match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
         Some(("length", width)) => length(system, width),
@@ -50,10 +50,10 @@ fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, EarlyStop> 
 }
 
 /// A length that is a part of the message.
-fn counted(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
+fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
     table.only(&["length", "at", "counts", "head"])?;
-    let word = table.needed("length", table.text("length")?)?;
-    let number = NumberLayout::named(&word, endian).filter(|number| !number.is_signed);
+    let word = table.require("length", table.text("length")?)?;
+    let number = NumberLayout::from_word(&word, endian).filter(|number| !number.is_signed);
     let number =
         number.ok_or_else(|| table.wrong("length", "write `u8`, `u16le`, `u32be`, ... or `varint`"))?;
     let size = |key| {
@@ -64,7 +64,9 @@ fn counted(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlySto
     let counts = match (table.text("counts")?.as_deref(), table.has("head")) {
         (None | Some("rest"), false) => LengthUnit::Rest,
         (Some("message"), false) => LengthUnit::Message,
-        (None, true) if size("head")? >= at + number.fixed().unwrap_or(1) => LengthUnit::After(size("head")?),
+        (None, true) if size("head")? >= at + number.fixed_size().unwrap_or(1) => {
+            LengthUnit::After(size("head")?)
+        }
         (None, true) => return Err(table.wrong("head", "the head ends before its length does")),
         (Some("rest" | "message"), true) => return Err(table.wrong("head", "there is `counts` already")),
         (Some(_), _) => return Err(table.wrong("counts", "write \"rest\" or \"message\"")),

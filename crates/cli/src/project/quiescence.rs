@@ -38,7 +38,7 @@ impl QuiescenceTimes {
     }
 
     /// Returns the times for the messages and states of `spec`; `default` where none is given.
-    pub fn resolved(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
+    pub fn resolve(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
         let mut patience = default;
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);

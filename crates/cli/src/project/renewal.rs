@@ -19,7 +19,7 @@ use ioxide_runner::codec::http::answer::{AnswerConfig, AnswerReader};
 
 use super::Variables;
 use super::connections::ConnectedSystem;
-use super::speech::{self, SpeechConfig};
+use super::speech::{self, ProtocolConfig};
 use super::table::{ProjectTable, TableItem};
 use crate::exit::EarlyStop;
 
@@ -114,7 +114,7 @@ pub(super) fn read(
     system: &ProjectTable<'_>,
     variables: &Variables,
     spec: &SutSpec,
-    speech: &SpeechConfig,
+    speech: &ProtocolConfig,
 ) -> Result<SystemRenewal, EarlyStop> {
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
@@ -125,11 +125,11 @@ pub(super) fn read(
         };
     }
     match (speech, spec) {
-        (SpeechConfig::Protocol, _) => by_adapter(system, spec, said.as_deref()),
-        (SpeechConfig::Own(_) | SpeechConfig::Http(_), SutSpec::Tcp(_)) => {
+        (ProtocolConfig::Protocol, _) => by_adapter(system, spec, said.as_deref()),
+        (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), SutSpec::Tcp(_)) => {
             by_server(system, speech, said.as_deref())
         }
-        (SpeechConfig::Own(_) | SpeechConfig::Http(_), _) => by_process(system, said.as_deref()),
+        (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), _) => by_process(system, said.as_deref()),
     }
 }
 
@@ -153,8 +153,9 @@ pub(super) fn of_several(
         };
     }
     let has_command = |connection: &ConnectedSystem| matches!(connection.spec, SutSpec::Stdio(_));
-    let is_safe =
-        |connection: &ConnectedSystem| connection.speech == SpeechConfig::Protocol || has_command(connection);
+    let is_safe = |connection: &ConnectedSystem| {
+        connection.speech == ProtocolConfig::Protocol || has_command(connection)
+    };
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
@@ -211,7 +212,7 @@ fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRen
 /// Returns the reset of a server, whose state outlives a connection unless the project file says otherwise.
 fn by_server(
     system: &ProjectTable<'_>,
-    speech: &SpeechConfig,
+    speech: &ProtocolConfig,
     said: Option<&str>,
 ) -> Result<SystemRenewal, EarlyStop> {
     match said {
@@ -220,7 +221,7 @@ fn by_server(
         Some("command" | "adapter") => {
             Err(system.wrong("reset", "it has neither a `command` nor an adapter").help(ways(speech)))
         }
-        Some(_) if matches!(speech, SpeechConfig::Http(_)) => {
+        Some(_) if matches!(speech, ProtocolConfig::Http(_)) => {
             Err(system.wrong("reset", "it is none of the ways back to the initial state").help(ways(speech)))
         }
         Some(_) => Ok(SystemRenewal::Own),
@@ -241,9 +242,9 @@ fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, EarlyStop> {
     }
 }
 
-fn ways(speech: &SpeechConfig) -> String {
+fn ways(speech: &ProtocolConfig) -> String {
     let asked = match speech {
-        SpeechConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
+        ProtocolConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
         _ => "words it answers by one message, `reset = { send = \"CLEAR\", expect = 'OK' }`",
     };
     format!(

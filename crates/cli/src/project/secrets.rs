@@ -5,11 +5,11 @@
 //! `MESSAGE.FIELD`. A program that is started has the environment of this one, so what is secret there by its name is
 //! hidden too.
 
-use ioxide_runner::adapter::http::HttpSpeech;
+use ioxide_runner::adapter::http::HttpProtocol;
 use ioxide_runner::codec::http::{RequestConfig, is_secret};
 use ioxide_runner::secrets::Secrets;
 
-use super::speech::{SpeechConfig, variables_in};
+use super::speech::{ProtocolConfig, variables_in};
 use super::table::ProjectTable;
 use crate::exit::EarlyStop;
 
@@ -27,16 +27,16 @@ const INHERITED: [&str; 9] =
 /// The secrets of a system with these encodings of its connections.
 pub(super) fn read<'s>(
     system: &ProjectTable<'_>,
-    speeches: impl Iterator<Item = &'s SpeechConfig>,
+    speeches: impl Iterator<Item = &'s ProtocolConfig>,
     environment: &[(String, String)],
 ) -> Result<Secrets, EarlyStop> {
     let named = system.words(KEY)?;
     let is_one = |name: &str| is_secret(name) || named.iter().any(|it| it.eq_ignore_ascii_case(name));
-    let mut secrets = inherited();
+    let mut secrets = inherited_secrets();
     let mut names: Vec<String> = environment.iter().map(|(name, _)| name.clone()).collect();
     environment.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add(value));
     for speech in speeches {
-        if let SpeechConfig::Http(speech) = speech {
+        if let ProtocolConfig::Http(speech) = speech {
             secrets.add_requests(&speech.http, &speech.reset, &is_one);
             names.extend(names_in(speech));
         }
@@ -64,7 +64,7 @@ pub(super) fn read<'s>(
 }
 
 /// The secrets in the environment of this process, which every program that is started has too.
-pub(super) fn inherited() -> Secrets {
+pub(super) fn inherited_secrets() -> Secrets {
     let mut secrets = Secrets::none();
     for (name, value) in std::env::vars_os() {
         let name = name.to_string_lossy().to_ascii_lowercase();
@@ -78,7 +78,7 @@ pub(super) fn inherited() -> Secrets {
 }
 
 /// The names of all that is sent with a name.
-fn names_in(speech: &HttpSpeech) -> Vec<String> {
+fn names_in(speech: &HttpProtocol) -> Vec<String> {
     let resets = speech.reset.iter().map(|step| &step.request);
     let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(resets);
     let named = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();

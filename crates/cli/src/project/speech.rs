@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use ioxide_runner::adapter::http::HttpSpeech;
-use ioxide_runner::adapter::text::{MessageFormat, TextSpeech as OwnSpeech};
+use ioxide_runner::adapter::http::HttpProtocol;
+use ioxide_runner::adapter::text::{MessageFormat, TextProtocol as OwnSpeech};
 use ioxide_runner::adapter::{Framing, ResetStep};
 use ioxide_runner::codec::binary::BinaryConfig;
 use ioxide_runner::codec::form::JsonFormConfig;
@@ -20,13 +20,13 @@ use crate::exit::EarlyStop;
 
 /// The encoding of the messages of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpeechConfig {
+pub enum ProtocolConfig {
     /// The adapter protocol.
     Protocol,
     /// Messages of its own, by templates and patterns or by layouts.
     Own(Box<OwnSpeech>),
     /// Requests and answers.
-    Http(Box<HttpSpeech>),
+    Http(Box<HttpProtocol>),
 }
 
 /// The keys of a system that speaks text, besides those of every system.
@@ -46,7 +46,7 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
         inputs: templates(system.texts("inputs")?),
         outputs: system.texts("outputs")?,
         more: system.text("more")?,
-        counted: system.tables("counted")?.iter().map(counted).collect::<Result<_, _>>()?,
+        counted: system.tables("counted")?.iter().map(counted_config).collect::<Result<_, _>>()?,
         items: items(system)?,
     };
     text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
@@ -95,9 +95,9 @@ fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, Early
 }
 
 /// A frame that announces how much follows it.
-fn counted(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> {
+fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> {
     table.only(&["frame", "then", "end", "more"])?;
-    let then = table.needed("then", table.text("then")?)?;
+    let then = table.require("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
         ("bytes", end) => AnnouncedFrame::Bytes { end: end.unwrap_or_default() },
         ("frames", None) => AnnouncedFrame::Frames,
@@ -108,7 +108,7 @@ fn counted(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> {
         _ => return Err(table.wrong("then", "write \"bytes\", \"frames\" or \"pairs\"")),
     };
     let more = table.truth("more")?.unwrap_or(false);
-    Ok(CountedConfig { frame: table.needed("frame", table.text("frame")?)?, then, more })
+    Ok(CountedConfig { frame: table.require("frame", table.text("frame")?)?, then, more })
 }
 
 /// The binary messages of a system.
@@ -155,7 +155,7 @@ fn layouts(
 }
 
 /// The requests and answers of a system.
-pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpSpeech, EarlyStop> {
+pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, EarlyStop> {
     let mut http = HttpConfig {
         headers: from_environment(system, system.texts("headers")?)?,
         json: json_form(system)?,
@@ -177,7 +177,7 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpSpeech, Ea
             }
         }
     }
-    Ok(HttpSpeech { url, http, reset: renewal::http_steps(system)? })
+    Ok(HttpProtocol { url, http, reset: renewal::http_steps(system)? })
 }
 
 /// Returns the conditions on the answer to a step of a reset.
@@ -191,14 +191,14 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
-        let body = Some(template(&table.needed("body", table.text("body")?)?));
+        let body = Some(template(&table.require("body", table.text("body")?)?));
         return Ok(RequestConfig { body, over, ..RequestConfig::default() });
     }
     let own = ["method", "path", "query", "headers", "cookies", "body", "chunked", "websocket"];
     table.only(&[&own[..], more].concat())?;
     Ok(RequestConfig {
         method: table.text("method")?.unwrap_or_else(|| "GET".into()),
-        path: template(&table.needed("path", table.text("path")?)?),
+        path: template(&table.require("path", table.text("path")?)?),
         query: templates(table.texts("query")?),
         headers: from_environment(table, table.texts("headers")?)?,
         cookies: templates(table.texts("cookies")?),
@@ -216,21 +216,21 @@ fn from_environment(
 ) -> Result<Vec<(String, String)>, EarlyStop> {
     let filled = |(name, text): (String, String)| {
         let value = |variable: &str| match std::env::var(variable) {
-            Ok(value) => Ok(Some(escaped(&value))),
+            Ok(value) => Ok(Some(escape_template(&value))),
             Err(_) => {
                 let problem =
                     format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
                 Err(table.wrong("headers", &problem))
             }
         };
-        let text = replaced(&text, value)?;
+        let text = replace_variables(&text, value)?;
         Ok((name, text))
     };
     headers.into_iter().map(filled).collect()
 }
 
 /// Returns a value as a part of a template, of which it is none.
-fn escaped(value: &str) -> String {
+fn escape_template(value: &str) -> String {
     value.replace('{', "{{").replace('}', "}}")
 }
 
@@ -244,13 +244,13 @@ fn variable(name: &str) -> Option<String> {
 
 /// Returns `text` with `${NAME}` replaced by that variable of the environment, if it is set.
 pub(super) fn with_variables(text: &str) -> String {
-    replaced(text, |name| Ok::<_, Infallible>(variable(name))).unwrap_or_else(|never| match never {})
+    replace_variables(text, |name| Ok::<_, Infallible>(variable(name))).unwrap_or_else(|never| match never {})
 }
 
 /// Returns a template with `${NAME}` replaced by that variable of the environment, if it is set.
 fn template(text: &str) -> String {
-    let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| escaped(&value)));
-    replaced(text, value).unwrap_or_else(|never| match never {})
+    let value = |name: &str| Ok::<_, Infallible>(variable(name).map(|value| escape_template(&value)));
+    replace_variables(text, value).unwrap_or_else(|never| match never {})
 }
 
 /// Returns templates with the variables of the environment in them.
@@ -265,12 +265,15 @@ pub(super) fn variables_in(text: &str) -> Vec<(String, String)> {
         found.extend(std::env::var(name).ok().map(|value| (name.to_owned(), value)));
         Ok::<_, Infallible>(None)
     };
-    replaced(text, note).map(drop).unwrap_or_else(|never| match never {});
+    replace_variables(text, note).map(drop).unwrap_or_else(|never| match never {});
     found
 }
 
 /// Returns `text` with every `${NAME}` replaced by what `value` says; `None` leaves it as it is.
-fn replaced<E>(text: &str, mut value: impl FnMut(&str) -> Result<Option<String>, E>) -> Result<String, E> {
+fn replace_variables<E>(
+    text: &str,
+    mut value: impl FnMut(&str) -> Result<Option<String>, E>,
+) -> Result<String, E> {
     let (mut made, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else { break };

@@ -62,7 +62,7 @@ impl<'f> ProjectTable<'f> {
         Self { index, ..self }
     }
 
-    fn filled(&self, text: &str) -> String {
+    fn fill_index(&self, text: &str) -> String {
         self.index.map_or_else(|| text.to_owned(), |at| text.replace("{index}", &at.to_string()))
     }
 
@@ -75,10 +75,10 @@ impl<'f> ProjectTable<'f> {
 
     /// Returns every key with its value as text, in one form however it is written; the values of keys inside tables
     /// for which `is_hidden` holds are left out.
-    pub fn rendered(&self, is_hidden: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
+    pub fn render_keys(&self, is_hidden: &dyn Fn(&str) -> bool) -> Vec<(String, String)> {
         let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
             let key: &std::borrow::Cow<'_, str> = key.get_ref();
-            (key.to_string(), rendered(value.get_ref(), is_hidden))
+            (key.to_string(), render_value(value.get_ref(), is_hidden))
         };
         self.table.iter().map(entry).collect()
     }
@@ -140,7 +140,7 @@ impl<'f> ProjectTable<'f> {
     pub fn items(&self, key: &str) -> Result<Vec<TableItem<'f>>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let item = |value: &'f DeValue<'f>| match value {
-            DeValue::String(text) => Ok(TableItem::Text(self.filled(text))),
+            DeValue::String(text) => Ok(TableItem::Text(self.fill_index(text))),
             DeValue::Integer(number) => Ok(TableItem::Text(number.as_str().to_owned())),
             DeValue::Table(table) => Ok(TableItem::Table(self.inner(key, table))),
             _ => Err(self.wrong(key, "expected a string, a table, or a list of them")),
@@ -169,7 +169,7 @@ impl<'f> ProjectTable<'f> {
     pub fn text(&self, key: &str) -> Result<Option<String>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_str() {
-            Some(text) => Ok(Some(self.filled(text))),
+            Some(text) => Ok(Some(self.fill_index(text))),
             None => Err(self.wrong(key, "expected a string")),
         }
     }
@@ -198,7 +198,7 @@ impl<'f> ProjectTable<'f> {
     pub fn words(&self, key: &str) -> Result<Vec<String>, EarlyStop> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let word = |value: &DeValue<'_>| match value {
-            DeValue::String(text) => Ok(self.filled(text)),
+            DeValue::String(text) => Ok(self.fill_index(text)),
             DeValue::Integer(number) => Ok(number.as_str().to_owned()),
             _ => Err(self.wrong(key, "expected a number, a string, or a list of them")),
         };
@@ -217,7 +217,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// `value`, which must be there.
-    pub fn needed(&self, key: &str, value: Option<String>) -> Result<String, EarlyStop> {
+    pub fn require(&self, key: &str, value: Option<String>) -> Result<String, EarlyStop> {
         value.ok_or_else(|| {
             let at = self.table.keys().next().map_or(0, |first| first.span().start);
             self.file.problem(at, &format!("`{}` is missing", self.full(key)))
@@ -245,7 +245,7 @@ impl<'f> ProjectTable<'f> {
 }
 
 /// Returns a value as text, keys in order.
-fn rendered(value: &DeValue<'_>, is_hidden: &dyn Fn(&str) -> bool) -> String {
+fn render_value(value: &DeValue<'_>, is_hidden: &dyn Fn(&str) -> bool) -> String {
     match value {
         DeValue::String(text) => format!("{text:?}"),
         DeValue::Integer(number) => number.to_string(),
@@ -253,14 +253,16 @@ fn rendered(value: &DeValue<'_>, is_hidden: &dyn Fn(&str) -> bool) -> String {
         DeValue::Boolean(truth) => truth.to_string(),
         DeValue::Datetime(time) => time.to_string(),
         DeValue::Array(items) => {
-            let items: Vec<String> = items.iter().map(|item| rendered(item.get_ref(), is_hidden)).collect();
+            let items: Vec<String> =
+                items.iter().map(|item| render_value(item.get_ref(), is_hidden)).collect();
             format!("[{}]", items.join(","))
         }
         DeValue::Table(table) => {
             let mut entries: Vec<String> = Vec::new();
             for (key, value) in table.iter() {
                 let key: &str = key.get_ref();
-                let value = if is_hidden(key) { String::new() } else { rendered(value.get_ref(), is_hidden) };
+                let value =
+                    if is_hidden(key) { String::new() } else { render_value(value.get_ref(), is_hidden) };
                 entries.push(format!("{key:?}:{value}"));
             }
             entries.sort();

@@ -9,7 +9,7 @@ const FIRST: Variables = Variables { port: 7, instance: 0 };
 
 /// The system `name` where nothing is known of a model.
 fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, EarlyStop> {
-    super::named(content, name, variables, &Instances::default())
+    find_system(content, name, variables, &Instances::default())
 }
 
 const CONTENT: &str = r#"
@@ -59,7 +59,7 @@ fn systems_are_described() {
 fn every_instance_has_its_own_port_and_number() {
     let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
     let source = SystemSource::File { content: content.into(), name: "x".into() };
-    let both = [0, 1].map(|n| source.described(n, &Instances::default()).expect("it is there"));
+    let both = [0, 1].map(|n| source.describe(n, &Instances::default()).expect("it is there"));
     assert_ne!(both[0].spec, both[1].spec);
     assert!(matches!(&both[1].spec, SutSpec::Stdio(command) if command.ends_with(" 1")));
     assert_eq!(both[1].environment, [("N".to_owned(), "1".to_owned())]);
@@ -91,7 +91,7 @@ fn speech_is_described() {
         format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = \"none\"\nframing = \"{framing}\"\n")
     };
     let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.speech) {
-        Ok(SpeechConfig::Own(speech)) => speech.framing,
+        Ok(ProtocolConfig::Own(speech)) => speech.framing,
         other => panic!("{other:?}"),
     };
     assert_eq!(framing(&text("length:2")), Framing::Length(2));
@@ -109,7 +109,7 @@ fn layouts_and_their_framing_are_described() {
         let reset = if lines.contains("reset") { "" } else { "\nreset = \"reconnect\"" };
         let content = format!("[sut.x]\n{BINARY}{lines}{reset}");
         match named(&content, "x", &FIRST).map(|x| x.speech) {
-            Ok(SpeechConfig::Own(own)) => own,
+            Ok(ProtocolConfig::Own(own)) => own,
             other => panic!("{other:?}"),
         }
     };
@@ -121,7 +121,7 @@ fn layouts_and_their_framing_are_described() {
     let length = "framing = { length = \"u16\", at = 3, head = 6 }\nendian = \"little\"";
     let Framing::Counted(field) = own(length).framing else { panic!("it is counted") };
     assert_eq!((field.at, field.counts), (3, LengthUnit::After(6)));
-    assert_eq!(field.number, NumberLayout::named("u16le", Endian::Big).expect("a number"));
+    assert_eq!(field.number, NumberLayout::from_word("u16le", Endian::Big).expect("a number"));
     let layouts = own("framing = \"fixed:2\"\ninputs = { A = \"u16 n\" }\noutputs = { B = \"u8 n, 0x00\" }");
     let MessageFormat::Binary(binary) = layouts.words else { panic!("it is binary") };
     assert_eq!((binary.inputs.len(), binary.outputs[0].0.as_str()), (1, "B"));
@@ -151,7 +151,7 @@ fn texts_of_many_frames_are_described() {
     let content = format!(
         "[sut.x]\n{text}reset = \"none\"\n{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}"
     );
-    let SpeechConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else {
+    let ProtocolConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else {
         panic!("text")
     };
     let MessageFormat::Text(config) = own.words else { panic!("text") };
@@ -184,7 +184,7 @@ fn texts_of_many_frames_are_described() {
 fn a_reset_may_take_several_messages() {
     let content = "[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = [\"LOGIN\", \"CLEAR\"]";
     let found = named(content, "x", &FIRST).expect("it is there");
-    let SpeechConfig::Own(own) = found.speech else { panic!("text") };
+    let ProtocolConfig::Own(own) = found.speech else { panic!("text") };
     assert_eq!(
         (own.reset, found.renewal),
         (vec![ResetStep::plain("LOGIN"), ResetStep::plain("CLEAR")], SystemRenewal::Own)
@@ -207,7 +207,7 @@ fn a_reset_says_what_its_answer_must_be() {
         let content = format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = {reset}");
         let found = named(&content, "x", &FIRST).expect(reset);
         assert_eq!(found.renewal, SystemRenewal::Own);
-        let SpeechConfig::Own(own) = found.speech else { panic!("text") };
+        let ProtocolConfig::Own(own) = found.speech else { panic!("text") };
         own.reset
     };
     let step = |send: Option<&str>, expect: Option<&str>| ResetStep {
@@ -232,7 +232,7 @@ fn a_reset_by_requests_says_what_their_answers_must_be() {
     let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
     let steps = |reset: &str| {
         let found = named(&format!("[sut.x]\n{http}reset = {reset}"), "x", &FIRST).expect(reset);
-        let SpeechConfig::Http(speech) = found.speech else { panic!("HTTP") };
+        let ProtocolConfig::Http(speech) = found.speech else { panic!("HTTP") };
         speech.reset
     };
     let all = steps(
@@ -346,7 +346,7 @@ fn requests_and_answers_are_described() {
     let x = named(HTTP, "x", &FIRST).expect("it is there");
     assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
     assert_eq!(x.message_limit, Some(Duration::from_secs(9)));
-    let SpeechConfig::Http(speech) = x.speech else { panic!("it speaks HTTP") };
+    let ProtocolConfig::Http(speech) = x.speech else { panic!("it speaks HTTP") };
     assert_eq!(speech.url.base, "/v1");
     let methods: Vec<&str> = speech.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
     assert_eq!(methods, ["PUT", "GET"]);
@@ -464,10 +464,10 @@ fn quiescence_has_times_by_message_and_state() {
     let ms = Duration::from_millis;
     let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
     assert_eq!(some.default, Some(50));
-    assert_eq!(some.resolved(&model, ms(50).into()).expect("known names").longest(), ms(2000));
+    assert_eq!(some.resolve(&model, ms(50).into()).expect("known names").longest(), ms(2000));
     for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
         let wrong =
-            times(&format!("[sut.x.quiescence]\n{line}")).resolved(&model, ms(1).into()).expect_err(line);
+            times(&format!("[sut.x.quiescence]\n{line}")).resolve(&model, ms(1).into()).expect_err(line);
         assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
     }
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
@@ -506,7 +506,7 @@ fn a_system_may_have_several_connections() {
             ("bob", &SutSpec::Tcp("127.0.0.1:9".into()), &["NOTE".to_owned()][..]),
         ]
     );
-    assert_eq!(board.connections[1].speech, SpeechConfig::Protocol);
+    assert_eq!(board.connections[1].speech, ProtocolConfig::Protocol);
     assert_eq!(board.renewal, SystemRenewal::Own);
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use ioxide_fsm::mealy::{MachineListing, Mealy, SuiteModel};
 use ioxide_fsm::nfsm::Nfsm;
-use ioxide_fsm::product::{aligned, reduction_witness};
+use ioxide_fsm::product::{align_names, reduction_witness};
 use ioxide_fsm::read;
 use tempfile::TempDir;
 
@@ -202,14 +202,14 @@ fn listing(path: &str) -> MachineListing {
 
 fn states(path: &str) -> usize {
     let machine = Mealy::from_listing(&listing(path)).expect("deterministic");
-    SuiteModel::reduced(&machine).expect("complete").n_states()
+    SuiteModel::from_reduced(&machine).expect("complete").n_states()
 }
 
 /// Returns whether the new version has a trace that the old one has not.
 fn differs(old: &str, new: &str) -> bool {
-    let old = Nfsm::from_listing(&listing(old)).determinised();
-    let new = aligned(old.names(), &Nfsm::from_listing(&listing(new))).expect("the same inputs");
-    reduction_witness(&old, &new.determinised()).is_some()
+    let old = Nfsm::from_listing(&listing(old)).determinise();
+    let new = align_names(old.names(), &Nfsm::from_listing(&listing(new))).expect("the same inputs");
+    reduction_witness(&old, &new.determinise()).is_some()
 }
 
 /// The initial state is not named first, and two slashes stand in one label.

@@ -139,7 +139,7 @@ fn seeds_are_in_order() {
         let content = fs::read_to_string(&path).expect("text");
         for name in targets::systems(&content) {
             let source = project::SystemSource::File { content: content.clone(), name: name.to_owned() };
-            let described = source.described(0, &project::Instances::default());
+            let described = source.describe(0, &project::Instances::default());
             assert!(described.is_ok(), "{}: {described:?}", path.display());
         }
     }

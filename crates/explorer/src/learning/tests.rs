@@ -79,9 +79,9 @@ fn the_page_is_told_every_stage_and_the_end() {
     assert_eq!((&view["phase"], &view["picture"], &view["end"]), (&"asking".into(), &0.into(), &Json::Null));
     assert_eq!(view["system"], "a \\u{202e}lock", "what is hidden is written out");
     board.meter().count(2, 9);
-    board.hypothesis(1, 3);
-    board.phase(LearningPhase::Testing { extra: 1, done: 64, of: 200 });
-    board.guarantee("exact if small".into());
+    board.report_hypothesis(1, 3);
+    board.report_phase(LearningPhase::Testing { extra: 1, done: 64, of: 200 });
+    board.report_guarantee("exact if small".into());
     let view = served.json("api/learning");
     for (field, expected) in [
         ("extra", 1),
@@ -97,14 +97,18 @@ fn the_page_is_told_every_stage_and_the_end() {
     assert_eq!((&view["phase"], &view["guarantee"]), (&"testing".into(), &"exact if small".into()));
     assert!(view["left_ms"].is_u64(), "{view}");
     let found = Counterexample { steps: vec![("push".into(), "open".into())], believed: "shut".into() };
-    board.counterexample(1, found);
-    board.hypothesis(2, 4);
+    board.report_counterexample(1, found);
+    board.report_hypothesis(2, 4);
     let view = served.json("api/learning");
     assert_eq!(view["guarantee"], "", "what was promised of another hypothesis is not promised of this one");
     assert_eq!(view["counterexample"]["steps"][0]["answer"], "open");
     assert_eq!(view["counterexample"]["believed"], "shut");
-    board.disagreement("two ways\n  earlier: a/b\n  now:     a/c".into());
-    board.end(LearningEnd { has_model: true, lines: vec!["learned".into()], out: Some("x.iox".into()) });
+    board.report_disagreement("two ways\n  earlier: a/b\n  now:     a/c".into());
+    board.report_end(LearningEnd {
+        has_model: true,
+        lines: vec!["learned".into()],
+        out: Some("x.iox".into()),
+    });
     let view = served.json("api/learning");
     assert_eq!(view["disagreement"], serde_json::json!(["two ways", "earlier: a/b", "now:     a/c"]));
     assert_eq!((&view["phase"], &view["end"]["out"]), (&"over".into(), &"x.iox".into()));
@@ -123,7 +127,7 @@ fn the_picture_marks_what_is_new() {
         states: vec![state("0"), state("1")],
         moves: vec![step(0, "a / x", 1), step(1, "a / y", 0)],
     };
-    served.board.draw(one.clone());
+    served.board.report_drawing(one.clone());
     let picture = served.json("api/learning/picture");
     assert_eq!(
         (&picture["n_new_moves"], &picture["before"]),
@@ -136,7 +140,7 @@ fn the_picture_marks_what_is_new() {
     two.states.push(state("2"));
     two.moves[1].to = 2;
     two.moves.push(step(2, "a / x", 0));
-    served.board.draw(two.clone());
+    served.board.report_drawing(two.clone());
     for _ in 0..2 {
         let picture = served.json("api/learning/picture");
         assert_eq!(picture["new_states"], serde_json::json!(["state 2"]));
@@ -144,7 +148,7 @@ fn the_picture_marks_what_is_new() {
         let svg = picture["svg"].as_str().expect("a picture");
         assert!(svg.contains("+ a / y") && svg.contains("+ a / x") && svg.contains("node new"), "{svg}");
         // Drawn again, perhaps with better names: still compared with the first.
-        served.board.draw(two.clone());
+        served.board.report_drawing(two.clone());
     }
 }
 
@@ -153,7 +157,7 @@ fn what_is_too_large_is_said_to_be() {
     let states: Vec<DrawnState> = (0..40).map(|at| state(&at.to_string())).collect();
     let step_number = |at: usize| step(at % 40, &format!("i{at} / o"), at / 40);
     let moves: Vec<DrawnMove> = (0..1_600).map(step_number).collect();
-    let view = HypothesisView::of(1, &HypothesisDrawing { number: 1, states, moves }, None);
+    let view = HypothesisView::new(1, &HypothesisDrawing { number: 1, states, moves }, None);
     let view = serde_json::to_value(&view).expect("JSON");
     assert_eq!(view["missing"], "40 states and 1600 moves are too many for a picture");
     assert_eq!(view["svg"], "");
@@ -167,11 +171,11 @@ fn a_page_that_reads_slowly_holds_nobody_up_and_hears_the_end() {
     let long = "x".repeat(1_000);
     let begun = Instant::now();
     for number in 0..20_000 {
-        served.board.hypothesis(number, number);
-        served.board.note(long.clone());
+        served.board.report_hypothesis(number, number);
+        served.board.add_note(long.clone());
     }
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
-    served.board.end(LearningEnd { has_model: false, lines: vec!["no model".into()], out: None });
+    served.board.report_end(LearningEnd { has_model: false, lines: vec!["no model".into()], out: None });
     assert!(served.board.is_watched());
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
     let last = lines
@@ -214,12 +218,15 @@ fn nothing_can_be_changed_and_nothing_else_is_there() {
 #[test]
 fn what_is_left_takes_as_long_as_what_is_done() {
     let board = LearningBoard::new(LearningSubject::default());
-    board.phase(LearningPhase::Testing { extra: 0, done: 0, of: 100 });
-    assert_eq!(board.lock().left(), None);
+    board.report_phase(LearningPhase::Testing { extra: 0, done: 0, of: 100 });
+    assert_eq!(board.lock().estimated_time_left(), None);
     thread::sleep(Duration::from_millis(40));
-    board.phase(LearningPhase::Testing { extra: 0, done: 50, of: 100 });
-    let left = board.lock().left().expect("a guess");
+    board.report_phase(LearningPhase::Testing { extra: 0, done: 50, of: 100 });
+    let left = board.lock().estimated_time_left().expect("a guess");
     assert!(left >= Duration::from_millis(40), "{left:?}");
-    board.phase(LearningPhase::Testing { extra: 1, done: 1, of: 100 });
-    assert!(board.lock().left().expect("a guess") < Duration::from_secs(3), "another suite has begun");
+    board.report_phase(LearningPhase::Testing { extra: 1, done: 1, of: 100 });
+    assert!(
+        board.lock().estimated_time_left().expect("a guess") < Duration::from_secs(3),
+        "another suite has begun"
+    );
 }

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
-use ioxide_runner::event::{LabelKind, LabelTold, RunFinished, RunStarted};
+use ioxide_runner::event::{LabelKind, LabelRecord, RunFinished, RunStarted};
 
 use super::*;
 
@@ -43,7 +43,7 @@ impl Launcher for Arc<Steps> {
             if self.stopped.load(Ordering::SeqCst) {
                 return Ok(());
             }
-            let label = LabelTold {
+            let label = LabelRecord {
                 kind: LabelKind::Input,
                 label: "go".into(),
                 args: Default::default(),
@@ -54,7 +54,7 @@ impl Launcher for Arc<Steps> {
                 part: None,
             };
             let switches = vec![if step % 2 == 1 { "a".into() } else { "b".into() }];
-            tell(step, EventKind::Stimulus(StepTold { step, label, belief: Some(1), switches }))?;
+            tell(step, EventKind::Stimulus(StepRecord { step, label, belief: Some(1), switches }))?;
         }
         tell(
             0,
@@ -111,44 +111,46 @@ fn a_campaign_fills_in_what_was_taken() {
 #[test]
 fn a_paused_campaign_takes_no_step_until_it_goes_on() {
     let live = live(100_000_000);
-    live.pace(Duration::from_millis(1));
+    live.set_pace(Duration::from_millis(1));
     live.start(WISH).expect("starts");
     assert!(live.start(WISH).is_err(), "one at a time");
     wait(&live, |state| state.n_steps >= 2);
-    live.pause(true);
+    live.set_paused(true);
     // The step that was under way when the pause began may still be told.
     thread::sleep(Duration::from_millis(30));
     let before = live.lock().n_steps;
     thread::sleep(Duration::from_millis(50));
     assert_eq!(live.lock().n_steps, before);
-    live.pause(false);
+    live.set_paused(false);
     wait(&live, |state| state.n_steps > before);
-    live.pause(true);
+    live.set_paused(true);
     live.stop();
     wait(&live, |state| state.phase == CampaignPhase::Over);
-    live.settle(Duration::ZERO);
+    live.wait_until_idle(Duration::ZERO);
 }
 
 #[test]
 fn who_looks_is_told_once_for_every_change() {
     let live = live(1);
-    let (version, _) = live.changed(None, Duration::from_secs(60)).expect("there is a state");
-    assert!(live.changed(Some(version), Duration::from_millis(1)).is_none());
-    live.pace(Duration::from_secs(1));
-    assert!(live.changed(Some(version), Duration::from_secs(60)).is_some_and(|(next, _)| next > version));
+    let (version, _) = live.wait_for_change(None, Duration::from_secs(60)).expect("there is a state");
+    assert!(live.wait_for_change(Some(version), Duration::from_millis(1)).is_none());
+    live.set_pace(Duration::from_secs(1));
+    assert!(
+        live.wait_for_change(Some(version), Duration::from_secs(60)).is_some_and(|(next, _)| next > version)
+    );
 }
 
 #[test]
 fn where_time_is_judged_no_step_is_held_up() {
     let live = live_with(3, false);
     // With this pace, three steps would take longer than the test may.
-    live.pace(MAX_PACE);
+    live.set_pace(MAX_PACE);
     live.start(WISH).expect("starts");
     // The run has begun, so a pause waits for its end.
     wait(&live, |state| state.n_steps > 0);
-    live.pause(true);
+    live.set_paused(true);
     wait(&live, |state| state.n_steps == 3);
-    live.pause(false);
+    live.set_paused(false);
     wait(&live, |state| state.phase == CampaignPhase::Over);
 }
 
@@ -157,12 +159,12 @@ fn where_time_is_judged_no_step_is_held_up() {
 fn a_campaign_without_a_thread_is_over_for_everybody() {
     let live = live(3);
     let mut begun = 0;
-    let why = live.start_by(WISH, |_| {
+    let why = live.start_with(WISH, |_| {
         begun = live.lock().version;
         Err(io::Error::other("no more threads"))
     });
     assert!(why.is_err());
-    let (version, _) = live.changed(Some(begun), Duration::from_secs(60)).expect("there is news");
+    let (version, _) = live.wait_for_change(Some(begun), Duration::from_secs(60)).expect("there is news");
     assert!(version > begun);
     assert_eq!(live.lock().phase, CampaignPhase::Over);
     assert!(!live.lock().message.is_empty());

@@ -1,4 +1,4 @@
-use ioxide_runner::event::{LabelKind, LabelTold, RunFinished};
+use ioxide_runner::event::{LabelKind, LabelRecord, RunFinished};
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn started(run: u64) -> EventKind {
 }
 
 fn step(text: &str) -> EventKind {
-    let label = LabelTold {
+    let label = LabelRecord {
         kind: LabelKind::Output,
         label: "o".into(),
         args: Default::default(),
@@ -28,7 +28,7 @@ fn step(text: &str) -> EventKind {
         way: None,
         part: None,
     };
-    EventKind::Observation(StepTold { step: 1, label, belief: Some(1), switches: Vec::new() })
+    EventKind::Observation(StepRecord { step: 1, label, belief: Some(1), switches: Vec::new() })
 }
 
 fn finished(run: u64, outcome: RunOutcome) -> EventKind {
@@ -45,7 +45,7 @@ fn runs_that_go_on_at_once_are_told_apart() {
         event(Some(1), finished(1, RunOutcome::Fail)),
         event(Some(0), finished(0, RunOutcome::Pass)),
     ];
-    let recording = Recording::of("r", &events);
+    let recording = Recording::from_events("r", &events);
     let texts: Vec<_> =
         recording.runs.iter().map(|run| (run.steps[0].label.text.as_str(), run.outcome)).collect();
     assert_eq!(texts, [("a", Some(RunOutcome::Pass)), ("b", Some(RunOutcome::Fail))]);
@@ -54,7 +54,7 @@ fn runs_that_go_on_at_once_are_told_apart() {
 #[test]
 fn a_run_that_broke_off_is_kept_as_far_as_it_went() {
     let events = [event(None, started(0)), event(None, step("a")), event(None, step("b"))];
-    let recording = Recording::of("r", &events);
+    let recording = Recording::from_events("r", &events);
     assert_eq!((recording.runs[0].steps.len(), recording.runs[0].outcome), (2, None));
     assert!(!recording.is_cut);
 }
@@ -64,7 +64,7 @@ fn a_record_that_talks_too_much_is_cut_and_says_so() {
     let long = "x".repeat(MAX_TEXT / 4 + 1);
     let mut events = vec![event(None, started(0))];
     events.extend((0..6).map(|_| event(None, step(&long))));
-    let recording = Recording::of("r", &events);
+    let recording = Recording::from_events("r", &events);
     assert_eq!(recording.runs[0].steps.len(), 4);
     assert!(recording.is_cut);
 }
@@ -72,7 +72,7 @@ fn a_record_that_talks_too_much_is_cut_and_says_so() {
 #[test]
 fn live_runs_join_at_the_end() {
     let records = Records::new(vec![Recording::default()]);
-    let record = records.begin("live".into());
+    let record = records.begin_record("live".into());
     let run = RecordedRun::new(RunStarted {
         run: 5,
         seed: 1,
@@ -81,11 +81,11 @@ fn live_runs_join_at_the_end() {
         unconfirmed: false,
         connections: Vec::new(),
     });
-    assert_eq!(records.add(record, run), Some(RecordPlace { record: 1, run: 0 }));
-    assert_eq!(records.run(RecordPlace { record: 1, run: 0 }).map(|run| run.started.run), Some(5));
+    assert_eq!(records.add_run(record, run), Some(RecordPlace { record: 1, run: 0 }));
+    assert_eq!(records.get_run(RecordPlace { record: 1, run: 0 }).map(|run| run.started.run), Some(5));
     assert!(
-        records.run(RecordPlace { record: 1, run: 1 }).is_none()
-            && records.run(RecordPlace { record: 2, run: 0 }).is_none()
+        records.get_run(RecordPlace { record: 1, run: 1 }).is_none()
+            && records.get_run(RecordPlace { record: 2, run: 0 }).is_none()
     );
 }
 
@@ -95,14 +95,14 @@ fn the_bound_holds_for_several_runs_at_once() {
     let mut collector = RunCollector::default();
     let long = "x".repeat(MAX_TEXT / 2 + 1);
     for run in 0..2 {
-        assert!(collector.event(&event(Some(run), started(run))).is_none());
-        assert!(collector.event(&event(Some(run), step(&long))).is_none());
+        assert!(collector.add_event(&event(Some(run), started(run))).is_none());
+        assert!(collector.add_event(&event(Some(run), step(&long))).is_none());
     }
-    assert!(collector.event(&event(Some(2), started(2))).is_none());
-    let run = collector.event(&event(Some(0), finished(0, RunOutcome::Pass))).expect("it is over");
-    collector.forget(&run);
+    assert!(collector.add_event(&event(Some(2), started(2))).is_none());
+    let run = collector.add_event(&event(Some(0), finished(0, RunOutcome::Pass))).expect("it is over");
+    collector.release_run(&run);
     for (text, n) in [("a", 1), (long.as_str(), 2), ("b", 2)] {
-        collector.event(&event(Some(2), step(text)));
+        collector.add_event(&event(Some(2), step(text)));
         assert_eq!(collector.open.last().expect("run 2").steps.len(), n, "{}", text.len());
     }
     assert!(!run.is_cut && collector.open.last().expect("run 2").is_cut);
@@ -111,10 +111,10 @@ fn the_bound_holds_for_several_runs_at_once() {
 #[test]
 fn silence_that_is_taken_back_takes_no_room() {
     let mut collector = RunCollector::default();
-    collector.event(&event(None, started(0)));
-    collector.event(&event(None, step("late")));
+    collector.add_event(&event(None, started(0)));
+    collector.add_event(&event(None, step("late")));
     assert_eq!((collector.n_steps, collector.n_text), (1, 4));
-    collector.retract(None, &[1]);
+    collector.retract_silences(None, &[1]);
     assert_eq!((collector.n_steps, collector.n_text), (0, 0));
 }
 
@@ -123,12 +123,12 @@ fn silence_that_is_taken_back_takes_no_room() {
 fn runs_that_never_end_are_broken_off() {
     let twice =
         [event(None, started(0)), event(None, step("a")), event(None, started(0)), event(None, step("b"))];
-    let recording = Recording::of("r", &twice);
+    let recording = Recording::from_events("r", &twice);
     assert_eq!(recording.runs.iter().map(|run| run.steps.len()).collect::<Vec<_>>(), [1, 1]);
     let mut collector = RunCollector::default();
     let many = 0..=MAX_OPEN as u64;
     let given_up: Vec<u64> = many
-        .filter_map(|run| collector.event(&event(None, started(run))))
+        .filter_map(|run| collector.add_event(&event(None, started(run))))
         .map(|run| run.started.run)
         .collect();
     assert_eq!((given_up, collector.open.len()), (vec![0], MAX_OPEN));
@@ -141,7 +141,7 @@ fn failing_runs_are_kept_before_others() {
     let events: Vec<Event> = (0..n)
         .flat_map(|run| [event(None, started(run)), event(None, finished(run, outcome(run)))])
         .collect();
-    let recording = Recording::of("r", &events);
+    let recording = Recording::from_events("r", &events);
     let failing: Vec<u64> =
         recording.runs.iter().filter(|run| run.has_failed()).map(|run| run.started.run).collect();
     assert_eq!((recording.runs.len(), failing), (MAX_RUNS, vec![n - 2, n - 1]));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ICON, RouteReply, json};
+use super::{ICON, RouteReply, json_response};
 use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
 use crate::learning::LearningBoard;
 use crate::server::ServedPage;
@@ -24,18 +24,18 @@ impl ServedPage for LearningBoard {
             }
             (HttpMethod::Get, ["learning.css"]) => ExplorerResponse::ok("text/css; charset=utf-8", STYLE),
             (HttpMethod::Get, ["icon.svg"]) => ExplorerResponse::ok("image/svg+xml", ICON),
-            (HttpMethod::Get, ["api", "learning"]) => json(&self.view()),
-            (HttpMethod::Get, ["api", "learning", "picture"]) => json(&*self.picture()),
+            (HttpMethod::Get, ["api", "learning"]) => json_response(&self.view()),
+            (HttpMethod::Get, ["api", "learning", "picture"]) => json_response(&*self.current_picture()),
             (HttpMethod::Get, ["api", "learning", "events"]) => return RouteReply::Events,
             (HttpMethod::Post, ["api", ..]) => {
-                ExplorerResponse::refused(405, "this is asked with GET: learning is only watched here")
+                ExplorerResponse::refusal(405, "this is asked with GET: learning is only watched here")
             }
-            _ => ExplorerResponse::refused(404, "there is nothing here"),
+            _ => ExplorerResponse::refusal(404, "there is nothing here"),
         })
     }
 
     fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
-        let (version, view) = self.changed(seen, patience.min(PULSE), patience)?;
+        let (version, view) = self.wait_for_change(seen, patience.min(PULSE), patience)?;
         Some((version, serde_json::to_string(&view)))
     }
 

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use ioxide_model::index::Idx;
 use ioxide_report::graph::{EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph};
-use ioxide_report::svg::{PictureUse, SvgConfig, svg};
+use ioxide_report::svg::{PictureUse, SvgConfig, draw_svg};
 use serde::Serialize;
 
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 use crate::learning::{DrawnMove, DrawnState, HypothesisDrawing};
 
 /// The greatest number of moves of a hypothesis that is drawn.
@@ -57,27 +57,35 @@ type MoveKey<'d> = (&'d str, &'d str, &'d str, &'d str, &'d str);
 
 impl HypothesisView {
     /// Returns the view before the first hypothesis.
-    pub(crate) fn none() -> Self {
-        Self::of(0, &HypothesisDrawing::default(), None)
+    pub(crate) fn empty() -> Self {
+        Self::new(0, &HypothesisDrawing::default(), None)
     }
 
     /// Returns picture number `picture`: `now`, compared with the hypothesis `before` it.
-    pub(crate) fn of(picture: usize, now: &HypothesisDrawing, before: Option<&HypothesisDrawing>) -> Self {
+    pub(crate) fn new(
+        picture: usize,
+        drawing: &HypothesisDrawing,
+        before: Option<&HypothesisDrawing>,
+    ) -> Self {
         let known_states: BTreeSet<&str> =
             before.iter().flat_map(|it| &it.states).map(|it| &*it.key).collect();
         let known_moves = before.map(move_keys).unwrap_or_default();
         let is_new_state = |state: &DrawnState| before.is_some() && !known_states.contains(&*state.key);
-        let is_new_move = |it: &DrawnMove| {
-            before.is_some() && move_key(now, it).is_none_or(|key| !known_moves.contains(&key))
+        let is_new_move = |drawn: &DrawnMove| {
+            before.is_some() && move_key(drawing, drawn).is_none_or(|key| !known_moves.contains(&key))
         };
-        let new_moves: Vec<&DrawnMove> = now.moves.iter().filter(|it| is_new_move(it)).collect();
-        let now_moves = move_keys(now);
-        let missing = missing(picture, now);
-        let drawn = if missing.is_empty() { draw(now, is_new_state, is_new_move) } else { String::new() };
+        let new_moves: Vec<&DrawnMove> = drawing.moves.iter().filter(|it| is_new_move(it)).collect();
+        let now_moves = move_keys(drawing);
+        let missing = missing_text(picture, drawing);
+        let drawn = if missing.is_empty() {
+            draw_hypothesis(drawing, is_new_state, is_new_move)
+        } else {
+            String::new()
+        };
         Self {
             version: VERSION,
             picture,
-            hypothesis: now.number,
+            hypothesis: drawing.number,
             before: before.map(|before| before.number),
             missing: if missing.is_empty() && drawn.is_empty() {
                 "it cannot be drawn".into()
@@ -85,16 +93,16 @@ impl HypothesisView {
                 missing
             },
             svg: drawn,
-            states: now.states.len(),
-            moves: now.moves.len(),
-            new_states: now
+            states: drawing.states.len(),
+            moves: drawing.moves.len(),
+            new_states: drawing
                 .states
                 .iter()
                 .filter(|it| is_new_state(it))
-                .map(|it| shown_text(&it.name))
+                .map(|it| bounded_text(&it.name))
                 .collect(),
             n_new_moves: new_moves.len(),
-            new_moves: new_moves.iter().take(MAX_LISTED).map(|it| listed(now, it)).collect(),
+            new_moves: new_moves.iter().take(MAX_LISTED).map(|it| new_move_view(drawing, it)).collect(),
             n_gone: known_moves.iter().filter(|key| !now_moves.contains(*key)).count(),
         }
     }
@@ -105,10 +113,12 @@ impl HypothesisView {
     }
 }
 
-fn missing(picture: usize, now: &HypothesisDrawing) -> String {
-    match now.moves.len() {
+fn missing_text(picture: usize, drawing: &HypothesisDrawing) -> String {
+    match drawing.moves.len() {
         _ if picture == 0 => "there is no hypothesis yet".into(),
-        n if n > MAX_DRAWN => format!("{} states and {n} moves are too many for a picture", now.states.len()),
+        n if n > MAX_DRAWN => {
+            format!("{} states and {n} moves are too many for a picture", drawing.states.len())
+        }
         _ => String::new(),
     }
 }
@@ -117,44 +127,47 @@ fn move_keys(drawing: &HypothesisDrawing) -> BTreeSet<MoveKey<'_>> {
     drawing.moves.iter().filter_map(|it| move_key(drawing, it)).collect()
 }
 
-fn move_key<'d>(drawing: &'d HypothesisDrawing, it: &'d DrawnMove) -> Option<MoveKey<'d>> {
-    let (from, to) = (drawing.states.get(it.from)?, drawing.states.get(it.to)?);
-    Some((&from.key, &it.text, &it.guard, &it.updates, &to.key))
+fn move_key<'d>(drawing: &'d HypothesisDrawing, drawn: &'d DrawnMove) -> Option<MoveKey<'d>> {
+    let (from, to) = (drawing.states.get(drawn.from)?, drawing.states.get(drawn.to)?);
+    Some((&from.key, &drawn.text, &drawn.guard, &drawn.updates, &to.key))
 }
 
-fn listed(now: &HypothesisDrawing, it: &DrawnMove) -> NewMoveView {
-    let name = |at: usize| now.states.get(at).map_or_else(String::new, |state| shown_text(&state.name));
-    NewMoveView { from: name(it.from), to: name(it.to), text: shown_text(&it.text) }
+fn new_move_view(drawing: &HypothesisDrawing, drawn: &DrawnMove) -> NewMoveView {
+    let name = |at: usize| drawing.states.get(at).map_or_else(String::new, |state| bounded_text(&state.name));
+    NewMoveView { from: name(drawn.from), to: name(drawn.to), text: bounded_text(&drawn.text) }
 }
 
-fn draw(
-    now: &HypothesisDrawing,
+fn draw_hypothesis(
+    drawing: &HypothesisDrawing,
     is_new_state: impl Fn(&DrawnState) -> bool,
     is_new_move: impl Fn(&DrawnMove) -> bool,
 ) -> String {
     let class = |is_new: bool| if is_new { NEW.to_owned() } else { String::new() };
     let node = |(at, state): (usize, &DrawnState)| {
-        let mut name = shown_text(&state.name);
+        let mut name = bounded_text(&state.name);
         if !state.variables.is_empty() {
-            name = format!("{name} ({})", shown_text(&state.variables.join(", ")));
+            name = format!("{name} ({})", bounded_text(&state.variables.join(", ")));
         }
-        GraphNode { initial: at == 0, class: class(is_new_state(state)), ..GraphNode::named(&name) }
+        GraphNode { initial: at == 0, class: class(is_new_state(state)), ..GraphNode::new(&name) }
     };
-    let edge = |it: &DrawnMove| {
-        let is_new = is_new_move(it);
-        let text = format!("{}{}", if is_new { "+ " } else { "" }, shown_text(&it.text));
-        let (from, to) = (GraphNodeId::new(it.from), GraphNodeId::new(it.to));
-        let mut edge = GraphEdge { class: class(is_new), ..GraphEdge::plain(from, to, &text) };
-        for (part, text) in [(LinePart::Guard, &it.guard), (LinePart::Update, &it.updates)] {
+    let edge = |drawn: &DrawnMove| {
+        let is_new = is_new_move(drawn);
+        let text = format!("{}{}", if is_new { "+ " } else { "" }, bounded_text(&drawn.text));
+        let (from, to) = (GraphNodeId::new(drawn.from), GraphNodeId::new(drawn.to));
+        let mut edge = GraphEdge { class: class(is_new), ..GraphEdge::with_text(from, to, &text) };
+        for (part, text) in [(LinePart::Guard, &drawn.guard), (LinePart::Update, &drawn.updates)] {
             if !text.is_empty() {
-                edge.lines.push(EdgeLine { part, text: shown_text(text) });
+                edge.lines.push(EdgeLine { part, text: bounded_text(text) });
             }
         }
         edge
     };
-    let title = format!("hypothesis {}", now.number);
-    let graph =
-        PictureGraph::new(&title, now.states.iter().enumerate().map(node), now.moves.iter().map(edge));
+    let title = format!("hypothesis {}", drawing.number);
+    let graph = PictureGraph::new(
+        &title,
+        drawing.states.iter().enumerate().map(node),
+        drawing.moves.iter().map(edge),
+    );
     let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
-    graph.map_or_else(|_| String::new(), |graph| svg(&graph.bundled(), config))
+    graph.map_or_else(|_| String::new(), |graph| draw_svg(&graph.bundle_edges(), config))
 }

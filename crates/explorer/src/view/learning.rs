@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 use crate::learning::{BoardState, Counterexample, LearningEnd, LearningPhase};
 
 /// Learning under way, or ended.
@@ -83,7 +83,7 @@ struct LearningEndView {
 
 impl LearningView {
     /// Returns the view of `state`, with the numbers of resets and inputs so far.
-    pub(crate) fn of(state: &mut BoardState, (resets, symbols): (u64, u64)) -> Self {
+    pub(crate) fn new(state: &mut BoardState, (resets, symbols): (u64, u64)) -> Self {
         let (phase, extra, done, of) = match state.phase {
             LearningPhase::Asking => (LearningStep::Asking, 0, 0, 0),
             LearningPhase::Testing { extra, done, of } => (LearningStep::Testing, extra, done, of),
@@ -92,60 +92,60 @@ impl LearningView {
             LearningPhase::Timers => (LearningStep::Timers, 0, 0, 0),
             LearningPhase::Over => (LearningStep::Over, 0, 0, 0),
         };
-        let per_second = state.rate(symbols);
+        let per_second = state.inputs_per_second(symbols);
         let subject = &state.subject;
         Self {
             version: VERSION,
-            system: shown_text(&subject.system),
-            model: shown_text(&subject.model),
-            kind: shown_text(&subject.kind),
+            system: bounded_text(&subject.system),
+            model: bounded_text(&subject.model),
+            kind: bounded_text(&subject.kind),
             inputs: subject.inputs,
-            suite: shown_text(&subject.suite),
+            suite: bounded_text(&subject.suite),
             most_extra: subject.most_extra,
             phase,
             extra,
             done,
             of,
-            left_ms: state.left().map(|left| left.as_millis()),
+            left_ms: state.estimated_time_left().map(|left| left.as_millis()),
             hypotheses: state.hypotheses,
             states: state.states,
             resets,
             symbols,
             per_second,
             elapsed_ms: state.elapsed().as_millis(),
-            guarantee: shown_text(&state.guarantee),
+            guarantee: bounded_text(&state.guarantee),
             picture: state.drawn,
             counterexample: state
                 .counterexample
                 .as_ref()
-                .map(|(number, found)| counterexample(*number, found)),
-            disagreement: lines(&state.disagreement),
-            notes: state.notes.iter().map(|note| shown_text(note)).collect(),
-            end: state.end.as_ref().map(end),
+                .map(|(number, found)| counterexample_view(*number, found)),
+            disagreement: text_lines(&state.disagreement),
+            notes: state.notes.iter().map(|note| bounded_text(note)).collect(),
+            end: state.end.as_ref().map(end_view),
         }
     }
 }
 
-fn counterexample(hypothesis: usize, found: &Counterexample) -> CounterexampleView {
+fn counterexample_view(hypothesis: usize, counterexample: &Counterexample) -> CounterexampleView {
     let step = |(input, answer): &(String, String)| AnsweredView {
-        input: shown_text(input),
-        answer: shown_text(answer),
+        input: bounded_text(input),
+        answer: bounded_text(answer),
     };
     CounterexampleView {
         hypothesis,
-        steps: found.steps.iter().map(step).collect(),
-        believed: shown_text(&found.believed),
+        steps: counterexample.steps.iter().map(step).collect(),
+        believed: bounded_text(&counterexample.believed),
     }
 }
 
-fn end(end: &LearningEnd) -> LearningEndView {
+fn end_view(end: &LearningEnd) -> LearningEndView {
     LearningEndView {
         has_model: end.has_model,
-        lines: end.lines.iter().map(|line| shown_text(line)).collect(),
-        out: end.out.as_deref().map(shown_text),
+        lines: end.lines.iter().map(|line| bounded_text(line)).collect(),
+        out: end.out.as_deref().map(bounded_text),
     }
 }
 
-fn lines(text: &str) -> Vec<String> {
-    text.lines().map(|line| shown_text(line.trim())).filter(|line| !line.is_empty()).collect()
+fn text_lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| bounded_text(line.trim())).filter(|line| !line.is_empty()).collect()
 }

@@ -1,10 +1,10 @@
 //! A campaign under way as the page sees it; all of it, every time, so that a page can join or come back.
 
-use ioxide_report::run_number::from_one;
+use ioxide_report::run_number::number_from_one;
 use ioxide_report::step_kind::ShownStepKind;
 use serde::Serialize;
 
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 use crate::live::{CampaignPhase, LastStep, LiveState, SwitchSeen};
 
 /// A campaign under way, or the last one.
@@ -53,7 +53,7 @@ struct FailureView {
 
 impl LiveView {
     /// Returns the view of `state`.
-    pub(crate) fn of(state: &LiveState) -> Self {
+    pub(crate) fn new(state: &LiveState) -> Self {
         let seen = |seen: &SwitchSeen| match seen {
             SwitchSeen::Never => '.',
             SwitchSeen::Maybe => 'm',
@@ -61,16 +61,16 @@ impl LiveView {
         };
         let last = |step: &LastStep| LastView {
             number: step.number,
-            kind: ShownStepKind::of(step.kind),
+            kind: ShownStepKind::from_label_kind(step.kind),
             gate: step.gate.clone(),
             text: step.text.clone(),
-            switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
+            switches: step.switches.iter().map(|switch| bounded_text(switch)).collect(),
         };
         let failure = |failure: &crate::live::FailedRun| FailureView {
             record: failure.place.record,
             run: failure.place.run,
             steps: failure.steps,
-            signature: shown_text(&failure.signature),
+            signature: bounded_text(&failure.signature),
         };
         Self {
             version: VERSION,
@@ -83,11 +83,11 @@ impl LiveView {
             other: state.other,
             planned: state.planned,
             seed: state.seed.to_string(),
-            run: from_one(state.run),
-            goal: shown_text(&state.goal),
+            run: number_from_one(state.run),
+            goal: bounded_text(&state.goal),
             last: state.last.iter().map(last).collect(),
             failures: state.failures.iter().map(failure).collect(),
-            message: shown_text(&state.message),
+            message: bounded_text(&state.message),
         }
     }
 }

@@ -5,12 +5,12 @@ use ioxide_model::sort::{DataKind, Sort};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateId, Model, Switch};
 use ioxide_model::term::{TermPool, VarId};
-use ioxide_report::describe::{describe, kind_word};
+use ioxide_report::describe::{describe_switch, kind_word};
 use ioxide_report::graph::PictureGraph;
-use ioxide_report::svg::{PictureUse, SvgConfig, svg};
+use ioxide_report::svg::{PictureUse, SvgConfig, draw_svg};
 use serde::Serialize;
 
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 
 /// The greatest number of switches of a model that is drawn: a larger picture is unreadable and takes a minute to make.
 const MAX_DRAWN: usize = 3_000;
@@ -107,22 +107,22 @@ pub enum TypedForm {
 impl ModelView {
     /// Returns the view of `model`.
     #[must_use]
-    pub fn of(model: &Model, sources: &Sources) -> Self {
+    pub fn new(model: &Model, sources: &Sources) -> Self {
         let sts = &model.sts;
         let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
         let is_drawn = sts.switches.len() <= MAX_DRAWN;
         let location = |location: &ioxide_model::sts::Location| LocationView {
             // The page finds a location in the picture by its name as it is.
             name: location.name.to_string(),
-            doc: shown_text(&location.doc),
+            doc: bounded_text(&location.doc),
         };
         let file = sts.switches.iter().next().map(|switch| sources.file(switch.span.file).name.clone());
         Self {
             version: VERSION,
-            name: shown_text(&sts.name),
-            file: shown_text(&file.unwrap_or_default()),
-            doc: shown_text(&sts.doc),
-            svg: if is_drawn { svg(&PictureGraph::of(model), config) } else { String::new() },
+            name: bounded_text(&sts.name),
+            file: bounded_text(&file.unwrap_or_default()),
+            doc: bounded_text(&sts.doc),
+            svg: if is_drawn { draw_svg(&PictureGraph::from_model(model), config) } else { String::new() },
             timed: sts.is_timed(),
             locations: sts.locations.iter().map(location).collect(),
             switches: sts.switches.iter().map(|switch| switch_view(model, sources, switch)).collect(),
@@ -132,44 +132,44 @@ impl ModelView {
 }
 
 fn switch_view(model: &Model, sources: &Sources, switch: &Switch) -> SwitchView {
-    let text = describe(model, switch);
+    let text = describe_switch(model, switch);
     let updates = text.updates.iter().map(|(var, value)| format!("{var} := {value}"));
     let resets = text.resets.iter().map(|clock| format!("reset {clock}"));
     SwitchView {
-        label: shown_text(&text.label),
+        label: bounded_text(&text.label),
         from: switch.source.index(),
         to: switch.target.index(),
         kind: kind_word(model.sts.kind_of(switch)),
-        message: shown_text(&text.message),
-        guard: text.guard.iter().map(|part| shown_text(part)).collect(),
-        updates: updates.chain(resets).map(|part| shown_text(&part)).collect(),
-        doc: shown_text(&switch.doc),
-        reqs: switch.reqs.iter().map(|req| shown_text(req)).collect(),
+        message: bounded_text(&text.message),
+        guard: text.guard.iter().map(|part| bounded_text(part)).collect(),
+        updates: updates.chain(resets).map(|part| bounded_text(&part)).collect(),
+        doc: bounded_text(&switch.doc),
+        reqs: switch.reqs.iter().map(|req| bounded_text(req)).collect(),
         line: sources.line_column(switch.span).line,
-        source: shown_text(sources.slice(switch.span)),
+        source: bounded_text(sources.slice(switch.span)),
     }
 }
 
 fn gate_view(model: &Model, id: GateId) -> GateView {
     let gate = &model.sts.gates[id];
     GateView {
-        name: shown_text(&gate.name),
+        name: bounded_text(&gate.name),
         kind: kind_word(gate.kind),
-        fields: gate.fields.iter().map(|&field| FieldView::of(&model.pool, field)).collect(),
+        fields: gate.fields.iter().map(|&field| FieldView::new(&model.pool, field)).collect(),
     }
 }
 
 impl FieldView {
     /// Returns the view of `field`.
     #[must_use]
-    pub fn of(pool: &TermPool, field: VarId) -> Self {
+    pub fn new(pool: &TermPool, field: VarId) -> Self {
         let info = pool.var_info(field);
-        let (form, options) = form(pool, info.sort);
-        Self { name: shown_text(&info.name), sort: shown_text(&pool.show_sort(info.sort)), form, options }
+        let (form, options) = typed_form(pool, info.sort);
+        Self { name: bounded_text(&info.name), sort: bounded_text(&pool.show_sort(info.sort)), form, options }
     }
 }
 
-fn form(pool: &TermPool, sort: Sort) -> (TypedForm, Vec<String>) {
+fn typed_form(pool: &TermPool, sort: Sort) -> (TypedForm, Vec<String>) {
     match sort {
         Sort::Bool => (TypedForm::Bool, Vec::new()),
         Sort::Int | Sort::Range { .. } => (TypedForm::Int, Vec::new()),

@@ -1,12 +1,12 @@
 //! Recorded runs as the page sees them: a list of records, and a run piece by piece.
 
-use ioxide_report::run_number::from_one;
+use ioxide_report::run_number::number_from_one;
 use ioxide_report::step_kind::ShownStepKind;
-use ioxide_runner::event::{RunOutcome, StepTold};
+use ioxide_runner::event::{RunOutcome, StepRecord};
 use serde::Serialize;
 
 use super::walk::ExplanationView;
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 use crate::recording::{RecordedRun, Recording};
 
 /// The greatest number of steps sent at once.
@@ -78,13 +78,13 @@ struct RecordedStepView {
 impl RecordsView {
     /// Returns the view of `list`, with the first runs of each record, failing ones before others.
     #[must_use]
-    pub fn of(list: &[Recording]) -> Self {
-        Self { version: VERSION, records: list.iter().map(RecordView::of).collect() }
+    pub fn new(list: &[Recording]) -> Self {
+        Self { version: VERSION, records: list.iter().map(RecordView::new).collect() }
     }
 }
 
 impl RecordView {
-    fn of(recording: &Recording) -> Self {
+    fn new(recording: &Recording) -> Self {
         let runs = &recording.runs;
         let n_failed = runs.iter().filter(|run| has_failed(run)).count();
         // Of each kind the first: as many failing runs as there is room for, and others in the rest of it.
@@ -96,11 +96,11 @@ impl RecordView {
             is_listed
         });
         Self {
-            name: shown_text(&recording.name),
+            name: bounded_text(&recording.name),
             n_runs: runs.len(),
             n_failed,
             cut: recording.is_cut || runs.len() > MAX_RUNS,
-            runs: listed.map(|(at, run)| brief(run, at)).collect(),
+            runs: listed.map(|(at, run)| brief_view(run, at)).collect(),
         }
     }
 }
@@ -112,17 +112,17 @@ fn has_failed(run: &RecordedRun) -> bool {
 impl RunView {
     /// Returns up to `count` steps of the run at position `at` of its record, beginning with number `from`.
     #[must_use]
-    pub fn of(run: &RecordedRun, at: usize, from: usize, count: usize) -> Self {
-        let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step).collect();
+    pub fn new(run: &RecordedRun, at: usize, from: usize, count: usize) -> Self {
+        let list = run.steps.iter().skip(from).take(count.min(MAX_STEPS)).map(step_view).collect();
         let verdict = run.verdict.as_ref();
         let explanation = verdict.and_then(|verdict| verdict.explanation.as_ref());
         Self {
             version: VERSION,
-            brief: brief(run, at),
+            brief: brief_view(run, at),
             from,
             list,
-            reason: verdict.map(|verdict| shown_text(&verdict.reason)).unwrap_or_default(),
-            explanation: explanation.map(ExplanationView::of),
+            reason: verdict.map(|verdict| bounded_text(&verdict.reason)).unwrap_or_default(),
+            explanation: explanation.map(ExplanationView::new),
             forbidden: forbidden(run),
         }
     }
@@ -136,24 +136,24 @@ fn forbidden(run: &RecordedRun) -> Option<usize> {
     if has_failed(run) { named.or(last) } else { None }
 }
 
-fn brief(run: &RecordedRun, at: usize) -> BriefView {
+fn brief_view(run: &RecordedRun, at: usize) -> BriefView {
     BriefView {
         at,
-        number: from_one(run.started.run),
+        number: number_from_one(run.started.run),
         seed: run.started.seed.to_string(),
-        goal: shown_text(&run.started.goal),
+        goal: bounded_text(&run.started.goal),
         // A run that is not over was cut off.
         outcome: run.outcome.unwrap_or(RunOutcome::Interrupted),
         steps: run.steps.len(),
     }
 }
 
-fn step(step: &StepTold) -> RecordedStepView {
+fn step_view(step: &StepRecord) -> RecordedStepView {
     RecordedStepView {
-        kind: ShownStepKind::of(step.label.kind),
-        gate: shown_text(&step.label.label),
-        text: shown_text(&step.label.text),
-        switches: step.switches.iter().map(|switch| shown_text(switch)).collect(),
+        kind: ShownStepKind::from_label_kind(step.label.kind),
+        gate: bounded_text(&step.label.label),
+        text: bounded_text(&step.label.text),
+        switches: step.switches.iter().map(|switch| bounded_text(switch)).collect(),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use ioxide_model::trace::Breakdown;
     use ioxide_model::verdict::Verdict;
-    use ioxide_runner::event::{LabelTold, RunStarted, VerdictTold};
+    use ioxide_runner::event::{LabelRecord, RunStarted, VerdictRecord};
     use std::sync::Arc;
 
     fn run(number: u64, seed: u64, outcome: RunOutcome) -> Arc<RecordedRun> {
@@ -188,7 +188,7 @@ mod tests {
         let n = MAX_RUNS as u64 + 10;
         let outcome = |number| if number >= n - 2 { RunOutcome::Fail } else { RunOutcome::Pass };
         let runs = (0..n).map(|number| run(number, 0, outcome(number))).collect();
-        let view = RecordView::of(&Recording { runs, ..Recording::default() });
+        let view = RecordView::new(&Recording { runs, ..Recording::default() });
         assert_eq!((view.runs.len(), view.n_runs, view.n_failed, view.cut), (MAX_RUNS, n as usize, 2, true));
         let failing: Vec<usize> =
             view.runs.iter().filter(|run| run.outcome == RunOutcome::Fail).map(|run| run.at).collect();
@@ -199,26 +199,26 @@ mod tests {
     #[test]
     fn numbers_beyond_those_of_javascript_keep_their_digits() {
         let odd = (1 << 53) + 1;
-        let view = serde_json::to_value(RunView::of(&run(u64::MAX, odd, RunOutcome::Pass), 0, 0, 1));
+        let view = serde_json::to_value(RunView::new(&run(u64::MAX, odd, RunOutcome::Pass), 0, 0, 1));
         assert_eq!(view.expect("JSON")["seed"], "9007199254740993");
     }
 
     #[test]
     fn the_forbidden_step_is_the_one_that_the_verdict_names() {
-        let step = |step| StepTold {
+        let step = |step| StepRecord {
             step,
-            label: LabelTold::of_breakdown(Breakdown::Closed, String::new(), None),
+            label: LabelRecord::of_breakdown(Breakdown::Closed, String::new(), None),
             belief: None,
             switches: Vec::new(),
         };
-        let verdict = |step| VerdictTold { step, ..VerdictTold::new(Verdict::Fail, String::new()) };
+        let verdict = |step| VerdictRecord { step, ..VerdictRecord::new(Verdict::Fail, String::new()) };
         let failed = |named| RecordedRun {
             // Step 2 was a silence that was taken back.
             steps: vec![step(1), step(3), step(4)],
             verdict: Some(verdict(named)),
             ..RecordedRun::clone(&run(0, 0, RunOutcome::Fail))
         };
-        let shown = |run: &RecordedRun| RunView::of(run, 0, 0, 9).forbidden;
+        let shown = |run: &RecordedRun| RunView::new(run, 0, 0, 9).forbidden;
         assert_eq!((shown(&failed(Some(3))), shown(&failed(None))), (Some(1), Some(2)));
         assert_eq!(shown(&run(0, 0, RunOutcome::Pass)), None);
     }

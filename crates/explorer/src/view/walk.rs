@@ -6,15 +6,15 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId};
 use ioxide_model::term::VarId;
-use ioxide_report::describe::{kind_word, show};
+use ioxide_report::describe::{kind_word, term_text};
 use ioxide_runner::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
 use serde::Serialize;
 
 use super::model::FieldView;
-use super::{VERSION, shown_text};
+use super::{VERSION, bounded_text};
 use crate::walk::choices::SwitchChoice;
-use crate::walk::refused::{RefusedSwitch, against};
+use crate::walk::refused::{RefusedSwitch, refusal_reason};
 use crate::walk::symbolic::{SwitchPath, SwitchPossibility};
 use crate::walk::{ModelWalk, TakenStep, read};
 
@@ -206,22 +206,22 @@ pub struct RefusedView {
 }
 
 impl RefusedView {
-    fn of(refused: &RefusedSwitch) -> Self {
-        Self { switch: refused.switch.index(), why: shown_text(&refused.why) }
+    fn new(refused: &RefusedSwitch) -> Self {
+        Self { switch: refused.switch.index(), why: bounded_text(&refused.why) }
     }
 }
 
 impl WalkView {
     /// Returns the view of the end of `walk`.
-    pub fn of(walk: &mut ModelWalk<'_>) -> Self {
-        let belief = belief(&walk.cx, walk.after().belief());
+    pub fn new(walk: &mut ModelWalk<'_>) -> Self {
+        let belief = belief_view(&walk.cx, walk.monitor().belief());
         let choices = walk.choices();
         let choices = choices.iter().map(|choice| choice_view(&walk.cx, choice)).collect();
-        let refused = walk.refused().iter().map(RefusedView::of).collect();
-        let past = walk.past();
+        let refused = walk.refused_switches().iter().map(RefusedView::new).collect();
+        let past = walk.steps();
         let first = past.len().saturating_sub(MAX_STEPS);
         let steps =
-            past.iter().enumerate().skip(first).map(|(at, taken)| step(&walk.cx, at, taken)).collect();
+            past.iter().enumerate().skip(first).map(|(at, taken)| step_view(&walk.cx, at, taken)).collect();
         Self {
             version: VERSION,
             path: Vec::new(),
@@ -234,34 +234,35 @@ impl WalkView {
             choices,
             refused,
             silence: walk.may_be_silent(),
-            doubts: walk.after().doubts(),
-            truncated: walk.after().lost().is_some(),
+            doubts: walk.monitor().doubts(),
+            truncated: walk.monitor().lost_states().is_some(),
         }
     }
 
     /// Returns the view of the end of `along`.
-    pub fn along(cx: &mut Ctx<'_>, along: &SwitchPath) -> Self {
-        let first = along.switches.len().saturating_sub(MAX_STEPS);
+    pub fn from_switch_path(cx: &mut Ctx<'_>, path: &SwitchPath) -> Self {
+        let first = path.switches.len().saturating_sub(MAX_STEPS);
         let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
             number: at + 1,
-            text: shown_text(&cx.sts.switches[switch].label),
+            text: bounded_text(&cx.sts.switches[switch].label),
             kind: kind_word(cx.sts.kind_of(&cx.sts.switches[switch])),
             switches: vec![switch.index()],
         };
-        let steps = along.switches.iter().enumerate().skip(first).map(told_step).collect();
-        let states = vec![symbolic(cx, along.state())];
-        let open = along.open(cx);
+        let steps = path.switches.iter().enumerate().skip(first).map(told_step).collect();
+        let states = vec![symbolic_state_view(cx, path.state())];
+        let open = path.open_switches(cx);
         let mut refused = Vec::new();
         for (switch, _) in open.iter().filter(|(_, possible)| *possible == SwitchPossibility::No) {
-            let why = against(cx, along.state(), *switch);
-            refused.extend(why.map(|why| RefusedView { switch: switch.index(), why: shown_text(&why) }));
+            let why = refusal_reason(cx, path.state(), *switch);
+            refused.extend(why.map(|why| RefusedView { switch: switch.index(), why: bounded_text(&why) }));
         }
-        let choices = open.iter().map(|(switch, possible)| switch_choice(cx, *switch, possible)).collect();
+        let choices =
+            open.iter().map(|(switch, possible)| switch_choice_view(cx, *switch, possible)).collect();
         Self {
             version: VERSION,
-            path: along.switches.iter().map(|&id| cx.sts.switches[id].label.to_string()).collect(),
+            path: path.switches.iter().map(|&id| cx.sts.switches[id].label.to_string()).collect(),
             base: None,
-            n_steps: along.switches.len(),
+            n_steps: path.switches.len(),
             steps,
             problem: None,
             forbidden: None,
@@ -269,7 +270,7 @@ impl WalkView {
             choices,
             refused,
             silence: false,
-            doubts: along.n_doubtful(),
+            doubts: path.n_doubtful(),
             truncated: false,
         }
     }
@@ -278,22 +279,22 @@ impl WalkView {
 impl ExplanationView {
     /// Returns the view of `explanation`.
     #[must_use]
-    pub fn of(explanation: &Explanation) -> Self {
+    pub fn new(explanation: &Explanation) -> Self {
         let state = |at: usize| match explanation.states.get(at) {
-            Some(state) => shown_text(&state.location),
+            Some(state) => bounded_text(&state.location),
             None => String::new(),
         };
         let allowed = |allowed: &ioxide_runner::event::Allowed| AllowedView {
-            label: shown_text(&allowed.label),
-            switch: allowed.switch.as_deref().map(shown_text),
+            label: bounded_text(&allowed.label),
+            switch: allowed.switch.as_deref().map(bounded_text),
         };
         let why_not = |why: &ioxide_runner::event::WhyNot| WhyNotView {
             state: state(why.state),
-            switch: shown_text(&why.switch),
-            reason: shown_text(&why.reason),
+            switch: bounded_text(&why.switch),
+            reason: bounded_text(&why.reason),
         };
         Self {
-            observed: shown_text(&explanation.observed),
+            observed: bounded_text(&explanation.observed),
             allowed: explanation.allowed.iter().map(allowed).collect(),
             n_states: explanation.n_states,
             why_not: explanation.why_not.iter().map(why_not).collect(),
@@ -301,7 +302,7 @@ impl ExplanationView {
     }
 }
 
-fn step(cx: &Ctx<'_>, at: usize, taken: &TakenStep) -> StepView {
+fn step_view(cx: &Ctx<'_>, at: usize, taken: &TakenStep) -> StepView {
     let kind = match &taken.label {
         Label::Input(gate, _) | Label::Output(gate, _) => kind_word(cx.sts.gates[*gate].kind),
         Label::Quiescence => "quiescence",
@@ -309,28 +310,28 @@ fn step(cx: &Ctx<'_>, at: usize, taken: &TakenStep) -> StepView {
     };
     StepView {
         number: at + 1,
-        text: shown_text(&read::text(cx.pool, cx.sts, &taken.label)),
+        text: bounded_text(&read::label_text(cx.pool, cx.sts, &taken.label)),
         kind,
         switches: taken.switches.iter().map(|id| id.index()).collect(),
     }
 }
 
-fn belief(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
+fn belief_view(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
     let n = belief.size().unwrap_or(0);
     match belief {
         Belief::Concrete(states) => {
-            let states = states.iter().take(MAX_STATES).map(|state| concrete(cx, state)).collect();
+            let states = states.iter().take(MAX_STATES).map(|state| concrete_state_view(cx, state)).collect();
             BeliefView { kind: BeliefForm::Concrete, n, states }
         }
         Belief::Symbolic(states) => {
-            let states = states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect();
+            let states = states.iter().take(MAX_STATES).map(|state| symbolic_state_view(cx, state)).collect();
             BeliefView { kind: BeliefForm::Symbolic, n, states }
         }
         Belief::Unspecified => BeliefView { kind: BeliefForm::Unspecified, n, states: Vec::new() },
     }
 }
 
-fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> StateView {
+fn concrete_state_view(cx: &Ctx<'_>, state: &ConcreteState) -> StateView {
     let values = state.values.iter().map(|(var, value)| (var, cx.pool.show_value(value))).collect();
     state_view(cx, state.loc, values, Vec::new())
 }
@@ -339,35 +340,36 @@ fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> StateView {
 fn state_view(cx: &Ctx<'_>, loc: LocId, values: Vec<(VarId, String)>, path: Vec<String>) -> StateView {
     let name = |var: VarId| cx.pool.var_info(var).name.to_string();
     let Some(composition) = &cx.sts.composition else {
-        let values = values.iter().map(|(var, value)| (shown_text(&name(*var)), shown_text(value))).collect();
+        let values =
+            values.iter().map(|(var, value)| (bounded_text(&name(*var)), bounded_text(value))).collect();
         return StateView { location: loc.index(), values, path, parts: Vec::new() };
     };
     let part = |part: &PartSystem| {
         let own = |(var, _): &&(VarId, String)| part.vars.contains(var);
         let is_control = |var: VarId| part.control == Some(var);
-        let place = values.iter().find(|(var, _)| is_control(*var)).map(|(_, place)| shown_text(place));
+        let place = values.iter().find(|(var, _)| is_control(*var)).map(|(_, place)| bounded_text(place));
         let short = |var: VarId| name(var).trim_start_matches(&format!("{}.", part.name)).to_owned();
         let values = values.iter().filter(own).filter(|(var, _)| !is_control(*var));
         PartStateView {
-            name: shown_text(&part.name),
+            name: bounded_text(&part.name),
             place: place
-                .unwrap_or_else(|| part.places.first().map_or_else(String::new, |place| shown_text(place))),
-            values: values.map(|(var, value)| (shown_text(&short(*var)), shown_text(value))).collect(),
+                .unwrap_or_else(|| part.places.first().map_or_else(String::new, |place| bounded_text(place))),
+            values: values.map(|(var, value)| (bounded_text(&short(*var)), bounded_text(value))).collect(),
         }
     };
     let parts = composition.parts.iter().map(part).collect();
     StateView { location: loc.index(), values: Vec::new(), path, parts }
 }
 
-fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateView {
-    let values = state.store.iter(cx.sts).map(|(var, term)| (var, show(cx.pool, term))).collect();
-    let path = state.path.facts().iter().map(|&fact| shown_text(&show(cx.pool, fact))).collect();
+fn symbolic_state_view(cx: &Ctx<'_>, state: &SymState) -> StateView {
+    let values = state.store.iter(cx.sts).map(|(var, term)| (var, term_text(cx.pool, term))).collect();
+    let path = state.path.facts().iter().map(|&fact| bounded_text(&term_text(cx.pool, fact))).collect();
     state_view(cx, state.loc, values, path)
 }
 
 fn choice_view(cx: &Ctx<'_>, choice: &SwitchChoice) -> ChoiceView {
     let gate = &cx.sts.gates[choice.gate];
-    let fixed = choice.fixed(cx);
+    let fixed = choice.fixed_label(cx);
     let message = match &fixed {
         Some(label) => label.show(cx.pool, cx.sts),
         None => {
@@ -376,30 +378,34 @@ fn choice_view(cx: &Ctx<'_>, choice: &SwitchChoice) -> ChoiceView {
             format!("{mark}{}({})", gate.name, names.join(", "))
         }
     };
-    let when = choice.when().filter(|&when| fixed.is_none() && !cx.pool.is_true(when));
+    let when = choice.field_condition().filter(|&when| fixed.is_none() && !cx.pool.is_true(when));
     ChoiceView {
         switch: choice.switch.index(),
         gate: choice.gate.index() - 1,
         kind: kind_word(gate.kind),
-        message: shown_text(&message),
-        when: when.map(|when| shown_text(&show(cx.pool, when))).unwrap_or_default(),
-        fields: gate.fields.iter().map(|&field| FieldView::of(cx.pool, field)).collect(),
-        step: fixed.map(|label| read::text(cx.pool, cx.sts, &label)),
+        message: bounded_text(&message),
+        when: when.map(|when| bounded_text(&term_text(cx.pool, when))).unwrap_or_default(),
+        fields: gate.fields.iter().map(|&field| FieldView::new(cx.pool, field)).collect(),
+        step: fixed.map(|label| read::label_text(cx.pool, cx.sts, &label)),
         possible: if choice.is_doubtful { PossibleView::Unknown } else { PossibleView::Yes },
     }
 }
 
-fn switch_choice(cx: &Ctx<'_>, id: ioxide_model::sts::SwitchId, possible: &SwitchPossibility) -> ChoiceView {
+fn switch_choice_view(
+    cx: &Ctx<'_>,
+    id: ioxide_model::sts::SwitchId,
+    possible: &SwitchPossibility,
+) -> ChoiceView {
     let switch = &cx.sts.switches[id];
     ChoiceView {
         switch: id.index(),
         gate: switch.gate.index().saturating_sub(1),
         kind: kind_word(cx.sts.kind_of(switch)),
-        message: shown_text(&switch.label),
+        message: bounded_text(&switch.label),
         when: if cx.pool.is_true(switch.guard) {
             String::new()
         } else {
-            shown_text(&show(cx.pool, switch.guard))
+            bounded_text(&term_text(cx.pool, switch.guard))
         },
         fields: Vec::new(),
         step: Some(switch.label.to_string()),

@@ -30,14 +30,14 @@ pub struct SwitchChoice {
 impl SwitchChoice {
     /// Returns the condition on the fields.
     #[must_use]
-    pub fn when(&self) -> Option<Term> {
+    pub fn field_condition(&self) -> Option<Term> {
         self.facts.last().copied()
     }
 
     /// Returns the message, if the condition fixes every field to a constant and requires nothing else.
     #[must_use]
-    pub fn fixed(&self, cx: &Ctx<'_>) -> Option<Label> {
-        let conjuncts = cx.pool.conjuncts(self.when()?);
+    pub fn fixed_label(&self, cx: &Ctx<'_>) -> Option<Label> {
+        let conjuncts = cx.pool.conjuncts(self.field_condition()?);
         let fields = &cx.sts.gates[self.gate].fields;
         let value =
             |&field: &VarId| conjuncts.iter().find_map(|&conjunct| cx.pool.value_given(conjunct, field));
@@ -50,7 +50,7 @@ impl SwitchChoice {
     ///
     /// # Errors
     /// If no values fit, or the solver cannot tell.
-    pub fn label(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, WalkError> {
+    pub fn label_with(&self, cx: &mut Ctx<'_>, given: &[Option<Value>]) -> Result<Label, WalkError> {
         let mut facts = self.facts.clone();
         for (&field, value) in cx.sts.gates[self.gate].fields.iter().zip(given) {
             let Some(value) = value else { continue };
@@ -62,7 +62,7 @@ impl SwitchChoice {
             SolverAnswer::Unsat => return Err(WalkError::Impossible),
             SolverAnswer::Unknown(why) => return Err(WalkError::Undecided(why)),
         };
-        self.with(cx, &valuation).ok_or(WalkError::Internal)
+        self.label_from_valuation(cx, &valuation).ok_or(WalkError::Internal)
     }
 
     /// Returns up to `n` messages that take the switch with different values: first boundary values, then random ones.
@@ -80,7 +80,7 @@ impl SwitchChoice {
                     break;
                 }
                 let Some(valuation) = source.next(cx.pool, cx.solver) else { break };
-                let label = self.with(cx, &valuation);
+                let label = self.label_from_valuation(cx, &valuation);
                 found.extend(label.into_iter().filter(|label| !found.contains(label)).collect::<Vec<_>>());
             }
         }
@@ -88,7 +88,7 @@ impl SwitchChoice {
     }
 
     /// Returns the message with the values of `valuation`, and default values for the fields it lacks.
-    fn with(&self, cx: &Ctx<'_>, valuation: &Valuation) -> Option<Label> {
+    fn label_from_valuation(&self, cx: &Ctx<'_>, valuation: &Valuation) -> Option<Label> {
         let value = |field| match valuation.get(field) {
             Some(value) => value.clone(),
             None => cx.pool.default_value(cx.pool.var_info(field).sort),
@@ -99,7 +99,7 @@ impl SwitchChoice {
 }
 
 /// Returns the observable switches that can be taken now, inputs first, each switch and condition once.
-pub fn choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> {
+pub fn possible_choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> {
     let visible = |kind| kind != GateKind::Internal;
     let mut found: Vec<SwitchChoice> = Vec::new();
     let mut add = |choice: SwitchChoice| {

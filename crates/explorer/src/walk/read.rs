@@ -1,6 +1,6 @@
 //! Steps of a walk as text, and back: `?coin(n: 3)`, `!tea`, `quiet`, `+1.5s`.
 //!
-//! `label` reads the texts that [`text`] writes, so a path of them can be passed on to other people.
+//! `label` reads the texts that [`label_text`] writes, so a path of them can be passed on to other people.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
@@ -18,7 +18,7 @@ const MAX_TIME: usize = 64;
 
 /// `label` as a step of a path.
 #[must_use]
-pub fn text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
+pub fn label_text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
     match label {
         Label::Quiescence => "quiet".into(),
         Label::Input(..) | Label::Output(..) | Label::Delay(_) => label.show(pool, sts),
@@ -27,7 +27,7 @@ pub fn text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
 
 /// The label that `text` writes in full, wherever the walk is; `None` if something is left out or wrong.
 #[must_use]
-pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
+pub fn parse_complete_label(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
     match typed::read(pool, sts, text.trim()) {
         Ok(typed) => typed.label(sts),
         Err(_) => None,
@@ -35,7 +35,7 @@ pub fn complete(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
 }
 
 /// Returns the label that `text` denotes; fields left out get values that fit.
-pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, WalkError> {
+pub(super) fn parse_label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, WalkError> {
     let text = text.trim();
     if text.len() > MAX_TEXT {
         return Err(WalkError::TooLong(text.len()));
@@ -44,7 +44,7 @@ pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, WalkE
         return Ok(Label::Quiescence);
     }
     if let Some(time) = text.strip_prefix('+').or_else(|| text.strip_prefix("wait ")) {
-        return duration(time.trim()).map(Label::Delay);
+        return parse_duration(time.trim()).map(Label::Delay);
     }
     let typed = typed::read(walk.cx.pool, walk.cx.sts, text)?;
     if let Some(label) = typed.label(walk.cx.sts) {
@@ -52,14 +52,14 @@ pub(super) fn label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label, WalkE
     }
     let choices = walk.choices();
     let mut fits = choices.iter().filter(|choice| choice.gate == typed.gate);
-    fits.find_map(|choice| choice.label(&mut walk.cx, &typed.values).ok()).ok_or(WalkError::NothingFits)
+    fits.find_map(|choice| choice.label_with(&mut walk.cx, &typed.values).ok()).ok_or(WalkError::NothingFits)
 }
 
 /// A time as models write it (`600ms`, `1.5s`, `2min`), or a number of seconds.
 ///
 /// # Errors
 /// If the text is no time, or a negative one.
-pub fn duration(text: &str) -> Result<Rational, WalkError> {
+pub fn parse_duration(text: &str) -> Result<Rational, WalkError> {
     if text.len() > MAX_TIME {
         return Err(WalkError::TimeTooLong);
     }

@@ -18,15 +18,15 @@ pub struct RefusedSwitch {
 
 /// Returns the observable switches of the states in `belief` that none of these states can take, each with the reason
 /// in the first of them.
-pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
+pub fn find_refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
     let mut found: Vec<RefusedSwitch> = Vec::new();
     let mut possible: Vec<SwitchId> = Vec::new();
-    for state in states(cx, belief) {
+    for state in belief_states(cx, belief) {
         let sts = cx.sts;
         for (switch, _) in
             sts.switches_from(state.loc).filter(|(_, it)| sts.kind_of(it) != GateKind::Internal)
         {
-            match against(cx, &state, switch) {
+            match refusal_reason(cx, &state, switch) {
                 None => possible.push(switch),
                 Some(why) if found.iter().all(|other| other.switch != switch) => {
                     found.push(RefusedSwitch { switch, why });
@@ -40,7 +40,7 @@ pub fn refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
     found
 }
 
-fn states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
+fn belief_states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
     match belief {
         Belief::Concrete(states) => {
             states.iter().take(MAX_STATES).filter_map(|state| SymState::at(cx, state)).collect()
@@ -51,7 +51,7 @@ fn states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
 }
 
 /// Returns the reason why `switch` cannot be taken in `state`; `None` if the solver has not refuted its guard.
-pub fn against(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<String> {
+pub fn refusal_reason(cx: &mut Ctx<'_>, state: &SymState, switch: SwitchId) -> Option<String> {
     let known = state.store.substitution(cx.sts);
     let path = state.path.facts();
     let impossible = |cx: &mut Ctx<'_>, term: Term| {

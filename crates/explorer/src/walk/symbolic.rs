@@ -73,7 +73,7 @@ impl SwitchPath {
     }
 
     /// Returns the switches of the current location, each with its possibility.
-    pub fn open(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, SwitchPossibility)> {
+    pub fn open_switches(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, SwitchPossibility)> {
         let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();
         let possible = |id| match step(cx, self.state(), id) {
             SwitchStep::Taken(_) => (id, SwitchPossibility::Yes),
@@ -95,10 +95,11 @@ impl SwitchPath {
         };
         let mut labels = Vec::new();
         for (depth, &switch) in (1..).zip(&self.switches) {
-            labels.extend(delay(cx, &valuation, depth));
+            labels.extend(delay_before_step(cx, &valuation, depth));
             let gate = cx.sts.switches[switch].gate;
             let fields = cx.sts.gates[gate].fields.clone();
-            let values = fields.into_iter().map(|field| value(cx, &valuation, field, depth)).collect();
+            let values =
+                fields.into_iter().map(|field| value_at_step(cx, &valuation, field, depth)).collect();
             labels.extend(Label::message(cx.sts, gate, values));
         }
         Ok(labels)
@@ -106,8 +107,13 @@ impl SwitchPath {
 }
 
 /// Returns the value of `var` at step `depth`; the default of its sort if the valuation has none.
-fn value(cx: &mut Ctx<'_>, valuation: &Valuation, var: ioxide_model::term::VarId, depth: u32) -> Value {
-    let var = cx.pool.indexed(var, depth);
+fn value_at_step(
+    cx: &mut Ctx<'_>,
+    valuation: &Valuation,
+    var: ioxide_model::term::VarId,
+    depth: u32,
+) -> Value {
+    let var = cx.pool.indexed_var(var, depth);
     match valuation.get(var) {
         Some(value) => value.clone(),
         None => cx.pool.default_value(cx.pool.var_info(var).sort),
@@ -115,12 +121,12 @@ fn value(cx: &mut Ctx<'_>, valuation: &Valuation, var: ioxide_model::term::VarId
 }
 
 /// Returns the delay before step `depth` of a timed system; `None` if no time passes.
-fn delay(cx: &mut Ctx<'_>, valuation: &Valuation, depth: u32) -> Option<Label> {
+fn delay_before_step(cx: &mut Ctx<'_>, valuation: &Valuation, depth: u32) -> Option<Label> {
     if !cx.sts.is_timed() {
         return None;
     }
     let waits = cx.delay;
-    match value(cx, valuation, waits, depth) {
+    match value_at_step(cx, valuation, waits, depth) {
         Value::Real(time) if !time.is_zero() && !time.is_negative() => Some(Label::Delay(time)),
         _ => None,
     }

@@ -12,7 +12,7 @@ fn partial(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usize) -
     let table: Vec<_> = (0..states * inputs)
         .map(|_| rng.random_ratio(3, 4).then(|| (rng.random_range(0..states), rng.random_range(0..outputs))))
         .collect();
-    Mealy::from_table(states, inputs, outputs, &table).unwrap().connected()
+    Mealy::from_table(states, inputs, outputs, &table).unwrap().reachable_part()
 }
 
 /// Every complete machine with these numbers of states, inputs and outputs.

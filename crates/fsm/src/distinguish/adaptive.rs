@@ -67,19 +67,19 @@ pub fn adaptive_trees(
 pub fn harmonised_identifiers(
     spec: &SuiteModel,
     splitting: &SplittingTree,
-    weights: &WordCosts,
+    costs: &WordCosts,
 ) -> IndexVec<StateId, Vec<Word>> {
     // No preference is best for all machines, and trying all of them costs little next to the suite itself.
     let mut best = nested_identifiers(spec, splitting);
-    let mut cost = weights.cost_of_all(&best);
+    let mut cost = costs.cost_of_all(&best);
     for preference in [WordPreference::KeepApart, WordPreference::SplitMost, WordPreference::Given] {
         let family = path_identifiers(spec, splitting, preference);
-        let its_cost = weights.cost_of_all(&family);
+        let its_cost = costs.cost_of_all(&family);
         if its_cost < cost {
             (best, cost) = (family, its_cost);
         }
     }
-    improve_identifiers(spec, weights, best, weights.effort)
+    improve_identifiers(spec, costs, best, costs.effort)
 }
 
 /// The words of all blocks of the splitting tree a state is in.
@@ -97,7 +97,7 @@ fn path_identifiers(
     splitting: &SplittingTree,
     preference: WordPreference,
 ) -> IndexVec<StateId, Vec<Word>> {
-    let mut identifiers: IndexVec<StateId, Vec<Word>> = IndexVec::filled(Vec::new(), spec.n_states());
+    let mut identifiers: IndexVec<StateId, Vec<Word>> = IndexVec::from_elem(Vec::new(), spec.n_states());
     for tree in adaptive_trees(spec, splitting, preference) {
         for (state, path) in tree.paths {
             identifiers[state].push(path);

@@ -25,7 +25,7 @@ const MAX_PAIRS_PER_CLASS: usize = 40;
 
 /// A set of words that separates every two states of `spec`.
 #[must_use]
-pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, weights: &WordCosts) -> Vec<Word> {
+pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, costs: &WordCosts) -> Vec<Word> {
     let (refiner, groups) = (GroupRefiner::new(spec), StateGroups::default());
     let mut blocks = BlockSearch { spec, splitting, refiner, groups, sizes: Vec::new() };
     let start: Vec<StateId> = spec.states().collect();
@@ -37,10 +37,10 @@ pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, weights:
         let appended = if words.is_empty() { None } else { blocks.find_best(&classes, &here, 0.0) };
         // No new word can be worth more than separating every open pair by one symbol: skip the search if that is less.
         let most = count_unseparated_pairs(&classes, count_classes(&classes), &mut blocks.sizes) as f64
-            / (weights.access + 1.0);
+            / (costs.access + 1.0);
         let fresh = match &appended {
             Some(appended) if appended.value >= most => None,
-            _ => blocks.find_best(&classes, &start, weights.access),
+            _ => blocks.find_best(&classes, &start, costs.access),
         };
         match (appended, fresh) {
             (Some(appended), fresh) if fresh.as_ref().is_none_or(|fresh| appended.value >= fresh.value) => {
@@ -73,9 +73,9 @@ pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, weights:
 pub fn state_identifiers(
     spec: &SuiteModel,
     words: &[Word],
-    weights: &WordCosts,
+    costs: &WordCosts,
 ) -> IndexVec<StateId, Vec<Word>> {
-    spec.states().map(|state| state_identifier(spec, state, words, weights)).collect()
+    spec.states().map(|state| state_identifier(spec, state, words, costs)).collect()
 }
 
 /// Words that separate `state` from many others each, best first, from which an on-the-fly method chooses besides its
@@ -258,7 +258,7 @@ fn without_redundant(spec: &SuiteModel, words: Vec<Word>) -> Vec<Word> {
 }
 
 /// The cheaper of two greedy covers: by separated states alone and by those per cost.
-fn state_identifier(spec: &SuiteModel, state: StateId, words: &[Word], weights: &WordCosts) -> Vec<Word> {
+fn state_identifier(spec: &SuiteModel, state: StateId, words: &[Word], costs: &WordCosts) -> Vec<Word> {
     let mut way = WordPassage::default();
     let mut ends = Vec::with_capacity(words.len() * spec.n_states());
     for word in words {
@@ -267,7 +267,7 @@ fn state_identifier(spec: &SuiteModel, state: StateId, words: &[Word], weights: 
             spec.states().map(|other| if other == state { 0 } else { way.separation_length(spec, other) }),
         );
     }
-    cheapest_cover(spec.n_states(), state, words, &ends, weights)
+    cheapest_cover(spec.n_states(), state, words, &ends, costs)
 }
 
 /// The cheaper of two greedy covers of the states other than `state` by prefixes of `words`; a word
@@ -277,17 +277,17 @@ pub(super) fn cheapest_cover(
     state: StateId,
     words: &[Word],
     ends: &[usize],
-    weights: &WordCosts,
+    costs: &WordCosts,
 ) -> Vec<Word> {
     let table = SeparationEnds { n, state, words, ends };
     let by_count = table.greedy_cover(|gain, _| gain as f64);
     // Two words cost at least two access words and a symbol each: a single shorter word cannot be beaten.
-    let two_words_cost_more = |word: &Word| word.len() as f64 <= weights.access + 2.0;
+    let two_words_cost_more = |word: &Word| word.len() as f64 <= costs.access + 2.0;
     if matches!(&by_count[..], [only] if two_words_cost_more(only)) {
         return by_count;
     }
-    let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + weights.access));
-    if weights.cost(&by_cost) < weights.cost(&by_count) { by_cost } else { by_count }
+    let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + costs.access));
+    if costs.cost(&by_cost) < costs.cost(&by_count) { by_cost } else { by_count }
 }
 
 /// The number of symbols after which each word separates a state from each other one, 0 if it does not.

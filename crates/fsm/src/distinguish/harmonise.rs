@@ -128,8 +128,8 @@ impl Identifiers {
     }
 
     /// Returns the cost of the words of `state`, weighted by its uses.
-    pub(super) fn cost(&self, state: StateId, weights: &WordCosts) -> f64 {
-        weights.uses[state] * self.cost_below(root_node(state), 0, weights.access)
+    pub(super) fn cost(&self, state: StateId, costs: &WordCosts) -> f64 {
+        costs.uses[state] * self.cost_below(root_node(state), 0, costs.access)
     }
 
     fn cost_below(&self, node: u32, depth: usize, access: f64) -> f64 {
@@ -202,12 +202,12 @@ pub(super) struct PairGrower<'a> {
 
 impl<'a> PairGrower<'a> {
     /// Starts with empty sets.
-    pub(super) fn new(spec: &'a SuiteModel, shortest: &'a SeparatingWords, weights: &'a WordCosts) -> Self {
+    pub(super) fn new(spec: &'a SuiteModel, shortest: &'a SeparatingWords, costs: &'a WordCosts) -> Self {
         let best = PairWord { growth: [0.0; 2], word: Word::new(), now: [spec.initial(); 2] };
         Self {
             spec,
             shortest,
-            weights,
+            weights: costs,
             identifiers: Identifiers::new(spec),
             steps: 0,
             word: Word::new(),

@@ -39,7 +39,7 @@ const MAX_RATIO_TO_TRIM: f64 = 1.4;
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
 pub(super) fn improve_identifiers(
     spec: &SuiteModel,
-    weights: &WordCosts,
+    costs: &WordCosts,
     given: IndexVec<StateId, Vec<Word>>,
     effort: usize,
 ) -> IndexVec<StateId, Vec<Word>> {
@@ -47,7 +47,7 @@ pub(super) fn improve_identifiers(
         return given;
     }
     let shortest = SeparatingWords::new(spec);
-    let mut search = ImproveSearch::new(PairGrower::new(spec, &shortest, weights), effort, given);
+    let mut search = ImproveSearch::new(PairGrower::new(spec, &shortest, costs), effort, given);
     for round in 0..MAX_ROUNDS {
         if !search.run_round(round) {
             break;
@@ -328,7 +328,7 @@ mod tests {
 
     /// Returns whether every two states are separated by a common prefix of their identifiers, by trying all
     /// prefixes.
-    fn harmonised(spec: &SuiteModel, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
+    fn are_harmonised(spec: &SuiteModel, identifiers: &IndexVec<StateId, Vec<Word>>) -> bool {
         let prefixes = |state: StateId| {
             identifiers[state]
                 .iter()
@@ -346,14 +346,14 @@ mod tests {
     }
 
     /// Returns the cost of a suite with these identifiers, loose ends found by comparing all words.
-    fn whole_cost(spec: &SuiteModel, weights: &WordCosts, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
+    fn whole_cost(spec: &SuiteModel, costs: &WordCosts, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
         let loose = |(state, word): (StateId, &Word)| {
             let next = &identifiers[spec.next(state, word[0])];
             let goes_on = word.len() == 1 || next.iter().any(|longer| longer.starts_with(&word[1..]));
-            if goes_on { 0.0 } else { weights.inner[state] * (word.len() as f64 + weights.access) }
+            if goes_on { 0.0 } else { costs.inner[state] * (word.len() as f64 + costs.access) }
         };
         let words = identifiers.iter_enumerated().flat_map(|(s, words)| words.iter().map(move |w| (s, w)));
-        weights.cost_of_all(identifiers) + words.map(loose).sum::<f64>()
+        costs.cost_of_all(identifiers) + words.map(loose).sum::<f64>()
     }
 
     #[test]
@@ -368,15 +368,15 @@ mod tests {
                 continue;
             };
             tried += 1;
-            let weights = WordCosts::new(&spec, &state_cover(&spec), tried % 3);
+            let costs = WordCosts::new(&spec, &state_cover(&spec), tried % 3);
             let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
-            assert!(harmonised(&spec, &given));
-            let cost_of_given = whole_cost(&spec, &weights, &given);
+            assert!(are_harmonised(&spec, &given));
+            let cost_of_given = whole_cost(&spec, &costs, &given);
             let mut cost = cost_of_given;
             for effort in [0, 400, 450, 500, 600, 1_000, 3_000, 100_000] {
-                let found = improve_identifiers(&spec, &weights, given.clone(), effort);
-                assert!(harmonised(&spec, &found), "{states} states, {effort} steps");
-                cost = whole_cost(&spec, &weights, &found);
+                let found = improve_identifiers(&spec, &costs, given.clone(), effort);
+                assert!(are_harmonised(&spec, &found), "{states} states, {effort} steps");
+                cost = whole_cost(&spec, &costs, &found);
                 assert!(cost <= cost_of_given + 1e-6, "dearer than those given, after {effort} steps");
             }
             cheaper += usize::from(cost < cost_of_given - 1e-6);
@@ -393,18 +393,18 @@ mod tests {
             let table: Vec<_> = (0..14).map(entry).collect();
             let Ok(spec) = SuiteModel::check(&Mealy::from_table(7, 2, 2, &table).unwrap()) else { continue };
             tried += 1;
-            let weights = WordCosts::new(&spec, &state_cover(&spec), 0);
+            let costs = WordCosts::new(&spec, &state_cover(&spec), 0);
             let shortest = SeparatingWords::new(&spec);
             let given = nested_identifiers(&spec, &SplittingTree::new(&spec));
             let mut search =
-                ImproveSearch::new(PairGrower::new(&spec, &shortest, &weights), 100_000, given.clone());
-            assert!((search.best_cost - whole_cost(&spec, &weights, &given)).abs() < 1e-6);
+                ImproveSearch::new(PairGrower::new(&spec, &shortest, &costs), 100_000, given.clone());
+            assert!((search.best_cost - whole_cost(&spec, &costs, &given)).abs() < 1e-6);
             for order in 0..4 {
                 search.grow_in_order(order);
                 search.improve_current();
                 let words = search.grower.identifiers.all_words(&spec);
-                assert!((search.total_cost() - weights.cost_of_all(&words)).abs() < 1e-6);
-                assert!((search.best_cost - whole_cost(&spec, &weights, &search.best)).abs() < 1e-6);
+                assert!((search.total_cost() - costs.cost_of_all(&words)).abs() < 1e-6);
+                assert!((search.best_cost - whole_cost(&spec, &costs, &search.best)).abs() < 1e-6);
             }
         }
     }

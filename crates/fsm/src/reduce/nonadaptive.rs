@@ -68,7 +68,7 @@ struct NonadaptiveCounting<'m, 'p> {
 
 impl<'m, 'p> NonadaptiveCounting<'m, 'p> {
     fn new(model: &'m Observable, plan: &'p CountingPlan) -> Self {
-        let mut covered = IndexVec::filled(false, model.n_states());
+        let mut covered = IndexVec::from_elem(false, model.n_states());
         for state in plan.cover.iter().filter_map(|word| state_after_cover_word(model, word)) {
             covered[state] = true;
         }

@@ -9,7 +9,7 @@ use super::adaptive::{AdaptiveCounting, TestedWord};
 use super::*;
 use crate::mealy::{InputId, MachineNames, OutputId, StateId};
 use crate::nfsm::Nfsm;
-use crate::product::{aligned, reduction_witness};
+use crate::product::{align_names, reduction_witness};
 use crate::read;
 use crate::word::{compare_shortlex, show, show_io};
 
@@ -20,7 +20,7 @@ fn machine(rows: &str) -> Observable {
 
 /// `second` with the ids of `first`.
 fn like(first: &Observable, second: Observable) -> Observable {
-    Observable::check(aligned(first.names(), second.as_nfsm()).unwrap()).unwrap()
+    Observable::check(align_names(first.names(), second.as_nfsm()).unwrap()).unwrap()
 }
 
 /// The example of Figure 2.1.
@@ -241,7 +241,7 @@ fn random_model(rng: &mut ChaCha8Rng, states: usize, inputs: usize, outputs: usi
             }
         }
     }
-    let names = MachineNames::numbered(states, inputs, outputs);
+    let names = MachineNames::from_numbers(states, inputs, outputs);
     Observable::check(Nfsm::new(names, StateId::new(0), rows)).unwrap()
 }
 
@@ -273,7 +273,8 @@ fn random_system(rng: &mut ChaCha8Rng, model: &Observable, states: usize) -> Obs
             }
         }
     }
-    let names = MachineNames { states: MachineNames::numbered(states, 0, 0).states, ..model.names().clone() };
+    let names =
+        MachineNames { states: MachineNames::from_numbers(states, 0, 0).states, ..model.names().clone() };
     Observable::check(Nfsm::new(names, StateId::new(0), rows)).unwrap()
 }
 

@@ -114,11 +114,11 @@ impl<'s> ConvergenceGraph<'s> {
             nodes,
             blocks,
             tree_words,
-            into: IndexVec::filled(Vec::new(), n),
+            into: IndexVec::from_elem(Vec::new(), n),
             is_cover_separated: false,
             policy,
             cost: 0,
-            visited: IndexVec::filled(0, n),
+            visited: IndexVec::from_elem(0, n),
             epoch: 0,
         };
         // The access nodes come first, in the order of states, so that a node is one exactly if its number is that of a

@@ -65,9 +65,9 @@ pub(super) fn grow_smallest_suite(spec: &SuiteModel, extra: usize, recipe: &Grow
         rules.push(IdentifyRule::Fixed);
     }
     let cover = state_cover(spec);
-    let weights = WordCosts::new(spec, &cover, extra);
+    let costs = WordCosts::new(spec, &cover, extra);
     let mut library =
-        WordLibrary::new(spec, if recipe.search && extra > 0 { weights } else { weights.without_search() });
+        WordLibrary::new(spec, if recipe.search && extra > 0 { costs } else { costs.without_search() });
     if rules != [IdentifyRule::Fixed] {
         library = library.with_more_words();
     }
@@ -305,8 +305,8 @@ mod tests {
     /// Every rule in every order, with and without a search for identifiers, against the checker.
     fn check_every_plan(spec: &SuiteModel, extra: usize) {
         let cover = state_cover(spec);
-        let weights = WordCosts::new(spec, &cover, extra);
-        for weights in [weights.clone().without_search(), weights] {
+        let costs = WordCosts::new(spec, &cover, extra);
+        for weights in [costs.clone().without_search(), costs] {
             let library = WordLibrary::new(spec, weights).with_more_words();
             let mut material =
                 SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareGraph::default() };

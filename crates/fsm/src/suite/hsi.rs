@@ -12,8 +12,8 @@ use crate::mealy::{StateId, SuiteModel};
 
 /// The suite of the HSI-method.
 pub fn hsi_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    let weights = WordCosts::new(spec, &state_cover(spec), extra);
-    let identifiers = harmonised_identifiers(spec, &SplittingTree::new(spec), &weights);
+    let costs = WordCosts::new(spec, &state_cover(spec), extra);
+    let identifiers = harmonised_identifiers(spec, &SplittingTree::new(spec), &costs);
     let mut tries = Tries::default();
     let roots: ioxide_model::index::IndexVec<StateId, usize> =
         identifiers.iter().map(|words| tries.insert(words)).collect();

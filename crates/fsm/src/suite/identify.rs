@@ -47,11 +47,19 @@ pub(super) struct WordLibrary<'s> {
 }
 
 impl<'s> WordLibrary<'s> {
-    pub(super) fn new(spec: &'s SuiteModel, weights: WordCosts) -> Self {
+    pub(super) fn new(spec: &'s SuiteModel, costs: WordCosts) -> Self {
         let splitting = SplittingTree::new(spec);
-        let words = harmonised_identifiers(spec, &splitting, &weights);
+        let words = harmonised_identifiers(spec, &splitting, &costs);
         let n_harmonised = words.iter().map(Vec::len).collect();
-        Self { spec, splitting, weights, words, n_harmonised, first_row: IndexVec::new(), ends: Vec::new() }
+        Self {
+            spec,
+            splitting,
+            weights: costs,
+            words,
+            n_harmonised,
+            first_row: IndexVec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// Returns the library with further words for each state, which need not be harmonised, and with the rows.
@@ -117,7 +125,7 @@ struct ChosenWords {
 impl<'l, 's> Identification<'l, 's> {
     pub(super) fn new(library: &'l WordLibrary<'s>, rule: IdentifyRule) -> Self {
         let spec = library.spec;
-        let chosen = IndexVec::filled(
+        let chosen = IndexVec::from_elem(
             ChosenWords::default(),
             if rule == IdentifyRule::Fixed { 0 } else { spec.n_states() },
         );

@@ -130,10 +130,10 @@ fn a_lazy_suite_is_its_formula() {
     for spec in random_specs(11, 6, 3, 2).take(10) {
         for extra in 0..2 {
             let cover = state_cover(&spec);
-            let weights = WordCosts::new(&spec, &cover, extra);
+            let costs = WordCosts::new(&spec, &cover, extra);
             let splitting = SplittingTree::new(&spec);
-            let words = characterising_set(&spec, &splitting, &weights);
-            let identifiers = harmonised_identifiers(&spec, &splitting, &weights);
+            let words = characterising_set(&spec, &splitting, &costs);
+            let identifiers = harmonised_identifiers(&spec, &splitting, &costs);
             let (mut w, mut hsi) = (Vec::new(), Vec::new());
             for access in cover.words() {
                 for middle in words_up_to(spec.n_inputs(), extra + 1) {
@@ -157,11 +157,11 @@ fn identifiers_and_trees_separate_all_states() {
         SeparatingWords, SplittingTree, WordCosts, characterising_set, harmonised_identifiers,
     };
     for spec in random_specs(12, 9, 2, 2).take(30) {
-        let weights = WordCosts::new(&spec, &state_cover(&spec), 0);
+        let costs = WordCosts::new(&spec, &state_cover(&spec), 0);
         let splitting = SplittingTree::new(&spec);
         let shortest = SeparatingWords::new(&spec);
-        let set = characterising_set(&spec, &splitting, &weights);
-        let harmonised = harmonised_identifiers(&spec, &splitting, &weights);
+        let set = characterising_set(&spec, &splitting, &costs);
+        let harmonised = harmonised_identifiers(&spec, &splitting, &costs);
         for (a, b) in spec.states().flat_map(|a| spec.states().map(move |b| (a, b))).filter(|(a, b)| a != b) {
             let word = shortest.word(&spec, a, b);
             assert_eq!(spec.separation_length(a, b, &word), Some(word.len()));

@@ -15,11 +15,11 @@ use crate::mealy::SuiteModel;
 
 /// The suite of the W-method.
 pub fn w_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    let weights = WordCosts::new(spec, &state_cover(spec), extra);
-    let words = characterising_set(spec, &SplittingTree::new(spec), &weights);
+    let costs = WordCosts::new(spec, &state_cover(spec), extra);
+    let words = characterising_set(spec, &SplittingTree::new(spec), &costs);
     let mut tries = Tries::default();
     let root = tries.insert(&words);
-    let all = IndexVec::filled(root, spec.n_states());
+    let all = IndexVec::from_elem(root, spec.n_states());
     let suffixes = Suffixes { inner: all.clone(), last: all, tries };
     WordSuite(SuiteSource::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
 }

@@ -69,7 +69,7 @@ impl WpSets {
 
     fn traverse_suite<'s>(&self, spec: &'s SuiteModel, extra: usize) -> WordSuite<'s> {
         let mut tries = Tries::default();
-        let inner = IndexVec::filled(tries.insert(&self.words), spec.n_states());
+        let inner = IndexVec::from_elem(tries.insert(&self.words), spec.n_states());
         let last = self.identifiers.iter().map(|words| tries.insert(words)).collect();
         let suffixes = Suffixes { inner, last, tries };
         WordSuite(SuiteSource::Walked(Box::new(Traversal::new(spec, extra, suffixes))))
@@ -79,19 +79,19 @@ impl WpSets {
 /// Identifiers from a characterising set, harmonised ones, and some chosen from the words of both:
 /// those that seem cheapest, best first.
 fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
-    let weights = WordCosts::new(spec, &state_cover(spec), extra).without_search();
+    let costs = WordCosts::new(spec, &state_cover(spec), extra).without_search();
     let splitting = SplittingTree::new(spec);
-    let words = characterising_set(spec, &splitting, &weights);
+    let words = characterising_set(spec, &splitting, &costs);
     let mut sets = vec![
-        WpSets::from_identifiers(state_identifiers(spec, &words, &weights)),
-        WpSets::from_identifiers(harmonised_identifiers(spec, &splitting, &weights)),
+        WpSets::from_identifiers(state_identifiers(spec, &words, &costs)),
+        WpSets::from_identifiers(harmonised_identifiers(spec, &splitting, &costs)),
     ];
     if spec.n_states() <= MAX_STATES_TO_MIX {
         let pool = without_prefixes([words, sets[1].words.clone()].concat());
-        sets.push(WpSets::from_identifiers(state_identifiers(spec, &pool, &weights)));
+        sets.push(WpSets::from_identifiers(state_identifiers(spec, &pool, &costs)));
     }
     let inner = count_transition_words(spec, extra) / spec.n_inputs().max(1) as f64;
-    let cost = |sets: &WpSets| inner * weights.cost(&sets.words) + weights.cost_of_all(&sets.identifiers);
+    let cost = |sets: &WpSets| inner * costs.cost(&sets.words) + costs.cost_of_all(&sets.identifiers);
     let mut costed: Vec<(f64, WpSets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
     costed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ioxide_fsm::mealy::{MachineNames, Mealy, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::{self, aligned};
+use ioxide_fsm::product::{self, align_names};
 use ioxide_fsm::read::{self, MachineFormat};
 use ioxide_fsm::reduce::{
     CountingPlan, CountingVariant, PlayedMachine, ReductionVerdict, on_demand_counting, state_counting,
@@ -44,7 +44,7 @@ fn specs() -> Vec<(String, SuiteModel)> {
     let Some(folder) = folder("mealy") else { return Vec::new() };
     let spec = |(path, text): (PathBuf, String)| {
         let machine = Mealy::from_listing(&read::read(form(&path)?, &text).unwrap()).unwrap();
-        Some((path.display().to_string(), SuiteModel::reduced(&machine).unwrap()))
+        Some((path.display().to_string(), SuiteModel::from_reduced(&machine).unwrap()))
     };
     files(&folder).into_iter().filter_map(spec).collect()
 }
@@ -103,7 +103,7 @@ fn the_three_forms_of_a_machine_agree() {
     for name in ["MA", "MA_I", "ME", "MF", "MF_I"] {
         let table = observable(&folder, &format!("{name}.txt"));
         let dot = observable(&folder, &format!("{name}.dot"));
-        let dot = Observable::check(aligned(table.names(), dot.as_nfsm()).unwrap()).unwrap();
+        let dot = Observable::check(align_names(table.names(), dot.as_nfsm()).unwrap()).unwrap();
         assert_eq!(product::reduction_witness(&table, &dot), None);
         assert_eq!(product::reduction_witness(&dot, &table), None);
         let numbers = observable(&folder, &format!("{name}.fsm"));
@@ -123,7 +123,7 @@ fn reductions_pass_and_mutants_fail() {
         let model = observable(&folder, &format!("{name}_spec.fsm"));
         for (kind, expected) in [("red", ReductionVerdict::Pass), ("mut", ReductionVerdict::Fail)] {
             let system = observable(&folder, &format!("{name}_{kind}.fsm"));
-            let system = Observable::check(aligned(model.names(), system.as_nfsm()).unwrap()).unwrap();
+            let system = Observable::check(align_names(model.names(), system.as_nfsm()).unwrap()).unwrap();
             let witness = product::reduction_witness(&model, &system);
             assert_eq!(witness.is_none(), expected == ReductionVerdict::Pass);
             for bound in [model.n_states(), model.n_states() + 1] {

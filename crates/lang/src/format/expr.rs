@@ -35,9 +35,9 @@ impl Printer<'_> {
             return self.line(&line);
         }
         match &value.kind {
-            ExprKind::And(list) => self.joined(prefix, list, "&& "),
-            ExprKind::Or(list) => self.joined(prefix, list, "|| "),
-            ExprKind::Implies(list) => self.joined(prefix, list, "=> "),
+            ExprKind::And(list) => self.write_joined(prefix, list, "&& "),
+            ExprKind::Or(list) => self.write_joined(prefix, list, "|| "),
+            ExprKind::Implies(list) => self.write_joined(prefix, list, "=> "),
             ExprKind::If(arms, otherwise) => {
                 let mut lead = format!("{prefix}if ");
                 for (condition, value) in arms {
@@ -60,7 +60,7 @@ impl Printer<'_> {
     }
 
     /// One operand per line, the sign in front; deeper than `prefix` if there is one.
-    fn joined(&mut self, prefix: &str, operands: &[Expr], sign: &str) {
+    fn write_joined(&mut self, prefix: &str, operands: &[Expr], sign: &str) {
         let deeper = usize::from(!prefix.is_empty());
         for (index, operand) in operands.iter().enumerate() {
             let (lead, level) = if index == 0 { (prefix, 0) } else { (sign, deeper) };
@@ -102,25 +102,25 @@ fn write_expr(expr: &Expr, out: &mut String) {
         ExprKind::Number(text) | ExprKind::Name(text) => out.push_str(text),
         ExprKind::Str(text) => out.push_str(&string_literal(text)),
         ExprKind::None => out.push_str("none"),
-        ExprKind::Some(inner) => wrapped("some(", inner, ")", out),
-        ExprKind::Paren(inner) => wrapped("(", inner, ")", out),
-        ExprKind::Not(inner) => wrapped("!", inner, "", out),
-        ExprKind::Neg(inner) => wrapped("-", inner, "", out),
+        ExprKind::Some(inner) => write_wrapped("some(", inner, ")", out),
+        ExprKind::Paren(inner) => write_wrapped("(", inner, ")", out),
+        ExprKind::Not(inner) => write_wrapped("!", inner, "", out),
+        ExprKind::Neg(inner) => write_wrapped("-", inner, "", out),
         ExprKind::Sum(first, rest) => chain(first, rest.iter().map(|(op, e)| (add_sign(*op), e)), out),
         ExprKind::Product(first, rest) => chain(first, rest.iter().map(|(op, e)| (mul_sign(*op), e)), out),
         ExprKind::Compare(first, rest) => chain(first, rest.iter().map(|(op, e)| (cmp_sign(*op), e)), out),
-        ExprKind::And(list) => listed(list, " && ", out),
-        ExprKind::Or(list) => listed(list, " || ", out),
-        ExprKind::Implies(list) => listed(list, " => ", out),
+        ExprKind::And(list) => write_list(list, " && ", out),
+        ExprKind::Or(list) => write_list(list, " || ", out),
+        ExprKind::Implies(list) => write_list(list, " => ", out),
         ExprKind::If(arms, otherwise) => {
             for (condition, value) in arms {
-                wrapped("if ", condition, " then ", out);
-                wrapped("", value, " else ", out);
+                write_wrapped("if ", condition, " then ", out);
+                write_wrapped("", value, " else ", out);
             }
             write_expr(otherwise, out);
         }
         ExprKind::Match(scrutinee, arms) => {
-            wrapped("match ", scrutinee, " { ", out);
+            write_wrapped("match ", scrutinee, " { ", out);
             let arms: Vec<String> = arms.iter().map(arm_text).collect();
             out.push_str(&arms.join(", "));
             out.push_str(if arms.is_empty() { "}" } else { " }" });
@@ -128,45 +128,45 @@ fn write_expr(expr: &Expr, out: &mut String) {
         ExprKind::Quantified { quantifier, var, lo, hi, body } => {
             out.push_str(if *quantifier == Quantifier::Exists { "exists " } else { "forall " });
             out.push_str(&var.text);
-            wrapped(" in ", lo, "..", out);
-            wrapped("", hi, ": ", out);
+            write_wrapped(" in ", lo, "..", out);
+            write_wrapped("", hi, ": ", out);
             write_expr(body, out);
         }
         ExprKind::Over { word, var, of, body } => {
             out.push_str(&format!("{} {}", word.word(), var.text));
-            wrapped(" in ", of, ": ", out);
+            write_wrapped(" in ", of, ": ", out);
             write_expr(body, out);
         }
         ExprKind::Comprehension { set, item, var, of, keep } => {
-            wrapped(if *set { "{" } else { "[" }, item, " for ", out);
+            write_wrapped(if *set { "{" } else { "[" }, item, " for ", out);
             out.push_str(&var.text);
-            wrapped(" in ", of, "", out);
+            write_wrapped(" in ", of, "", out);
             if let Some(keep) = keep {
-                wrapped(" if ", keep, "", out);
+                write_wrapped(" if ", keep, "", out);
             }
             out.push(if *set { '}' } else { ']' });
         }
         ExprKind::List(items) => {
             out.push('[');
-            listed(items, ", ", out);
+            write_list(items, ", ", out);
             out.push(']');
         }
         ExprKind::Set(items) => {
             out.push('{');
-            listed(items, ", ", out);
+            write_list(items, ", ", out);
             out.push('}');
         }
         ExprKind::Map(entries) => {
             out.push('{');
             for (index, (key, value)) in entries.iter().enumerate() {
-                wrapped(if index > 0 { ", " } else { "" }, key, ": ", out);
+                write_wrapped(if index > 0 { ", " } else { "" }, key, ": ", out);
                 write_expr(value, out);
             }
             out.push('}');
         }
         ExprKind::Index(receiver, key) => {
-            wrapped("", receiver, "[", out);
-            wrapped("", key, "]", out);
+            write_wrapped("", receiver, "[", out);
+            write_wrapped("", key, "]", out);
         }
         ExprKind::Call(name, args) => {
             out.push_str(&name.text);
@@ -182,26 +182,26 @@ fn write_expr(expr: &Expr, out: &mut String) {
             out.push(')');
         }
         ExprKind::Method(receiver, name, args) => {
-            wrapped("", receiver, ".", out);
+            write_wrapped("", receiver, ".", out);
             out.push_str(&name.text);
             out.push('(');
-            listed(args, ", ", out);
+            write_list(args, ", ", out);
             out.push(')');
         }
         ExprKind::Field(receiver, name) => {
-            wrapped("", receiver, ".", out);
+            write_wrapped("", receiver, ".", out);
             out.push_str(&name.text);
         }
     }
 }
 
-fn wrapped(before: &str, inner: &Expr, behind: &str, out: &mut String) {
+fn write_wrapped(before: &str, inner: &Expr, behind: &str, out: &mut String) {
     out.push_str(before);
     write_expr(inner, out);
     out.push_str(behind);
 }
 
-fn listed(list: &[Expr], sign: &str, out: &mut String) {
+fn write_list(list: &[Expr], sign: &str, out: &mut String) {
     for (index, expr) in list.iter().enumerate() {
         out.push_str(if index > 0 { sign } else { "" });
         write_expr(expr, out);

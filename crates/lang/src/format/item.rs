@@ -50,23 +50,23 @@ impl Printer<'_> {
             ItemKind::Message(message) => self.message(message),
             ItemKind::Var(decl) => {
                 let heading = format!("var {}: {}", decl.name.text, ty(&decl.ty));
-                self.defined(&heading, decl.init.as_ref());
+                self.write_definition(&heading, decl.init.as_ref());
             }
             ItemKind::Clock(name) => self.line(&format!("clock {}", name.text)),
             ItemKind::Const(decl) => self.constant(decl),
             ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
                 let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant).collect();
-                self.braced(&format!("enum {} ", decl.name.text), &names);
+                self.write_braced(&format!("enum {} ", decl.name.text), &names);
             }
             ItemKind::Record(decl) => {
-                let fields: Vec<BracketPart<'_>> = decl.fields.iter().map(documented).collect();
-                self.braced(&format!("record {} ", decl.name.text), &fields);
+                let fields: Vec<BracketPart<'_>> = decl.fields.iter().map(field_part).collect();
+                self.write_braced(&format!("record {} ", decl.name.text), &fields);
             }
             ItemKind::Fn(decl) => {
                 let params: Vec<String> = decl.params.iter().map(field).collect();
                 let heading = format!("fn {}({}) -> {}", decl.name.text, params.join(", "), ty(&decl.result));
-                self.defined(&heading, Some(&decl.body));
+                self.write_definition(&heading, Some(&decl.body));
             }
             ItemKind::Transition(transition) => self.transition(transition),
             ItemKind::Purpose(purpose) => self.purpose(purpose),
@@ -77,7 +77,7 @@ impl Printer<'_> {
 
     pub(super) fn constant(&mut self, decl: &ConstDecl) {
         let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", ty(t)));
-        self.defined(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
+        self.write_definition(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
     }
 
     fn message(&mut self, message: &MessageDecl) {
@@ -87,39 +87,39 @@ impl Printer<'_> {
             DirectionDecl::Output => "output",
         };
         let heading = format!("{direction} {}", message.name.text);
-        let fields: Vec<BracketPart<'_>> = message.fields.iter().map(documented).collect();
-        self.called(&heading, &fields);
+        let fields: Vec<BracketPart<'_>> = message.fields.iter().map(field_part).collect();
+        self.write_call(&heading, &fields);
     }
 
     /// Writes `heading(parts)`, on one line or one part per line; no brackets if there are no parts.
-    fn called(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
+    fn write_call(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(heading);
         }
-        let line = format!("{heading}({})", joined(parts));
+        let line = format!("{heading}({})", join_parts(parts));
         if self.fits(&line) && !has_docs(parts) {
             return self.line(&line);
         }
         self.line(&format!("{heading}("));
-        self.listed(parts);
+        self.write_parts(parts);
         self.line(")");
     }
 
     /// Writes `heading{ parts }`, on one line or one part per line.
-    fn braced(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
+    fn write_braced(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
             return self.line(&format!("{heading}{{}}"));
         }
-        let line = format!("{heading}{{ {} }}", joined(parts));
+        let line = format!("{heading}{{ {} }}", join_parts(parts));
         if self.fits(&line) && !has_docs(parts) {
             return self.line(&line);
         }
         self.line(&format!("{heading}{{"));
-        self.listed(parts);
+        self.write_parts(parts);
         self.line("}");
     }
 
-    fn listed(&mut self, parts: &[BracketPart<'_>]) {
+    fn write_parts(&mut self, parts: &[BracketPart<'_>]) {
         self.level += 1;
         for part in parts {
             self.docs(part.docs);
@@ -129,7 +129,7 @@ impl Printer<'_> {
     }
 
     /// Writes `heading = value`, the value broken over lines if it is long.
-    fn defined(&mut self, heading: &str, value: Option<&Expr>) {
+    fn write_definition(&mut self, heading: &str, value: Option<&Expr>) {
         let Some(value) = value else { return self.line(heading) };
         let line = format!("{heading} = {}", expr(value));
         if self.fits(&line) {
@@ -172,7 +172,7 @@ impl Printer<'_> {
         if self.fits(&line) {
             return self.line(&line);
         }
-        self.called(&head, &plain(&pins));
+        self.write_call(&head, &plain(&pins));
         self.level += 1;
         let lets = lets(transition).join(" && ");
         match &transition.guard {
@@ -182,7 +182,7 @@ impl Printer<'_> {
             None => self.line(&format!("when {lets}")),
         }
         if !updates.is_empty() {
-            self.braced("", &plain(&updates));
+            self.write_braced("", &plain(&updates));
         }
         if let Some(target) = &transition.target {
             self.line(&format!("-> {}", target.text));
@@ -282,13 +282,13 @@ impl Printer<'_> {
     fn pattern(&mut self, word: &str, pattern: &MessagePattern) {
         let head = format!("{word} {}", pattern.gate.text);
         let pins: Vec<String> = pattern.pins.iter().map(pin).collect();
-        let Some(guard) = &pattern.guard else { return self.called(&head, &plain(&pins)) };
+        let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
         let line = format!("{pinned} when {}", expr(guard));
         if self.fits(&line) {
             return self.line(&line);
         }
-        self.called(&head, &plain(&pins));
+        self.write_call(&head, &plain(&pins));
         self.level += 1;
         self.broken("when ", guard);
         self.level -= 1;
@@ -325,7 +325,7 @@ fn plain(texts: &[String]) -> Vec<BracketPart<'static>> {
     texts.iter().map(|text| BracketPart { docs: &[], text: text.clone() }).collect()
 }
 
-fn joined(parts: &[BracketPart<'_>]) -> String {
+fn join_parts(parts: &[BracketPart<'_>]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
@@ -344,7 +344,7 @@ fn variant(variant: &VariantDecl) -> BracketPart<'_> {
     BracketPart { docs: &variant.docs, text }
 }
 
-fn documented(one: &FieldDecl) -> BracketPart<'_> {
+fn field_part(one: &FieldDecl) -> BracketPart<'_> {
     BracketPart { docs: &one.docs, text: field(one) }
 }
 

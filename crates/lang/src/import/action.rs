@@ -121,7 +121,7 @@ impl<'a> ActionReader<'a> {
         self.section("actions", Self::action)?;
         self.parser.expect(TokenKind::CloseBrace)?;
         if !self.parser.at(TokenKind::End) {
-            self.parser.unexpected::<()>("the end of the text")?;
+            self.parser.report_unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);
         Ok((ModelDecl { meta, name, items: self.items, broken: self.broken, span }, self.actions))

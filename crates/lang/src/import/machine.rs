@@ -74,11 +74,11 @@ fn span(file: FileId, place: &TextPlace) -> Span {
     Span::new(file, place.start, place.end)
 }
 
-fn model(reading: &MachineText, name: &str, start: Span) -> Model {
-    let listing = &reading.listing;
+fn model(text: &MachineText, name: &str, start: Span) -> Model {
+    let listing = &text.listing;
     let mut pool = TermPool::new();
     let guard = pool.tt();
-    let mut sts = Sts::new(reading.name.as_deref().unwrap_or(name), &listing.initial, start);
+    let mut sts = Sts::new(text.name.as_deref().unwrap_or(name), &listing.initial, start);
     sts.locations = IndexVec::new();
     let mut builder = MachineTextBuilder {
         sts,
@@ -88,10 +88,10 @@ fn model(reading: &MachineText, name: &str, start: Span) -> Model {
         between: IndexMap::default(),
         seen: IndexSet::default(),
     };
-    for (state, place) in listing.states.iter().zip(&reading.states) {
+    for (state, place) in listing.states.iter().zip(&text.states) {
         builder.state(state, span(start.file, place));
     }
-    for (row, place) in listing.rows.iter().zip(&reading.rows) {
+    for (row, place) in listing.rows.iter().zip(&text.rows) {
         builder.transition(row, span(start.file, place));
     }
     builder.sts.initial = builder.state(&listing.initial, start);

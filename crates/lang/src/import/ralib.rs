@@ -118,7 +118,7 @@ impl RalibReader<'_> {
         }
         for (section, element) in [("constants", "constant"), ("globals", "variable")] {
             for node in elements(root, section, element) {
-                self.stored(node, element);
+                self.read_register(node, element);
             }
         }
         let alphabet = child(root, "alphabet");
@@ -167,7 +167,7 @@ impl RalibReader<'_> {
 
     // Alphabet and registers.
 
-    fn stored(&mut self, node: Xml<'_>, element: &str) {
+    fn read_register(&mut self, node: Xml<'_>, element: &str) {
         let span = self.span(node);
         let Ok(text) = self.attribute(node, "name") else { return };
         let ty = type_name(node);

@@ -153,10 +153,10 @@ impl XliaReader<'_> {
         self.parser.expect(TokenKind::CloseBrace)?;
         self.parser.expect(TokenKind::CloseBrace)?;
         if !self.parser.at(TokenKind::End) {
-            self.parser.unexpected::<()>("the end of the text")?;
+            self.parser.report_unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);
-        let items = self.finished();
+        let items = self.into_items();
         Ok(ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span })
     }
 
@@ -179,7 +179,7 @@ impl XliaReader<'_> {
     }
 
     fn word(&mut self, word: &str) -> ParseResult<()> {
-        if self.parser.eat_word(word) { Ok(()) } else { self.parser.unexpected(&format!("`{word}`")) }
+        if self.parser.eat_word(word) { Ok(()) } else { self.parser.report_unexpected(&format!("`{word}`")) }
     }
 
     /// `@name:`
@@ -221,7 +221,7 @@ impl XliaReader<'_> {
         } else if self.parser.eat_word("const") {
             self.constant(start)?;
         } else {
-            return self.parser.unexpected("`port`, `var` or `const`");
+            return self.parser.report_unexpected("`port`, `var` or `const`");
         }
         self.parser.expect(TokenKind::Semicolon)?;
         Ok(())
@@ -297,7 +297,7 @@ impl XliaReader<'_> {
         if self.parser.eat(TokenKind::ColonEq) || self.parser.eat(TokenKind::Eq) {
             return Ok(());
         }
-        self.parser.unexpected("`=`")
+        self.parser.report_unexpected("`=`")
     }
 
     /// Reads a type of XLIA as one of the ioxide language.
@@ -343,7 +343,7 @@ impl XliaReader<'_> {
     }
 
     /// Returns the declarations in the order of the ioxide language: the initial state before the others.
-    fn finished(mut self) -> Vec<ModelItem> {
+    fn into_items(mut self) -> Vec<ModelItem> {
         let ports = std::mem::take(&mut self.machine.ports);
         for port in &ports {
             let fields = (1..).zip(&port.types).map(|(n, typed)| FieldDecl {

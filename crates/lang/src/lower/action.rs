@@ -28,9 +28,9 @@ use ioxide_model::term::{Term, VarId};
 use rustc_hash::FxHashMap;
 
 use self::path::{ActionPath, PathWalk};
-use self::refute::tightened;
+use self::refute::tighten;
 use super::switch::CheckedSwitch;
-use super::{Lowering, defined};
+use super::{Lowering, define_declarations};
 use crate::LoadOptions;
 use crate::ast::ModelDecl;
 use crate::import::action::tree::{ActionDecl, StatementBlock};
@@ -47,7 +47,7 @@ pub(crate) fn lower(
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Model {
-    let mut lowering = defined(decl, options, sink);
+    let mut lowering = define_declarations(decl, options, sink);
     lowering.is_action_system = true;
     lowering.states(&decl.items);
     let mut n_named: FxHashMap<String, usize> = FxHashMap::default();
@@ -74,11 +74,11 @@ impl<'a> Lowering<'a, '_> {
         let name = action.head.label.as_ref().map_or_else(String::new, |label| label.text.clone());
         match &action.body {
             None => self.transition(&action.head).map(|checked| (name, checked)).into_iter().collect(),
-            Some(body) => self.structured(action, body, &name).unwrap_or_default(),
+            Some(body) => self.lower_structured(action, body, &name).unwrap_or_default(),
         }
     }
 
-    fn structured(
+    fn lower_structured(
         &mut self,
         action: &'a ActionDecl,
         body: &'a StatementBlock,
@@ -109,10 +109,10 @@ impl<'a> Lowering<'a, '_> {
             update.extend(path.store.get(state.var).map(|term| (state.var, term)));
         }
         update.retain(|&(var, term)| pool.var(var) != term);
-        let guard = tightened(pool, &path.guard, &path.fits);
-        let fits = tightened(pool, &path.fits, &path.guard);
+        let guard = tighten(pool, &path.guard, &path.fits);
+        let fits = tighten(pool, &path.fits, &path.guard);
         let (condition, fits) = (pool.and(guard), pool.and(fits));
-        let (guard, range_check) = self.guarded(condition, Some(fits));
+        let (guard, range_check) = self.guard_with_check(condition, Some(fits));
         (path.name, CheckedSwitch { gate, guard, update, resets: Vec::new(), target: None, range_check })
     }
 }

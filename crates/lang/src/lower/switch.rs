@@ -195,13 +195,13 @@ impl<'a> Lowering<'a, '_> {
         let changes = self.updates(&transition.updates, message);
         self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
-        let (guard, range_check) = self.guarded(condition, range_check);
+        let (guard, range_check) = self.guard_with_check(condition, range_check);
         Ok(CheckedSwitch { gate, guard, update, resets, target: target?, range_check })
     }
 
     /// Returns the guard of a switch with this condition whose values fit if `check` holds, and the conjuncts of
     /// `check` that the condition lacks; `None` if there are none.
-    pub(super) fn guarded(&mut self, condition: Term, check: Option<Term>) -> (Term, Option<Term>) {
+    pub(super) fn guard_with_check(&mut self, condition: Term, check: Option<Term>) -> (Term, Option<Term>) {
         // What the guard says already is no further demand of the ranges.
         let check = check.map(|check| self.cx.pool.beyond(check, condition));
         let check = check.filter(|&check| !self.cx.pool.is_true(check));

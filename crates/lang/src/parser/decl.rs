@@ -192,7 +192,7 @@ impl Parser<'_> {
             _ => Diagnostic::new(
                 Code::MissingModel,
                 place,
-                format!("expected `model`, found {}", self.found()),
+                format!("expected `model`, found {}", self.describe_next_token()),
             ),
         };
         Err(self.report(diagnostic.help("a file holds one model: `model Name { ... }`")))
@@ -208,10 +208,10 @@ impl Parser<'_> {
 
     fn item_kind(&mut self, meta: &mut DeclMeta) -> ParseResult<ItemKind> {
         if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
-            return self.labelled();
+            return self.parse_labelled();
         }
         if !self.at(TokenKind::Name) {
-            return self.unexpected("a declaration");
+            return self.report_unexpected("a declaration");
         }
         match self.slice() {
             "input" | "observed" | "output" => self.message().map(ItemKind::Message),
@@ -239,7 +239,7 @@ impl Parser<'_> {
     }
 
     /// `label: on ...` or `label: always ...`.
-    fn labelled(&mut self) -> ParseResult<ItemKind> {
+    fn parse_labelled(&mut self) -> ParseResult<ItemKind> {
         if matches!(self.slice_at(2), "always" | "sometimes") {
             let label = self.name("a label")?;
             self.expect(TokenKind::Colon)?;
@@ -268,7 +268,7 @@ impl Parser<'_> {
             DirectionDecl::Output
         } else if self.eat_word("observed") {
             if !self.eat_word("input") {
-                return self.unexpected("`input`, as in `observed input name`");
+                return self.report_unexpected("`input`, as in `observed input name`");
             }
             DirectionDecl::Observed
         } else {

@@ -277,12 +277,12 @@ impl Parser<'_> {
             }
             TokenKind::If => self.conditional()?,
             TokenKind::Match => self.match_expr()?,
-            TokenKind::Exists | TokenKind::Forall => self.quantified()?,
+            TokenKind::Exists | TokenKind::Forall => self.parse_quantifier()?,
             TokenKind::OpenBracket => self.list_value()?,
             TokenKind::OpenBrace => self.set_or_map()?,
-            TokenKind::Name if self.at_count() => self.quantified()?,
+            TokenKind::Name if self.at_count() => self.parse_quantifier()?,
             TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
-            _ => return self.unexpected("an expression"),
+            _ => return self.report_unexpected("an expression"),
         };
         Ok(Expr { kind, span: self.since(start) })
     }
@@ -473,12 +473,15 @@ impl Parser<'_> {
                 PatternKind::Literal(Box::new(self.prefix()?))
             }
             TokenKind::OpenBracket => self.list_pattern()?,
-            _ => return self.unexpected("a pattern: a value, `none`, `some(x)`, `[first, ..rest]` or `_`"),
+            _ => {
+                return self
+                    .report_unexpected("a pattern: a value, `none`, `some(x)`, `[first, ..rest]` or `_`");
+            }
         };
         Ok(PatternExpr { kind, span: self.since(start) })
     }
 
-    fn quantified(&mut self) -> ParseResult<ExprKind> {
+    fn parse_quantifier(&mut self) -> ParseResult<ExprKind> {
         let word = match self.bump().kind {
             TokenKind::Exists => OverWord::Exists,
             TokenKind::Forall => OverWord::Forall,
@@ -554,7 +557,7 @@ impl Parser<'_> {
     /// The string literal that comes next, its escapes resolved.
     pub(crate) fn string(&mut self) -> ParseResult<String> {
         if !self.at(TokenKind::Str) {
-            return self.unexpected("a string");
+            return self.report_unexpected("a string");
         }
         let token = self.token(0);
         let (text, bad) = literal::unescape(self.slice());
@@ -600,7 +603,7 @@ impl Parser<'_> {
             self.range_sign()?;
             TypeKind::Range(lo, Box::new(self.sum()?))
         } else {
-            return self.unexpected("a type");
+            return self.report_unexpected("a type");
         };
         let mut ty = Type { kind, span: self.since(start) };
         let mut n_options = 0;

@@ -161,7 +161,7 @@ impl Parser<'_> {
             return Ok(verb);
         }
         if !self.at(TokenKind::Name) {
-            return self.unexpected("a transition: `on`, `emit` or `internal`");
+            return self.report_unexpected("a transition: `on`, `emit` or `internal`");
         }
         let name = Name { text: self.slice().to_owned(), span: self.span() };
         let message = format!("expected `on`, `emit` or `internal`, found `{}`", name.text);
@@ -194,7 +194,7 @@ impl Parser<'_> {
                 return Ok(());
             }
             _ if self.token(0).first_on_line => return Ok(()),
-            _ => return self.unexpected("the next transition"),
+            _ => return self.report_unexpected("the next transition"),
         };
         self.unexpected_with("the next transition", |d| {
             d.note(format!("{clause} stands in another place"))
@@ -302,7 +302,7 @@ impl Parser<'_> {
                     Diagnostic::new(
                         Code::UnexpectedToken,
                         span,
-                        format!("expected `=`, found {}", self.found()),
+                        format!("expected `=`, found {}", self.describe_next_token()),
                     )
                     .help("an update is written `variable = value`")
                     .fix(span, "="),
@@ -314,7 +314,7 @@ impl Parser<'_> {
                     d.help("a record is replaced as a whole: `p = Point(x: 1, y: p.y)`")
                 });
             }
-            _ => return self.unexpected("`=`"),
+            _ => return self.report_unexpected("`=`"),
         }
         let value = self.expr()?;
         let kind = match key {
@@ -334,7 +334,7 @@ impl Parser<'_> {
             return Ok(PurposeDecl { name, goal: PurposeGoal::Observer(observer) });
         }
         if !self.eat(TokenKind::Colon) {
-            return self.unexpected("`:` or `{`");
+            return self.report_unexpected("`:` or `{`");
         }
         let reaches =
             self.at_word("reach") && matches!(self.kind_after(1), TokenKind::Name | TokenKind::When);
@@ -384,7 +384,7 @@ impl Parser<'_> {
             self.bump();
             ItemKind::Clock(self.name("the name of a clock")?)
         } else {
-            return self.unexpected("`state`, `var` or `clock`");
+            return self.report_unexpected("`state`, `var` or `clock`");
         };
         observer.items.push(ModelItem { meta, kind, span: self.since(start) });
         Ok(())

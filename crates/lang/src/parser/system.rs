@@ -127,7 +127,7 @@ impl Parser<'_> {
                 self.bump();
                 let port = self.port()?;
                 if !self.eat_word("as") {
-                    return self.unexpected("`as` and the new name");
+                    return self.report_unexpected("`as` and the new name");
                 }
                 Ok(SystemItemKind::Expose(port, self.name("the new name of the message")?))
             }
@@ -140,7 +140,7 @@ impl Parser<'_> {
         self.bump();
         let model = self.name("the name of a model")?;
         if !self.eat_word("from") {
-            return self.unexpected("`from` and the file of the model");
+            return self.report_unexpected("`from` and the file of the model");
         }
         let path_span = self.span();
         Ok(UseDecl { model, path: self.string()?, path_span })
@@ -158,7 +158,7 @@ impl Parser<'_> {
             return self.array().map(SystemItemKind::Part);
         }
         if !self.at(TokenKind::Name) {
-            return self.unexpected("a part, a connection, `use`, `hide` or `expose`");
+            return self.report_unexpected("a part, a connection, `use`, `hide` or `expose`");
         }
         let from = self.port()?;
         self.expect(TokenKind::Arrow)?;
@@ -177,7 +177,7 @@ impl Parser<'_> {
         }
         let one = self.name("a part")?;
         if !self.eat_word("and") {
-            return self.unexpected("`and` and the other part");
+            return self.report_unexpected("`and` and the other part");
         }
         let other = self.name("a part")?;
         Ok(SystemItemKind::Channel(ChannelDecl { name, kind, settings, between: (one, other) }))
@@ -188,7 +188,7 @@ impl Parser<'_> {
         let kind = self.name("a channel such as `fifo(capacity: 4)`")?;
         let settings = self.pins()?;
         if !self.at(TokenKind::End) {
-            return self.unexpected("the end of the channel");
+            return self.report_unexpected("the end of the channel");
         }
         Ok((kind, settings))
     }

@@ -21,7 +21,7 @@ pub fn gather<E: fmt::Display>(
     let mut todo = vec![file];
     let mut n_files = 0;
     while let Some(file) = todo.pop() {
-        for path in named(sources, file) {
+        for path in used_files(sources, file) {
             if sources.find(&path).is_ok() || n_files == MAX_FILES {
                 continue;
             }
@@ -35,7 +35,7 @@ pub fn gather<E: fmt::Display>(
 }
 
 /// Returns the paths of the files that `file` uses, seen from here.
-pub(super) fn named(sources: &Sources, file: FileId) -> Vec<String> {
+pub(super) fn used_files(sources: &Sources, file: FileId) -> Vec<String> {
     let source = sources.file(file);
     if extension(&source.name) != Some("iox") {
         return Vec::new();

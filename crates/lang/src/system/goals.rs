@@ -49,7 +49,7 @@ fn goal(item: &crate::ast::SystemItem) -> Option<ModelItem> {
     }
 }
 
-fn named(text: &str, span: Span) -> Name {
+fn named_at(text: &str, span: Span) -> Name {
     Name { text: text.to_owned(), span }
 }
 
@@ -66,7 +66,7 @@ fn values(
             continue;
         }
         for (at, ctor) in (0..).zip(&data.ctors) {
-            let value = (named(&ctor.name, place), ValueItem::Variant(id, at));
+            let value = (named_at(&ctor.name, place), ValueItem::Variant(id, at));
             found.entry(ctor.name.to_string()).and_modify(|other| *other = None).or_insert(Some(value));
         }
     }
@@ -87,7 +87,7 @@ fn is_written(data: &ioxide_model::sort::DataSort) -> bool {
 
 fn types(model: &Model, place: Span) -> Vec<(Name, Sort)> {
     let written = model.pool.data_types().filter(|(_, data)| is_written(data));
-    written.map(|(id, data)| (named(&data.name, place), Sort::Data(id))).collect()
+    written.map(|(id, data)| (named_at(&data.name, place), Sort::Data(id))).collect()
 }
 
 fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
@@ -98,7 +98,7 @@ fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
     let seen = model.sts.gates.iter_enumerated().skip(1);
     let item = |(id, gate): (_, &Gate)| {
         let fields = gate.fields.iter().map(|&var| field(gate, var)).collect();
-        (named(&gate.name, gate.span), Rc::new(GateItem { gate: id, kind: gate.kind, fields }))
+        (named_at(&gate.name, gate.span), Rc::new(GateItem { gate: id, kind: gate.kind, fields }))
     };
     seen.map(item).collect()
 }
@@ -107,7 +107,7 @@ fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
 fn labels(model: &Model) -> Vec<(Name, SwitchId)> {
     let mut found: BTreeMap<&str, Option<(Name, SwitchId)>> = BTreeMap::new();
     for (id, switch) in model.sts.switches.iter_enumerated() {
-        let one = (named(&switch.label, switch.span), id);
+        let one = (named_at(&switch.label, switch.span), id);
         found.entry(&switch.label).and_modify(|other| *other = None).or_insert(Some(one));
     }
     found.into_values().flatten().collect()

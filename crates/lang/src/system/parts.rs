@@ -9,7 +9,7 @@ use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use super::constant::{Constants, as_text};
-use super::files::{beside, named};
+use super::files::{beside, used_files};
 use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
@@ -262,10 +262,10 @@ impl<'a> SystemParts<'a> {
                 format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
             return Err(sink.report(suggest::nearest(diagnostic, name, names.into_iter()).help(help)));
         };
-        self.imported(decl, options, sink)
+        self.import_model(decl, options, sink)
     }
 
-    fn imported(
+    fn import_model(
         &self,
         decl: &UseDecl,
         options: &LoadOptions,
@@ -323,7 +323,7 @@ fn depth_of(sources: &Sources, file: FileId) -> usize {
         }
         above.push(file);
         let mut depth = 0;
-        for path in named(sources, file) {
+        for path in used_files(sources, file) {
             if let Ok(inner) = sources.find(&path) {
                 depth = depth.max(1 + below(sources, inner, known, above));
             }

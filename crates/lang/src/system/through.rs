@@ -154,7 +154,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
             "the model has no clocks: a delay would say nothing, its messages may take as long as they like";
         return Err(NotAChannel(why.into()));
     }
-    let CompletedModel { completed, outputs: chaos, place, labels: completions } = completed(model);
+    let CompletedModel { completed, outputs: chaos, place, labels: completions } = complete_model(model);
     let sts = &completed.sts;
     let span = sts.locations[sts.initial].span;
     let mut composer = Composer::new(&sts.name, span);
@@ -163,7 +163,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(&model.sts, kind).collect();
         let messages: Vec<CarriedMessage> =
-            gates.iter().map(|&gate| carried(&composer, &completed, part, gate)).collect();
+            gates.iter().map(|&gate| carried_message(&composer, &completed, part, gate)).collect();
         (gates, messages)
     });
     let [(inputs, sent), (outputs, received)] = ways;
@@ -174,19 +174,21 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
         let fields = face(&mut composer, &sent[at]);
         let seen = &sts.gates[gate];
         let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
-        composer.meet(&meeting(visible, &fields, &[(to, CarriedMessage::accepted(at))])).map_err(open)?;
+        composer.meet(&meeting(visible, &fields, &[(to, CarriedMessage::accept_gate(at))])).map_err(open)?;
         let hidden = face(&mut composer, &sent[at]);
-        let both = [(to, CarriedMessage::delivered(at)), (part, gate)];
+        let both = [(to, CarriedMessage::deliver_gate(at)), (part, gate)];
         composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
     }
     for (at, &gate) in outputs.iter().enumerate() {
         let hidden = face(&mut composer, &received[at]);
-        let both = [(part, gate), (from, CarriedMessage::accepted(at))];
+        let both = [(part, gate), (from, CarriedMessage::accept_gate(at))];
         composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
         let fields = face(&mut composer, &received[at]);
         let seen = &sts.gates[gate];
         let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
-        composer.meet(&meeting(visible, &fields, &[(from, CarriedMessage::delivered(at))])).map_err(open)?;
+        composer
+            .meet(&meeting(visible, &fields, &[(from, CarriedMessage::deliver_gate(at))]))
+            .map_err(open)?;
         // Where everything may follow, so may this, at once.
         composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
@@ -207,7 +209,7 @@ fn passing(sts: &Sts, kind: GateKind) -> impl Iterator<Item = GateId> + '_ {
     sts.gates.iter_enumerated().map(|(gate, _)| gate).filter(fits)
 }
 
-fn carried(
+fn carried_message(
     composer: &Composer,
     model: &Model,
     part: ioxide_model::compose::PartId,
@@ -279,7 +281,7 @@ struct CompletedModel {
 ///
 /// What is added has names that the model does not have, and is known by ids: a model may well have a state
 /// `unspecified` or a part `chaos`.
-fn completed(model: &Model) -> CompletedModel {
+fn complete_model(model: &Model) -> CompletedModel {
     let mut completed = model.clone();
     let Model { pool, sts } = &mut completed;
     let span = sts.locations[sts.initial].span;

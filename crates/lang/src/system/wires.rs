@@ -352,7 +352,7 @@ impl<'a> SystemWiring<'a> {
         for ((from, to), wires) in ways {
             let name =
                 format!("{}({}>{})", decl.name.text, self.instances[from].name, self.instances[to].name);
-            let messages: Vec<CarriedMessage> = wires.iter().map(|&at| self.carried(at)).collect();
+            let messages: Vec<CarriedMessage> = wires.iter().map(|&at| self.carried_message(at)).collect();
             let part = self.composer.channel(&name, channel, &messages, decl.name.span);
             for (number, at) in wires.into_iter().enumerate() {
                 self.wires[at].channel = Some((part, number));
@@ -361,7 +361,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Returns the message with the fields that the receiver needs.
-    fn carried(&self, wire: usize) -> CarriedMessage {
+    fn carried_message(&self, wire: usize) -> CarriedMessage {
         let PartWire { from, to, pinned, .. } = &self.wires[wire];
         let senders = self.field_names(*from);
         let mut fields = Vec::new();
@@ -466,7 +466,7 @@ impl<'a> SystemWiring<'a> {
                         .into_iter()
                         .filter(|source| matches!(source, SyncFieldSource::Shared(_)))
                         .collect();
-                    SyncMember { part, gate: CarriedMessage::accepted(number), fields: carried }
+                    SyncMember { part, gate: CarriedMessage::accept_gate(number), fields: carried }
                 }
                 None => SyncMember { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
             });
@@ -502,7 +502,7 @@ impl<'a> SystemWiring<'a> {
         // The channel comes first: it is who sends.
         meeting
             .members
-            .insert(0, SyncMember { part, gate: CarriedMessage::delivered(number), fields: carried });
+            .insert(0, SyncMember { part, gate: CarriedMessage::deliver_gate(number), fields: carried });
         self.meet(&meeting, hidden.unwrap_or(wire.span));
     }
 
@@ -573,7 +573,7 @@ impl<'a> SystemWiring<'a> {
         })
     }
 
-    fn exposed(&self, end: WireEnd) -> Option<&'a Name> {
+    fn exposed_name(&self, end: WireEnd) -> Option<&'a Name> {
         self.system.items.iter().find_map(|item| match &item.kind {
             SystemItemKind::Expose(port, name) if self.is_meant(port, end) => Some(name),
             _ => None,

@@ -19,12 +19,12 @@ impl Checker<'_, '_> {
         let is_compared = self.takes_comparison();
         if let Some(entry) = self.functions.use_name(&name.text) {
             let (function, declared) = (entry.item.clone(), entry.span);
-            let function = self.defined(function, &name.text, name.span)?;
+            let function = self.resolve_definition(function, &name.text, name.span)?;
             return self.apply(&function, declared, name, args, span);
         }
         if let Some(entry) = self.types.use_name(&name.text) {
             let (item, declared) = (entry.item, entry.span);
-            if let Sort::Data(data) = self.defined(item, &name.text, name.span)?
+            if let Sort::Data(data) = self.resolve_definition(item, &name.text, name.span)?
                 && self.pool.data(data).kind == DataKind::Record
             {
                 return self.record_value((data, 0), declared, name, args, is_compared);

@@ -190,7 +190,7 @@ impl Checker<'_, '_> {
     }
 
     /// `exists i in lo..hi: body`, both bounds constant and included.
-    pub(super) fn quantified(
+    pub(super) fn check_quantifier(
         &mut self,
         quantifier: Quantifier,
         var: &Name,

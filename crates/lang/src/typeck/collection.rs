@@ -67,7 +67,11 @@ impl Checker<'_, '_> {
         }))
     }
 
-    fn hinted(&self, hint: Option<Sort>, kind: CollectionKind) -> Option<(CollectionId, CollectionSort)> {
+    fn hinted_collection(
+        &self,
+        hint: Option<Sort>,
+        kind: CollectionKind,
+    ) -> Option<(CollectionId, CollectionSort)> {
         match hint? {
             Sort::Collection(id) if self.pool.collection(id).kind == kind => {
                 Some((id, self.pool.collection(id)))
@@ -91,7 +95,7 @@ impl Checker<'_, '_> {
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
-        if let Some((id, of)) = self.hinted(hint, CollectionKind::List) {
+        if let Some((id, of)) = self.hinted_collection(hint, CollectionKind::List) {
             let items: Vec<Result<Term, Reported>> = items
                 .iter()
                 .map(|item| self.literal_part(is_compared, item, of.item, SortRole::Item))
@@ -117,11 +121,11 @@ impl Checker<'_, '_> {
     ) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
         if items.is_empty()
-            && let Some((id, _)) = self.hinted(hint, CollectionKind::Map)
+            && let Some((id, _)) = self.hinted_collection(hint, CollectionKind::Map)
         {
             return Ok(self.pool.map(id, []));
         }
-        if let Some((id, of)) = self.hinted(hint, CollectionKind::Set) {
+        if let Some((id, of)) = self.hinted_collection(hint, CollectionKind::Set) {
             let items: Vec<Result<Term, Reported>> = items
                 .iter()
                 .map(|item| self.literal_part(is_compared, item, of.item, SortRole::Item))
@@ -150,7 +154,7 @@ impl Checker<'_, '_> {
         let is_compared = self.takes_comparison();
         let (keys, values): (Vec<&Expr>, Vec<&Expr>) =
             entries.iter().map(|(key, value)| (key, value)).unzip();
-        let (id, keys, values) = match self.hinted(hint, CollectionKind::Map) {
+        let (id, keys, values) = match self.hinted_collection(hint, CollectionKind::Map) {
             Some((id, of)) => {
                 let keys: Vec<Result<Term, Reported>> = keys
                     .into_iter()
@@ -311,7 +315,7 @@ impl Checker<'_, '_> {
         let keep = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
         let inner = self.obligations.len();
         let kind = if set { CollectionKind::Set } else { CollectionKind::List };
-        let wanted = self.hinted(hint, kind).map(|(_, of)| of.item);
+        let wanted = self.hinted_collection(hint, kind).map(|(_, of)| of.item);
         let value = match wanted {
             Some(sort) => self.check(item, sort, SortRole::Item),
             None => self.infer(item, None),

@@ -48,7 +48,7 @@ impl Checker<'_, '_> {
             ExprKind::If(arms, otherwise) => self.conditional(arms, otherwise, hint),
             ExprKind::Match(scrutinee, arms) => self.match_expr(scrutinee, arms, expr.span, hint),
             ExprKind::Quantified { quantifier, var, lo, hi, body } => {
-                self.quantified(*quantifier, var, [lo, hi], body)
+                self.check_quantifier(*quantifier, var, [lo, hi], body)
             }
             ExprKind::Over { word, var, of, body } => self.over(*word, var, of, body),
             ExprKind::Comprehension { set, item, var, of, keep } => {
@@ -400,7 +400,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart; literals among
-    /// `exprs` may be only compared (see [`compared`](Self::compared)).
+    /// `exprs` may be only compared (see [`compared`](Self::check_compared)).
     pub(super) fn alike_apart(
         &mut self,
         exprs: &[&Expr],

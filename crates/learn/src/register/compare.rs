@@ -24,7 +24,7 @@ pub trait DataMachine {
     fn values<'a>(&self, at: &'a Self::At) -> &'a [ValuePoint];
 
     /// Returns the same configuration with each stored value replaced.
-    fn renamed(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At;
+    fn rename_values(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At;
 }
 
 impl DataMachine for RegisterMachine {
@@ -42,7 +42,7 @@ impl DataMachine for RegisterMachine {
         &at.registers
     }
 
-    fn renamed(&self, at: &Configuration, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Configuration {
+    fn rename_values(&self, at: &Configuration, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Configuration {
         let registers = at.registers.iter().map(|&value| by(value)).collect();
         Configuration { location: at.location, registers }
     }
@@ -114,5 +114,5 @@ fn normalise_pair<A: DataMachine, B: DataMachine>(
         signature.values(&mut between, &[], &places)
     };
     let by = |value: ValuePoint| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
-    (a.renamed(&pair.0, &by), b.renamed(&pair.1, &by))
+    (a.rename_values(&pair.0, &by), b.rename_values(&pair.1, &by))
 }

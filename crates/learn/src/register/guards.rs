@@ -15,7 +15,7 @@ use ioxide_fsm::mealy::{InputId, OutputId};
 use super::compare::DataMachine;
 use super::place::{AnswerValue, DataAnswer, DataInput, InputSignature, ValuePoint};
 
-pub use self::families::guarded;
+pub use self::families::guard_machine;
 
 /// A value that a transition can compare, say or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +99,7 @@ pub struct GuardComparison {
 
 /// A value in the answer of a transition with a guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GuardedTold {
+pub enum GuardedAnswerValue {
     /// The value of an operand.
     Operand(Operand),
     /// A constant of the answer.
@@ -116,7 +116,7 @@ pub struct GuardedBranch {
     /// The output.
     pub shape: OutputId,
     /// The values of the output.
-    pub told: Vec<GuardedTold>,
+    pub told: Vec<GuardedAnswerValue>,
     /// The position of the target location.
     pub target: usize,
     /// The values of the registers of the target.
@@ -171,9 +171,9 @@ impl DataMachine for GuardedMachine {
         let holds = |it: &GuardComparison| it.relation.holds(value(it.left), value(it.right));
         let fits = |branch: &&GuardedBranch| branch.gate == input.gate && branch.guard.iter().all(holds);
         let branch = self.locations[at.0].branches.iter().find(fits)?;
-        let tell = |told: &GuardedTold| match *told {
-            GuardedTold::Operand(operand) => AnswerValue::Point(value(operand)),
-            GuardedTold::Literal(literal) => AnswerValue::Literal(literal),
+        let tell = |told: &GuardedAnswerValue| match *told {
+            GuardedAnswerValue::Operand(operand) => AnswerValue::Point(value(operand)),
+            GuardedAnswerValue::Literal(literal) => AnswerValue::Literal(literal),
         };
         let answer = DataAnswer { shape: branch.shape, values: branch.told.iter().map(tell).collect() };
         Some((answer, (branch.target, branch.registers.iter().map(|&operand| value(operand)).collect())))
@@ -183,7 +183,7 @@ impl DataMachine for GuardedMachine {
         &at.1
     }
 
-    fn renamed(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At {
+    fn rename_values(&self, at: &Self::At, by: &dyn Fn(ValuePoint) -> ValuePoint) -> Self::At {
         (at.0, at.1.iter().map(|&value| by(value)).collect())
     }
 }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::observer::LearningEffort;
 
-use super::machine::{DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine, ToldValue};
+use super::machine::{AnswerField, DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine};
 use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, InputSignature, ValuePoint, ValueRegion};
 use super::tree::{DataDisagreement, DataNode, DataTree};
 
@@ -287,8 +287,8 @@ fn transition_to(
     // Sources are numbered as the values at hand: constants, registers, then the new values of the input.
     let source = |value: ValuePoint| known.iter().position(|&it| it == value);
     let tell = |said: &AnswerValue| match *said {
-        AnswerValue::Point(value) => source(value).map(ToldValue::Source),
-        AnswerValue::Literal(value) => Some(ToldValue::Literal(value)),
+        AnswerValue::Point(value) => source(value).map(AnswerField::Source),
+        AnswerValue::Literal(value) => Some(AnswerField::Literal(value)),
     };
     let answer = tree.answer(kid);
     Some(DataStep {

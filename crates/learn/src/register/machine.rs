@@ -20,7 +20,7 @@ pub type ValueSource = usize;
 
 /// A value in the answer of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ToldValue {
+pub enum AnswerField {
     /// The value of a source.
     Source(ValueSource),
     /// A constant of the answer.
@@ -33,7 +33,7 @@ pub struct DataStep {
     /// The output.
     pub shape: OutputId,
     /// The values of the output.
-    pub told: Vec<ToldValue>,
+    pub told: Vec<AnswerField>,
     /// The target location.
     pub target: LocationId,
     /// The sources of the registers of the target.
@@ -82,9 +82,9 @@ impl RegisterMachine {
         known.extend(&at.registers);
         let region = (input.gate, self.signature.places(&mut known, &input.values));
         let step = self.locations[at.location].steps.get(&region)?;
-        let tell = |&told: &ToldValue| match told {
-            ToldValue::Source(source) => AnswerValue::Point(known[source]),
-            ToldValue::Literal(value) => AnswerValue::Literal(value),
+        let tell = |&told: &AnswerField| match told {
+            AnswerField::Source(source) => AnswerValue::Point(known[source]),
+            AnswerField::Literal(value) => AnswerValue::Literal(value),
         };
         let answer = DataAnswer { shape: step.shape, values: step.told.iter().map(tell).collect() };
         let registers = step.registers.iter().map(|&source| known[source]).collect();

@@ -157,7 +157,7 @@ impl UnrolledMachine {
             }
         }
         let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
-        let spec = SuiteModel::reduced(&mealy).ok()?;
+        let spec = SuiteModel::from_reduced(&mealy).ok()?;
         Some(Self { inputs, names, spec, n_values })
     }
 

@@ -39,7 +39,7 @@ fn machine(rng: &mut ChaCha8Rng, most: usize) -> Mealy {
         }
     }
     let machine = Mealy::from_table(states, inputs, outputs, &table).expect("a machine");
-    SuiteModel::reduced(&machine).expect("complete").to_mealy()
+    SuiteModel::from_reduced(&machine).expect("complete").to_mealy()
 }
 
 /// Learns `system` with an oracle that knows it.
@@ -306,8 +306,8 @@ fn a_reference_helps() {
         let changed = rng.random_range(0..table.len());
         table[changed] = table[changed].map(|(next, output)| (next, (output + 1) % 3));
         let new = Mealy::from_table(old.n_states(), old.n_inputs(), 3, &table).expect("a machine");
-        let new = SuiteModel::reduced(&new).expect("complete").to_mealy();
-        let reference = SuiteModel::reduced(&old).expect("complete");
+        let new = SuiteModel::from_reduced(&new).expect("complete").to_mealy();
+        let reference = SuiteModel::from_reduced(&old).expect("complete");
         for is_given in [false, true] {
             let mut observer = SystemObserver::new(PlayedMealy::new(&new), new.n_inputs(), Vec::new());
             if is_given {

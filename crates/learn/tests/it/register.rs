@@ -9,10 +9,10 @@ use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_learn::observer::LearningEffort;
 use ioxide_learn::register::compare::separating;
-use ioxide_learn::register::guards::guarded;
+use ioxide_learn::register::guards::guard_machine;
 use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
 use ioxide_learn::register::machine::{
-    DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine, ToldValue,
+    AnswerField, DataStep, DataSystem, LocationId, RegisterLocation, RegisterMachine,
 };
 use ioxide_learn::register::oracle::{
     DataExamination, DataGuarantee, DataLearned, UnrolledMachine, learn_data,
@@ -259,7 +259,7 @@ fn what_a_system_makes_up_is_stored_and_compared() {
         eprintln!("tokens: {effort:?}, {all:?}: {:?}", learned.guarantee);
         assert!(is_right(&mut Tokens, &learned.machine, &[1, 2], 5), "seed {seed}");
         assert_eq!((learned.machine.locations.len(), learned.machine.n_registers()), (3, 2), "seed {seed}");
-        let guarded = guarded(&learned.machine);
+        let guarded = guard_machine(&learned.machine);
         assert_eq!(separating(&signature, &learned.machine, &guarded), None);
     }
 }
@@ -346,9 +346,9 @@ fn random_step(
     let other = choices[1..].choose(rng).or(choices.first());
     let (target, registers) = other.cloned().expect("the first location needs nothing");
     let told = match rng.random_range(0..4) {
-        _ if makes => (known.len() - n_made..known.len()).map(ToldValue::Source).collect(),
-        0 if !known.is_empty() => vec![ToldValue::Source(rng.random_range(0..known.len()))],
-        1 => vec![ToldValue::Literal(rng.random_range(0..2))],
+        _ if makes => (known.len() - n_made..known.len()).map(AnswerField::Source).collect(),
+        0 if !known.is_empty() => vec![AnswerField::Source(rng.random_range(0..known.len()))],
+        1 => vec![AnswerField::Literal(rng.random_range(0..2))],
         _ => Vec::new(),
     };
     DataStep {
@@ -542,7 +542,7 @@ fn a_system_that_compares_otherwise_is_noticed() {
 #[test]
 fn guards_are_few_and_say_the_same() {
     let few = |machine: &RegisterMachine, locations: usize, branches: usize| {
-        let guarded = guarded(machine);
+        let guarded = guard_machine(machine);
         assert_eq!(separating(&machine.signature, machine, &guarded), None);
         assert_eq!((guarded.locations.len(), guarded.n_branches()), (locations, branches));
     };
@@ -554,6 +554,6 @@ fn guards_are_few_and_say_the_same() {
     for seed in 0..how_many() {
         let mut rng = ChaCha8Rng::seed_from_u64(3_000_000 + seed);
         let machine = machine(&mut rng);
-        assert_eq!(separating(&machine.signature, &machine, &guarded(&machine)), None, "seed {seed}");
+        assert_eq!(separating(&machine.signature, &machine, &guard_machine(&machine)), None, "seed {seed}");
     }
 }

@@ -15,7 +15,7 @@ fn machine(rng: &mut ChaCha8Rng) -> Mealy {
         .map(|_| Some((rng.random_range(0..states), rng.random_range(0..outputs))))
         .collect();
     let machine = Mealy::from_table(states, inputs, outputs, &table).expect("a machine");
-    SuiteModel::reduced(&machine).expect("complete").to_mealy()
+    SuiteModel::from_reduced(&machine).expect("complete").to_mealy()
 }
 
 /// Asks until no move is in doubt; how often the hypothesis has changed meanwhile.

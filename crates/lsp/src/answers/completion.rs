@@ -115,8 +115,8 @@ impl CompletionProposals<'_> {
     /// Proposes the states of models, but not those of observers, which lie inside purposes.
     fn propose_model_states(&mut self) {
         let index = self.index;
-        let in_model = |found: &Definition| {
-            found.owner.is_none_or(|owner| index.get(owner).kind == DefinitionKind::Model)
+        let in_model = |definition: &Definition| {
+            definition.owner.is_none_or(|owner| index.get(owner).kind == DefinitionKind::Model)
         };
         let states = index.definitions().map(|(_, found)| found);
         states
@@ -301,9 +301,9 @@ impl CompletionProposals<'_> {
         }
     }
 
-    fn propose_definition(&mut self, found: &Definition) {
-        if self.matches_typed(&found.name) {
-            self.push(completion_item(found));
+    fn propose_definition(&mut self, definition: &Definition) {
+        if self.matches_typed(&definition.name) {
+            self.push(completion_item(definition));
         }
     }
 
@@ -369,17 +369,20 @@ fn model_of_part(analysis: &TextAnalysis, part: &str) -> Option<String> {
     })
 }
 
-fn completion_item(found: &Definition) -> CompletionItem {
-    let docs = (!found.docs.is_empty()).then(|| {
-        Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: found.docs.clone() })
+fn completion_item(definition: &Definition) -> CompletionItem {
+    let docs = (!definition.docs.is_empty()).then(|| {
+        Documentation::MarkupContent(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value: definition.docs.clone(),
+        })
     });
-    let detail = match &found.ty {
-        Some(ty) => format!("{} of sort {ty}", found.kind.word()),
-        None => found.detail.clone(),
+    let detail = match &definition.ty {
+        Some(ty) => format!("{} of sort {ty}", definition.kind.word()),
+        None => definition.detail.clone(),
     };
     CompletionItem {
-        label: found.name.clone(),
-        kind: Some(item_kind(found.kind)),
+        label: definition.name.clone(),
+        kind: Some(item_kind(definition.kind)),
         detail: Some(detail),
         documentation: docs,
         ..CompletionItem::default()

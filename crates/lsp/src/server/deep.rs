@@ -11,7 +11,7 @@ use ioxide_smt::halt::{Halt, Halted, Signal};
 use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
 use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, lint};
 
-use super::ServerSurroundings;
+use super::ServerEnvironment;
 use crate::analysis::TextCheckup;
 
 /// The time limit of a deep check. Long enough for most models, short enough that the findings still concern the text;
@@ -27,11 +27,15 @@ struct OvertakenSignal {
 }
 
 impl Signal for OvertakenSignal {
-    fn halted(&self) -> Option<Halted> {
-        if self.changed.load(Ordering::Relaxed) { Some(Halted::Interrupted) } else { self.deadline.halted() }
+    fn halt_reason(&self) -> Option<Halted> {
+        if self.changed.load(Ordering::Relaxed) {
+            Some(Halted::Interrupted)
+        } else {
+            self.deadline.halt_reason()
+        }
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         Some(self.deadline.at_most(DEEP_CHECK_LIMIT))
     }
 }
@@ -47,7 +51,7 @@ impl DeepCheck {
     /// changing between that test and the call.
     pub fn start(
         checkup: TextCheckup,
-        host: &Arc<dyn ServerSurroundings>,
+        host: &Arc<dyn ServerEnvironment>,
         tell: impl FnOnce(&TextCheckup, &[Diagnostic]) + Send + 'static,
     ) -> Self {
         let changed = Arc::new(AtomicBool::new(false));
@@ -90,7 +94,7 @@ fn deep_findings(checkup: &mut TextCheckup, changed: Arc<AtomicBool>, deadline: 
     let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut cx = Ctx::new(model, &mut solver);
-    let mut go_on = |_: &_| match halt.halted() {
+    let mut go_on = |_: &_| match halt.halt_reason() {
         Some(_) => ControlFlow::Break(()),
         None => ControlFlow::Continue(()),
     };

@@ -93,20 +93,20 @@ pub struct CarriedMessage {
 impl CarriedMessage {
     /// Returns the gate at which a channel accepts the message at position `at` of those it carries.
     #[must_use]
-    pub fn accepted(at: usize) -> GateId {
+    pub fn accept_gate(at: usize) -> GateId {
         GateId::new(1 + 2 * at)
     }
 
     /// Returns the gate at which a channel delivers the message at position `at` of those it carries.
     #[must_use]
-    pub fn delivered(at: usize) -> GateId {
+    pub fn deliver_gate(at: usize) -> GateId {
         GateId::new(2 + 2 * at)
     }
 }
 
 impl Composer {
-    /// Adds a channel as the part `name`. It carries `messages`, each [accepted](CarriedMessage::accepted) and
-    /// [delivered](CarriedMessage::delivered) at gates of its own. A channel without messages is a part that does
+    /// Adds a channel as the part `name`. It carries `messages`, each [accepted](CarriedMessage::accept_gate) and
+    /// [delivered](CarriedMessage::deliver_gate) at gates of its own. A channel without messages is a part that does
     /// nothing.
     pub fn channel(
         &mut self,
@@ -206,7 +206,7 @@ impl ChannelBuild<'_> {
         let size = pool.operate(TermOp::Size, vec![queue]);
         let capacity = pool.int(i64::try_from(self.channel.capacity).unwrap_or(i64::MAX));
         let has_room = pool.lt(size, capacity);
-        let gate = CarriedMessage::accepted(self.at);
+        let gate = CarriedMessage::accept_gate(self.at);
         let mut switches = vec![self.switch("accept", gate, has_room, Some(longer))];
         if self.channel.may_lose {
             let always = pool.tt();
@@ -224,7 +224,7 @@ impl ChannelBuild<'_> {
         let mut switches = Vec::new();
         for position in 0..positions {
             let (guard, rest) = self.taking(composer, &fields, position);
-            let gate = CarriedMessage::delivered(self.at);
+            let gate = CarriedMessage::deliver_gate(self.at);
             let which = if positions > 1 { format!("{}", position + 1) } else { String::new() };
             switches.push(self.switch(&format!("deliver{which}"), gate, guard, Some(rest)));
             if self.channel.may_duplicate {

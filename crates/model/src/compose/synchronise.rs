@@ -139,7 +139,7 @@ impl Composer {
             self.push(meeting, joint);
             return Ok(());
         }
-        for joint in closed(&mut self.pool, &meeting.fields, joint, meeting.span)? {
+        for joint in eliminate_fields(&mut self.pool, &meeting.fields, joint, meeting.span)? {
             self.push(meeting, joint);
         }
         Ok(())
@@ -214,7 +214,7 @@ impl JointSwitch {
         self.guards.push(pool.domain_fact(sort, term));
     }
 
-    fn substituted(&self, pool: &mut TermPool, names: &Substitution) -> Self {
+    fn substitute(&self, pool: &mut TermPool, names: &Substitution) -> Self {
         let mut new = self.clone();
         new.guards.iter_mut().for_each(|guard| *guard = pool.substitute(*guard, names));
         new.update.iter_mut().for_each(|(_, term)| *term = pool.substitute(*term, names));
@@ -237,7 +237,7 @@ fn sources(pool: &mut TermPool, fields: &[VarId], from: &[SyncFieldSource]) -> S
 
 /// Eliminates the fields `open` of a hidden meeting: each is replaced by the term that a guard equates it with, or
 /// quantified if no update reads it, or replaced by each of its values in a switch of its own.
-fn closed(
+fn eliminate_fields(
     pool: &mut TermPool,
     open: &[VarId],
     joint: JointSwitch,
@@ -277,7 +277,7 @@ fn without(
     let solved = joint.guards.clone().into_iter().find_map(|guard| pool.solved_for(field, guard));
     if let Some(value) = solved {
         let names: Substitution = [(field, value)].into_iter().collect();
-        let mut joint = joint.substituted(pool, &names);
+        let mut joint = joint.substitute(pool, &names);
         joint.guards.push(pool.domain_fact(sort, value));
         return Ok(vec![joint]);
     }
@@ -308,7 +308,7 @@ fn each(pool: &mut TermPool, field: VarId, joint: &JointSwitch, value: Value) ->
     let name = pool.var_info(field).name.clone();
     let term = pool.value(value);
     let names: Substitution = [(field, term)].into_iter().collect();
-    let mut joint = joint.substituted(pool, &names);
+    let mut joint = joint.substitute(pool, &names);
     joint.label = format!("{}({name}: {shown})", joint.label);
     joint
 }

@@ -85,10 +85,10 @@ impl TermPool {
             }
         }
         let mut budget = UnfoldingBudget { depth: MAX_CALLS, bodies: MAX_UNFOLDINGS };
-        self.unfolded(id, &args, &mut budget).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
+        self.unfold(id, &args, &mut budget).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
     }
 
-    fn unfolded(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
+    fn unfold(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let body = self.functions[id].body?;
         let descends = args[self.functions[id].descends];
         if !self.is_shape_known(descends) {
@@ -99,7 +99,7 @@ impl TermPool {
         let depth = budget.depth.checked_sub(1)?;
         budget.bodies = budget.bodies.checked_sub(1)?;
         let mut inner = UnfoldingBudget { depth, bodies: budget.bodies };
-        let term = self.specialised(body, &env, &mut inner);
+        let term = self.specialise(body, &env, &mut inner);
         budget.bodies = inner.bodies;
         Some(term)
     }
@@ -117,7 +117,7 @@ impl TermPool {
     }
 
     /// Returns `term` under `env`, taking only the chosen branch of a decided choice: the others may not end.
-    fn specialised(&mut self, term: Term, env: &Substitution, budget: &mut UnfoldingBudget) -> Term {
+    fn specialise(&mut self, term: Term, env: &Substitution, budget: &mut UnfoldingBudget) -> Term {
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
         let mut open = vec![term];
         while let Some(&top) = open.last() {
@@ -182,7 +182,7 @@ impl TermPool {
         if let TermNode::Call(id, args) = self.node(term).clone() {
             let args: Vec<Term> = args.iter().map(|arg| images[arg]).collect();
             return self
-                .unfolded(id, &args, budget)
+                .unfold(id, &args, budget)
                 .unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())));
         }
         self.with_children(term, |child| images[&child])

@@ -176,7 +176,7 @@ impl TermPool {
         let text = |at: usize| args[at].as_str().expect("a text");
         let int = |at: usize| args[at].as_int().expect("a number");
         let made = |items: Items| match sort {
-            Sort::Collection(sort) => bounded(CollectionValue { sort, items }),
+            Sort::Collection(sort) => check_length(CollectionValue { sort, items }),
             _ => unreachable!("the operation gives a collection"),
         };
         Ok(match op {
@@ -212,8 +212,8 @@ impl TermPool {
             TermOp::Min => list(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort)),
             TermOp::Max => list(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort)),
             TermOp::Union => made(first().union(second(args)).items)?,
-            TermOp::Common => made(kept(first(), |item| second(args).has(item)))?,
-            TermOp::Minus => made(kept(first(), |item| !second(args).has(item)))?,
+            TermOp::Common => made(retain_members(first(), |item| second(args).has(item)))?,
+            TermOp::Minus => made(retain_members(first(), |item| !second(args).has(item)))?,
             TermOp::Within => Value::Bool(first().members().all(|item| second(args).has(item))),
             TermOp::Keys => made(Items::List(first().members().cloned().collect()))?,
             TermOp::Values => match &first().items {
@@ -234,7 +234,7 @@ impl TermPool {
             TermOp::FromInt => Value::str(&int(0).to_string()),
             TermOp::Upper => Value::str(&text(0).to_uppercase()),
             TermOp::Lower => Value::str(&text(0).to_lowercase()),
-            TermOp::PadLeft => Value::str(&padded(text(0), int(1), text(2))?),
+            TermOp::PadLeft => Value::str(&pad_text(text(0), int(1), text(2))?),
             TermOp::Split => {
                 let parts = split(text(0), text(1)).into_iter().map(|part| Value::str(&part));
                 made(Items::List(parts.collect()))?
@@ -256,7 +256,7 @@ fn sort_of_items(pool: &TermPool, collection: &CollectionValue) -> Sort {
 }
 
 /// `collection`, unless it is too long.
-pub(super) fn bounded(collection: CollectionValue) -> Result<Value, EvalError> {
+pub(super) fn check_length(collection: CollectionValue) -> Result<Value, EvalError> {
     if collection.len() > MAX_ITEMS { Err(EvalError::TooLarge) } else { Ok(Value::Collection(collection)) }
 }
 
@@ -272,12 +272,12 @@ fn second<'v>(args: &[&'v Value]) -> &'v CollectionValue {
     args[1].as_collection().expect("a collection")
 }
 
-fn kept(set: &CollectionValue, keep: impl Fn(&Value) -> bool) -> Items {
+fn retain_members(set: &CollectionValue, keep: impl Fn(&Value) -> bool) -> Items {
     Items::Set(set.members().filter(|item| keep(item)).cloned().collect())
 }
 
 /// A number as a position, cut to `0..=len`.
-fn clamped(n: &Int, len: usize) -> usize {
+fn clamp_position(n: &Int, len: usize) -> usize {
     match n.to_i64() {
         Some(n) => usize::try_from(n.max(0)).map_or(len, |n| n.min(len)),
         None if n.is_negative() => 0,
@@ -286,13 +286,13 @@ fn clamped(n: &Int, len: usize) -> usize {
 }
 
 fn slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
-    let (from, to) = (clamped(from, items.len()), clamped(to, items.len()));
+    let (from, to) = (clamp_position(from, items.len()), clamp_position(to, items.len()));
     items.first(to.max(from)).after(from)
 }
 
 fn substring(text: &str, from: &Int, count: &Int) -> String {
     let len = text.chars().count();
-    text.chars().skip(clamped(from, len)).take(clamped(count, len)).collect()
+    text.chars().skip(clamp_position(from, len)).take(clamp_position(count, len)).collect()
 }
 
 fn find(text: &str, part: &str) -> Value {
@@ -302,8 +302,8 @@ fn find(text: &str, part: &str) -> Value {
     }
 }
 
-fn padded(text: &str, width: &Int, fill: &str) -> Result<String, EvalError> {
-    let missing = clamped(width, 1 << 20).saturating_sub(text.chars().count());
+fn pad_text(text: &str, width: &Int, fill: &str) -> Result<String, EvalError> {
+    let missing = clamp_position(width, 1 << 20).saturating_sub(text.chars().count());
     if missing >= 1 << 20 {
         return Err(EvalError::TooLarge);
     }

@@ -160,8 +160,8 @@ impl TermPool {
                 (BindingStrength::Atom, vec![PrintPiece::Text(self.var_info(*var).name.to_string())])
             }
             TermNode::Not(a) => self.negation(*a),
-            TermNode::And(list) => (BindingStrength::And, joined(list, " && ", BindingStrength::Compare)),
-            TermNode::Or(list) => (BindingStrength::Or, joined(list, " || ", BindingStrength::And)),
+            TermNode::And(list) => (BindingStrength::And, join_terms(list, " && ", BindingStrength::Compare)),
+            TermNode::Or(list) => (BindingStrength::Or, join_terms(list, " || ", BindingStrength::And)),
             TermNode::Eq(a, b) => {
                 let (a, b) = self.constant_last(*a, *b);
                 infix(&a, " == ", &b)
@@ -176,11 +176,11 @@ impl TermPool {
                 )
             }
             TermNode::Add(list) => (BindingStrength::Sum, self.sum(list)),
-            TermNode::Mul(list) => match self.negated(term) {
+            TermNode::Mul(list) => match self.print_negated(term) {
                 Some(positive) => {
                     (BindingStrength::Product, std::iter::once(text("-")).chain(positive).collect())
                 }
-                None => (BindingStrength::Product, joined(list, " * ", BindingStrength::Unary)),
+                None => (BindingStrength::Product, join_terms(list, " * ", BindingStrength::Unary)),
             },
             TermNode::Div(a, b) | TermNode::RealDiv(a, b) => (
                 BindingStrength::Product,
@@ -192,7 +192,9 @@ impl TermPool {
             ),
             TermNode::ToReal(a) => call("real", &[*a]),
             TermNode::Floor(a) => call("floor", &[*a]),
-            TermNode::Concat(list) => (BindingStrength::Sum, joined(list, " + ", BindingStrength::Product)),
+            TermNode::Concat(list) => {
+                (BindingStrength::Sum, join_terms(list, " + ", BindingStrength::Product))
+            }
             TermNode::Length(a) => {
                 (BindingStrength::Atom, vec![one(a, BindingStrength::Atom), text(".length()")])
             }
@@ -234,7 +236,7 @@ impl TermPool {
                 let name = &self.data(data).ctors[*ctor as usize].fields[*field as usize].name;
                 (BindingStrength::Atom, vec![one(arg, BindingStrength::Atom), text(&format!(".{name}"))])
             }
-            TermNode::Exists(vars, body) => self.quantified("exists", vars, *body),
+            TermNode::Exists(vars, body) => self.print_quantifier("exists", vars, *body),
             TermNode::Elements(sort, parts) => {
                 (BindingStrength::Atom, self.row(self.collection(*sort).kind, parts))
             }
@@ -270,7 +272,7 @@ impl TermPool {
     fn operation(&self, op: TermOp, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
         let piece = |term: Term, binding| PrintPiece::Term(term, binding);
         match op {
-            TermOp::Append => (BindingStrength::Sum, joined(args, " + ", BindingStrength::Product)),
+            TermOp::Append => (BindingStrength::Sum, join_terms(args, " + ", BindingStrength::Product)),
             TermOp::At => {
                 let pieces = vec![
                     piece(args[0], BindingStrength::Atom),
@@ -295,7 +297,7 @@ impl TermPool {
             _ => {
                 let mut pieces =
                     vec![piece(args[0], BindingStrength::Atom), text(&format!(".{}(", op.word()))];
-                pieces.extend(joined(&args[1..], ", ", BindingStrength::Loose));
+                pieces.extend(join_terms(&args[1..], ", ", BindingStrength::Loose));
                 pieces.push(text(")"));
                 (BindingStrength::Atom, pieces)
             }
@@ -332,14 +334,14 @@ impl TermPool {
                 (BindingStrength::Compare, sides)
             }
             TermNode::Exists(vars, body) => match self.node(*body) {
-                TermNode::Not(inner) => self.quantified("forall", vars, *inner),
+                TermNode::Not(inner) => self.print_quantifier("forall", vars, *inner),
                 _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
             },
             _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
         }
     }
 
-    fn quantified(&self, word: &str, vars: &[VarId], body: Term) -> (BindingStrength, Vec<PrintPiece>) {
+    fn print_quantifier(&self, word: &str, vars: &[VarId], body: Term) -> (BindingStrength, Vec<PrintPiece>) {
         let bound = |var: &VarId| {
             let info = self.var_info(*var);
             match info.sort {
@@ -376,11 +378,11 @@ impl TermPool {
         let (constants, rest): (Vec<Term>, Vec<Term>) =
             list.iter().partition(|&&t| self.as_value(t).is_some());
         let (minus, plus): (Vec<Term>, Vec<Term>) =
-            rest.into_iter().partition(|&t| self.negated(t).is_some());
+            rest.into_iter().partition(|&t| self.print_negated(t).is_some());
         let order = if plus.is_empty() { [constants, minus, plus] } else { [plus, minus, constants] };
         let mut pieces = Vec::new();
         for part in order.into_iter().flatten() {
-            let (sign, shown) = match self.negated(part) {
+            let (sign, shown) = match self.print_negated(part) {
                 Some(positive) => ("-", positive),
                 None => ("+", vec![PrintPiece::Term(part, BindingStrength::Product)]),
             };
@@ -395,7 +397,7 @@ impl TermPool {
     }
 
     /// The text of `-term`, if `term` is a negative constant or has a negative factor.
-    fn negated(&self, term: Term) -> Option<Vec<PrintPiece>> {
+    fn print_negated(&self, term: Term) -> Option<Vec<PrintPiece>> {
         let flipped = |value: &Value| match value {
             Value::Int(n) if n.is_negative() => Some(Value::Int(-n)),
             Value::Real(r) if r.is_negative() => Some(Value::Real(-r)),
@@ -405,7 +407,7 @@ impl TermPool {
             TermNode::Value(value) => Some(vec![PrintPiece::Text(self.show_value(&flipped(value)?))]),
             TermNode::Mul(list) => {
                 let factor = flipped(self.as_value(list[0])?)?;
-                let rest = joined(&list[1..], " * ", BindingStrength::Unary);
+                let rest = join_terms(&list[1..], " * ", BindingStrength::Unary);
                 if factor == Value::int(1) || factor == Value::Real(1.into()) {
                     return Some(rest);
                 }
@@ -442,7 +444,7 @@ fn text(text: &str) -> PrintPiece {
     PrintPiece::Text(text.to_owned())
 }
 
-fn joined(list: &[Term], separator: &str, binding: BindingStrength) -> Vec<PrintPiece> {
+fn join_terms(list: &[Term], separator: &str, binding: BindingStrength) -> Vec<PrintPiece> {
     let mut pieces = Vec::with_capacity(list.len() * 2);
     for (i, &term) in list.iter().enumerate() {
         if i > 0 {
@@ -455,7 +457,7 @@ fn joined(list: &[Term], separator: &str, binding: BindingStrength) -> Vec<Print
 
 fn call(name: &str, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
     let mut pieces = vec![text(&format!("{name}("))];
-    pieces.extend(joined(args, ", ", BindingStrength::Loose));
+    pieces.extend(join_terms(args, ", ", BindingStrength::Loose));
     pieces.push(text(")"));
     (BindingStrength::Atom, pieces)
 }

@@ -56,8 +56,12 @@ pub enum CallName {
 ///
 /// # Errors
 /// If the language cannot express `term`: the construct it lacks.
-pub fn expression(pool: &TermPool, dialect: &dyn ExprDialect, term: Term) -> Result<String, &'static str> {
-    ExprWriter { pool, dialect }.write(term, 0)
+pub fn write_expression(
+    pool: &TermPool,
+    dialect: &dyn ExprDialect,
+    term: Term,
+) -> Result<String, &'static str> {
+    ExprWriter { pool, dialect }.write_term(term, 0)
 }
 
 struct ExprWriter<'a> {
@@ -67,36 +71,36 @@ struct ExprWriter<'a> {
 
 impl ExprWriter<'_> {
     /// Returns an expression that binds as tightly as an atom.
-    fn write(&self, term: Term, depth: usize) -> Result<String, &'static str> {
+    fn write_term(&self, term: Term, depth: usize) -> Result<String, &'static str> {
         if depth > MAX_DEPTH {
             return Err("expressions of any depth");
         }
-        let one = |term: &Term| self.write(*term, depth + 1);
+        let one = |term: &Term| self.write_term(*term, depth + 1);
         let (and, or) = self.dialect.connective();
         let infix = |a: &Term, op: &str, b: &Term| Ok(format!("({} {op} {})", one(a)?, one(b)?));
         match self.pool.node(term) {
-            TermNode::Value(value) => self.value(value),
+            TermNode::Value(value) => self.write_value(value),
             TermNode::Var(var) => self.dialect.var(self.pool, *var),
             TermNode::Not(a) => Ok(self.dialect.not(&one(a)?)),
-            TermNode::And(list) => self.joined(list, and, depth),
-            TermNode::Or(list) => self.joined(list, or, depth),
+            TermNode::And(list) => self.join_terms(list, and, depth),
+            TermNode::Or(list) => self.join_terms(list, or, depth),
             TermNode::Eq(a, b) => infix(a, "==", b),
             TermNode::Lt(a, b) => infix(a, "<", b),
             TermNode::Le(a, b) => infix(a, "<=", b),
-            TermNode::Add(list) => self.joined(list, "+", depth),
-            TermNode::Mul(list) => self.joined(list, "*", depth),
+            TermNode::Add(list) => self.join_terms(list, "+", depth),
+            TermNode::Mul(list) => self.join_terms(list, "*", depth),
             TermNode::Ite(c, a, b) => self.dialect.ite(&one(c)?, &one(a)?, &one(b)?),
-            TermNode::Div(a, b) => self.call(CallName::Div, &[*a, *b], depth),
-            TermNode::Rem(a, b) => self.call(CallName::Rem, &[*a, *b], depth),
-            TermNode::RealDiv(a, b) => self.call(CallName::Quotient, &[*a, *b], depth),
-            TermNode::ToReal(a) => self.call(CallName::ToReal, &[*a], depth),
-            TermNode::Floor(a) => self.call(CallName::Floor, &[*a], depth),
-            TermNode::Concat(list) => self.call(CallName::Concat, list, depth),
-            TermNode::Length(a) => self.call(CallName::Length, &[*a], depth),
-            TermNode::Contains(a, b) => self.call(CallName::Contains, &[*a, *b], depth),
-            TermNode::Prefix(a, b) => self.call(CallName::Prefix, &[*a, *b], depth),
-            TermNode::Suffix(a, b) => self.call(CallName::Suffix, &[*a, *b], depth),
-            TermNode::Is(ctor, a) => self.is(*ctor, *a, depth),
+            TermNode::Div(a, b) => self.write_call(CallName::Div, &[*a, *b], depth),
+            TermNode::Rem(a, b) => self.write_call(CallName::Rem, &[*a, *b], depth),
+            TermNode::RealDiv(a, b) => self.write_call(CallName::Quotient, &[*a, *b], depth),
+            TermNode::ToReal(a) => self.write_call(CallName::ToReal, &[*a], depth),
+            TermNode::Floor(a) => self.write_call(CallName::Floor, &[*a], depth),
+            TermNode::Concat(list) => self.write_call(CallName::Concat, list, depth),
+            TermNode::Length(a) => self.write_call(CallName::Length, &[*a], depth),
+            TermNode::Contains(a, b) => self.write_call(CallName::Contains, &[*a, *b], depth),
+            TermNode::Prefix(a, b) => self.write_call(CallName::Prefix, &[*a, *b], depth),
+            TermNode::Suffix(a, b) => self.write_call(CallName::Suffix, &[*a, *b], depth),
+            TermNode::Is(ctor, a) => self.write_constructor_test(*ctor, *a, depth),
             TermNode::Construct(data, ctor, args) if args.is_empty() => {
                 let name = self.pool.data(*data).ctors[*ctor as usize].name.clone();
                 self.dialect.value(&Value::Str(name))
@@ -109,7 +113,7 @@ impl ExprWriter<'_> {
         }
     }
 
-    fn value(&self, value: &Value) -> Result<String, &'static str> {
+    fn write_value(&self, value: &Value) -> Result<String, &'static str> {
         match value {
             Value::Data(data) if data.args.is_empty() => {
                 let name = self.pool.data(data.data).ctors[data.ctor as usize].name.clone();
@@ -121,32 +125,32 @@ impl ExprWriter<'_> {
     }
 
     /// Writes a constructor test as a comparison of names, since an enum value is written as its name.
-    fn is(&self, ctor: u32, arg: Term, depth: usize) -> Result<String, &'static str> {
+    fn write_constructor_test(&self, ctor: u32, arg: Term, depth: usize) -> Result<String, &'static str> {
         let Sort::Data(data) = self.pool.sort(arg) else { return Err("data types") };
         let info = self.pool.data(data);
         if info.kind != DataKind::Enum || info.ctors.iter().any(|ctor| !ctor.fields.is_empty()) {
             return Err("records and options");
         }
         let name = self.dialect.value(&Value::Str(info.ctors[ctor as usize].name.clone()))?;
-        Ok(format!("({} == {name})", self.write(arg, depth + 1)?))
+        Ok(format!("({} == {name})", self.write_term(arg, depth + 1)?))
     }
 
-    fn joined(&self, list: &[Term], op: &str, depth: usize) -> Result<String, &'static str> {
+    fn join_terms(&self, list: &[Term], op: &str, depth: usize) -> Result<String, &'static str> {
         let parts: Vec<String> =
-            list.iter().map(|&part| self.write(part, depth + 1)).collect::<Result<_, _>>()?;
+            list.iter().map(|&part| self.write_term(part, depth + 1)).collect::<Result<_, _>>()?;
         Ok(format!("({})", parts.join(&format!(" {op} "))))
     }
 
-    fn call(&self, function: CallName, args: &[Term], depth: usize) -> Result<String, &'static str> {
+    fn write_call(&self, function: CallName, args: &[Term], depth: usize) -> Result<String, &'static str> {
         let args: Vec<String> =
-            args.iter().map(|&arg| self.write(arg, depth + 1)).collect::<Result<_, _>>()?;
+            args.iter().map(|&arg| self.write_term(arg, depth + 1)).collect::<Result<_, _>>()?;
         self.dialect.call(function, &args)
     }
 }
 
 /// `text` in quotes, with every character that is not plain ASCII escaped by `escape`.
 #[must_use]
-pub fn quoted(text: &str, escape: impl Fn(char) -> String) -> String {
+pub fn quote_with(text: &str, escape: impl Fn(char) -> String) -> String {
     let plain = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
     let inner: String = text.chars().map(|c| if plain(c) { c.to_string() } else { escape(c) }).collect();
     format!("\"{inner}\"")

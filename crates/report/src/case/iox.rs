@@ -13,31 +13,31 @@ use ioxide_model::term::{Substitution, Term, TermPool, VarId};
 use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, TestCase};
 
 use super::CaseView;
-use super::python::{ascii, identifier};
+use super::python::{ascii_comment, class_name};
 use crate::text::type_lines;
 
 /// Returns the text of the model, not yet formatted.
 #[must_use]
-pub fn iox(view: &CaseView<'_>) -> String {
+pub fn write_iox(view: &CaseView<'_>) -> String {
     let mut writer = IoxCaseWriter::new(view);
     let mut states = String::new();
     for (n, state) in view.case.states.iter().enumerate() {
-        writer.state(&mut states, n, state);
+        writer.write_state(&mut states, n, state);
     }
-    let verdicts: BTreeSet<&str> = view.case.arcs().filter_map(verdict).collect();
+    let verdicts: BTreeSet<&str> = view.case.arcs().filter_map(arc_verdict).collect();
     for verdict in verdicts {
         let _ = writeln!(states, "state {verdict} {{ }}");
     }
-    let mut out = format!("/// A test case of the model {}.\n", ascii(&view.model.sts.name));
-    let _ = writeln!(out, "///\n/// Path: {}.", ascii(&view.way()));
-    let _ = writeln!(out, "model {}_case {{", identifier(&view.model.sts.name));
-    writer.declarations(&mut out);
+    let mut out = format!("/// A test case of the model {}.\n", ascii_comment(&view.model.sts.name));
+    let _ = writeln!(out, "///\n/// Path: {}.", ascii_comment(&view.path_text()));
+    let _ = writeln!(out, "model {}_case {{", class_name(&view.model.sts.name));
+    writer.write_declarations(&mut out);
     out.push_str(&states);
     out.push_str("}\n");
     out
 }
 
-fn verdict(arc: &CaseArc) -> Option<&'static str> {
+fn arc_verdict(arc: &CaseArc) -> Option<&'static str> {
     if let ArcTarget::Verdict(verdict) = arc.target { Some(verdict.word()) } else { None }
 }
 
@@ -73,13 +73,13 @@ impl<'c> IoxCaseWriter<'c> {
         Self { view, pool, remembered, clocks, silence }
     }
 
-    fn declarations(&self, out: &mut String) {
+    fn write_declarations(&self, out: &mut String) {
         let (view, pool) = (self.view, &self.view.model.pool);
         for line in type_lines(view.model) {
             let _ = writeln!(out, "{line}");
         }
         for gate in view.model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
-            let _ = writeln!(out, "{}", self.message(gate));
+            let _ = writeln!(out, "{}", self.message_declaration(gate));
         }
         let _ = writeln!(out, "/// Nothing until the time-out.\noutput {}", self.silence);
         if view.case.is_timed {
@@ -96,11 +96,16 @@ impl<'c> IoxCaseWriter<'c> {
         for &var in &self.remembered {
             let sort = pool.var_info(var).sort;
             let start = pool.show_value(&pool.default_value(sort)).to_string();
-            let _ = writeln!(out, "var {}: {} = {start}", memory(view.name(var)), pool.show_sort(sort));
+            let _ = writeln!(
+                out,
+                "var {}: {} = {start}",
+                memory_variable_name(view.variable_name(var)),
+                pool.show_sort(sort)
+            );
         }
     }
 
-    fn message(&self, gate: &Gate) -> String {
+    fn message_declaration(&self, gate: &Gate) -> String {
         let model = self.view.model;
         let kind = match gate.kind {
             GateKind::Input => "input",
@@ -118,7 +123,7 @@ impl<'c> IoxCaseWriter<'c> {
         }
     }
 
-    fn state(&mut self, out: &mut String, n: usize, state: &CaseState) {
+    fn write_state(&mut self, out: &mut String, n: usize, state: &CaseState) {
         let _ = writeln!(out, "state {} {{", TestCase::state_name(n));
         for (at, arc) in state.arcs.iter().enumerate() {
             let sts = &self.view.model.sts;
@@ -128,12 +133,12 @@ impl<'c> IoxCaseWriter<'c> {
                 Some(GateKind::Input | GateKind::Observed) => "on",
                 _ => "emit",
             };
-            let guard = self.guard(n, state, arc);
+            let guard = self.guard_in_model_names(n, state, arc);
             let _ = write!(out, "{}_{n}_{at}: {verb} {message}", arc.rule.word());
             if guard != "true" {
                 let _ = write!(out, " when {guard}");
             }
-            let updates = self.updates(arc);
+            let updates = self.update_lines(arc);
             if !updates.is_empty() {
                 let _ = write!(out, " {{ {} }}", updates.join(", "));
             }
@@ -147,14 +152,14 @@ impl<'c> IoxCaseWriter<'c> {
     }
 
     /// Returns the guard in the names of the model: fields of the message, variables for earlier fields, clocks.
-    fn guard(&mut self, n: usize, state: &CaseState, arc: &CaseArc) -> String {
+    fn guard_in_model_names(&mut self, n: usize, state: &CaseState, arc: &CaseArc) -> String {
         let mut names = Substitution::new();
         for (name, var) in self.view.fields(arc) {
-            let term = self.named(name, var);
+            let term = self.named_variable(name, var);
             names.set(var, term);
         }
         for var in self.remembered.clone().into_iter().filter(|var| !arc.fields.contains(var)) {
-            let term = self.named(&memory(self.view.name(var)), var);
+            let term = self.named_variable(&memory_variable_name(self.view.variable_name(var)), var);
             names.set(var, term);
         }
         for (earlier, before) in self.view.case.states.iter().enumerate().take(n) {
@@ -167,17 +172,18 @@ impl<'c> IoxCaseWriter<'c> {
         self.pool.show(guard).to_string()
     }
 
-    fn named(&mut self, name: &str, like: VarId) -> Term {
+    fn named_variable(&mut self, name: &str, like: VarId) -> Term {
         let sort = self.pool.var_info(like).sort;
         let var = self.pool.declare(name, sort);
         self.pool.var(var)
     }
 
-    fn updates(&self, arc: &CaseArc) -> Vec<String> {
+    fn update_lines(&self, arc: &CaseArc) -> Vec<String> {
         let ArcTarget::State(next) = arc.target else { return Vec::new() };
         let kept = self.view.fields(arc).filter(|(_, var)| self.remembered.contains(var));
-        let mut updates: Vec<String> =
-            kept.map(|(name, var)| format!("{} = {name}", memory(self.view.name(var)))).collect();
+        let mut updates: Vec<String> = kept
+            .map(|(name, var)| format!("{} = {name}", memory_variable_name(self.view.variable_name(var))))
+            .collect();
         if self.view.case.is_timed {
             updates.push(format!("reset {}", self.pool.var_info(self.clocks[next]).name));
         }
@@ -186,6 +192,6 @@ impl<'c> IoxCaseWriter<'c> {
 }
 
 /// Returns the name of the variable that keeps the field `name`, such as `seen_amt_1` for `amt@1`.
-fn memory(name: &str) -> String {
-    format!("seen_{}", identifier(name))
+fn memory_variable_name(name: &str) -> String {
+    format!("seen_{}", class_name(name))
 }

@@ -50,9 +50,9 @@ impl SmtName {
 
 /// `view` as indented JSON with a line break at its end.
 #[must_use]
-pub fn json(view: &CaseView<'_>, smt: &CaseSmt) -> String {
+pub fn case_json(view: &CaseView<'_>, smt: &CaseSmt) -> String {
     // A view of strings and numbers has nothing that serialisation could refuse.
-    serde_json::to_string_pretty(&CaseDocument::of(view, smt)).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(&CaseDocument::new(view, smt)).unwrap_or_default() + "\n"
 }
 
 /// The part of a case file that identifies its case: enough to generate the case again and to compare the two.
@@ -86,7 +86,7 @@ pub enum BadCaseFile {
 }
 
 impl CaseOutline {
-    /// Reads what [`json`] wrote.
+    /// Reads what [`case_json`] wrote.
     ///
     /// # Errors
     /// If the text is no case file, or of another version.
@@ -169,10 +169,10 @@ struct WitnessView {
 }
 
 impl CaseDocument {
-    fn of(view: &CaseView<'_>, smt: &CaseSmt) -> Self {
+    fn new(view: &CaseView<'_>, smt: &CaseSmt) -> Self {
         let case = view.case;
         let variable = |named: &SmtName| CaseVariableJson {
-            name: view.name(named.var).into(),
+            name: view.variable_name(named.var).into(),
             symbol: named.symbol.clone(),
             sort: view.model.pool.show_sort(view.model.pool.var_info(named.var).sort),
         };
@@ -181,7 +181,7 @@ impl CaseDocument {
         Self {
             version: VERSION,
             model: view.model.sts.name.to_string(),
-            path: view.path(),
+            path: view.switch_labels(),
             timed: case.is_timed,
             timeout: case.timeout.as_ref().map(ToString::to_string),
             sending: case.sending.word(),
@@ -196,7 +196,7 @@ impl CaseDocument {
                 .states
                 .iter()
                 .enumerate()
-                .map(|(n, s)| CaseStateJson::of(view, n, s, guards(n)))
+                .map(|(n, s)| CaseStateJson::new(view, n, s, guards(n)))
                 .collect(),
             lints: case.lints.iter().map(|lint| lint.show(&view.model.pool)).collect(),
         }
@@ -204,27 +204,29 @@ impl CaseDocument {
 }
 
 impl CaseStateJson {
-    fn of(view: &CaseView<'_>, n: usize, state: &CaseState, guards: &[String]) -> Self {
+    fn new(view: &CaseView<'_>, n: usize, state: &CaseState, guards: &[String]) -> Self {
         let guard = |at: usize| guards.get(at).cloned().unwrap_or_default();
         Self {
             name: TestCase::state_name(n),
             location: state.loc.map(|loc| view.model.sts.locations[loc].name.to_string()),
-            delay: view.case.is_timed.then(|| view.name(state.delay).to_owned()),
+            delay: view.case.is_timed.then(|| view.variable_name(state.delay).to_owned()),
             transitions: state
                 .arcs
                 .iter()
                 .enumerate()
-                .map(|(at, arc)| ArcView::of(view, arc, guard(at)))
+                .map(|(at, arc)| ArcView::new(view, arc, guard(at)))
                 .collect(),
         }
     }
 }
 
 impl ArcView {
-    fn of(view: &CaseView<'_>, arc: &CaseArc, smt: String) -> Self {
+    fn new(view: &CaseView<'_>, arc: &CaseArc, smt: String) -> Self {
         let sts = &view.model.sts;
-        let field =
-            |(name, var): (&str, VarId)| CaseFieldJson { name: name.into(), variable: view.name(var).into() };
+        let field = |(name, var): (&str, VarId)| CaseFieldJson {
+            name: name.into(),
+            variable: view.variable_name(var).into(),
+        };
         let witness = arc.witness.as_ref().map(|stimulus| WitnessView {
             delay: stimulus.delay.to_string(),
             values: (view.fields(arc).zip(&stimulus.values))
@@ -234,13 +236,13 @@ impl ArcView {
         });
         Self {
             rule: arc.rule.word(),
-            action: view.action(arc).word(),
+            action: view.actor(arc).variable_name(),
             message: arc.gate.map(|gate| sts.gates[gate].name.to_string()),
             fields: view.fields(arc).map(field).collect(),
             switch: arc.switch.map(|id| sts.switches[id].label.to_string()),
-            guard: view.guard(arc.guard),
+            guard: view.guard_text(arc.guard),
             smt,
-            target: view.target(arc),
+            target: view.target_name(arc),
             witness,
             doubt: arc.doubt.as_ref().map(ToString::to_string),
         }

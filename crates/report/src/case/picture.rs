@@ -9,12 +9,12 @@ use crate::graph::{EdgeKind, EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePa
 
 /// The graph of a case; arcs of a state that lead to the same verdict end at one leaf.
 #[must_use]
-pub fn graph(view: &CaseView<'_>) -> PictureGraph {
-    let mut drawing = Drawing { nodes: states(view), edges: Vec::new(), leaves: Vec::new() };
+pub fn case_graph(view: &CaseView<'_>) -> PictureGraph {
+    let mut drawing = Drawing { nodes: state_nodes(view), edges: Vec::new(), leaves: Vec::new() };
     for (n, state) in view.case.states.iter().enumerate() {
         for arc in &state.arcs {
-            let to = drawing.target(n, arc);
-            drawing.edges.push(edge(view, GraphNodeId::new(n), to, arc));
+            let to = drawing.target_node(n, arc);
+            drawing.edges.push(arc_edge(view, GraphNodeId::new(n), to, arc));
         }
     }
     PictureGraph::new(&view.title(), drawing.nodes, drawing.edges)
@@ -29,7 +29,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn target(&mut self, n: usize, arc: &CaseArc) -> GraphNodeId {
+    fn target_node(&mut self, n: usize, arc: &CaseArc) -> GraphNodeId {
         let word = match arc.target {
             ArcTarget::State(next) => return GraphNodeId::new(next),
             ArcTarget::Verdict(verdict) => verdict.word(),
@@ -45,7 +45,7 @@ impl Drawing {
     }
 }
 
-fn states(view: &CaseView<'_>) -> Vec<GraphNode> {
+fn state_nodes(view: &CaseView<'_>) -> Vec<GraphNode> {
     let node = |(n, state): (usize, &ioxide_testgen::case::CaseState)| GraphNode {
         id: TestCase::state_name(n),
         name: match state.loc {
@@ -64,14 +64,14 @@ fn states(view: &CaseView<'_>) -> Vec<GraphNode> {
     view.case.states.iter().enumerate().map(node).collect()
 }
 
-fn edge(view: &CaseView<'_>, from: GraphNodeId, to: GraphNodeId, arc: &CaseArc) -> GraphEdge {
-    let message = format!("{} {}", arc.rule.word(), view.message(arc));
-    let guard = format!("[{}]", view.guard(arc.guard));
+fn arc_edge(view: &CaseView<'_>, from: GraphNodeId, to: GraphNodeId, arc: &CaseArc) -> GraphEdge {
+    let message = format!("{} {}", arc.rule.word(), view.message_text(arc));
+    let guard = format!("[{}]", view.guard_text(arc.guard));
     let lines = vec![
         EdgeLine { part: LinePart::Message, text: show_control_characters(&message) },
         EdgeLine { part: LinePart::Guard, text: show_control_characters(&guard) },
     ];
-    let kind = match (view.action(arc), arc.gate) {
+    let kind = match (view.actor(arc), arc.gate) {
         (ArcActor::Silence, _) | (_, None) => EdgeKind::Plain,
         (_, Some(gate)) => EdgeKind::from(view.model.sts.gates[gate].kind),
     };

@@ -12,24 +12,25 @@ use crate::control_characters::show_control_characters;
 
 /// The diagram.
 #[must_use]
-pub fn plantuml(view: &CaseView<'_>) -> String {
+pub fn write_plantuml(view: &CaseView<'_>) -> String {
     let mut out = String::from("@startuml\nhide empty description\n");
-    let _ = writeln!(out, "title {}", escaped(&view.title()));
+    let _ = writeln!(out, "title {}", escape(&view.title()));
     let _ = writeln!(out, "[*] --> {}", TestCase::state_name(0));
     for (n, state) in view.case.states.iter().enumerate() {
         let name = TestCase::state_name(n);
         if let Some(loc) = state.loc {
-            let _ = writeln!(out, "{name} : {}", escaped(&view.model.sts.locations[loc].name));
+            let _ = writeln!(out, "{name} : {}", escape(&view.model.sts.locations[loc].name));
         }
         for arc in &state.arcs {
             let target = match arc.target {
                 ArcTarget::State(next) => TestCase::state_name(next),
                 ArcTarget::Verdict(verdict) => format!("{name}_{}", verdict.word()),
             };
-            let text = format!("{} {} [{}]", arc.rule.word(), view.message(arc), view.guard(arc.guard));
-            let _ = writeln!(out, "{name} --> {target} : {}", escaped(&text));
+            let text =
+                format!("{} {} [{}]", arc.rule.word(), view.message_text(arc), view.guard_text(arc.guard));
+            let _ = writeln!(out, "{name} --> {target} : {}", escape(&text));
         }
-        for word in verdicts(state) {
+        for word in state_verdicts(state) {
             let colour = if word.starts_with("FAIL") {
                 "#pink"
             } else if word == "PASS" {
@@ -45,7 +46,7 @@ pub fn plantuml(view: &CaseView<'_>) -> String {
 }
 
 /// The verdicts of a state, each once.
-fn verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
+fn state_verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
     let mut words = Vec::new();
     for arc in &state.arcs {
         if let ArcTarget::Verdict(verdict) = arc.target
@@ -57,7 +58,7 @@ fn verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> {
     words
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in show_control_characters(text).chars() {
         match c {

@@ -11,8 +11,8 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{CaseArc, CaseState, TestCase, corners};
 
-use super::choice::choices;
-use super::expr::{CallName, ExprDialect, expression, quoted};
+use super::choice::candidate_values;
+use super::expr::{CallName, ExprDialect, quote_with, write_expression};
 use super::json::CaseSmt;
 use super::{CaseView, Unwritable};
 
@@ -20,25 +20,25 @@ use super::{CaseView, Unwritable};
 ///
 /// # Errors
 /// If a guard can be written neither in Python nor for a solver.
-pub fn python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwritable> {
-    let name = identifier(&view.model.sts.name);
+pub fn write_python(view: &CaseView<'_>, smt: &CaseSmt) -> Result<String, Unwritable> {
+    let name = class_name(&view.model.sts.name);
     let mut out = format!("\"\"\"A test case made by ioxide from the model {name}.\n\n");
-    let _ = writeln!(out, "Path: {}.", ascii(&view.way()));
+    let _ = writeln!(out, "Path: {}.", ascii_comment(&view.path_text()));
     out.push_str("Run: IOXIDE_SUT='stdio:COMMAND' (or 'tcp:HOST:PORT') python3 -m pytest FILE, or python3 FILE.\n\"\"\"\n\n");
     out.push_str("import unittest\nfrom fractions import Fraction as F\n\n");
     out.push_str("from ioxide_adapter.case import Arc, State, Stimulus, div, floor, follow, quotient, rem\n");
     let mut writer = PythonCaseWriter { view, smt, pool: view.model.pool.clone(), asks: false };
     let mut states = String::new();
     for (n, state) in view.case.states.iter().enumerate() {
-        writer.state(&mut states, n, state)?;
+        writer.write_state(&mut states, n, state)?;
     }
     if writer.asks {
         out.push_str("from ioxide_adapter.solve import Questions\n");
     }
-    let timeout = view.case.timeout.as_ref().map_or_else(|| "None".to_owned(), fraction);
+    let timeout = view.case.timeout.as_ref().map_or_else(|| "None".to_owned(), fraction_text);
     let _ = writeln!(out, "\nTM = {timeout}\n");
     if writer.asks {
-        writer.questions(&mut out);
+        writer.write_queries(&mut out);
     }
     let _ = writeln!(out, "STATES = [\n{states}]\n\n");
     let _ = writeln!(out, "class {name}Case(unittest.TestCase):\n    def test_path(self):");
@@ -60,70 +60,80 @@ struct PythonCaseWriter<'c> {
 }
 
 impl PythonCaseWriter<'_> {
-    fn state(&mut self, out: &mut String, n: usize, state: &CaseState) -> Result<(), Unwritable> {
-        let delay = string(self.view.name(state.delay));
-        let _ = writeln!(out, "    State({}, {delay}, [", string(&TestCase::state_name(n)));
+    fn write_state(&mut self, out: &mut String, n: usize, state: &CaseState) -> Result<(), Unwritable> {
+        let delay = string_literal(self.view.variable_name(state.delay));
+        let _ = writeln!(out, "    State({}, {delay}, [", string_literal(&TestCase::state_name(n)));
         for (at, arc) in state.arcs.iter().enumerate() {
-            let guard = match self.written(arc.guard) {
+            let guard = match self.write_guard(arc.guard) {
                 Ok(guard) => guard,
                 Err(lacks) => {
-                    let question = self.question(n, at, arc).ok_or_else(|| unwritable(n, arc, lacks))?;
+                    let question =
+                        self.guard_query(n, at, arc).ok_or_else(|| unwritable_arc(n, arc, lacks))?;
                     format!("{ASKED}{question}, v)")
                 }
             };
-            self.arc(out, arc, &guard);
-            self.stimulus(out, (n, at), arc, guard.starts_with(ASKED));
-            self.corners(out, state, arc);
+            self.write_arc(out, arc, &guard);
+            self.write_stimulus(out, (n, at), arc, guard.starts_with(ASKED));
+            self.write_corners(out, state, arc);
             out.push_str("),\n");
         }
         out.push_str("    ]),\n");
         Ok(())
     }
 
-    fn written(&self, term: Term) -> Result<String, &'static str> {
-        expression(&self.pool, &PythonCase { tm: self.view.case.tm }, term)
+    fn write_guard(&self, term: Term) -> Result<String, &'static str> {
+        write_expression(&self.pool, &PythonCase { tm: self.view.case.tm }, term)
     }
 
     /// Returns the guard as a query to the solver; `None` if a variable in it has a sort without literals.
-    fn question(&mut self, n: usize, at: usize, arc: &CaseArc) -> Option<String> {
+    fn guard_query(&mut self, n: usize, at: usize, arc: &CaseArc) -> Option<String> {
         let text = self.smt.guards.get(n)?.get(at)?;
         let plain = |var: VarId| self.smt.names.iter().any(|named| named.var == var && named.is_plain());
         let vars = self.pool.free_vars_of(&[arc.guard]);
-        vars.into_iter().all(plain).then(|| string(text)).inspect(|_| self.asks = true)
+        vars.into_iter().all(plain).then(|| string_literal(text)).inspect(|_| self.asks = true)
     }
 
-    fn arc(&self, out: &mut String, arc: &CaseArc, guard: &str) {
+    fn write_arc(&self, out: &mut String, arc: &CaseArc, guard: &str) {
         let view = self.view;
-        let message = arc.gate.map_or("None".to_owned(), |gate| string(&view.model.sts.gates[gate].name));
+        let message =
+            arc.gate.map_or("None".to_owned(), |gate| string_literal(&view.model.sts.gates[gate].name));
         let pool = &view.model.pool;
         let fields = view.fields(arc).map(|(name, var)| {
             let sort = pool.show_sort(pool.var_info(var).sort.base());
-            format!("({}, {}, {})", string(name), string(view.name(var)), string(&sort))
+            format!(
+                "({}, {}, {})",
+                string_literal(name),
+                string_literal(view.variable_name(var)),
+                string_literal(&sort)
+            )
         });
         let fields: Vec<String> = fields.collect();
-        let (rule, action) = (string(arc.rule.word()), string(view.action(arc).word()));
-        let target = string(&view.target(arc));
+        let (rule, action) =
+            (string_literal(arc.rule.word()), string_literal(view.actor(arc).variable_name()));
+        let target = string_literal(&view.target_name(arc));
         let _ = writeln!(out, "        Arc({rule}, {action}, {message}, [{}], {target},", fields.join(", "));
         let _ = write!(out, "            lambda v: {guard}");
     }
 
     /// Writes the stimulus: the values of the witness and, where these do not fit every observation, candidates for
     /// others.
-    fn stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &CaseArc, is_asked: bool) {
+    fn write_stimulus(&mut self, out: &mut String, (n, at): (usize, usize), arc: &CaseArc, is_asked: bool) {
         let Some(stimulus) = &arc.witness else { return };
         let view = self.view;
         let values: Vec<String> = view
             .fields(arc)
             .zip(&stimulus.values)
-            .map(|((name, _), value)| format!("{}: {}", string(name), constant(&view.model.pool, value)))
+            .map(|((name, _), value)| {
+                format!("{}: {}", string_literal(name), python_constant(&view.model.pool, value))
+            })
             .collect();
-        let delay = fraction(&stimulus.delay);
+        let delay = fraction_text(&stimulus.delay);
         let _ = write!(out, ",\n            Stimulus({delay}, {{{}}}", values.join(", "));
         if !stimulus.always {
             let fields: Vec<String> =
-                arc.fields.iter().filter_map(|&field| self.choices(field, arc.guard)).collect();
+                arc.fields.iter().filter_map(|&field| self.choice_expressions(field, arc.guard)).collect();
             let _ = write!(out, ",\n                choices=lambda v: {{{}}}", fields.join(", "));
-            if let Some(question) = self.question(n, at, arc) {
+            if let Some(question) = self.guard_query(n, at, arc) {
                 let _ = write!(
                     out,
                     ",\n                ask=lambda v, free: QUESTIONS.values({question}, v, free)"
@@ -136,15 +146,17 @@ impl PythonCaseWriter<'_> {
         out.push(')');
     }
 
-    fn choices(&mut self, field: VarId, guard: Term) -> Option<String> {
-        let terms = choices(&mut self.pool, field, guard);
-        let list: Vec<String> = terms.into_iter().filter_map(|term| self.written(term).ok()).collect();
-        (!list.is_empty()).then(|| format!("{}: [{}]", string(self.view.name(field)), list.join(", ")))
+    fn choice_expressions(&mut self, field: VarId, guard: Term) -> Option<String> {
+        let terms = candidate_values(&mut self.pool, field, guard);
+        let list: Vec<String> = terms.into_iter().filter_map(|term| self.write_guard(term).ok()).collect();
+        (!list.is_empty())
+            .then(|| format!("{}: [{}]", string_literal(self.view.variable_name(field)), list.join(", ")))
     }
 
-    fn corners(&mut self, out: &mut String, state: &CaseState, arc: &CaseArc) {
+    fn write_corners(&mut self, out: &mut String, state: &CaseState, arc: &CaseArc) {
         let corners = corners(&mut self.pool, state.delay, arc.guard);
-        let corners: Vec<String> = corners.into_iter().filter_map(|term| self.written(term).ok()).collect();
+        let corners: Vec<String> =
+            corners.into_iter().filter_map(|term| self.write_guard(term).ok()).collect();
         if !corners.is_empty() {
             let _ = write!(out, ",\n            corners=lambda v: [{}]", corners.join(", "));
         }
@@ -152,25 +164,25 @@ impl PythonCaseWriter<'_> {
 
     /// Writes the constant `QUESTIONS`: the declarations for the solver, the symbol and sort of each value, the
     /// time-out.
-    fn questions(&self, out: &mut String) {
+    fn write_queries(&self, out: &mut String) {
         out.push_str("QUESTIONS = Questions(\n    [\n");
         for line in &self.smt.declarations {
-            let _ = writeln!(out, "        {},", string(line));
+            let _ = writeln!(out, "        {},", string_literal(line));
         }
         out.push_str("    ],\n    {\n");
         for named in self.smt.names.iter().filter(|named| named.is_plain()) {
             let cases: Vec<String> = named
                 .cases
                 .iter()
-                .map(|(name, symbol)| format!("{}: {}", string(name), string(symbol)))
+                .map(|(name, symbol)| format!("{}: {}", string_literal(name), string_literal(symbol)))
                 .collect();
-            let name = if named.var == self.view.case.tm { "TM" } else { self.view.name(named.var) };
+            let name = if named.var == self.view.case.tm { "TM" } else { self.view.variable_name(named.var) };
             let _ = writeln!(
                 out,
                 "        {}: ({}, {}, {{{}}}),",
-                string(name),
-                string(&named.symbol),
-                string(named.sort),
+                string_literal(name),
+                string_literal(&named.symbol),
+                string_literal(named.sort),
                 cases.join(", ")
             );
         }
@@ -178,7 +190,7 @@ impl PythonCaseWriter<'_> {
     }
 }
 
-pub(super) fn unwritable(n: usize, arc: &CaseArc, lacks: &'static str) -> Unwritable {
+pub(super) fn unwritable_arc(n: usize, arc: &CaseArc, lacks: &'static str) -> Unwritable {
     Unwritable { state: TestCase::state_name(n), rule: arc.rule.word(), lacks }
 }
 
@@ -191,15 +203,15 @@ impl ExprDialect for PythonCase {
         if var == self.tm {
             return Ok("TM".into());
         }
-        Ok(format!("v[{}]", string(&pool.var_info(var).name)))
+        Ok(format!("v[{}]", string_literal(&pool.var_info(var).name)))
     }
 
     fn value(&self, value: &Value) -> Result<String, &'static str> {
         match value {
             Value::Bool(b) => Ok(if *b { "True".into() } else { "False".into() }),
             Value::Int(n) => Ok(n.to_string()),
-            Value::Real(r) => Ok(fraction(r)),
-            Value::Str(text) => Ok(string(text)),
+            Value::Real(r) => Ok(fraction_text(r)),
+            Value::Str(text) => Ok(string_literal(text)),
             Value::Data(_) => Err("records and options"),
             Value::Collection(_) => Err("collections"),
         }
@@ -235,36 +247,36 @@ impl ExprDialect for PythonCase {
 }
 
 /// Returns a Python expression for the value as the adapter protocol carries it.
-fn constant(pool: &TermPool, value: &Value) -> String {
+fn python_constant(pool: &TermPool, value: &Value) -> String {
     match value {
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::Real(r) => fraction(r),
-        Value::Str(text) => string(text),
+        Value::Real(r) => fraction_text(r),
+        Value::Str(text) => string_literal(text),
         Value::Int(n) => n.to_string(),
         // JSON without booleans inside an enum, record or option reads as Python, null aside.
         Value::Data(_) | Value::Collection(_) => match ioxide_runner::codec::value_to_json(pool, value) {
             serde_json::Value::Null => "None".into(),
-            json => format!("__import__(\"json\").loads({})", string(&json.to_string())),
+            json => format!("__import__(\"json\").loads({})", string_literal(&json.to_string())),
         },
     }
 }
 
-fn fraction(r: &Rational) -> String {
+fn fraction_text(r: &Rational) -> String {
     if r.is_integer() { format!("F({})", r.numer()) } else { format!("F({}, {})", r.numer(), r.denom()) }
 }
 
-fn string(text: &str) -> String {
-    quoted(text, |c| format!("\\U{:08x}", u32::from(c)))
+fn string_literal(text: &str) -> String {
+    quote_with(text, |c| format!("\\U{:08x}", u32::from(c)))
 }
 
 /// `name` as the name of a class.
-pub(super) fn identifier(name: &str) -> String {
+pub(super) fn class_name(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("M{plain}") }
 }
 
 /// Returns `text` with `?` for every character that is not harmless in a comment.
-pub(super) fn ascii(text: &str) -> String {
+pub(super) fn ascii_comment(text: &str) -> String {
     text.chars().map(|c| if matches!(c, ' '..='~') && c != '"' && c != '\\' { c } else { '?' }).collect()
 }

@@ -11,9 +11,9 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{CaseArc, TestCase, corners};
 
-use super::choice::choices;
-use super::expr::{CallName, ExprDialect, expression, quoted};
-use super::python::{ascii, unwritable};
+use super::choice::candidate_values;
+use super::expr::{CallName, ExprDialect, quote_with, write_expression};
+use super::python::{ascii_comment, unwritable_arc};
 use super::{ArcActor, CaseView, Unwritable};
 
 /// The beginning of every module: values, the system's interface, the run.
@@ -23,26 +23,28 @@ const RUNTIME: &str = include_str!("rust/runtime.rs.txt");
 ///
 /// # Errors
 /// If a guard cannot be written in Rust.
-pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
-    let mut out = format!("//! A test case made by ioxide from the model {}.\n", ascii(&view.model.sts.name));
-    let _ = writeln!(out, "//!\n//! Path: {}.\n", ascii(&view.way()));
+pub fn write_rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
+    let mut out =
+        format!("//! A test case made by ioxide from the model {}.\n", ascii_comment(&view.model.sts.name));
+    let _ = writeln!(out, "//!\n//! Path: {}.\n", ascii_comment(&view.path_text()));
     out.push_str(RUNTIME);
     let _ = writeln!(out, "\n/// Seconds after which nothing counts as silence.");
-    let _ = writeln!(out, "pub const TM: f64 = {};\n", float(&view.timeout()));
+    let _ = writeln!(out, "pub const TM: f64 = {};\n", float_literal(&view.timeout()));
     out.push_str(
         "/// The tree: one state per step of the path.\npub fn states() -> Vec<State> {\n    vec![\n",
     );
     let mut pool = view.model.pool.clone();
     let dialect = RustCase { tm: view.case.tm };
     for (n, state) in view.case.states.iter().enumerate() {
-        let (name, delay) = (string(&TestCase::state_name(n)), string(view.name(state.delay)));
+        let (name, delay) =
+            (string_literal(&TestCase::state_name(n)), string_literal(view.variable_name(state.delay)));
         let _ = writeln!(out, "        State {{ name: {name}, delay: {delay}, arcs: vec![");
         for arc in &state.arcs {
             let corners = corners(&mut pool, state.delay, arc.guard);
             let tried: Vec<Vec<Term>> =
-                arc.fields.iter().map(|&field| choices(&mut pool, field, arc.guard)).collect();
-            let write = |term| expression(&pool, &dialect, term);
-            let guard = write(arc.guard).map_err(|lacks| unwritable(n, arc, lacks))?;
+                arc.fields.iter().map(|&field| candidate_values(&mut pool, field, arc.guard)).collect();
+            let write = |term| write_expression(&pool, &dialect, term);
+            let guard = write(arc.guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
             let mut written = WrittenArc { guard, ..WrittenArc::default() };
             written.corners = corners.into_iter().filter_map(|term| write(term).ok()).collect();
             if arc.witness.as_ref().is_some_and(|stimulus| !stimulus.always) {
@@ -51,7 +53,7 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
                     .iter()
                     .zip(tried)
                     .map(|(&field, terms)| {
-                        let make = maker(pool.var_info(field).sort);
+                        let make = value_variant(pool.var_info(field).sort);
                         terms
                             .into_iter()
                             .filter_map(|term| Some(format!("Value::{make}({})", write(term).ok()?)))
@@ -59,7 +61,7 @@ pub fn rust(view: &CaseView<'_>) -> Result<String, Unwritable> {
                     })
                     .collect();
             }
-            write_arc(&mut out, view, arc, &written).map_err(|lacks| unwritable(n, arc, lacks))?;
+            write_arc(&mut out, view, arc, &written).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
         }
         out.push_str("        ] },\n");
     }
@@ -82,27 +84,28 @@ fn write_arc(
     arc: &CaseArc,
     written: &WrittenArc,
 ) -> Result<(), &'static str> {
-    let action = match view.action(arc) {
+    let action = match view.actor(arc) {
         ArcActor::Send => "Action::Send",
         ArcActor::Receive => "Action::Receive",
         ArcActor::Silence => "Action::Silence",
     };
     let message = arc.gate.map_or("", |gate| &view.model.sts.gates[gate].name);
-    let fields: Vec<String> = arc.fields.iter().map(|&field| string(view.name(field))).collect();
+    let fields: Vec<String> =
+        arc.fields.iter().map(|&field| string_literal(view.variable_name(field))).collect();
     let stimulus = match &arc.witness {
         None => "None".to_owned(),
         Some(stimulus) => {
-            let values: Vec<String> = stimulus.values.iter().map(constant).collect::<Result<_, _>>()?;
-            format!("Some(({}, vec![{}]))", float(&stimulus.delay), values.join(", "))
+            let values: Vec<String> = stimulus.values.iter().map(rust_constant).collect::<Result<_, _>>()?;
+            format!("Some(({}, vec![{}]))", float_literal(&stimulus.delay), values.join(", "))
         }
     };
     let _ = writeln!(
         out,
         "            Arc {{ rule: {}, action: {action}, message: {}, fields: &[{}], target: {},",
-        string(arc.rule.word()),
-        string(message),
+        string_literal(arc.rule.word()),
+        string_literal(message),
         fields.join(", "),
-        string(&view.target(arc))
+        string_literal(&view.target_name(arc))
     );
     let _ = writeln!(out, "                guard: |v| {}, stimulus: {stimulus},", written.guard);
     let seen = |list: &[String]| if list.iter().any(|text| text.contains("v.")) { "v" } else { "_" };
@@ -115,7 +118,7 @@ fn write_arc(
 }
 
 /// Returns the variant of `Value` in the runtime that holds values of `sort`.
-fn maker(sort: Sort) -> &'static str {
+fn value_variant(sort: Sort) -> &'static str {
     match sort {
         Sort::Bool => "Bool",
         Sort::Int | Sort::Range { .. } => "Int",
@@ -140,15 +143,15 @@ impl ExprDialect for RustCase {
             Sort::Real => "real",
             Sort::Str | Sort::Data(_) | Sort::Collection(_) => "text",
         };
-        Ok(format!("v.{reader}({})", string(&info.name)))
+        Ok(format!("v.{reader}({})", string_literal(&info.name)))
     }
 
     fn value(&self, value: &Value) -> Result<String, &'static str> {
         match value {
             Value::Bool(b) => Ok(b.to_string()),
-            Value::Int(n) => integer(n),
-            Value::Real(r) => Ok(float(r)),
-            Value::Str(text) => Ok(format!("{}.to_owned()", string(text))),
+            Value::Int(n) => integer_literal(n),
+            Value::Real(r) => Ok(float_literal(r)),
+            Value::Str(text) => Ok(format!("{}.to_owned()", string_literal(text))),
             Value::Data(_) => Err("records and options"),
             Value::Collection(_) => Err("collections"),
         }
@@ -183,18 +186,18 @@ impl ExprDialect for RustCase {
     }
 }
 
-fn constant(value: &Value) -> Result<String, &'static str> {
+fn rust_constant(value: &Value) -> Result<String, &'static str> {
     Ok(match value {
         Value::Bool(b) => format!("Value::Bool({b})"),
-        Value::Int(n) => format!("Value::Int({})", integer(n)?),
-        Value::Real(r) => format!("Value::Real({})", float(r)),
-        Value::Str(text) => format!("Value::Text({}.to_owned())", string(text)),
+        Value::Int(n) => format!("Value::Int({})", integer_literal(n)?),
+        Value::Real(r) => format!("Value::Real({})", float_literal(r)),
+        Value::Str(text) => format!("Value::Text({}.to_owned())", string_literal(text)),
         Value::Data(_) => return Err("records and options"),
         Value::Collection(_) => return Err("collections"),
     })
 }
 
-fn integer(n: &ioxide_model::number::Int) -> Result<String, &'static str> {
+fn integer_literal(n: &ioxide_model::number::Int) -> Result<String, &'static str> {
     let text = n.to_string();
     match text.parse::<i128>() {
         Ok(_) if n.is_negative() => Ok(format!("({text}_i128)")),
@@ -203,11 +206,11 @@ fn integer(n: &ioxide_model::number::Int) -> Result<String, &'static str> {
     }
 }
 
-fn float(r: &Rational) -> String {
+fn float_literal(r: &Rational) -> String {
     let text = format!("{:?}_f64", r.to_f64());
     if r.is_negative() { format!("({text})") } else { text }
 }
 
-fn string(text: &str) -> String {
-    quoted(text, |c| format!("\\u{{{:x}}}", u32::from(c)))
+fn string_literal(text: &str) -> String {
+    quote_with(text, |c| format!("\\u{{{:x}}}", u32::from(c)))
 }

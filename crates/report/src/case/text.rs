@@ -8,7 +8,7 @@ use super::CaseView;
 
 /// The listing.
 #[must_use]
-pub fn text(view: &CaseView<'_>) -> String {
+pub fn case_listing(view: &CaseView<'_>) -> String {
     let (case, sts) = (view.case, &view.model.sts);
     let mut out = format!("{}\n", view.title());
     if let Some(timeout) = &case.timeout {
@@ -20,8 +20,14 @@ pub fn text(view: &CaseView<'_>) -> String {
             None => writeln!(out, "\n{}", TestCase::state_name(n)),
         };
         for arc in &state.arcs {
-            let _ = write!(out, "  {:<4} {:<14} {}", arc.rule.word(), view.target(arc), view.message(arc));
-            let _ = writeln!(out, "\n       when {}", view.guard(arc.guard));
+            let _ = write!(
+                out,
+                "  {:<4} {:<14} {}",
+                arc.rule.word(),
+                view.target_name(arc),
+                view.message_text(arc)
+            );
+            let _ = writeln!(out, "\n       when {}", view.guard_text(arc.guard));
             if let Some(stimulus) = &arc.witness {
                 let values = view.fields(arc).zip(&stimulus.values);
                 let values: Vec<String> = values

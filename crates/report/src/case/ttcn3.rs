@@ -14,20 +14,20 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_testgen::case::{ArcTarget, CaseArc, CaseState, TestCase, corners};
 
-use super::expr::{CallName, ExprDialect, expression, quoted};
-use super::python::{ascii, identifier, unwritable};
+use super::expr::{CallName, ExprDialect, quote_with, write_expression};
+use super::python::{ascii_comment, class_name, unwritable_arc};
 use super::{ArcActor, CaseView, Unwritable};
 
 /// Returns the text of the module.
 ///
 /// # Errors
 /// If a guard cannot be written in TTCN-3.
-pub fn ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
+pub fn write_ttcn3(view: &CaseView<'_>) -> Result<String, Unwritable> {
     refuse_branches(view)?;
-    let name = identifier(&view.model.sts.name);
-    let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii(&view.way()));
+    let name = class_name(&view.model.sts.name);
+    let mut out = format!("// A test case made by ioxide. Path: {}.\n", ascii_comment(&view.path_text()));
     let _ = writeln!(out, "module {name}_Case {{");
-    let _ = writeln!(out, "  modulepar float TM := {};", float(&view.timeout()));
+    let _ = writeln!(out, "  modulepar float TM := {};", float_literal(&view.timeout()));
     out.push_str("  modulepar float LATENCY := 0.05;\n\n");
     write_types(&mut out, view);
     let _ = writeln!(out, "  testcase tc_path() runs on Tester system Tester {{");
@@ -46,7 +46,7 @@ fn refuse_branches(view: &CaseView<'_>) -> Result<(), Unwritable> {
     for (n, state) in view.case.states.iter().enumerate() {
         let is_jump = |arc: &&CaseArc| matches!(arc.target, ArcTarget::State(next) if next != n + 1);
         if let Some(arc) = state.arcs.iter().find(is_jump) {
-            return Err(unwritable(n, arc, "jumps between states"));
+            return Err(unwritable_arc(n, arc, "jumps between states"));
         }
     }
     Ok(())
@@ -64,11 +64,11 @@ fn write_types(out: &mut String, view: &CaseView<'_>) {
                 format!("{} {}", type_name(info.sort), field_name(&info.name))
             })
             .collect();
-        let _ = writeln!(out, "  type record {} {{ {} }}", type_of(gate), fields.join(", "));
+        let _ = writeln!(out, "  type record {} {{ {} }}", gate_type_name(gate), fields.join(", "));
     }
     let list = |wanted: fn(GateKind) -> bool| {
         let names: Vec<String> =
-            gates.iter().filter(|gate| wanted(gate.kind)).map(|gate| type_of(gate)).collect();
+            gates.iter().filter(|gate| wanted(gate.kind)).map(|gate| gate_type_name(gate)).collect();
         names.join(", ")
     };
     let (sent, seen) = (list(|kind| kind == GateKind::Input), list(|kind| kind != GateKind::Input));
@@ -87,30 +87,30 @@ fn write_variables(out: &mut String, view: &CaseView<'_>) -> Result<(), Unwritab
             let vars = [state.delay].into_iter().chain(arc.fields.iter().copied());
             vars.map(move |var| (arc, var))
         }) {
-            let (name, sort) = (variable(&pool.var_info(var).name), pool.var_info(var).sort.base());
+            let (name, sort) = (variable_name(&pool.var_info(var).name), pool.var_info(var).sort.base());
             match declared.iter().find(|(known, _)| *known == name) {
                 Some((_, known)) if *known == sort => (),
-                Some(_) => return Err(unwritable(n, arc, "one name for fields of two types")),
+                Some(_) => return Err(unwritable_arc(n, arc, "one name for fields of two types")),
                 None => {
-                    let _ = writeln!(out, "    var {} {name} := {};", type_name(sort), zero(sort));
+                    let _ = writeln!(out, "    var {} {name} := {};", type_name(sort), zero_literal(sort));
                     declared.push((name, sort));
                 }
             }
         }
     }
     for gate in view.model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
-        let _ = writeln!(out, "    var {} m_{};", type_of(gate), info_name(gate));
+        let _ = writeln!(out, "    var {} m_{};", gate_type_name(gate), info_name(gate));
     }
     Ok(())
 }
 
 fn write_state(out: &mut String, view: &CaseView<'_>, n: usize, state: &CaseState) -> Result<(), Unwritable> {
     let _ = writeln!(out, "\n    // {}", TestCase::state_name(n));
-    let delay = variable(view.name(state.delay));
+    let delay = variable_name(view.variable_name(state.delay));
     out.push_str("    silence.start(TM + LATENCY);\n");
-    let stimulus = state.arcs.iter().find(|arc| view.action(arc) == ArcActor::Send);
+    let stimulus = state.arcs.iter().find(|arc| view.actor(arc) == ArcActor::Send);
     if let Some(wait) = stimulus.and_then(|arc| arc.witness.as_ref()) {
-        let _ = writeln!(out, "    wait.start({});", float(&wait.delay));
+        let _ = writeln!(out, "    wait.start({});", float_literal(&wait.delay));
     }
     out.push_str("    alt {\n");
     let mut gates: Vec<GateId> = state.arcs.iter().filter_map(|arc| arc.gate).collect();
@@ -137,14 +137,14 @@ fn write_reception(
     delay: &str,
 ) -> Result<(), Unwritable> {
     let info = &view.model.sts.gates[gate];
-    let _ = writeln!(out, "      [] p.receive({}:?) -> value m_{} {{", type_of(info), info_name(info));
+    let _ = writeln!(out, "      [] p.receive({}:?) -> value m_{} {{", gate_type_name(info), info_name(info));
     let _ = writeln!(out, "        {delay} := silence.read;");
     if let Some(arc) = state.arcs.iter().find(|arc| arc.gate == Some(gate)) {
         for (name, var) in view.fields(arc) {
             let _ = writeln!(
                 out,
                 "        {} := m_{}.{};",
-                variable(view.name(var)),
+                variable_name(view.variable_name(var)),
                 info_name(info),
                 field_name(name)
             );
@@ -168,12 +168,12 @@ fn write_choice(
     let arcs: Vec<&CaseArc> = state.arcs.iter().filter(|arc| arc.gate == gate).collect();
     let (failing, others): (Vec<&CaseArc>, Vec<&CaseArc>) = arcs.iter().partition(|arc| is_failure(arc));
     let instants = match gate {
-        Some(_) => instants(&mut pool, state.delay, &arcs),
+        Some(_) => collect_instants(&mut pool, state.delay, &arcs),
         None => Vec::new(),
     };
     let choice = |pool: &TermPool, arc: &CaseArc, guard: Term| -> Result<String, Unwritable> {
-        let guard = expression(pool, &dialect, guard).map_err(|lacks| unwritable(n, arc, lacks))?;
-        Ok(format!("if ({guard}) {{ {} }}\n        else ", outcome(n, arc)))
+        let guard = write_expression(pool, &dialect, guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+        Ok(format!("if ({guard}) {{ {} }}\n        else ", outcome_statements(n, arc)))
     };
     out.push_str("        ");
     for arc in &others {
@@ -181,15 +181,17 @@ fn write_choice(
     }
     for (instant, offset) in instants {
         for arc in &others {
-            let guard = at_instant(&mut pool, state.delay, arc.guard, instant);
-            let near = expression(&pool, &dialect, instant).map_err(|lacks| unwritable(n, arc, lacks))?;
-            let delay = variable(view.name(state.delay));
+            let guard = guard_at_instant(&mut pool, state.delay, arc.guard, instant);
+            let near =
+                write_expression(&pool, &dialect, instant).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+            let delay = variable_name(view.variable_name(state.delay));
             let is_near = match offset {
                 Offset::Seen => String::new(),
                 Offset::Corner => format!("{near} >= {delay} - LATENCY and {near} <= {delay} + LATENCY and "),
             };
-            let guard = expression(&pool, &dialect, guard).map_err(|lacks| unwritable(n, arc, lacks))?;
-            let _ = write!(out, "if ({is_near}{guard}) {{ {} }}\n        else ", outcome(n, arc));
+            let guard =
+                write_expression(&pool, &dialect, guard).map_err(|lacks| unwritable_arc(n, arc, lacks))?;
+            let _ = write!(out, "if ({is_near}{guard}) {{ {} }}\n        else ", outcome_statements(n, arc));
         }
     }
     for arc in &failing {
@@ -212,31 +214,31 @@ fn write_stimulus(
 ) -> Result<(), Unwritable> {
     let Some((stimulus, gate)) = arc.witness.as_ref().zip(arc.gate) else { return Ok(()) };
     let gate = &view.model.sts.gates[gate];
-    let _ = writeln!(out, "      [] wait.timeout {{\n        {delay} := {};", float(&stimulus.delay));
+    let _ = writeln!(out, "      [] wait.timeout {{\n        {delay} := {};", float_literal(&stimulus.delay));
     let mut values = Vec::new();
     for ((name, var), value) in view.fields(arc).zip(&stimulus.values) {
-        let value = match required(view, arc, var) {
+        let value = match required_value(view, arc, var) {
             Some(value) => value,
-            None => constant(value).map_err(|lacks| unwritable(n, arc, lacks))?,
+            None => ttcn3_constant(value).map_err(|lacks| unwritable_arc(n, arc, lacks))?,
         };
-        let _ = writeln!(out, "        {} := {value};", variable(view.name(var)));
-        values.push(format!("{} := {}", field_name(name), variable(view.name(var))));
+        let _ = writeln!(out, "        {} := {value};", variable_name(view.variable_name(var)));
+        values.push(format!("{} := {}", field_name(name), variable_name(view.variable_name(var))));
     }
     if !stimulus.always {
         let dialect = Ttcn3Case { tm: view.case.tm };
-        let guard = expression(&view.model.pool, &dialect, arc.guard);
-        let guard = guard.map_err(|lacks| unwritable(n, arc, lacks))?;
+        let guard = write_expression(&view.model.pool, &dialect, arc.guard);
+        let guard = guard.map_err(|lacks| unwritable_arc(n, arc, lacks))?;
         let verdict = format!("setverdict(inconc, \"{}: no input fits\"); stop;", TestCase::state_name(n));
         let _ = writeln!(out, "        if (not {guard}) {{ {verdict} }}");
     }
-    let _ = writeln!(out, "        p.send({}:{{ {} }});", type_of(gate), values.join(", "));
+    let _ = writeln!(out, "        p.send({}:{{ {} }});", gate_type_name(gate), values.join(", "));
     out.push_str("      }\n");
     Ok(())
 }
 
 /// Returns the value that an equation in the guard requires of `field`; `None` if there is no such equation, or it
 /// reads other fields of the same message.
-fn required(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> {
+fn required_value(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> {
     let pool = &view.model.pool;
     let asked = pool.conjuncts(arc.guard).into_iter().find_map(|fact| {
         let TermNode::Eq(a, b) = *pool.node(fact) else { return None };
@@ -244,11 +246,11 @@ fn required(view: &CaseView<'_>, arc: &CaseArc, field: VarId) -> Option<String> 
         if is_field(a) { Some(b) } else { is_field(b).then_some(a) }
     })?;
     let is_known = arc.fields.iter().all(|&own| !pool.mentions(asked, own));
-    is_known.then(|| expression(pool, &Ttcn3Case { tm: view.case.tm }, asked).ok()).flatten()
+    is_known.then(|| write_expression(pool, &Ttcn3Case { tm: view.case.tm }, asked).ok()).flatten()
 }
 
 /// Returns the statements of an arc: on to the next state, or the verdict and the end.
-fn outcome(n: usize, arc: &CaseArc) -> String {
+fn outcome_statements(n: usize, arc: &CaseArc) -> String {
     match arc.target {
         ArcTarget::State(_) => "silence.stop;".into(),
         ArcTarget::Verdict(verdict) => {
@@ -278,12 +280,12 @@ enum Offset {
 
 /// Returns the instants, other than the measured one, at which a message may have been sent; empty if no guard reads
 /// the delay.
-fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, Offset)> {
+fn collect_instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, Offset)> {
     let seen = pool.var(delay);
     if !arcs.iter().any(|arc| pool.mentions(arc.guard, delay)) {
         return Vec::new();
     }
-    let latency = pool.reserved("LATENCY", Sort::Real);
+    let latency = pool.reserved_var("LATENCY", Sort::Real);
     let latency = pool.var(latency);
     let mut found = vec![(pool.sub(seen, latency), Offset::Seen), (pool.add2(seen, latency), Offset::Seen)];
     let mut changes: Vec<Term> = Vec::new();
@@ -304,7 +306,7 @@ fn instants(pool: &mut TermPool, delay: VarId, arcs: &[&CaseArc]) -> Vec<(Term, 
 }
 
 /// Returns `guard` for a message sent at `instant`.
-fn at_instant(pool: &mut TermPool, delay: VarId, guard: Term, instant: Term) -> Term {
+fn guard_at_instant(pool: &mut TermPool, delay: VarId, guard: Term, instant: Term) -> Term {
     pool.substitute(guard, &[(delay, instant)].into_iter().collect())
 }
 
@@ -318,12 +320,12 @@ impl ExprDialect for Ttcn3Case {
         Ok(match &**name {
             _ if var == self.tm => "TM".into(),
             "LATENCY" => "LATENCY".into(),
-            name => variable(name),
+            name => variable_name(name),
         })
     }
 
     fn value(&self, value: &Value) -> Result<String, &'static str> {
-        constant(value)
+        ttcn3_constant(value)
     }
 
     fn connective(&self) -> (&'static str, &'static str) {
@@ -363,14 +365,14 @@ fn is_positive(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit()) && text.bytes().any(|byte| byte != b'0')
 }
 
-fn constant(value: &Value) -> Result<String, &'static str> {
+fn ttcn3_constant(value: &Value) -> Result<String, &'static str> {
     Ok(match value {
         Value::Bool(b) => b.to_string(),
         Value::Int(n) if n.is_negative() => format!("({n})"),
         Value::Int(n) => n.to_string(),
-        Value::Real(r) => float(r),
+        Value::Real(r) => float_literal(r),
         Value::Str(text) if text.chars().all(|c| matches!(c, ' '..='~')) => {
-            quoted(text, |c| if c == '"' { "\"\"".into() } else { c.to_string() })
+            quote_with(text, |c| if c == '"' { "\"\"".into() } else { c.to_string() })
         }
         Value::Str(_) => return Err("characters beyond ASCII"),
         Value::Data(_) => return Err("records and options"),
@@ -378,12 +380,12 @@ fn constant(value: &Value) -> Result<String, &'static str> {
     })
 }
 
-fn float(r: &Rational) -> String {
+fn float_literal(r: &Rational) -> String {
     let text = format!("{:?}", r.to_f64());
     if r.is_negative() { format!("({text})") } else { text }
 }
 
-fn zero(sort: Sort) -> &'static str {
+fn zero_literal(sort: Sort) -> &'static str {
     match sort {
         Sort::Bool => "false",
         Sort::Int | Sort::Range { .. } => "0",
@@ -401,20 +403,20 @@ fn type_name(sort: Sort) -> &'static str {
     }
 }
 
-fn type_of(gate: &Gate) -> String {
+fn gate_type_name(gate: &Gate) -> String {
     format!("T_{}", info_name(gate))
 }
 
 fn info_name(gate: &Gate) -> String {
-    identifier(&gate.name)
+    class_name(&gate.name)
 }
 
 /// The name of a field: never a keyword.
 fn field_name(name: &str) -> String {
-    format!("f_{}", identifier(name))
+    format!("f_{}", class_name(name))
 }
 
 /// The name of a value of a step: `amt@1` is `v_amt_1`.
-fn variable(name: &str) -> String {
-    format!("v_{}", identifier(name))
+fn variable_name(name: &str) -> String {
+    format!("v_{}", class_name(name))
 }

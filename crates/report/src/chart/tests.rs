@@ -11,7 +11,7 @@ fn allowed(label: &str, switch: Option<&str>) -> Allowed {
 }
 
 fn drawn(steps: &[ChartStep], before: usize, instead: Option<&[Allowed]>, width: usize) -> String {
-    draw(&SequenceChart {
+    draw_chart(&SequenceChart {
         steps,
         before,
         note: instead.map_or(StepNote::Fine, |instead| StepNote::Instead(steps.len() - 1, instead)),
@@ -102,17 +102,17 @@ proptest! {
     ) {
         let instead: Option<Vec<Allowed>> =
             labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch }).collect());
-        let lines = draw(&SequenceChart {
+        let lines = draw_chart(&SequenceChart {
             steps: &steps, before: 3, width,
             note: instead.as_deref().map_or(StepNote::Forbidden(forbidden), |it| StepNote::Instead(forbidden, it)),
         });
         let lanes = |line: &str| {
             let bars: Vec<usize> =
-                line.match_indices('│').map(|(at, _)| columns(&line[..at])).collect();
+                line.match_indices('│').map(|(at, _)| count_columns(&line[..at])).collect();
             (bars.first().copied(), bars.last().copied())
         };
         for line in &lines {
-            prop_assert!(columns(line) <= width.max(MIN_WIDTH), "{line}");
+            prop_assert!(count_columns(line) <= width.max(MIN_WIDTH), "{line}");
             prop_assert!(!line.chars().any(char::is_control), "{line:?}");
         }
         // A bar inside a text or a note does not count: those have none here.
@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn a_hostile_value_of_a_megabyte_takes_three_lines(c in any::<char>()) {
         let steps = [step(LabelKind::Output, &c.to_string().repeat(200_000))];
-        let lines = draw(&SequenceChart { steps: &steps, before: 0, note: StepNote::Fine, width: WIDTH });
+        let lines = draw_chart(&SequenceChart { steps: &steps, before: 0, note: StepNote::Fine, width: WIDTH });
         prop_assert!(lines.len() <= 4);
     }
 }
@@ -151,7 +151,7 @@ fn parts_have_lanes() {
         step(LabelKind::Quiescence, "silence"),
         of(LabelKind::Output, "!server.done", "server"),
     ];
-    let lines = draw(&SequenceChart {
+    let lines = draw_chart(&SequenceChart {
         steps: &steps,
         before: 0,
         note: StepNote::Forbidden(steps.len() - 1),
@@ -164,7 +164,8 @@ fn parts_have_lanes() {
          3  │········ silence ········│          │          │
     ✗    4  │◀──────── !server.done ──┼──────────┼──────────│
     ");
-    let alone = draw(&SequenceChart { steps: &steps[..1], before: 0, note: StepNote::Fine, width: WIDTH });
+    let alone =
+        draw_chart(&SequenceChart { steps: &steps[..1], before: 0, note: StepNote::Fine, width: WIDTH });
     assert!(alone[0].ends_with("system"), "{alone:?}");
 }
 
@@ -178,7 +179,7 @@ fn a_forbidden_step_is_marked_where_it_is_and_not_at_the_end() {
     ];
     let instead = [allowed("!got_b(n: 2)", Some("b"))];
     let note = StepNote::Instead(1, &instead);
-    let lines = draw(&SequenceChart { steps: &steps, before: 0, note, width: 80 }).join("\n");
+    let lines = draw_chart(&SequenceChart { steps: &steps, before: 0, note, width: 80 }).join("\n");
     insta::assert_snapshot!(lines, @r"
             tester           system
          1  │── ?ask_b ──────────▶│

@@ -14,22 +14,22 @@ use ioxide_model::value::Value;
 
 use super::{EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph, switch_lines};
 use crate::control_characters::show_control_characters;
-use crate::describe::describe;
+use crate::describe::describe_switch;
 
 impl PictureGraph {
     /// Draws the parts of `model`, whose composition is `composition`.
-    pub(super) fn of_parts(model: &Model, composition: &Composition) -> Self {
+    pub(super) fn from_parts(model: &Model, composition: &Composition) -> Self {
         // Terms are put together anew, in a pool of their own.
         let mut model = model.clone();
         let mut firsts = Vec::with_capacity(composition.parts.len());
         let mut nodes = Vec::new();
         for part in &composition.parts {
             firsts.push(nodes.len());
-            nodes.extend(places(&model, part));
+            nodes.extend(part_nodes(&model, part));
         }
         let mut edges = Vec::new();
         for (id, part) in composition.parts.iter_enumerated() {
-            edges.extend(steps(&mut model, composition, (id, part), firsts[id.index()]));
+            edges.extend(part_edges(&mut model, composition, (id, part), firsts[id.index()]));
         }
         let title = show_control_characters(&model.sts.name);
         Self { title, nodes: nodes.into_iter().collect(), edges: edges.into_iter().collect() }
@@ -37,22 +37,22 @@ impl PictureGraph {
 }
 
 /// Returns a node for each location of a part; a part without locations, such as a channel, is one node.
-fn places(model: &Model, part: &SystemPart) -> Vec<GraphNode> {
+fn part_nodes(model: &Model, part: &SystemPart) -> Vec<GraphNode> {
     if part.places.is_empty() {
-        return vec![GraphNode { initial: true, ..GraphNode::named(&part.name) }];
+        return vec![GraphNode { initial: true, ..GraphNode::new(&part.name) }];
     }
     let start = part.control.and_then(|control| {
         let var = model.sts.vars.iter().find(|var| var.var == control)?;
-        place(model.pool.as_value(var.init?)?)
+        location_index(model.pool.as_value(var.init?)?)
     });
     let node = |(at, name): (usize, &std::sync::Arc<str>)| GraphNode {
         initial: at == start.unwrap_or(0),
-        ..GraphNode::named(&format!("{}: {name}", part.name))
+        ..GraphNode::new(&format!("{}: {name}", part.name))
     };
     part.places.iter().enumerate().map(node).collect()
 }
 
-fn place(value: &Value) -> Option<usize> {
+fn location_index(value: &Value) -> Option<usize> {
     match value {
         Value::Data(value) => usize::try_from(value.ctor).ok(),
         _ => None,
@@ -60,7 +60,7 @@ fn place(value: &Value) -> Option<usize> {
 }
 
 /// Returns the edges of a part, each with the switches of the system in which the part takes that step.
-fn steps(
+fn part_edges(
     model: &mut Model,
     composition: &Composition,
     (id, part): (PartId, &SystemPart),
@@ -72,15 +72,15 @@ fn steps(
     for (switch_id, switch) in switches {
         let moves = composition.moves.get(&switch.label).map(Vec::as_slice).unwrap_or_default();
         let Some(own) = moves.iter().find(|moved| moved.part == id) else { continue };
-        let (from, to) = ends(model, part, &switch);
+        let (from, to) = step_ends(model, part, &switch);
         let others: Vec<String> = moves
             .iter()
             .filter(|moved| moved.part != id)
             .map(|moved| format!("{}.{}", composition.parts[moved.part].name, moved.switch))
             .collect();
         let order = part.switches.iter().position(|label| *label == own.switch).unwrap_or(usize::MAX);
-        let share = share(model, part, &switch, &own.switch);
-        let mut lines = switch_lines(&describe(model, &share));
+        let share = share_of_part(model, part, &switch, &own.switch);
+        let mut lines = switch_lines(&describe_switch(model, &share));
         if part.places.is_empty() {
             // What a channel does with its packets needs no telling.
             lines.truncate(1);
@@ -91,7 +91,7 @@ fn steps(
             kind: model.sts.kind_of(&switch).into(),
             switch: Some(switch_id),
             doc: switch.doc.clone(),
-            ..GraphEdge::plain(GraphNodeId::new(first), GraphNodeId::new(first), "")
+            ..GraphEdge::with_text(GraphNodeId::new(first), GraphNodeId::new(first), "")
         };
         let key = (order, from, to, own.switch.to_string());
         let edge = found.entry(key).or_insert(GraphEdge { lines: lines.clone(), ..edge });
@@ -100,14 +100,14 @@ fn steps(
             edge.lines.retain(|line| is_meeting(line) || lines.contains(line));
         }
         if !others.is_empty() {
-            meets(edge, &others.join(" + "));
+            add_meeting(edge, &others.join(" + "));
         }
     }
     found.into_values().collect()
 }
 
 /// Adds to `edge` the other parts that take the step, up to a limit.
-fn meets(edge: &mut GraphEdge, others: &str) {
+fn add_meeting(edge: &mut GraphEdge, others: &str) {
     const MAX_TOLD: usize = 3;
     match edge.lines.iter_mut().find(|line| is_meeting(line)) {
         None => edge.lines.insert(
@@ -128,7 +128,7 @@ fn is_meeting(line: &EdgeLine) -> bool {
 }
 
 /// Returns the positions of the locations of `part` before and after a switch, read off its guard and its update.
-fn ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
+fn step_ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
     let Some(control) = part.control else { return (0, 0) };
     let pool = &model.pool;
     let at = |fact: Term| {
@@ -137,16 +137,16 @@ fn ends(model: &Model, part: &SystemPart, switch: &Switch) -> (usize, usize) {
         [(a, b), (b, a)]
             .into_iter()
             .find(|(var, _)| is_control(*var))
-            .and_then(|(_, value)| place(pool.as_value(value)?))
+            .and_then(|(_, value)| location_index(pool.as_value(value)?))
     };
     let from = pool.conjuncts(switch.guard).into_iter().find_map(at).unwrap_or(0);
     let after = switch.update.iter().find(|(var, _)| *var == control);
-    let to = after.and_then(|(_, term)| place(pool.as_value(*term)?)).unwrap_or(from);
+    let to = after.and_then(|(_, term)| location_index(pool.as_value(*term)?)).unwrap_or(from);
     (from, to)
 }
 
 /// Returns the share of a switch that concerns `part`: its own variables and the fields of the message, under `label`.
-fn share(model: &mut Model, part: &SystemPart, switch: &Switch, label: &str) -> Switch {
+fn share_of_part(model: &mut Model, part: &SystemPart, switch: &Switch, label: &str) -> Switch {
     let fields = model.sts.gates[switch.gate].fields.clone();
     let pool = &mut model.pool;
     let is_own = |var: &VarId| part.vars.contains(var) && part.control != Some(*var);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use ioxide_runner::event::{Event, EventKind, ShrunkTold};
+use ioxide_runner::event::{Event, EventKind, ShrunkRecord};
 use ioxide_runner::reporter::Reporter;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use super::latency::LatencyView;
 use super::run_tape::RunTape;
 use super::runs::{RunsPage, RunsView};
 use super::switch_totals::TakenView;
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use crate::summary::Summary;
 use crate::summary::json::{FiguresJson, ShapeJson};
 use crate::summary::parts::PartFamily;
@@ -47,13 +47,13 @@ struct SmallerRuns {
 
 impl SmallerRuns {
     /// Keeps a smaller run; it replaces an earlier one that was made from the same run.
-    fn add(&mut self, told: &ShrunkTold) {
-        let number = from_one(told.run);
+    fn add_shrunk(&mut self, told: &ShrunkRecord) {
+        let number = number_from_one(told.run);
         if let Some(at) = self.kept.iter().position(|(other, _)| *other == number) {
             let (_, earlier) = self.kept.remove(at);
             self.room_used -= earlier.tape.weight();
         }
-        let smaller = SmallerView::of(told);
+        let smaller = SmallerView::new(told);
         // The first of all is kept however large it is: somebody will want to see it.
         let has_room = self.room_used == 0 || self.room_used + smaller.tape.weight() <= ROOM_FOR_SMALLER;
         if has_room && self.kept.len() < MAX_SMALLER {
@@ -90,8 +90,8 @@ impl CampaignPage {
             latency: self.runs.latency.view(),
             smaller: &self.smaller.kept,
             smaller_unkept: self.smaller.unkept,
-            values: self.summary.values.counts().map(SentView::of).collect(),
-            parts: self.summary.families(),
+            values: self.summary.values.counts().map(SentView::new).collect(),
+            parts: self.summary.part_families(),
         }
     }
 }
@@ -132,9 +132,9 @@ struct SmallerView {
 }
 
 impl SmallerView {
-    fn of(told: &ShrunkTold) -> Self {
+    fn new(told: &ShrunkRecord) -> Self {
         Self {
-            tape: RunTape::of(&told.trace),
+            tape: RunTape::from_labels(&told.trace),
             forbidden: told.step.unwrap_or(told.trace.len()),
             from: told.from,
             attempts: told.attempts,
@@ -158,18 +158,18 @@ struct SentView<'v> {
 }
 
 impl<'v> SentView<'v> {
-    fn of(told: ValueCounts<'v>) -> Self {
+    fn new(told: ValueCounts<'v>) -> Self {
         let ValueCounts { message, field, are_numbers, shape, values, beyond } = told;
-        Self { message, field, are_numbers, shape: shape.map(ShapeJson::of), values, beyond }
+        Self { message, field, are_numbers, shape: shape.map(ShapeJson::new), values, beyond }
     }
 }
 
 impl Reporter for CampaignPage {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.event {
-            EventKind::RunStarted(told) => self.runs.start(told, event.time_ns),
-            EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.step(event, told),
-            EventKind::Shrunk(told) => self.smaller.add(told),
+            EventKind::RunStarted(told) => self.runs.start_run(told, event.time_ns),
+            EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.add_step(event, told),
+            EventKind::Shrunk(told) => self.smaller.add_shrunk(told),
             EventKind::CampaignStarted(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
@@ -178,8 +178,8 @@ impl Reporter for CampaignPage {
             | EventKind::Replayed(_)
             | EventKind::CampaignFinished(_) => (),
         }
-        if let Some(ended) = self.summary.add(event) {
-            self.runs.end(&ended);
+        if let Some(ended) = self.summary.add_event(event) {
+            self.runs.end_run(&ended);
         }
         Ok(())
     }
@@ -189,7 +189,7 @@ impl Reporter for CampaignPage {
 mod tests {
     use super::*;
     use crate::summary::samples::failing;
-    use ioxide_runner::event::LabelTold;
+    use ioxide_runner::event::LabelRecord;
 
     #[test]
     fn smaller_runs_are_bounded_and_those_left_out_counted() {
@@ -200,18 +200,18 @@ mod tests {
         let told = told.as_mut().expect("a run was made smaller");
         let mut smaller = SmallerRuns::default();
         for run in 0..3 {
-            smaller.add(&ShrunkTold { run, ..told.clone() });
-            smaller.add(&ShrunkTold { run, ..told.clone() });
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
         }
         assert_eq!((smaller.kept.len(), smaller.unkept), (3, 0), "one for each run");
         let used = smaller.room_used;
         assert_eq!(used, smaller.kept.iter().map(|(_, kept)| kept.tape.weight()).sum::<usize>());
         let step = told.trace.first().expect("it has steps").clone();
         told.trace = (0..100)
-            .map(|n| LabelTold { text: format!("{n} {}", "x".repeat(90_000)), ..step.clone() })
+            .map(|n| LabelRecord { text: format!("{n} {}", "x".repeat(90_000)), ..step.clone() })
             .collect();
         for run in [3, 4, u64::MAX] {
-            smaller.add(&ShrunkTold { run, ..told.clone() });
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
         }
         assert!(smaller.room_used <= ROOM_FOR_SMALLER);
         assert_eq!(smaller.kept.len() as u64 + smaller.unkept, 6);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{LabelKind, LabelTold};
+use ioxide_runner::event::{LabelKind, LabelRecord};
 use ioxide_runner::line::cut;
 use serde::Serialize;
 
@@ -29,33 +29,33 @@ pub(super) struct LatencyView<'l> {
 
 impl LatencyPage {
     /// Counts an answer that took `ns`; labels other than outputs, and times of 0, do not count.
-    pub(super) fn add(&mut self, label: &LabelTold, ns: u64) {
+    pub(super) fn add_answer(&mut self, label: &LabelRecord, ns: u64) {
         if label.kind != LabelKind::Output || ns == 0 {
             return;
         }
         let gate = cut(&label.label, 200);
         if self.gates.len() < MAX_GATES || self.gates.contains_key(&gate) {
-            *self.gates.entry(gate).or_default().entry(class(ns)).or_default() += 1;
+            *self.gates.entry(gate).or_default().entry(time_class(ns)).or_default() += 1;
         }
     }
 
     /// Returns every message with its classes.
     pub(super) fn view(&self) -> Vec<LatencyView<'_>> {
         let classes =
-            |counts: &BTreeMap<u32, u64>| counts.iter().map(|(&class, &n)| (begin(class), n)).collect();
+            |counts: &BTreeMap<u32, u64>| counts.iter().map(|(&class, &n)| (class_start(class), n)).collect();
         let view = |(label, counts)| LatencyView { label, classes: classes(counts) };
         self.gates.iter().map(view).collect()
     }
 }
 
 /// The class of a time: two for every power of two.
-fn class(ns: u64) -> u32 {
+fn time_class(ns: u64) -> u32 {
     let power = ns.max(1).ilog2();
-    2 * power + u32::from(ns >= begin(2 * power + 1))
+    2 * power + u32::from(ns >= class_start(2 * power + 1))
 }
 
 /// The shortest time of a class, in nanoseconds.
-fn begin(class: u32) -> u64 {
+fn class_start(class: u32) -> u64 {
     let power = 1u64 << (class / 2).min(62);
     if class.is_multiple_of(2) { power } else { power + power / 2 - power / 12 }
 }
@@ -67,8 +67,11 @@ mod tests {
     #[test]
     fn a_time_is_in_the_class_that_begins_below_it() {
         for ns in (1..5000).chain([1_000_000, 999_999_999, u64::MAX]) {
-            let class = class(ns);
-            assert!(begin(class) <= ns && (class >= 124 || ns < begin(class + 1)), "{ns} in {class}");
+            let class = time_class(ns);
+            assert!(
+                class_start(class) <= ns && (class >= 124 || ns < class_start(class + 1)),
+                "{ns} in {class}"
+            );
         }
     }
 }

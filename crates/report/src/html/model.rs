@@ -6,9 +6,9 @@ use ioxide_model::sts::{GateKind, Location, Model, Switch, SwitchId};
 use serde::Serialize;
 
 use crate::control_characters::{excerpt, show_control_characters};
-use crate::describe::{describe, kind_word};
+use crate::describe::{describe_switch, kind_word};
 use crate::graph::PictureGraph;
-use crate::svg::{PictureUse, SvgConfig, svg};
+use crate::svg::{PictureUse, SvgConfig, draw_svg};
 
 /// The number of characters of a source text.
 const MAX_SOURCE: usize = 2_000;
@@ -47,7 +47,7 @@ impl ModelPart {
     ) -> Self {
         let sts = &model.sts;
         let switch = |(id, switch): (SwitchId, &Switch)| {
-            SwitchShown::of(model, sources, switch, reach.and_then(|reach| reach.get(id)))
+            SwitchShown::new(model, sources, switch, reach.and_then(|reach| reach.get(id)))
         };
         let location = |location: &Location| LocationShown {
             name: location.name.to_string(),
@@ -66,16 +66,16 @@ impl ModelPart {
                 .map(|gate| (gate.name.to_string(), kind_word(gate.kind), gate.doc.clone()))
                 .collect(),
         };
-        Self { name: show_control_characters(&sts.name), picture: picture(model), view }
+        Self { name: show_control_characters(&sts.name), picture: draw_model(model), view }
     }
 }
 
 /// Returns the picture of a model; of a large one, with the names of switches instead of their texts.
 #[must_use]
-pub fn picture(model: &Model) -> String {
-    let graph = PictureGraph::of(model);
+pub fn draw_model(model: &Model) -> String {
+    let graph = PictureGraph::from_model(model);
     let graph = if graph.edges().len() > MAX_DRAWN_IN_FULL { graph.with_short_lines() } else { graph };
-    svg(&graph, SvgConfig { direction: None, form: PictureUse::Inline })
+    draw_svg(&graph, SvgConfig { direction: None, form: PictureUse::Inline })
 }
 
 /// A model in the JSON document.
@@ -133,9 +133,9 @@ enum ReachWord {
 }
 
 impl SwitchShown {
-    fn of(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Self {
+    fn new(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Self {
         let sts = &model.sts;
-        let text = describe(model, switch);
+        let text = describe_switch(model, switch);
         let source = sources.slice(switch.span);
         let place = (!source.is_empty()).then(|| sources.line_column(switch.span));
         let (word, why) = match reach {
@@ -156,7 +156,7 @@ impl SwitchShown {
             resets: text.resets,
             file: place.map(|_| sources.file(switch.span.file).name.clone()),
             line: place.map(|place| place.line),
-            source: shortened(source),
+            source: shorten_source(source),
             doc: switch.doc.clone(),
             reqs: switch.reqs.iter().map(|req| req.to_string()).collect(),
             reach: word,
@@ -166,7 +166,7 @@ impl SwitchShown {
 }
 
 /// A source text of bounded length, its lines kept.
-fn shortened(source: &str) -> String {
+fn shorten_source(source: &str) -> String {
     let lines: Vec<String> = source.lines().map(|line| excerpt(line, MAX_SOURCE)).collect();
     let text = lines.join("\n");
     match text.char_indices().nth(MAX_SOURCE) {

@@ -19,12 +19,12 @@ const MAX_TITLE: usize = 120;
 /// Writes the whole page.
 ///
 /// The headline comes before the data, so a reader sees it while the rest loads, and without any script.
-pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_page(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
     let (about, verdict) = page.headline();
-    let title = escaped(&excerpt(&about, MAX_TITLE));
-    let verdict = escaped(&excerpt(&verdict, MAX_TITLE));
+    let title = escape(&excerpt(&about, MAX_TITLE));
+    let verdict = escape(&excerpt(&verdict, MAX_TITLE));
     let policy = POLICY.trim();
-    let picture = page.picture();
+    let picture = page.model_picture();
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -38,7 +38,7 @@ pub(super) fn write(page: &ReportPage, out: &mut dyn Write) -> io::Result<()> {
          <template id=\"picture\">{picture}</template>\n\
          <script type=\"application/json\" id=\"data\">"
     )?;
-    serde_json::to_writer(ScriptData(out), &page.view())?;
+    serde_json::to_writer(ScriptData(out), &page.document_view())?;
     write!(out, "</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
 }
 
@@ -60,6 +60,6 @@ impl Write for ScriptData<'_> {
 }
 
 /// `text` for the inside of an element.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

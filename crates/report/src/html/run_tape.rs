@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use ioxide_runner::event::{LabelTold, StepTold};
+use ioxide_runner::event::{LabelRecord, StepRecord};
 use ioxide_runner::line::cut;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -75,17 +75,17 @@ impl RunTape {
 
     /// Returns a tape of a trace without times, beliefs or switches, such as one that was made smaller.
     #[must_use]
-    pub fn of(labels: &[LabelTold]) -> Self {
+    pub fn from_labels(labels: &[LabelRecord]) -> Self {
         let mut tape = Self::default();
         for label in labels {
-            tape.push(label, &[], None, 0);
+            tape.push_step(label, &[], None, 0);
         }
         tape
     }
 
     /// Adds a step.
-    pub fn add(&mut self, told: &StepTold, time_ns: u64) {
-        self.push(&told.label, &told.switches, told.belief, time_ns.saturating_sub(self.began_ns));
+    pub fn add_step(&mut self, told: &StepRecord, time_ns: u64) {
+        self.push_step(&told.label, &told.switches, told.belief, time_ns.saturating_sub(self.began_ns));
     }
 
     /// Returns the number of steps, those dropped included.
@@ -106,18 +106,18 @@ impl RunTape {
         self.bytes + 16 * self.steps.len()
     }
 
-    fn push(&mut self, label: &LabelTold, switches: &[String], belief: Option<usize>, time_ns: u64) {
+    fn push_step(&mut self, label: &LabelRecord, switches: &[String], belief: Option<usize>, time_ns: u64) {
         if self.steps.len() == MAX_STEPS || self.bytes > MAX_BYTES {
-            self.forget();
+            self.drop_first_quarter();
         }
         self.passed_ns = self.passed_ns.saturating_add(label.delay_ns.unwrap_or(0));
         let belief = belief.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
-        let (label, set) = (self.label(label), self.set(switches));
+        let (label, set) = (self.label_index(label), self.set_index(switches));
         self.steps.push(TapeStep { label, set, belief, time_ns, passed_ns: self.passed_ns });
     }
 
     /// Drops the first quarter of the steps, and the labels and sets that no other step refers to.
-    fn forget(&mut self) {
+    fn drop_first_quarter(&mut self) {
         let gone = self.steps.len().div_ceil(4);
         self.steps.drain(..gone);
         self.before += gone;
@@ -128,25 +128,25 @@ impl RunTape {
             let TapeStep { label, set, .. } = self.steps[at];
             let (entry, place) = &mut labels[label as usize];
             if let Some(entry) = entry.take() {
-                *place = self.keep(entry);
+                *place = self.keep_entry(entry);
             }
             self.steps[at].label = *place;
-            self.steps[at].set = self.set(&sets[set as usize]);
+            self.steps[at].set = self.set_index(&sets[set as usize]);
         }
     }
 
     /// Adds an entry to the table and returns its position.
-    fn keep(&mut self, entry: TapeEntry) -> u32 {
+    fn keep_entry(&mut self, entry: TapeEntry) -> u32 {
         let at = u32::try_from(self.labels.len()).unwrap_or(u32::MAX);
         self.bytes += entry.weight();
         // Where two have the same number, the first is found.
-        self.by_text.entry(entry.number()).or_insert(at);
+        self.by_text.entry(entry.hash_shown()).or_insert(at);
         self.labels.push(entry);
         at
     }
 
     /// Returns the position of a label in the table, and adds it if it is new.
-    fn label(&mut self, label: &LabelTold) -> u32 {
+    fn label_index(&mut self, label: &LabelRecord) -> u32 {
         let chars = label.text.chars().count();
         let text = cut(&label.text, MAX_TEXT);
         let raw = label.raw.as_ref().map(|raw| cut(raw, MAX_TEXT));
@@ -154,7 +154,7 @@ impl RunTape {
         let gate = cut(&label.label, MAX_NAME);
         let part = label.part.as_ref().map(|part| cut(part, MAX_NAME));
         let entry = TapeEntry {
-            kind: ShownStepKind::of(label.kind).code(),
+            kind: ShownStepKind::from_label_kind(label.kind).code(),
             gate,
             text,
             args: String::new(),
@@ -162,23 +162,26 @@ impl RunTape {
             raw,
             part,
         };
-        if let Some(&at) = self.by_text.get(&entry.number())
-            && self.labels.get(at as usize).is_some_and(|old| old.is_as(&entry))
+        if let Some(&at) = self.by_text.get(&entry.hash_shown())
+            && self.labels.get(at as usize).is_some_and(|old| old.is_shown_alike(&entry))
         {
             return at;
         }
         let args =
             if label.args.is_empty() { String::new() } else { Json::Object(label.args.clone()).to_string() };
-        self.keep(TapeEntry { args: if args.len() <= MAX_TEXT { args } else { String::new() }, ..entry })
+        self.keep_entry(TapeEntry {
+            args: if args.len() <= MAX_TEXT { args } else { String::new() },
+            ..entry
+        })
     }
 
     /// Returns the position of a set of switches in the table, and adds it if it is new.
-    fn set(&mut self, switches: &[String]) -> u32 {
+    fn set_index(&mut self, switches: &[String]) -> u32 {
         if let Some(&at) = self.by_set.get(switches) {
             return at;
         }
         let at = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
-        self.bytes += weight_of(switches);
+        self.bytes += set_weight(switches);
         self.sets.push(switches.to_vec());
         self.by_set.insert(switches.to_vec(), at);
         at
@@ -186,7 +189,7 @@ impl RunTape {
 
     /// Returns the times between steps, in nanoseconds: model time if the run has delays, else wall-clock time; `None`
     /// if no time passed.
-    fn times(&self) -> Option<Vec<u64>> {
+    fn step_times(&self) -> Option<Vec<u64>> {
         let time = |step: &TapeStep| if self.passed_ns > 0 { step.passed_ns } else { step.time_ns };
         let mut last = 0;
         let mut deltas = Vec::with_capacity(self.steps.len());
@@ -199,20 +202,20 @@ impl RunTape {
 }
 
 /// Returns the approximate size of a set of switches on the page, in bytes.
-fn weight_of(switches: &[String]) -> usize {
+fn set_weight(switches: &[String]) -> usize {
     switches.iter().map(|switch| switch.len() + 3).sum()
 }
 
 impl TapeEntry {
     /// Returns a hash of the shown parts of the entry.
-    fn number(&self) -> u64 {
+    fn hash_shown(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.kind, &self.text, &self.raw).hash(&mut hasher);
         hasher.finish()
     }
 
     /// Returns whether kind, text and wire text of both entries are the same.
-    fn is_as(&self, other: &Self) -> bool {
+    fn is_shown_alike(&self, other: &Self) -> bool {
         (self.kind, &self.text, &self.raw) == (other.kind, &other.text, &other.raw)
     }
 
@@ -254,7 +257,7 @@ struct LabelView<'t>(
 );
 
 impl<'t> LabelView<'t> {
-    fn of(entry: &'t TapeEntry) -> Self {
+    fn new(entry: &'t TapeEntry) -> Self {
         let args = serde_json::from_str(&entry.args).unwrap_or(Json::Null);
         let (raw, part) = (entry.raw.as_deref(), entry.part.as_deref());
         Self(entry.kind, &entry.gate, &entry.text, args, entry.of, raw, part)
@@ -265,12 +268,12 @@ impl Serialize for RunTape {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         let tape = TapeView {
             before: self.before,
-            labels: self.labels.iter().map(LabelView::of).collect(),
+            labels: self.labels.iter().map(LabelView::new).collect(),
             sets: &self.sets,
             label: self.steps.iter().map(|step| step.label).collect(),
             set: self.steps.iter().map(|step| step.set).collect(),
             belief: self.steps.iter().map(|step| step.belief).collect(),
-            time: self.times(),
+            time: self.step_times(),
         };
         tape.serialize(out)
     }
@@ -282,12 +285,12 @@ mod tests {
     use ioxide_runner::event::LabelKind;
     use serde_json::{Map, json};
 
-    fn shown(tape: &RunTape) -> Json {
+    fn shown_parts(tape: &RunTape) -> Json {
         serde_json::to_value(tape).unwrap()
     }
 
-    fn label_told(kind: LabelKind, text: &str) -> LabelTold {
-        LabelTold {
+    fn label_told(kind: LabelKind, text: &str) -> LabelRecord {
+        LabelRecord {
             kind,
             label: "m".into(),
             args: Map::new(),
@@ -299,18 +302,18 @@ mod tests {
         }
     }
 
-    fn step(step: usize, text: &str) -> StepTold {
+    fn step(step: usize, text: &str) -> StepRecord {
         let label = label_told(LabelKind::Input, text);
-        StepTold { step, label, belief: Some(1), switches: vec!["r0".into()] }
+        StepRecord { step, label, belief: Some(1), switches: vec!["r0".into()] }
     }
 
     #[test]
     fn what_is_said_twice_is_kept_once() {
         let mut tape = RunTape::new(100);
         for (n, text) in ["a", "b", "a"].into_iter().enumerate() {
-            tape.add(&step(n + 1, text), 100 + 10 * n as u64);
+            tape.add_step(&step(n + 1, text), 100 + 10 * n as u64);
         }
-        let json = shown(&tape);
+        let json = shown_parts(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
         assert_eq!(
             json["labels"],
@@ -324,10 +327,10 @@ mod tests {
     fn what_was_on_the_wire_is_kept_with_its_label() {
         let mut tape = RunTape::new(0);
         for raw in ["A 1", "A 01", "A 1"] {
-            let label = LabelTold { raw: Some(raw.into()), ..label_told(LabelKind::Input, "?a(n: 1)") };
-            tape.add(&StepTold { label, ..step(1, "a") }, 0);
+            let label = LabelRecord { raw: Some(raw.into()), ..label_told(LabelKind::Input, "?a(n: 1)") };
+            tape.add_step(&StepRecord { label, ..step(1, "a") }, 0);
         }
-        let json = shown(&tape);
+        let json = shown_parts(&tape);
         assert_eq!(json["label"], json!([0, 1, 0]));
         assert_eq!((&json["labels"][0][5], &json["labels"][1][5]), (&json!("A 1"), &json!("A 01")));
     }
@@ -335,23 +338,23 @@ mod tests {
     #[test]
     fn a_label_says_whose_it_is() {
         let mut tape = RunTape::new(0);
-        let label = LabelTold { part: Some("client[2]".into()), ..label_told(LabelKind::Output, "!a") };
-        tape.add(&StepTold { label, ..step(1, "a") }, 0);
-        assert_eq!(shown(&tape)["labels"][0][6], json!("client[2]"));
+        let label = LabelRecord { part: Some("client[2]".into()), ..label_told(LabelKind::Output, "!a") };
+        tape.add_step(&StepRecord { label, ..step(1, "a") }, 0);
+        assert_eq!(shown_parts(&tape)["labels"][0][6], json!("client[2]"));
     }
 
     #[test]
     fn delays_of_the_model_are_its_time() {
-        let delay = |ns| LabelTold { delay_ns: Some(ns), ..label_told(LabelKind::Delay, "1 s") };
-        let tape = RunTape::of(&[delay(5), label_told(LabelKind::Input, "a"), delay(7)]);
-        assert_eq!(shown(&tape)["time"], json!([5, 0, 7]));
+        let delay = |ns| LabelRecord { delay_ns: Some(ns), ..label_told(LabelKind::Delay, "1 s") };
+        let tape = RunTape::from_labels(&[delay(5), label_told(LabelKind::Input, "a"), delay(7)]);
+        assert_eq!(shown_parts(&tape)["time"], json!([5, 0, 7]));
     }
 
     #[test]
     fn long_texts_are_cut_and_say_so() {
         let mut tape = RunTape::default();
-        tape.add(&step(1, &"x".repeat(1 << 20)), 0);
-        let json = shown(&tape);
+        tape.add_step(&step(1, &"x".repeat(1 << 20)), 0);
+        let json = shown_parts(&tape);
         assert_eq!(json["labels"][0][4], 1 << 20);
         assert!(json["labels"][0][2].as_str().unwrap().chars().count() <= MAX_TEXT + 1);
         assert_eq!(json["time"], Json::Null, "no time passed");
@@ -361,10 +364,10 @@ mod tests {
     fn the_last_steps_of_an_endless_run_are_kept() {
         let mut tape = RunTape::default();
         for n in 0..=MAX_STEPS {
-            tape.add(&step(n + 1, "a"), 0);
+            tape.add_step(&step(n + 1, "a"), 0);
         }
         assert_eq!(tape.len(), MAX_STEPS + 1);
-        let json = shown(&tape);
+        let json = shown_parts(&tape);
         let before = json["before"].as_u64().unwrap() as usize;
         assert_eq!(before + json["label"].as_array().unwrap().len(), MAX_STEPS + 1);
         assert!(before > 0);
@@ -376,12 +379,12 @@ mod tests {
         let mut tape = RunTape::default();
         let long = "x".repeat(1000);
         for n in 0..60_000 {
-            tape.add(&step(n + 1, &format!("{n} {long}")), 0);
+            tape.add_step(&step(n + 1, &format!("{n} {long}")), 0);
             assert!(tape.bytes <= MAX_BYTES + 2000, "{n}");
         }
         assert_eq!(tape.len(), 60_000);
         assert!(tape.labels.len() == tape.steps.len() && tape.by_text.len() == tape.steps.len());
-        let json = shown(&tape);
+        let json = shown_parts(&tape);
         let last = json["label"].as_array().unwrap().last().unwrap().as_u64().unwrap() as usize;
         assert!(json["labels"][last][2].as_str().unwrap().starts_with("59999 "), "the last steps are kept");
     }

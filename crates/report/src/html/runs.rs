@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{Event, Explanation, FindingTold, RunOutcome, RunStarted, StepTold};
+use ioxide_runner::event::{Event, Explanation, FindingRecord, RunOutcome, RunStarted, StepRecord};
 use ioxide_runner::line::cut;
 use serde::Serialize;
 
 use super::latency::LatencyPage;
 use super::run_tape::RunTape;
 use super::switch_totals::{self, InRun, SwitchTotals};
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use crate::summary::{EndedRun, Novelty};
 
 /// The number of runs listed.
@@ -51,37 +51,37 @@ struct OpenRun {
 }
 
 impl RunsPage {
-    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
-        self.begun_last = told.run;
-        *self.open(told.run) =
+    pub(super) fn start_run(&mut self, started: &RunStarted, time_ns: u64) {
+        self.begun_last = started.run;
+        *self.open_run(started.run) =
             OpenRun { tape: RunTape::new(time_ns), in_run: InRun::new(), last_ns: time_ns };
     }
 
     /// Returns the run under way of this number; it begins if there is none.
-    fn open(&mut self, number: u64) -> &mut OpenRun {
+    fn open_run(&mut self, number: u64) -> &mut OpenRun {
         if self.open.len() >= MAX_OPEN && !self.open.contains_key(&number) {
             self.open.pop_first();
         }
         self.open.entry(number).or_default()
     }
 
-    pub(super) fn step(&mut self, event: &Event, told: &StepTold) {
-        let open = self.open(event.run.unwrap_or(self.begun_last));
-        open.tape.add(told, event.time_ns);
-        switch_totals::count(&mut open.in_run, told);
+    pub(super) fn add_step(&mut self, event: &Event, told: &StepRecord) {
+        let open = self.open_run(event.run.unwrap_or(self.begun_last));
+        open.tape.add_step(told, event.time_ns);
+        switch_totals::count_step(&mut open.in_run, told);
         let passed_ns = event.time_ns.saturating_sub(std::mem::replace(&mut open.last_ns, event.time_ns));
-        self.latency.add(&told.label, passed_ns);
+        self.latency.add_answer(&told.label, passed_ns);
     }
 
-    pub(super) fn end(&mut self, ended: &EndedRun) {
+    pub(super) fn end_run(&mut self, ended: &EndedRun) {
         let number = ended.run.number;
         let open = self.open.remove(&number).unwrap_or_default();
-        self.taken.settle(open.in_run, number, ended.outcome);
+        self.taken.add_run(open.in_run, number, ended.outcome);
         let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);
         if is_trouble && self.details.len() < MAX_DETAILS {
-            self.details.insert(number, TroubleView::of(ended));
+            self.details.insert(number, TroubleView::new(ended));
         }
-        let has_tape = self.keep(number, open.tape, ended);
+        let has_tape = self.keep_tape(number, open.tape, ended);
         if self.listed.len() == MAX_LISTED {
             self.unlisted += 1;
             return;
@@ -91,7 +91,7 @@ impl RunsPage {
             Novelty::None | Novelty::Unlisted => None,
         };
         self.listed.push(RunRow(
-            from_one(number),
+            number_from_one(number),
             ended.outcome,
             ended.steps,
             ended.time_ns,
@@ -104,7 +104,7 @@ impl RunsPage {
     }
 
     /// Keeps a tape if there is room for it, and returns whether it did.
-    fn keep(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
+    fn keep_tape(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
         let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
         let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, ROOM) };
         // The first of all is kept however large it is: somebody will want to see it.
@@ -150,12 +150,12 @@ pub(super) struct TroubleView {
     /// The number of the forbidden step, from 1; `None` if the run did not fail.
     forbidden: Option<usize>,
     explanation: Option<Explanation>,
-    finding: Option<FindingTold>,
+    finding: Option<FindingRecord>,
     last_words: String,
 }
 
 impl TroubleView {
-    fn of(ended: &EndedRun) -> Self {
+    fn new(ended: &EndedRun) -> Self {
         let run = &ended.run;
         Self {
             reason: run.reason().to_owned(),
@@ -175,9 +175,9 @@ impl RunsPage {
             columns: &COLUMNS,
             listed: &self.listed,
             unlisted: self.unlisted,
-            open: self.open.keys().map(|number| from_one(*number)).collect(),
-            details: self.details.iter().map(|(number, told)| (from_one(*number), told)).collect(),
-            tapes: tapes.map(|(number, tape)| (from_one(*number), tape)).collect(),
+            open: self.open.keys().map(|number| number_from_one(*number)).collect(),
+            details: self.details.iter().map(|(number, told)| (number_from_one(*number), told)).collect(),
+            tapes: tapes.map(|(number, tape)| (number_from_one(*number), tape)).collect(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::graph::PictureGraph;
-use crate::svg::{PictureUse, SvgConfig, svg};
+use crate::svg::{PictureUse, SvgConfig, draw_svg};
 
 /// The number of tests listed.
 pub const MAX_TESTS: usize = 20_000;
@@ -55,7 +55,8 @@ impl SuitePage {
     /// A suite of the machine that `graph` draws.
     #[must_use]
     pub fn new(graph: PictureGraph, told: SuiteTold) -> Self {
-        let picture = svg(&graph.bundled(), SvgConfig { direction: None, form: PictureUse::Inline });
+        let picture =
+            draw_svg(&graph.bundle_edges(), SvgConfig { direction: None, form: PictureUse::Inline });
         Self { told, picture }
     }
 

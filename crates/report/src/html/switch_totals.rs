@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use ioxide_model::label::certain_switch;
-use ioxide_runner::event::{RunOutcome, StepTold};
+use ioxide_runner::event::{RunOutcome, StepRecord};
 use serde::Serialize;
 
 /// The number of runs named for each switch and outcome.
@@ -21,7 +21,7 @@ pub(super) struct TakenCount {
 }
 
 /// Counts a step of a run.
-pub(super) fn count(in_run: &mut InRun, told: &StepTold) {
+pub(super) fn count_step(in_run: &mut InRun, told: &StepRecord) {
     let is_certain = certain_switch(&told.switches).is_some();
     for switch in &told.switches {
         if !in_run.contains_key(switch) {
@@ -37,11 +37,11 @@ pub(super) fn count(in_run: &mut InRun, told: &StepTold) {
 /// The counts over all runs that ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SwitchTotals {
-    switches: BTreeMap<String, SwitchTold>,
+    switches: BTreeMap<String, SwitchRecord>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct SwitchTold {
+struct SwitchRecord {
     times: TakenCount,
     /// The number of runs that passed, failed, or ended otherwise, and the numbers of the first of each, from 1.
     runs: [(u64, Vec<u64>); 3],
@@ -51,7 +51,7 @@ struct SwitchTold {
 
 impl SwitchTotals {
     /// Adds the counts of run `number`, which ended with `outcome`.
-    pub(super) fn settle(&mut self, in_run: InRun, number: u64, outcome: RunOutcome) {
+    pub(super) fn add_run(&mut self, in_run: InRun, number: u64, outcome: RunOutcome) {
         let column = match outcome {
             RunOutcome::Pass => 0,
             RunOutcome::Fail => 1,
@@ -65,14 +65,14 @@ impl SwitchTotals {
             let (n, first) = &mut told.runs[column];
             *n += 1;
             if first.len() < MAX_RUNS {
-                first.push(from_one(number));
+                first.push(number_from_one(number));
             }
         }
     }
 
     /// Returns the totals by the label of the switch.
     pub(super) fn view(&self) -> BTreeMap<&str, TakenView<'_>> {
-        self.switches.iter().map(|(switch, told)| (&**switch, TakenView::of(told))).collect()
+        self.switches.iter().map(|(switch, told)| (&**switch, TakenView::new(told))).collect()
     }
 }
 
@@ -98,7 +98,7 @@ struct RunListView<'t> {
 }
 
 impl<'t> TakenView<'t> {
-    fn of(told: &'t SwitchTold) -> Self {
+    fn new(told: &'t SwitchRecord) -> Self {
         let [passing, failing, others] = told.runs.each_ref().map(|(n, first)| RunListView { n: *n, first });
         Self {
             certain: told.times.certain,

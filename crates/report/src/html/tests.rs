@@ -119,7 +119,7 @@ fn numbers_are_counted_in_their_order_and_words_by_how_often() {
         label.kind = ioxide_runner::event::LabelKind::Input;
         label.args.insert("n".into(), number.into());
         label.args.insert("w".into(), word.into());
-        values.count(&label);
+        values.count_fields(&label);
     }
     let counts: Vec<_> = values.counts().collect();
     assert_eq!(counts[0].values, [("-1", 1), ("9", 2), ("10", 1)]);
@@ -129,7 +129,7 @@ fn numbers_are_counted_in_their_order_and_words_by_how_often() {
 
 #[test]
 fn a_large_graph_has_the_names_of_its_switches_only() {
-    let graph = crate::graph::PictureGraph::of(&samples::brp()).with_short_lines();
+    let graph = crate::graph::PictureGraph::from_model(&samples::brp()).with_short_lines();
     assert!(graph.edges().iter().all(|edge| edge.lines.len() == 1 && !edge.text().contains([':', ' '])));
 }
 

@@ -1,7 +1,7 @@
 //! One `testcase`, and the totals over all of them.
 
-use super::xml::{attribute, line};
-use crate::run_number::from_one;
+use super::xml::{attribute_value, text_line};
+use crate::run_number::number_from_one;
 use crate::summary::RunSummary;
 
 /// One `testcase`.
@@ -23,9 +23,11 @@ pub(super) enum JunitProblem<'a> {
 }
 
 impl JunitCase<'_> {
-    pub(super) fn xml(&self, class: &str, file: &str) -> String {
-        let file = if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute(file)) };
-        let (name, class, time) = (attribute(self.name), attribute(class), seconds(self.time_ns));
+    pub(super) fn to_xml(&self, class: &str, file: &str) -> String {
+        let file =
+            if file.is_empty() { String::new() } else { format!(" file=\"{}\"", attribute_value(file)) };
+        let (name, class, time) =
+            (attribute_value(self.name), attribute_value(class), seconds_text(self.time_ns));
         let open = format!("<testcase name=\"{name}\" classname=\"{class}\"{file} time=\"{time}\"");
         let (tag, message, kind) = match self.problem {
             JunitProblem::None => return format!("{open}/>\n"),
@@ -33,17 +35,20 @@ impl JunitCase<'_> {
             JunitProblem::Error(message) => ("error", message, " type=\"trouble\""),
             JunitProblem::Skipped(message) => ("skipped", message, ""),
         };
-        let text: Vec<String> = self.text.iter().map(|text| line(text)).collect();
+        let text: Vec<String> = self.text.iter().map(|text| text_line(text)).collect();
         let text = if text.is_empty() { String::new() } else { format!("\n{}\n", text.join("\n")) };
-        format!("{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n", attribute(message))
+        format!(
+            "{open}>\n<{tag} message=\"{}\"{kind}>{text}</{tag}>\n</testcase>\n",
+            attribute_value(message)
+        )
     }
 }
 
 /// Returns the name of a run: its goal, if any, and its number, which keeps names apart.
-pub(super) fn name(run: &RunSummary) -> String {
+pub(super) fn case_name(run: &RunSummary) -> String {
     match &*run.goal {
-        "" => format!("run {}", from_one(run.number)),
-        goal => format!("{goal} (run {})", from_one(run.number)),
+        "" => format!("run {}", number_from_one(run.number)),
+        goal => format!("{goal} (run {})", number_from_one(run.number)),
     }
 }
 
@@ -61,7 +66,7 @@ impl Totals {
     pub(super) const WIDEST: Self =
         Self { tests: u64::MAX, failures: u64::MAX, errors: u64::MAX, skipped: u64::MAX };
 
-    pub(super) fn add(&mut self, problem: &JunitProblem<'_>) {
+    pub(super) fn add_problem(&mut self, problem: &JunitProblem<'_>) {
         self.tests += 1;
         match problem {
             JunitProblem::None => (),
@@ -73,7 +78,7 @@ impl Totals {
 
     pub(super) fn attributes(&self, time_ns: u64) -> String {
         let Self { tests, failures, errors, skipped } = self;
-        let time = seconds(time_ns);
+        let time = seconds_text(time_ns);
         format!(
             "tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time}\""
         )
@@ -81,7 +86,7 @@ impl Totals {
 }
 
 /// Returns seconds with three decimals, rounded down.
-fn seconds(ns: u64) -> String {
+fn seconds_text(ns: u64) -> String {
     let ms = ns / 1_000_000;
     format!("{}.{:03}", ms / 1000, ms % 1000)
 }

@@ -11,7 +11,7 @@ use crate::summary::samples::{
 
 fn written(events: &[Event], limit: u64) -> String {
     let mut out = Cursor::new(Vec::new());
-    let mut junit = JunitReport::new(&mut out).listing(limit);
+    let mut junit = JunitReport::new(&mut out).with_listing_limit(limit);
     events.iter().for_each(|event| junit.event(event).unwrap());
     junit.finish().unwrap();
     String::from_utf8(out.into_inner()).unwrap()

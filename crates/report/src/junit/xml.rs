@@ -6,16 +6,16 @@ use crate::control_characters::{excerpt, show_control_characters};
 const MAX_ATTRIBUTE: usize = 500;
 
 /// `text` as the value of an attribute in double quotes.
-pub(super) fn attribute(text: &str) -> String {
-    escaped(&excerpt(text, MAX_ATTRIBUTE))
+pub(super) fn attribute_value(text: &str) -> String {
+    escape(&excerpt(text, MAX_ATTRIBUTE))
 }
 
 /// One line of text between tags.
-pub(super) fn line(text: &str) -> String {
-    escaped(&show_control_characters(text))
+pub(super) fn text_line(text: &str) -> String {
+    escape(&show_control_characters(text))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -60,7 +60,7 @@ impl Rect {
     }
 
     /// A box of twice the size `half` around `centre`.
-    pub(super) fn around(centre: Point, half: BoxSize) -> Self {
+    pub(super) fn centred_at(centre: Point, half: BoxSize) -> Self {
         let BoxSize { width, height } = half;
         Self { x: centre.x - width, y: centre.y - height, width: 2.0 * width, height: 2.0 * height }
     }

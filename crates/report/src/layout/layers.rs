@@ -64,11 +64,11 @@ pub struct LinkChain {
 }
 
 /// The items and layers of `part` under `ranking`.
-pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
+pub fn build_layers(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
     // Doubled ranks leave an odd layer between any two nodes, where a label fits whatever the length of its link.
     let step = if part.links.iter().any(|link| link.label.is_some()) { 2 } else { 1 };
-    let mut layered = nodes_only(part, ranking, step);
-    let longest = longest_bent(&layered, part);
+    let mut layered = layers_of_nodes(part, ranking, step);
+    let longest = max_bent_length(&layered, part);
     let mut fill = vec![0.0; layered.layers.len()];
     for link in part.links.ids() {
         layered.add_chain(part, ranking, link, longest, &mut fill);
@@ -77,18 +77,18 @@ pub fn layered(part: &ConnectedPart, ranking: &Ranking) -> LayeredGraph {
     for node in part.nodes.ids() {
         let n_ends = layered.before[node].len().max(layered.after[node].len());
         let half = &mut layered.body[node].half.across;
-        *half = half.max(side_for(n_ends) / 2.0);
+        *half = half.max(side_length(n_ends) / 2.0);
     }
     layered
 }
 
 /// Returns the length of the side of a node that `n_ends` links touch.
-fn side_for(n_ends: usize) -> f64 {
+fn side_length(n_ends: usize) -> f64 {
     let n_first = n_ends.min(FIRST_PORTS);
     (n_first + 1) as f64 * PORT.0 + (n_ends - n_first) as f64 * PORT.1
 }
 
-fn nodes_only(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGraph {
+fn layers_of_nodes(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGraph {
     let n_nodes = part.nodes.len();
     let layer: IndexVec<ItemId, usize> = ranking.rank.iter().map(|rank| rank * step).collect();
     let n_layers = layer.iter().max().map_or(0, |&last| last + 1);
@@ -97,18 +97,18 @@ fn nodes_only(part: &ConnectedPart, ranking: &Ranking, step: usize) -> LayeredGr
         layers[at].push(node);
     }
     LayeredGraph {
-        kind: IndexVec::filled(LayerItemKind::Node, n_nodes),
+        kind: IndexVec::from_elem(LayerItemKind::Node, n_nodes),
         body: part.nodes.iter().copied().collect(),
         layer,
-        before: IndexVec::filled(Vec::new(), n_nodes),
-        after: IndexVec::filled(Vec::new(), n_nodes),
+        before: IndexVec::from_elem(Vec::new(), n_nodes),
+        after: IndexVec::from_elem(Vec::new(), n_nodes),
         layers,
         chains: IndexVec::new(),
     }
 }
 
 /// Returns the greatest length of a link that still gets bends.
-fn longest_bent(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
+fn max_bent_length(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
     let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
     let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
     // Shortest first: they are the ones whose bends the drawing needs most, and a long one costs as much as many of them.
@@ -148,23 +148,23 @@ impl LayeredGraph {
                 continue;
             }
             let item = match link.label.filter(|_| is_label) {
-                Some(body) => self.add(LayerItemKind::Label, body, layer),
-                None => self.add(LayerItemKind::Bend, bend(), layer),
+                Some(body) => self.add_item(LayerItemKind::Label, body, layer),
+                None => self.add_item(LayerItemKind::Bend, bend_body(), layer),
             };
             chain.label = if is_label { Some(item) } else { chain.label };
-            self.join(previous, item);
+            self.join_items(previous, item);
             chain.items.push(item);
             previous = item;
         }
         // A free link is joined only where its items are on neighbouring layers: the later phases rely on that.
         if !is_free || bottom == top + 1 {
-            self.join(previous, last);
+            self.join_items(previous, last);
         }
         chain.items.push(last);
         self.chains.push(chain);
     }
 
-    fn add(&mut self, kind: LayerItemKind, body: ItemBody, layer: usize) -> ItemId {
+    fn add_item(&mut self, kind: LayerItemKind, body: ItemBody, layer: usize) -> ItemId {
         self.kind.push(kind);
         self.body.push(body);
         self.before.push(Vec::new());
@@ -175,13 +175,13 @@ impl LayeredGraph {
         item
     }
 
-    fn join(&mut self, above: ItemId, below: ItemId) {
+    fn join_items(&mut self, above: ItemId, below: ItemId) {
         self.after[above].push(below);
         self.before[below].push(above);
     }
 }
 
-fn bend() -> ItemBody {
+fn bend_body() -> ItemBody {
     let mut body = ItemBody::default();
     body.half.across = HALF_LINE;
     body

@@ -30,13 +30,13 @@ pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: Lay
     if labels.is_empty() {
         return;
     }
-    let stack = stack(labels);
+    let stack = stack_size(labels);
     let n_loops = labels.len() as f64;
     match direction {
         LayerDirection::Down => {
             let lane = if labels.len() == 1 { PITCH } else { LANE_HEIGHT };
             body.half.along = body.half.along.max(lane * n_loops / 2.0 + 4.0);
-            body.margin_after.across = reach(labels) + stack.width;
+            body.margin_after.across = label_distance(labels) + stack.width;
             // A stack of labels higher than the node reaches over both its ends, so room is reserved there as well.
             let beyond = (stack.height / 2.0 - body.half.along).max(0.0);
             body.margin_after.along = beyond;
@@ -52,15 +52,15 @@ pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: Lay
 }
 
 /// Label boxes and lines of the loops of a node drawn at `node`.
-pub fn draw(
+pub fn draw_loops(
     node: Rect,
     labels: &[Option<BoxSize>],
     direction: LayerDirection,
 ) -> Vec<(Option<Rect>, EdgeRoute)> {
-    let stack = stack(labels);
+    let stack = stack_size(labels);
     let corner = match direction {
         LayerDirection::Down => {
-            Point { x: node.right() + reach(labels), y: node.centre().y - stack.height / 2.0 }
+            Point { x: node.right() + label_distance(labels), y: node.centre().y - stack.height / 2.0 }
         }
         LayerDirection::Right => {
             Point { x: stack_left(node, labels.len()), y: node.bottom() + LABEL_DISTANCE }
@@ -69,28 +69,28 @@ pub fn draw(
     let mut y = corner.y;
     let mut rects = Vec::new();
     for label in labels {
-        let size = shown(*label);
+        let size = label_size(*label);
         rects.push(Rect { x: corner.x, y, width: size.width, height: size.height });
         y += size.height + LABEL_GAP;
     }
     // One loop is a petal; several would cross each other as petals, so they run in lanes.
     let routes = match (direction, &rects[..]) {
-        (LayerDirection::Down, [rect]) => vec![petal(node, *rect)],
-        (LayerDirection::Down, _) => ribbons(node, &rects),
+        (LayerDirection::Down, [rect]) => vec![single_loop(node, *rect)],
+        (LayerDirection::Down, _) => nested_loops(node, &rects),
         (LayerDirection::Right, _) => {
-            (0..rects.len()).map(|n| hanging(node, rects[n], n, rects.len())).collect()
+            (0..rects.len()).map(|n| hanging_loop(node, rects[n], n, rects.len())).collect()
         }
     };
     labels.iter().zip(rects).map(|(label, rect)| label.map(|_| rect)).zip(routes).collect()
 }
 
-fn shown(label: Option<BoxSize>) -> BoxSize {
+fn label_size(label: Option<BoxSize>) -> BoxSize {
     label.unwrap_or(BoxSize { width: 0.0, height: UNLABELLED_HEIGHT })
 }
 
 /// The size of all labels, one below the other.
-fn stack(labels: &[Option<BoxSize>]) -> BoxSize {
-    let sizes = || labels.iter().map(|&label| shown(label));
+fn stack_size(labels: &[Option<BoxSize>]) -> BoxSize {
+    let sizes = || labels.iter().map(|&label| label_size(label));
     BoxSize {
         width: sizes().map(|size| size.width).fold(0.0, f64::max),
         height: sizes().map(|size| size.height + LABEL_GAP).sum::<f64>() - LABEL_GAP,
@@ -103,7 +103,7 @@ fn stack_left(node: Rect, n_loops: usize) -> f64 {
 }
 
 /// Returns the distance between a node and the labels beside it.
-fn reach(labels: &[Option<BoxSize>]) -> f64 {
+fn label_distance(labels: &[Option<BoxSize>]) -> f64 {
     match labels.len() {
         1 => LABEL_DISTANCE,
         n_loops => 2.0 * HEAD_ROOM + 2.0 * PITCH * n_loops.div_ceil(2) as f64,
@@ -111,7 +111,7 @@ fn reach(labels: &[Option<BoxSize>]) -> f64 {
 }
 
 /// Returns the line of the only loop: from the right side of `node` to the left edge of `label` and back.
-fn petal(node: Rect, label: Rect) -> EdgeRoute {
+fn single_loop(node: Rect, label: Rect) -> EdgeRoute {
     let middle = node.centre().y;
     let spread = ((node.height - 8.0) / 2.0 - 1.0).clamp(1.0, 8.0);
     let tip = Point { x: label.x, y: label.centre().y };
@@ -141,7 +141,7 @@ fn petal(node: Rect, label: Rect) -> EdgeRoute {
 ///
 /// The labels are spread wider than the ends at the node, so lines run up or down on their way. Of those
 /// that run up the first does so nearest to the node, of those that run down the last: none crosses another.
-fn ribbons(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
+fn nested_loops(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
     let room = (node.height - 8.0).max(0.0) / labels.len() as f64;
     let heights: Vec<f64> = (0..labels.len()).map(|n| node.y + 4.0 + room * (n as f64 + 0.5)).collect();
     let goes_up: Vec<bool> = labels.iter().zip(&heights).map(|(it, here)| it.centre().y < *here).collect();
@@ -157,13 +157,13 @@ fn ribbons(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
         let far = near + END_DISTANCE.min(pitch / 2.0);
         let (out, back) = if up_here { (near, far) } else { (far, near) };
         let half = (END_DISTANCE / 2.0).min(room / 2.0).min(label.height / 2.0);
-        routes.push(ribbon(node, *label, here, half, (out, back)));
+        routes.push(nested_loop(node, *label, here, half, (out, back)));
     }
     routes
 }
 
 /// One of several loops: out at height `here`, up or down at the given places, into `label` and back.
-fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)) -> EdgeRoute {
+fn nested_loop(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)) -> EdgeRoute {
     let there = label.centre().y;
     let at = |x: f64, y: f64| Point { x, y };
     let corners = [
@@ -175,17 +175,17 @@ fn ribbon(node: Rect, label: Rect, here: f64, half: f64, (out, back): (f64, f64)
         at(back, here + half),
         at(node.right(), here + half),
     ];
-    rounded(at(node.right(), here - half), &corners)
+    round_corners(at(node.right(), here - half), &corners)
 }
 
 /// The line through `corners`, each but the last made round.
-fn rounded(start: Point, corners: &[Point]) -> EdgeRoute {
+fn round_corners(start: Point, corners: &[Point]) -> EdgeRoute {
     let mut steps = Vec::new();
     let mut before = start;
     for pair in corners.windows(2) {
         let (corner, after) = (pair[0], pair[1]);
-        let radius = RADIUS.min(length(before, corner) / 2.0).min(length(corner, after) / 2.0);
-        let (from, to) = (towards(corner, before, radius), towards(corner, after, radius));
+        let radius = RADIUS.min(distance(before, corner) / 2.0).min(distance(corner, after) / 2.0);
+        let (from, to) = (point_towards(corner, before, radius), point_towards(corner, after, radius));
         steps.extend([RouteStep::Line(from), RouteStep::Curve(corner, corner, to)]);
         before = corner;
     }
@@ -193,13 +193,13 @@ fn rounded(start: Point, corners: &[Point]) -> EdgeRoute {
     EdgeRoute { start, steps }
 }
 
-fn length(a: Point, b: Point) -> f64 {
+fn distance(a: Point, b: Point) -> f64 {
     (a.x - b.x).hypot(a.y - b.y)
 }
 
 /// The point `by` away from `from` on the way to `to`.
-fn towards(from: Point, to: Point, by: f64) -> Point {
-    let length = length(from, to);
+fn point_towards(from: Point, to: Point, by: f64) -> Point {
+    let length = distance(from, to);
     if length <= by {
         return to;
     }
@@ -209,7 +209,7 @@ fn towards(from: Point, to: Point, by: f64) -> Point {
 
 /// Returns the line of a loop from the bottom of `node` down to the left edge of `label` and back; later loops hang
 /// outside.
-fn hanging(node: Rect, label: Rect, n: usize, n_loops: usize) -> EdgeRoute {
+fn hanging_loop(node: Rect, label: Rect, n: usize, n_loops: usize) -> EdgeRoute {
     let outer = node.x + PITCH * (2 * (n_loops - 1 - n)) as f64 + PITCH;
     let (start, end) = (Point { x: outer, y: node.bottom() }, Point { x: outer + PITCH, y: node.bottom() });
     let tip = Point { x: label.x, y: label.centre().y };

@@ -21,15 +21,15 @@ const SWEEPS: (usize, usize) = (24, 4);
 const MAX_IDLE_SWEEPS: usize = 6;
 
 /// Orders the items of every layer.
-pub fn order(layered: &mut LayeredGraph) {
+pub fn order_layers(layered: &mut LayeredGraph) {
     let n_items = layered.layer.len().max(1);
     let n_sweeps = (MAX_VISITS / (8 * n_items)).clamp(SWEEPS.1, SWEEPS.0);
     let mut best: Option<(usize, Vec<Vec<ItemId>>)> = None;
     // Two starts, because the heuristic depends on where it begins: from the first layer, and from the last.
     for side in [NeighbourSide::Before, NeighbourSide::After] {
-        layered.layers = first_order(layered, side);
+        layered.layers = depth_first_order(layered, side);
         let mut work = LayerOrder::new(layered);
-        work.improve(n_sweeps);
+        work.sweep_until_settled(n_sweeps);
         if best.as_ref().is_none_or(|(n_crossings, _)| work.best.0 < *n_crossings) {
             best = Some(work.best);
         }
@@ -41,10 +41,10 @@ pub fn order(layered: &mut LayeredGraph) {
 
 /// Returns the number of pairs of links that cross between neighbouring layers.
 #[cfg(test)]
-pub fn n_crossings(layered: &LayeredGraph) -> usize {
+pub fn count_crossings(layered: &LayeredGraph) -> usize {
     let at = positions(layered, &layered.layers);
     let pairs = layered.layers.windows(2);
-    pairs.map(|pair| crossings_between(layered, &at, &pair[0], pair[1].len())).sum()
+    pairs.map(|pair| count_crossings_between(layered, &at, &pair[0], pair[1].len())).sum()
 }
 
 /// The side on which an item's neighbours are considered.
@@ -66,9 +66,9 @@ impl NeighbourSide {
 /// The order in which a depth-first search meets the items, begun at the first or last layer.
 ///
 /// A tree drawn in this order has no crossing.
-fn first_order(layered: &LayeredGraph, side: NeighbourSide) -> Vec<Vec<ItemId>> {
+fn depth_first_order(layered: &LayeredGraph, side: NeighbourSide) -> Vec<Vec<ItemId>> {
     let forward = if side == NeighbourSide::Before { NeighbourSide::After } else { NeighbourSide::Before };
-    let mut met: IndexVec<ItemId, bool> = IndexVec::filled(false, layered.layer.len());
+    let mut met: IndexVec<ItemId, bool> = IndexVec::from_elem(false, layered.layer.len());
     let mut layers = vec![Vec::new(); layered.layers.len()];
     let mut starts: Vec<ItemId> = layered.layers.iter().flatten().copied().collect();
     if side == NeighbourSide::After {
@@ -104,11 +104,11 @@ impl<'l> LayerOrder<'l> {
         let at = positions(layered, &layers);
         let best = (usize::MAX, layers.clone());
         let mut order = Self { layered, layers, at, best };
-        order.remember();
+        order.keep_if_better();
         order
     }
 
-    fn improve(&mut self, n_sweeps: usize) {
+    fn sweep_until_settled(&mut self, n_sweeps: usize) {
         let mut last_gain = 0;
         for sweep in 0..n_sweeps {
             if self.best.0 == 0 || sweep - last_gain > MAX_IDLE_SWEEPS {
@@ -117,10 +117,10 @@ impl<'l> LayerOrder<'l> {
             // Sweeps alternate in direction, and every two of them between median and barycentre: each leaves orders that the
             // other one improves.
             let side = if sweep % 2 == 0 { NeighbourSide::Before } else { NeighbourSide::After };
-            let target = if sweep / 2 % 2 == 0 { median } else { barycentre };
+            let target = if sweep / 2 % 2 == 0 { weighted_median } else { barycentre };
             self.sweep(side, target);
             self.transpose();
-            if self.remember() {
+            if self.keep_if_better() {
                 last_gain = sweep;
             }
         }
@@ -196,8 +196,8 @@ impl<'l> LayerOrder<'l> {
                 places
             };
             let (ours, theirs) = (places(left), places(right));
-            now += inversions(&ours, &theirs);
-            swapped += inversions(&theirs, &ours);
+            now += count_inversions(&ours, &theirs);
+            swapped += count_inversions(&theirs, &ours);
         }
         if swapped >= now {
             return false;
@@ -209,10 +209,10 @@ impl<'l> LayerOrder<'l> {
     }
 
     /// Keeps the order if it has fewer crossings than the best so far, and returns whether it has.
-    fn remember(&mut self) -> bool {
+    fn keep_if_better(&mut self) -> bool {
         let pairs = self.layers.windows(2);
         let n_crossings =
-            pairs.map(|pair| crossings_between(self.layered, &self.at, &pair[0], pair[1].len())).sum();
+            pairs.map(|pair| count_crossings_between(self.layered, &self.at, &pair[0], pair[1].len())).sum();
         let better = n_crossings < self.best.0;
         if better {
             self.best = (n_crossings, self.layers.clone());
@@ -222,7 +222,7 @@ impl<'l> LayerOrder<'l> {
 }
 
 /// Returns the number of pairs whose left place is greater than the right one; both lists are sorted.
-fn inversions(left: &[usize], right: &[usize]) -> usize {
+fn count_inversions(left: &[usize], right: &[usize]) -> usize {
     let mut n_smaller = 0;
     let mut total = 0;
     for &place in left {
@@ -235,7 +235,7 @@ fn inversions(left: &[usize], right: &[usize]) -> usize {
 }
 
 fn positions(layered: &LayeredGraph, layers: &[Vec<ItemId>]) -> IndexVec<ItemId, usize> {
-    let mut at = IndexVec::filled(0, layered.layer.len());
+    let mut at = IndexVec::from_elem(0, layered.layer.len());
     for layer in layers {
         for (place, &item) in layer.iter().enumerate() {
             at[item] = place;
@@ -245,7 +245,7 @@ fn positions(layered: &LayeredGraph, layers: &[Vec<ItemId>]) -> IndexVec<ItemId,
 }
 
 /// The weighted median of [Gansner93]: between two middle places it leans to the denser side.
-fn median(places: &mut [usize]) -> Option<f64> {
+fn weighted_median(places: &mut [usize]) -> Option<f64> {
     places.sort_unstable();
     let n = places.len();
     let middle = n / 2;
@@ -269,7 +269,7 @@ fn barycentre(places: &mut [usize]) -> Option<f64> {
 }
 
 /// Crossings of the links from `upper` to the next layer, which has `n_lower` items.
-fn crossings_between(
+fn count_crossings_between(
     layered: &LayeredGraph,
     at: &IndexVec<ItemId, usize>,
     upper: &[ItemId],
@@ -287,7 +287,7 @@ fn crossings_between(
         // Links that end at or before this place do not cross; the others do.
         crossings += places.iter().map(|&place| seen - prefix_sum(&sums, place + 1)).sum::<usize>();
         for &place in &places {
-            add_at(&mut sums, place + 1);
+            increment_entry(&mut sums, place + 1);
             seen += 1;
         }
     }
@@ -306,7 +306,7 @@ fn prefix_sum(sums: &[usize], n: usize) -> usize {
 }
 
 /// Adds one to entry `n`, counted from 1.
-fn add_at(sums: &mut [usize], n: usize) {
+fn increment_entry(sums: &mut [usize], n: usize) {
     let mut at = n;
     while at < sums.len() {
         sums[at] += 1;

@@ -54,12 +54,12 @@ pub struct Axes {
 
 impl ItemBody {
     /// Returns the extent from the anchor towards the start and the end of the layer.
-    pub fn across(&self) -> (f64, f64) {
+    pub fn extent_across(&self) -> (f64, f64) {
         (self.half.across + self.margin_before.across, self.half.across + self.margin_after.across)
     }
 
     /// Returns the extent from the anchor towards the layer before and the layer after.
-    pub fn along(&self) -> (f64, f64) {
+    pub fn extent_along(&self) -> (f64, f64) {
         (self.half.along + self.margin_before.along, self.half.along + self.margin_after.along)
     }
 }

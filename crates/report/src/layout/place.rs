@@ -17,7 +17,7 @@ use super::layers::{LayerItemKind, LayeredGraph};
 use super::part::ItemId;
 
 /// The least room between two items of a layer, in pixels; chosen by eye.
-fn gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
+fn item_gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
     match (a, b) {
         (LayerItemKind::Node, LayerItemKind::Node) => 28.0,
         (LayerItemKind::Bend, LayerItemKind::Bend) => 8.0,
@@ -27,18 +27,18 @@ fn gap(a: LayerItemKind, b: LayerItemKind) -> f64 {
 }
 
 /// The coordinate of each item's anchor along its layer.
-pub fn place(layered: &LayeredGraph) -> IndexVec<ItemId, f64> {
-    let conflicts = conflicts(layered);
+pub fn place_items(layered: &LayeredGraph) -> IndexVec<ItemId, f64> {
+    let conflicts = find_conflicts(layered);
     // Each corner leans to its own side; the mean of the middle two of the four leans to none.
     let layouts: Vec<IndexVec<ItemId, f64>> = [(false, false), (false, true), (true, false), (true, true)]
         .into_iter()
         .map(|(from_end, mirrored)| CornerView::new(layered, &conflicts, from_end, mirrored).coordinates())
         .collect();
-    separated(layered, balanced(layered, layouts))
+    separate_items(layered, balance_layouts(layered, layouts))
 }
 
 /// Moves all items so that the first body begins at 0, and returns the whole width.
-pub fn to_origin(layered: &LayeredGraph, across: &mut IndexVec<ItemId, f64>) -> f64 {
+pub fn move_to_origin(layered: &LayeredGraph, across: &mut IndexVec<ItemId, f64>) -> f64 {
     let (low, high) = extent(layered, across);
     across.iter_mut().for_each(|across| *across -= low);
     high - low
@@ -50,7 +50,7 @@ type Conflicts = BTreeSet<(ItemId, ItemId)>;
 /// The links that cross an inner segment, one between a bend or label and another.
 ///
 /// Where two cross, the inner segment has the right to be straight ([BrandesKoepf01], type 1).
-fn conflicts(layered: &LayeredGraph) -> Conflicts {
+fn find_conflicts(layered: &LayeredGraph) -> Conflicts {
     let at = positions(layered);
     let is_inner_end = |item: ItemId| layered.kind[item] != LayerItemKind::Node;
     let mut found = BTreeSet::new();
@@ -82,7 +82,7 @@ fn conflicts(layered: &LayeredGraph) -> Conflicts {
 }
 
 fn positions(layered: &LayeredGraph) -> IndexVec<ItemId, usize> {
-    let mut at = IndexVec::filled(0, layered.layer.len());
+    let mut at = IndexVec::from_elem(0, layered.layer.len());
     for layer in &layered.layers {
         for (place, &item) in layer.iter().enumerate() {
             at[item] = place;
@@ -110,7 +110,7 @@ impl<'l> CornerView<'l> {
         if mirrored {
             layers.iter_mut().for_each(|layer| layer.reverse());
         }
-        let mut at = IndexVec::filled(0, layered.layer.len());
+        let mut at = IndexVec::from_elem(0, layered.layer.len());
         for layer in &layers {
             for (place, &item) in layer.iter().enumerate() {
                 at[item] = place;
@@ -120,23 +120,23 @@ impl<'l> CornerView<'l> {
     }
 
     fn coordinates(&self) -> IndexVec<ItemId, f64> {
-        let root = self.blocks();
-        let across = self.compact(&root);
+        let root = self.align_blocks();
+        let across = self.compact_blocks(&root);
         let sign = if self.mirrored { -1.0 } else { 1.0 };
         root.iter().map(|&root| sign * across[root]).collect()
     }
 
     /// Aligns items with the medians of their neighbours; gives each item the first of its block.
-    fn blocks(&self) -> IndexVec<ItemId, ItemId> {
+    fn align_blocks(&self) -> IndexVec<ItemId, ItemId> {
         let mut root: IndexVec<ItemId, ItemId> = self.layered.layer.ids().collect();
-        let mut is_taken: IndexVec<ItemId, bool> = IndexVec::filled(false, root.len());
+        let mut is_taken: IndexVec<ItemId, bool> = IndexVec::from_elem(false, root.len());
         for layer in &self.layers {
             let mut free_from = 0;
             for &item in layer {
-                for above in self.medians(item) {
+                for above in self.median_neighbours(item) {
                     let place = self.at[above];
                     // `free_from` keeps blocks from crossing: neighbours already aligned lie to the left of it.
-                    if place < free_from || is_taken[above] || self.in_conflict(item, above) {
+                    if place < free_from || is_taken[above] || self.is_in_conflict(item, above) {
                         continue;
                     }
                     root[item] = root[above];
@@ -150,7 +150,7 @@ impl<'l> CornerView<'l> {
     }
 
     /// The one or two middle neighbours on the layer seen before.
-    fn medians(&self, item: ItemId) -> Vec<ItemId> {
+    fn median_neighbours(&self, item: ItemId) -> Vec<ItemId> {
         let neighbours = if self.from_end { &self.layered.after[item] } else { &self.layered.before[item] };
         if neighbours.is_empty() {
             return Vec::new();
@@ -161,16 +161,16 @@ impl<'l> CornerView<'l> {
         sorted[low..=high].to_vec()
     }
 
-    fn in_conflict(&self, item: ItemId, above: ItemId) -> bool {
+    fn is_in_conflict(&self, item: ItemId, above: ItemId) -> bool {
         let pair = if self.from_end { (item, above) } else { (above, item) };
         self.conflicts.contains(&pair)
     }
 
     /// Pushes blocks together: to the left as far as they go, then back towards their right neighbours.
-    fn compact(&self, root: &IndexVec<ItemId, ItemId>) -> IndexVec<ItemId, f64> {
+    fn compact_blocks(&self, root: &IndexVec<ItemId, ItemId>) -> IndexVec<ItemId, f64> {
         let neighbours = self.block_graph(root);
-        let order = topological(&neighbours);
-        let mut across: IndexVec<ItemId, f64> = IndexVec::filled(0.0, root.len());
+        let order = topological_order(&neighbours);
+        let mut across: IndexVec<ItemId, f64> = IndexVec::from_elem(0.0, root.len());
         // Longest paths from the left give every block its leftmost place; the second pass moves blocks that have room back
         // to the right, so that they do not stick to the left border.
         debug_assert_eq!(
@@ -194,29 +194,29 @@ impl<'l> CornerView<'l> {
 
     /// For each block the blocks right of it with the least distance.
     fn block_graph(&self, root: &IndexVec<ItemId, ItemId>) -> IndexVec<ItemId, Vec<(ItemId, f64)>> {
-        let mut graph: IndexVec<ItemId, Vec<(ItemId, f64)>> = IndexVec::filled(Vec::new(), root.len());
+        let mut graph: IndexVec<ItemId, Vec<(ItemId, f64)>> = IndexVec::from_elem(Vec::new(), root.len());
         for layer in &self.layers {
             for pair in layer.windows(2) {
-                graph[root[pair[0]]].push((root[pair[1]], self.distance(pair[0], pair[1])));
+                graph[root[pair[0]]].push((root[pair[1]], self.least_distance(pair[0], pair[1])));
             }
         }
         graph
     }
 
-    fn distance(&self, left: ItemId, right: ItemId) -> f64 {
+    fn least_distance(&self, left: ItemId, right: ItemId) -> f64 {
         if self.mirrored { distance(self.layered, right, left) } else { distance(self.layered, left, right) }
     }
 }
 
 /// The least distance of the anchors of neighbours in a layer.
 fn distance(layered: &LayeredGraph, left: ItemId, right: ItemId) -> f64 {
-    let gap = gap(layered.kind[left], layered.kind[right]);
-    layered.body[left].across().1 + gap + layered.body[right].across().0
+    let gap = item_gap(layered.kind[left], layered.kind[right]);
+    layered.body[left].extent_across().1 + gap + layered.body[right].extent_across().0
 }
 
 /// Blocks with left ones before right ones.
-fn topological(graph: &IndexVec<ItemId, Vec<(ItemId, f64)>>) -> Vec<ItemId> {
-    let mut waiting: IndexVec<ItemId, usize> = IndexVec::filled(0, graph.len());
+fn topological_order(graph: &IndexVec<ItemId, Vec<(ItemId, f64)>>) -> Vec<ItemId> {
+    let mut waiting: IndexVec<ItemId, usize> = IndexVec::from_elem(0, graph.len());
     for (right, _) in graph.iter().flatten() {
         waiting[*right] += 1;
     }
@@ -235,7 +235,7 @@ fn topological(graph: &IndexVec<ItemId, Vec<(ItemId, f64)>>) -> Vec<ItemId> {
 }
 
 /// The mean of the two middle layouts, once all four are aligned with the narrowest.
-fn balanced(layered: &LayeredGraph, mut layouts: Vec<IndexVec<ItemId, f64>>) -> IndexVec<ItemId, f64> {
+fn balance_layouts(layered: &LayeredGraph, mut layouts: Vec<IndexVec<ItemId, f64>>) -> IndexVec<ItemId, f64> {
     let extents: Vec<(f64, f64)> = layouts.iter().map(|layout| extent(layered, layout)).collect();
     let width = |&(low, high): &(f64, f64)| high - low;
     let narrowest =
@@ -257,14 +257,14 @@ fn balanced(layered: &LayeredGraph, mut layouts: Vec<IndexVec<ItemId, f64>>) -> 
 /// The least and greatest coordinate that any body touches.
 fn extent(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> (f64, f64) {
     let edges = across.iter_enumerated().map(|(item, &at)| {
-        let (before, after) = layered.body[item].across();
+        let (before, after) = layered.body[item].extent_across();
         (at - before, at + after)
     });
     edges.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 0.0))
 }
 
 /// The same coordinates with distances kept to the last digit, so that rounding cannot make boxes touch.
-fn separated(layered: &LayeredGraph, mut across: IndexVec<ItemId, f64>) -> IndexVec<ItemId, f64> {
+fn separate_items(layered: &LayeredGraph, mut across: IndexVec<ItemId, f64>) -> IndexVec<ItemId, f64> {
     for layer in &layered.layers {
         for pair in layer.windows(2) {
             let least = across[pair[0]] + distance(layered, pair[0], pair[1]);

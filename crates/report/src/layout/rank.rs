@@ -26,32 +26,33 @@ pub struct Ranking {
 }
 
 /// A ranking of the nodes of `part`.
-pub fn ranking(part: &ConnectedPart) -> Ranking {
+pub fn rank_nodes(part: &ConnectedPart) -> Ranking {
     // Depth first keeps long chains whole, breadth first keeps states near the start; neither is better for all models.
-    let candidates = [depth_first(part), breadth_first(part)].map(|reversed| ranked(part, reversed));
+    let candidates = [cycle_links_depth_first(part), cycle_links_breadth_first(part)]
+        .map(|reversed| rank_acyclic(part, reversed));
     let [deep, broad] = candidates;
-    if cost(part, &broad) < cost(part, &deep) { broad } else { deep }
+    if ranking_cost(part, &broad) < ranking_cost(part, &deep) { broad } else { deep }
 }
 
 /// The total length of links, reversed ones counted longer by one.
-fn cost(part: &ConnectedPart, ranking: &Ranking) -> usize {
+fn ranking_cost(part: &ConnectedPart, ranking: &Ranking) -> usize {
     let length = |link: ItemId, other: ItemId| ranking.rank[link].abs_diff(ranking.rank[other]);
     let lengths = part.links.iter().map(|link| length(link.from, link.to));
     lengths.sum::<usize>() + ranking.reversed.iter().filter(|&&reversed| reversed).count()
 }
 
 /// The links that close a cycle in a depth-first search from the roots.
-fn depth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
+fn cycle_links_depth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum RankMark {
         New,
         Open,
         Done,
     }
-    let out = outgoing(part);
-    let mut mark: IndexVec<ItemId, RankMark> = IndexVec::filled(RankMark::New, part.nodes.len());
-    let mut reversed = IndexVec::filled(false, part.links.len());
-    for root in starts(part) {
+    let out = outgoing_links(part);
+    let mut mark: IndexVec<ItemId, RankMark> = IndexVec::from_elem(RankMark::New, part.nodes.len());
+    let mut reversed = IndexVec::from_elem(false, part.links.len());
+    for root in search_starts(part) {
         if mark[root] != RankMark::New {
             continue;
         }
@@ -79,12 +80,12 @@ fn depth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
 }
 
 /// The links that lead to a node met earlier in a breadth-first search from the roots.
-fn breadth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
-    let out = outgoing(part);
-    let mut met: IndexVec<ItemId, usize> = IndexVec::filled(usize::MAX, part.nodes.len());
+fn cycle_links_breadth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
+    let out = outgoing_links(part);
+    let mut met: IndexVec<ItemId, usize> = IndexVec::from_elem(usize::MAX, part.nodes.len());
     let mut n_met = 0;
     let mut queue = VecDeque::new();
-    for root in starts(part) {
+    for root in search_starts(part) {
         queue.push_back(root);
         while let Some(node) = queue.pop_front() {
             if met[node] != usize::MAX {
@@ -100,8 +101,8 @@ fn breadth_first(part: &ConnectedPart) -> IndexVec<LinkId, bool> {
 }
 
 /// The roots, then nodes nothing leads to, then all others.
-fn starts(part: &ConnectedPart) -> impl Iterator<Item = ItemId> {
-    let mut has_incoming: IndexVec<ItemId, bool> = IndexVec::filled(false, part.nodes.len());
+fn search_starts(part: &ConnectedPart) -> impl Iterator<Item = ItemId> {
+    let mut has_incoming: IndexVec<ItemId, bool> = IndexVec::from_elem(false, part.nodes.len());
     for link in &part.links {
         has_incoming[link.to] = true;
     }
@@ -109,8 +110,8 @@ fn starts(part: &ConnectedPart) -> impl Iterator<Item = ItemId> {
     part.roots.iter().copied().chain(sources).chain(part.nodes.ids())
 }
 
-fn outgoing(part: &ConnectedPart) -> IndexVec<ItemId, Vec<LinkId>> {
-    let mut out: IndexVec<ItemId, Vec<LinkId>> = IndexVec::filled(Vec::new(), part.nodes.len());
+fn outgoing_links(part: &ConnectedPart) -> IndexVec<ItemId, Vec<LinkId>> {
+    let mut out: IndexVec<ItemId, Vec<LinkId>> = IndexVec::from_elem(Vec::new(), part.nodes.len());
     for (id, link) in part.links.iter_enumerated() {
         out[link.from].push(id);
     }
@@ -118,7 +119,7 @@ fn outgoing(part: &ConnectedPart) -> IndexVec<ItemId, Vec<LinkId>> {
 }
 
 /// The shortest ranking of the acyclic graph that `reversed` makes of `part`.
-fn ranked(part: &ConnectedPart, reversed: IndexVec<LinkId, bool>) -> Ranking {
+fn rank_acyclic(part: &ConnectedPart, reversed: IndexVec<LinkId, bool>) -> Ranking {
     let ends = |(id, back): (LinkId, &bool)| {
         let (from, to) = (part.links[id].from.index(), part.links[id].to.index());
         if *back { RankArc { tail: to, head: from } } else { RankArc { tail: from, head: to } }
@@ -129,7 +130,7 @@ fn ranked(part: &ConnectedPart, reversed: IndexVec<LinkId, bool>) -> Ranking {
     simplex.longest_paths();
     simplex.shorten();
     simplex.balance();
-    Ranking { rank: simplex.normal_ranks().into_iter().collect(), reversed }
+    Ranking { rank: simplex.ranks_from_zero().into_iter().collect(), reversed }
 }
 
 #[cfg(test)]
@@ -154,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn check(n_nodes: usize, ends: &[(usize, usize)], ranks: &[usize]) {
-        assert_eq!(ranking(&part(n_nodes, ends)).rank.as_slice(), ranks);
+        assert_eq!(rank_nodes(&part(n_nodes, ends)).rank.as_slice(), ranks);
     }
 
     #[test]
@@ -174,7 +175,7 @@ mod tests {
     #[test]
     fn a_very_long_chain_needs_no_stack() {
         let ends: Vec<(usize, usize)> = (0..20_000).map(|n| (n, n + 1)).collect();
-        let ranking = ranking(&part(20_001, &ends));
+        let ranking = rank_nodes(&part(20_001, &ends));
         assert_eq!(ranking.rank.iter().last(), Some(&20_000));
     }
 
@@ -196,7 +197,7 @@ mod tests {
         #[test]
         fn every_link_leads_on_and_no_single_move_shortens((n, ends) in arb_part()) {
             let part = part(n, &ends);
-            let Ranking { rank, reversed } = ranking(&part);
+            let Ranking { rank, reversed } = rank_nodes(&part);
             prop_assert_eq!(rank.iter().min(), Some(&0));
             let total = |rank: &IndexVec<ItemId, usize>| -> Option<usize> {
                 part.links.iter_enumerated().map(|(id, link)| {

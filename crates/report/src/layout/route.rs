@@ -63,15 +63,16 @@ pub struct Routed {
 }
 
 /// Returns lines for all links, given the coordinates of the items across.
-pub fn route(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> Routed {
-    let ports = ports(layered, across);
-    let bands = bands(layered, across, &ports);
+pub fn route_links(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> Routed {
+    let ports = assign_ports(layered, across);
+    let bands = layer_bands(layered, across, &ports);
     let anchor: IndexVec<ItemId, AxisPoint> = across
         .iter_enumerated()
         .map(|(item, &across)| AxisPoint { across, along: bands[layered.layer[item]].anchor })
         .collect();
     let chains = layered.chains.iter_enumerated();
-    let lines = chains.map(|(link, chain)| line(layered, &anchor, &bands, chain, ports[link])).collect();
+    let lines =
+        chains.map(|(link, chain)| chain_line(layered, &anchor, &bands, chain, ports[link])).collect();
     Routed { anchor, lines, length: bands.last().map_or(0.0, |band| band.end) }
 }
 
@@ -97,8 +98,8 @@ enum ChainEnd {
     Last,
 }
 
-fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, Ports> {
-    let mut ports = IndexVec::filled(Ports::default(), layered.chains.len());
+fn assign_ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<LinkId, Ports> {
+    let mut ports = IndexVec::from_elem(Ports::default(), layered.chains.len());
     let mut ends: IndexVec<ItemId, [Vec<(f64, LinkId)>; 2]> =
         across.iter().map(|_| [Vec::new(), Vec::new()]).collect();
     for (link, chain) in layered.chains.iter_enumerated() {
@@ -109,7 +110,7 @@ fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<Lin
     }
     for (node, sides) in ends.iter_enumerated() {
         for (side, end) in sides.iter().zip([ChainEnd::First, ChainEnd::Last]) {
-            for (port, link) in spread(side, across[node], layered.body[node].half.across) {
+            for (port, link) in spread_ends(side, across[node], layered.body[node].half.across) {
                 match end {
                     ChainEnd::First => ports[link].first = port,
                     ChainEnd::Last => ports[link].last = port,
@@ -121,7 +122,7 @@ fn ports(layered: &LayeredGraph, across: &IndexVec<ItemId, f64>) -> IndexVec<Lin
 }
 
 /// Returns the ends in the order of the items they lead to, each as straight as the others allow.
-fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> {
+fn spread_ends(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> {
     let mut ends = ends.to_vec();
     // In the order of what they lead to, so that no two of them cross right at the node.
     ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -140,7 +141,7 @@ fn spread(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, LinkId)> 
 }
 
 /// The bands of all layers, with gaps that hold the curves between them.
-fn bands(
+fn layer_bands(
     layered: &LayeredGraph,
     across: &IndexVec<ItemId, f64>,
     ports: &IndexVec<LinkId, Ports>,
@@ -149,7 +150,7 @@ fn bands(
     let mut bands: Vec<LayerBand> = Vec::with_capacity(layered.layers.len());
     let mut start = 0.0;
     for (layer, items) in layered.layers.iter().enumerate() {
-        let reach = items.iter().map(|&item| layered.body[item].along());
+        let reach = items.iter().map(|&item| layered.body[item].extent_along());
         let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
         bands.push(LayerBand { start, anchor: start + before, end: start + before + after });
         // A wide move in a narrow gap would be nearly parallel to the layer; the root keeps very wide ones from tearing the
@@ -168,7 +169,7 @@ fn farthest_moves(
 ) -> Vec<f64> {
     let mut moves = vec![0.0_f64; layered.layers.len()];
     for (link, chain) in layered.chains.iter_enumerated() {
-        let places = places(across, chain, ports[link]);
+        let places = chain_coordinates(across, chain, ports[link]);
         for (pair, items) in places.windows(2).zip(chain.items.windows(2)) {
             let layer = layered.layer[items[0]];
             moves[layer] = moves[layer].max((pair[1] - pair[0]).abs());
@@ -178,7 +179,7 @@ fn farthest_moves(
 }
 
 /// Returns the coordinates across at which a chain passes its items, with the ports at its ends.
-fn places(across: &IndexVec<ItemId, f64>, chain: &LinkChain, ports: Ports) -> Vec<f64> {
+fn chain_coordinates(across: &IndexVec<ItemId, f64>, chain: &LinkChain, ports: Ports) -> Vec<f64> {
     let last = chain.items.len() - 1;
     let place = |(n, &item): (usize, &ItemId)| match n {
         0 => ports.first,
@@ -188,7 +189,7 @@ fn places(across: &IndexVec<ItemId, f64>, chain: &LinkChain, ports: Ports) -> Ve
     chain.items.iter().enumerate().map(place).collect()
 }
 
-fn line(
+fn chain_line(
     layered: &LayeredGraph,
     anchor: &IndexVec<ItemId, AxisPoint>,
     bands: &[LayerBand],
@@ -205,12 +206,12 @@ fn line(
             _ => (anchor[item].across, band.start, band.end),
         }
     });
-    let line = through(passes);
-    if chain.reversed { turned(line) } else { line }
+    let line = line_through(passes);
+    if chain.reversed { reverse_line(line) } else { line }
 }
 
 /// A line that runs straight from `start` to `end` at each place, and bends in between.
-fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
+fn line_through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
     let mut line = RoutedLine { start: AxisPoint { across: 0.0, along: 0.0 }, strokes: Vec::new() };
     let mut here: Option<AxisPoint> = None;
     for (across, start, end) in passes {
@@ -219,7 +220,7 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
         match here {
             None => line.start = start,
             // Where the pass is too short to be drawn the curve ends at its far side, so that no gap is left.
-            Some(from) => line.strokes.push(bend(from, if is_long { start } else { end })),
+            Some(from) => line.strokes.push(bend_between(from, if is_long { start } else { end })),
         }
         if is_long {
             line.strokes.push(RouteStroke::Line(end));
@@ -230,7 +231,7 @@ fn through(passes: impl Iterator<Item = (f64, f64, f64)>) -> RoutedLine {
 }
 
 /// Returns a stroke from `from` to `to` that leaves and arrives along the axis.
-fn bend(from: AxisPoint, to: AxisPoint) -> RouteStroke {
+fn bend_between(from: AxisPoint, to: AxisPoint) -> RouteStroke {
     if from.across == to.across {
         return RouteStroke::Line(to);
     }
@@ -243,7 +244,7 @@ fn bend(from: AxisPoint, to: AxisPoint) -> RouteStroke {
 }
 
 /// The same line from its end to its start.
-fn turned(line: RoutedLine) -> RoutedLine {
+fn reverse_line(line: RoutedLine) -> RoutedLine {
     let ends = line.strokes.iter().map(|stroke| match *stroke {
         RouteStroke::Line(to) | RouteStroke::Curve(_, _, to) => to,
     });

@@ -84,12 +84,12 @@ impl Simplex {
     pub fn shorten(&mut self) {
         let size = self.rank.len() + self.arcs.len() + 1;
         if self.rank.len().saturating_mul(self.arcs.len()) > MAX_WORK {
-            return self.pull();
+            return self.pull_single_nodes();
         }
-        let Some(mut tree_arcs) = self.tight_tree() else { return };
+        let Some(mut tree_arcs) = self.build_tight_tree() else { return };
         for _ in 0..MAX_WORK / (4 * size) {
-            let tree = self.hang(&tree_arcs);
-            let Some(leave) = self.leaving(&tree) else { return };
+            let tree = self.hang_tree(&tree_arcs);
+            let Some(leave) = self.leaving_arc(&tree) else { return };
             let Some(enter) = self.pivot(&tree, leave) else { return };
             tree_arcs.retain(|&arc| arc != leave.arc);
             tree_arcs.push(enter);
@@ -97,14 +97,14 @@ impl Simplex {
     }
 
     /// The cheap way for large graphs: moves single nodes towards the side with more arcs.
-    fn pull(&mut self) {
+    fn pull_single_nodes(&mut self) {
         // A move never makes an arc point back, so the ranking stays valid whenever this stops. Eight rounds: by feel.
         for _ in 0..8 {
             let mut by_rank: Vec<usize> = (0..self.rank.len()).collect();
             by_rank.sort_by_key(|&node| std::cmp::Reverse(self.rank[node]));
             for node in by_rank {
                 let (n_in, n_out) = self.degrees(node);
-                let (low, high) = self.room(node);
+                let (low, high) = self.rank_range(node);
                 if n_out > n_in {
                     self.rank[node] = high.unwrap_or(self.rank[node]);
                 } else if n_in > n_out {
@@ -117,7 +117,7 @@ impl Simplex {
     /// A spanning tree of tight arcs, made by shifting the tree towards the nearest node outside.
     ///
     /// `None` if the graph is not connected, which the caller has excluded.
-    fn tight_tree(&mut self) -> Option<Vec<usize>> {
+    fn build_tight_tree(&mut self) -> Option<Vec<usize>> {
         let n_nodes = self.rank.len();
         let mut inside = vec![false; n_nodes];
         let mut members = Vec::new();
@@ -155,7 +155,7 @@ impl Simplex {
     }
 
     /// The tree of `tree_arcs`, hung from node 0.
-    fn hang(&self, tree_arcs: &[usize]) -> SpanningTree {
+    fn hang_tree(&self, tree_arcs: &[usize]) -> SpanningTree {
         let n_nodes = self.rank.len();
         let mut at = vec![Vec::new(); n_nodes];
         for &arc in tree_arcs {
@@ -193,7 +193,7 @@ impl Simplex {
     }
 
     /// The tree arc with the least cut value, if that is negative.
-    fn leaving(&self, tree: &SpanningTree) -> Option<LeavingArc> {
+    fn leaving_arc(&self, tree: &SpanningTree) -> Option<LeavingArc> {
         let mut balance: Vec<i64> = (0..self.rank.len())
             .map(|node| {
                 let (n_in, n_out) = self.degrees(node);
@@ -239,7 +239,7 @@ impl Simplex {
 
     /// Moves nodes with as many arcs in as out to the emptiest rank they can have.
     pub fn balance(&mut self) {
-        self.rank = self.normal_ranks().into_iter().map(|rank| rank as i64).collect();
+        self.rank = self.ranks_from_zero().into_iter().map(|rank| rank as i64).collect();
         let n_ranks = self.rank.iter().max().map_or(0, |&rank| rank as usize + 1);
         let mut n_nodes = vec![0_usize; n_ranks];
         for &rank in &self.rank {
@@ -247,7 +247,7 @@ impl Simplex {
         }
         for node in 0..self.rank.len() {
             let (n_in, n_out) = self.degrees(node);
-            let (Some(low), Some(high)) = self.room(node) else { continue };
+            let (Some(low), Some(high)) = self.rank_range(node) else { continue };
             // With as many arcs in as out a move changes no total length, so it is free to even out the layers.
             if n_in != n_out || low == high {
                 continue;
@@ -265,7 +265,7 @@ impl Simplex {
 
     /// Returns the least and the greatest rank that `node` can have while all others stay; `None` where no arc bounds
     /// it.
-    fn room(&self, node: usize) -> (Option<i64>, Option<i64>) {
+    fn rank_range(&self, node: usize) -> (Option<i64>, Option<i64>) {
         let arcs = || self.at[node].iter().map(|&arc| self.arcs[arc]);
         let low = arcs().filter(|arc| arc.head == node).map(|arc| self.rank[arc.tail] + 1).max();
         let high = arcs().filter(|arc| arc.tail == node).map(|arc| self.rank[arc.head] - 1).min();
@@ -283,7 +283,7 @@ impl Simplex {
     }
 
     /// The ranks counted from 0.
-    pub fn normal_ranks(&self) -> Vec<usize> {
+    pub fn ranks_from_zero(&self) -> Vec<usize> {
         let least = self.rank.iter().copied().min().unwrap_or(0);
         self.rank.iter().map(|&rank| usize::try_from(rank - least).unwrap_or(0)).collect()
     }

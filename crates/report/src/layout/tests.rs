@@ -125,13 +125,13 @@ proptest! {
 
     #[test]
     fn any_graph_is_drawn_as_promised(boxes in arb_boxes(), direction in arb_direction()) {
-        let drawing = layout(&boxes, direction);
+        let drawing = lay_out(&boxes, direction);
         keeps_its_promises(&boxes, &drawing)?;
         for (node, rect) in drawing.nodes.iter_enumerated() {
             prop_assert!(rect.width + SLACK >= boxes.nodes[node].width);
             prop_assert!(rect.height + SLACK >= boxes.nodes[node].height);
         }
-        prop_assert_eq!(layout(&boxes, direction), drawing);
+        prop_assert_eq!(lay_out(&boxes, direction), drawing);
     }
 
     #[test]
@@ -146,7 +146,7 @@ proptest! {
             &[size(0), size(2), size(4)],
             &[(0, 1, Some(size(6))), (1, 2, Some(size(8))), (2, 2, Some(size(10))), (2, 0, None)],
         );
-        let drawing = layout(&boxes, direction);
+        let drawing = lay_out(&boxes, direction);
         prop_assert!(drawing.size.width.is_finite() && drawing.size.height.is_finite());
         keeps_its_promises(&boxes, &drawing)?;
     }
@@ -154,13 +154,13 @@ proptest! {
 
 #[test]
 fn nothing_is_drawn_as_nothing() {
-    assert_eq!(layout(&Boxes::default(), LayerDirection::Down), GraphLayout::default());
+    assert_eq!(lay_out(&Boxes::default(), LayerDirection::Down), GraphLayout::default());
 }
 
 #[test]
 fn an_edge_to_nowhere_has_an_empty_line() {
     let drawing =
-        layout(&boxes(&[(10.0, 10.0)], &[(0, 7, None), (7, 0, Some((5.0, 5.0)))]), LayerDirection::Down);
+        lay_out(&boxes(&[(10.0, 10.0)], &[(0, 7, None), (7, 0, Some((5.0, 5.0)))]), LayerDirection::Down);
     assert!(drawing.routes.iter().all(|route| route.steps.is_empty()));
     assert_eq!(drawing.nodes.len(), 1);
 }
@@ -169,15 +169,15 @@ fn an_edge_to_nowhere_has_an_empty_line() {
 fn the_root_comes_first_in_either_direction() {
     let ring: Vec<_> = (0..5).map(|n| (n, (n + 1) % 5, Some((30.0, 10.0)))).collect();
     let boxes = boxes(&[(20.0, 10.0); 5], &ring);
-    let down = layout(&boxes, LayerDirection::Down);
+    let down = lay_out(&boxes, LayerDirection::Down);
     assert!(down.nodes.iter().all(|rect| rect.y >= down.nodes[GraphNodeId::new(0)].y));
-    let right = layout(&boxes, LayerDirection::Right);
+    let right = lay_out(&boxes, LayerDirection::Right);
     assert!(right.nodes.iter().all(|rect| rect.x >= right.nodes[GraphNodeId::new(0)].x));
 }
 
 #[test]
 fn parts_stand_side_by_side() {
-    let drawing = layout(&boxes(&[(40.0, 20.0); 4], &[(0, 1, None), (2, 3, None)]), LayerDirection::Down);
+    let drawing = lay_out(&boxes(&[(40.0, 20.0); 4], &[(0, 1, None), (2, 3, None)]), LayerDirection::Down);
     let [first, _, second, _] = drawing.nodes.as_slice() else { panic!("four nodes") };
     assert_eq!(first.y, second.y);
     assert!(second.x > first.right());
@@ -192,7 +192,7 @@ fn the_ends_of_several_loops_keep_apart() {
         (LayerDirection::Right, 7),
     ] {
         let loops: Vec<_> = (0..n_loops).map(|_| (0, 0, Some((40.0, 30.0)))).collect();
-        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), direction);
+        let drawing = lay_out(&boxes(&[(30.0, 20.0)], &loops), direction);
         let ends: Vec<Point> = drawing.routes.iter().flat_map(|route| [route.start, route.end()]).collect();
         for (i, a) in ends.iter().enumerate() {
             // Arrow heads are 7.6 wide.
@@ -208,7 +208,7 @@ fn several_loops_do_not_cross() {
         [&[30.0, 30.0][..], &[20.0, 200.0, 20.0, 20.0], &[90.0, 60.0, 90.0, 150.0, 50.0, 40.0, 60.0, 60.0]]
     {
         let loops: Vec<_> = heights.iter().map(|&height| (0, 0, Some((40.0, height)))).collect();
-        let drawing = layout(&boxes(&[(30.0, 20.0)], &loops), LayerDirection::Down);
+        let drawing = lay_out(&boxes(&[(30.0, 20.0)], &loops), LayerDirection::Down);
         let lines: Vec<Vec<Point>> = drawing.routes.iter().map(samples).collect();
         for (i, a) in lines.iter().enumerate() {
             let meets = |b: &&Vec<Point>| a.windows(2).any(|p| b.windows(2).any(|q| is_crossing(p, q)));
@@ -239,12 +239,12 @@ fn two_crossing_links_are_untangled() {
 #[track_caller]
 fn crossings(n_nodes: usize, edges: &[Ends]) -> usize {
     let boxes = boxes(&vec![(20.0, 10.0); n_nodes], edges);
-    let components = components(&boxes);
+    let components = connected_components(&boxes);
     let task =
         LayoutTask::new(&boxes, LayerDirection::Down, &components[0], &item_numbers(&boxes, &components));
-    let mut layered = layered(&task.part, &rank::ranking(&task.part));
-    order::order(&mut layered);
-    order::n_crossings(&layered)
+    let mut layered = build_layers(&task.part, &rank::rank_nodes(&task.part));
+    order::order_layers(&mut layered);
+    order::count_crossings(&layered)
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn large_graphs_need_neither_stack_nor_patience() {
     let tangle = |n: usize| [(n, (n + 1) % 3_000, label), (n, (n * 7 + 13) % 3_000, label)];
     let tangle: Vec<_> = (0..3_000).flat_map(tangle).filter(|(a, b, _)| a != b).collect();
     for (n_nodes, edges) in [(10_000, chain), (10_000, star), (3_000, tangle), (10_000, Vec::new())] {
-        let drawing = layout(&boxes(&vec![(20.0, 10.0); n_nodes], &edges), LayerDirection::Right);
+        let drawing = lay_out(&boxes(&vec![(20.0, 10.0); n_nodes], &edges), LayerDirection::Right);
         assert!(drawing.size.width.is_finite());
         assert!(drawing.routes.iter().all(|route| !route.steps.is_empty()));
     }

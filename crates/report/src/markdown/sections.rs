@@ -1,10 +1,10 @@
 //! The sections of the page.
 
-use ioxide_runner::event::MeasureTold;
+use ioxide_runner::event::MeasureRecord;
 
-use super::escape::{block, cell, code, word};
+use super::escape::{code_span, fenced_block, shell_word, table_cell};
 use crate::control_characters::show_control_characters;
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, plural};
 use crate::summary::{FailureSummary, Reasons, Summary};
@@ -16,7 +16,7 @@ const MAX_MISSING: usize = 8;
 /// The number of switches, fields and messages named.
 const MAX_NAMED: usize = 50;
 
-pub(super) fn verdict(summary: &Summary) -> String {
+pub(super) fn verdict_section(summary: &Summary) -> String {
     let (verdict, counts) = (summary.verdict(), &summary.counts);
     let mark = match verdict {
         "passed" => "✅",
@@ -33,26 +33,26 @@ pub(super) fn verdict(summary: &Summary) -> String {
     let set = if started.set.is_empty() {
         String::new()
     } else {
-        format!(" with {}", code(&started.set.join(" ")))
+        format!(" with {}", code_span(&started.set.join(" ")))
     };
     format!(
         "## {mark} {}: {told}\n\n{} tested against {}{set}; {}, seed {}{}.\n",
-        code(&started.model),
-        code(&started.sut),
-        code(if started.file.is_empty() { &started.model } else { &started.file }),
-        code(&started.tester),
+        code_span(&started.model),
+        code_span(&started.sut),
+        code_span(if started.file.is_empty() { &started.model } else { &started.file }),
+        code_span(&started.tester),
         started.seed,
         if summary.finished.is_none() { "; the campaign was not told to its end" } else { "" },
     )
 }
 
-pub(super) fn outcomes(summary: &Summary) -> String {
+pub(super) fn outcomes_section(summary: &Summary) -> String {
     let mut text = "| outcome | runs |\n| --- | ---: |\n".to_owned();
-    for (n, word) in summary.counts.words() {
+    for (n, word) in summary.counts.counts_in_words() {
         text.push_str(&format!("| {word} | {n} |\n"));
     }
-    if summary.open() > 0 {
-        text.push_str(&format!("| not ended | {} |\n", summary.open()));
+    if summary.count_open_runs() > 0 {
+        text.push_str(&format!("| not ended | {} |\n", summary.count_open_runs()));
     }
     text.push_str(&format!("\n{}", plural(summary.steps, "step")));
     if summary.time_ns > 0 {
@@ -65,16 +65,16 @@ pub(super) fn outcomes(summary: &Summary) -> String {
     text + ".\n"
 }
 
-pub(super) fn failures(summary: &Summary, record: &str) -> String {
+pub(super) fn failures_section(summary: &Summary, record: &str) -> String {
     if summary.counts.failed == 0 {
         return String::new();
     }
     let mut text = "### Failures\n".to_owned();
     for kind in summary.kinds.iter().take(MAX_KINDS) {
-        text.push_str(&failure(summary, kind, record));
+        text.push_str(&failure_section(summary, kind, record));
     }
     for kind in summary.kinds.iter().skip(MAX_KINDS) {
-        text.push_str(&format!("\n{}\n", heading(kind)));
+        text.push_str(&format!("\n{}\n", failure_heading(kind)));
     }
     if summary.unlisted > 0 {
         text.push_str(&format!("\nAnd {} of further kinds.\n", plural(summary.unlisted, "run")));
@@ -82,17 +82,18 @@ pub(super) fn failures(summary: &Summary, record: &str) -> String {
     text
 }
 
-fn heading(kind: &FailureSummary) -> String {
-    let goal = if kind.run.goal.is_empty() { String::new() } else { format!(" ({})", code(&kind.run.goal)) };
+fn failure_heading(kind: &FailureSummary) -> String {
+    let goal =
+        if kind.run.goal.is_empty() { String::new() } else { format!(" ({})", code_span(&kind.run.goal)) };
     format!(
         "**{}**: {}, first run {}{goal}.",
-        code(&kind.signature),
+        code_span(&kind.signature),
         plural(kind.runs, "run"),
-        from_one(kind.run.number)
+        number_from_one(kind.run.number)
     )
 }
 
-fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
+fn failure_section(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
     let again = match &kind.replayed {
         Some(told) if told.of == 0 => " It could not be repeated.".to_owned(),
         Some(told) => format!(" Repeated, it failed again {} of {} times.", told.reproduced, told.of),
@@ -104,37 +105,38 @@ fn failure(summary: &Summary, kind: &FailureSummary, record: &str) -> String {
         None => String::new(),
     };
     let sut = summary.started.as_ref().map_or("SUT", |started| &started.sut);
-    let sut = word(&show_control_characters(sut));
+    let sut = shell_word(&show_control_characters(sut));
     let command = format!(
         "ioxide replay {} --number {} --sut {sut}",
-        word(&show_control_characters(record)),
-        from_one(kind.run.number)
+        shell_word(&show_control_characters(record)),
+        number_from_one(kind.run.number)
     );
     format!(
         "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",
-        heading(kind),
+        failure_heading(kind),
         plural(kind.steps as u64, "step"),
-        block("text", &story::whole(kind)),
-        block("sh", &[command]),
+        fenced_block("text", &story::failure_lines(kind)),
+        fenced_block("sh", &[command]),
     )
 }
 
 /// Returns a table of the reasons why runs ended without a result; empty if there are none.
-pub(super) fn reasons(title: &str, reasons: &Reasons) -> String {
-    let mut rows: Vec<String> = reasons.iter().map(|(why, n)| format!("| {} | {n} |", cell(why))).collect();
+pub(super) fn reasons_table(title: &str, reasons: &Reasons) -> String {
+    let mut rows: Vec<String> =
+        reasons.iter().map(|(why, n)| format!("| {} | {n} |", table_cell(why))).collect();
     if rows.is_empty() {
         return String::new();
     }
-    if reasons.beyond() > 0 {
-        rows.push(format!("| other reasons | {} |", reasons.beyond()));
+    if reasons.count_beyond() > 0 {
+        rows.push(format!("| other reasons | {} |", reasons.count_beyond()));
     }
     format!("### {title}\n\n| reason | runs |\n| --- | ---: |\n{}\n", rows.join("\n"))
 }
 
-pub(super) fn coverage(summary: &Summary) -> String {
+pub(super) fn coverage_section(summary: &Summary) -> String {
     let Some(started) = &summary.started else { return String::new() };
-    let never = summary.never();
-    let named: Vec<String> = never.iter().take(MAX_NAMED).map(|name| code(name)).collect();
+    let never = summary.never_taken();
+    let named: Vec<String> = never.iter().take(MAX_NAMED).map(|name| code_span(name)).collect();
     let more = match never.len() {
         n if n > MAX_NAMED => format!(" and {} more", n - MAX_NAMED),
         _ => String::new(),
@@ -147,15 +149,16 @@ pub(super) fn coverage(summary: &Summary) -> String {
         started.switches.len(),
         summary.possible.len() - summary.certain.len(),
     );
-    switches + &parts(summary) + &measures(summary)
+    switches + &parts_table(summary) + &measures_table(summary)
 }
 
 /// Returns a table of the measures of data and history coverage; empty if none was recorded.
-fn measures(summary: &Summary) -> String {
-    let row = |told: &MeasureTold| {
+fn measures_table(summary: &Summary) -> String {
+    let row = |told: &MeasureRecord| {
         let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
-        let missing: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|name| cell(name)).collect();
-        let left = story::unseen(told);
+        let missing: Vec<String> =
+            told.missing.iter().take(MAX_MISSING).map(|name| table_cell(name)).collect();
+        let left = story::count_unseen(told);
         let more = left.saturating_sub(missing.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("| {} | {seen} | {}{more} |", told.measure, missing.join(", "))
@@ -168,12 +171,12 @@ fn measures(summary: &Summary) -> String {
 }
 
 /// Returns a table of the switches taken in each part of a composed system; empty if there are no parts.
-fn parts(summary: &Summary) -> String {
+fn parts_table(summary: &Summary) -> String {
     let row = |family: PartFamily| {
         let PartFamily { name, instances, total, some, each } = family;
-        format!("| {} | {instances} | {total} | {some} | {each} |", code(&name))
+        format!("| {} | {instances} | {total} | {some} | {each} |", code_span(&name))
     };
-    let rows: Vec<String> = summary.families().into_iter().map(row).collect();
+    let rows: Vec<String> = summary.part_families().into_iter().map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -181,7 +184,7 @@ fn parts(summary: &Summary) -> String {
     format!("\n{head}\n{}\n", rows.join("\n"))
 }
 
-pub(super) fn values(summary: &Summary) -> String {
+pub(super) fn values_section(summary: &Summary) -> String {
     let rows = summary.values.rows();
     if rows.is_empty() {
         return String::new();
@@ -194,8 +197,8 @@ pub(super) fn values(summary: &Summary) -> String {
             (Some(_), false) => row.distinct.to_string(),
             (Some(_), true) => format!("over {}", row.distinct),
         };
-        let told = if row.field.is_some() { cell(&row.values_told()) } else { String::new() };
-        text.push_str(&format!("| {} | {} | {distinct} | {told} |\n", cell(&row.name()), row.sent));
+        let told = if row.field.is_some() { table_cell(&row.values_text()) } else { String::new() };
+        text.push_str(&format!("| {} | {} | {distinct} | {told} |\n", table_cell(&row.name()), row.sent));
     }
     if rows.len() > MAX_NAMED {
         text.push_str(&format!("\nAnd {} more fields.\n", rows.len() - MAX_NAMED));
@@ -206,7 +209,7 @@ pub(super) fn values(summary: &Summary) -> String {
     text
 }
 
-pub(super) fn latencies(summary: &Summary) -> String {
+pub(super) fn latencies_section(summary: &Summary) -> String {
     let told = summary.latencies();
     let mut text = String::new();
     if !told.is_empty() {
@@ -218,9 +221,9 @@ pub(super) fn latencies(summary: &Summary) -> String {
     for row in told.iter().take(MAX_NAMED) {
         let ms = |us: u64| format!("{:.1} ms", us as f64 / 1e3);
         let (half, most, max) = (ms(row.p50_us), ms(row.p99_us), ms(row.max_us));
-        text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", cell(&row.label), row.n));
+        text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", table_cell(&row.label), row.n));
     }
-    for line in story::silence(summary) {
+    for line in story::silence_lines(summary) {
         text.push_str(&format!("\n{}{}.\n", line[..1].to_uppercase(), &line[1..]));
     }
     text

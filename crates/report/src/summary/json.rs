@@ -5,16 +5,16 @@
 use std::collections::BTreeSet;
 
 use ioxide_runner::event::{
-    CampaignStarted, Explanation, HistoryTold, LagTold, LatencyTold, MeasureTold, Replayed, RunOutcome,
-    UnmadeTold,
+    CampaignStarted, Explanation, HistoryRecord, LagRecord, LatencyRecord, MeasureRecord, Replayed,
+    RunOutcome, UnmadeRecord,
 };
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{FailureSummary, Reasons, Summary};
 use crate::chart::ChartStep;
-use crate::run_number::from_one;
-use crate::values::{ShapeTold, ValueRow};
+use crate::run_number::number_from_one;
+use crate::values::{ShapeRecord, ValueRow};
 
 /// The version of this format; it changes when a field changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -40,11 +40,11 @@ pub(crate) struct FiguresJson<'s> {
     switches: SwitchesJson<'s>,
     values: Vec<ValueRowJson>,
     values_full: bool,
-    latencies: &'s [LatencyTold],
+    latencies: &'s [LatencyRecord],
     suggested_patience_ms: Option<u64>,
-    machine_lag: Option<LagTold>,
-    measures: &'s [MeasureTold],
-    history: Option<&'s HistoryTold>,
+    machine_lag: Option<LagRecord>,
+    measures: &'s [MeasureRecord],
+    history: Option<&'s HistoryRecord>,
 }
 
 /// The first event of a campaign: model, system, tester and settings.
@@ -106,7 +106,7 @@ struct ReplayedJson<'s> {
     of: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
-    unmade: Option<&'s UnmadeTold>,
+    unmade: Option<&'s UnmadeRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     instead: Option<InsteadJson<'s>>,
@@ -205,7 +205,7 @@ impl Summary {
             verdict: self.verdict(),
             reason: self.reason(),
             is_finished: self.finished.is_some(),
-            campaign: self.started.as_ref().map(StartJson::of),
+            campaign: self.started.as_ref().map(StartJson::new),
             runs: RunCountsJson {
                 finished: counts.total(),
                 passed: counts.passed,
@@ -213,17 +213,21 @@ impl Summary {
                 inconclusive: counts.inconclusive,
                 errors: counts.errors,
                 interrupted: counts.interrupted,
-                cut: counts.cut + self.open() as u64,
+                cut: counts.cut + self.count_open_runs() as u64,
             },
             steps: self.steps,
             doubts: self.doubts,
             time_ns: self.time_ns,
-            failures: self.kinds.iter().map(FailureJson::of).collect(),
+            failures: self.kinds.iter().map(FailureJson::new).collect(),
             failures_unlisted: self.unlisted,
-            errors: ReasonsJson::of(&self.errors),
-            inconclusive: ReasonsJson::of(&self.inconclusive),
-            switches: SwitchesJson { certain: &self.certain, possible: &self.possible, never: self.never() },
-            values: self.values.rows().into_iter().map(ValueRowJson::of).collect(),
+            errors: ReasonsJson::new(&self.errors),
+            inconclusive: ReasonsJson::new(&self.inconclusive),
+            switches: SwitchesJson {
+                certain: &self.certain,
+                possible: &self.possible,
+                never: self.never_taken(),
+            },
+            values: self.values.rows().into_iter().map(ValueRowJson::new).collect(),
             values_full: self.values.is_full(),
             latencies: self.latencies(),
             suggested_patience_ms: self.suggested_patience_ms(),
@@ -235,13 +239,13 @@ impl Summary {
 
     /// Returns the latencies of the system by message; empty until the campaign has ended.
     #[must_use]
-    pub fn latencies(&self) -> &[LatencyTold] {
+    pub fn latencies(&self) -> &[LatencyRecord] {
         self.finished.as_ref().map_or(&[], |told| &told.latencies)
     }
 
     /// Returns the measures of data and history coverage; empty until the campaign has ended.
     #[must_use]
-    pub fn measures(&self) -> &[MeasureTold] {
+    pub fn measures(&self) -> &[MeasureRecord] {
         self.finished.as_ref().map_or(&[], |told| &told.measures)
     }
 
@@ -253,29 +257,29 @@ impl Summary {
 }
 
 impl<'s> StartJson<'s> {
-    fn of(told: &'s CampaignStarted) -> Self {
+    fn new(started: &'s CampaignStarted) -> Self {
         Self {
-            model: &told.model,
-            file: &told.file,
-            set: &told.set,
-            tester: &told.tester,
-            sut: &told.sut,
-            seed: told.seed,
-            runs: told.runs,
-            jobs: told.jobs,
-            patience_ms: told.patience_ms,
-            switches: told.switches.len(),
+            model: &started.model,
+            file: &started.file,
+            set: &started.set,
+            tester: &started.tester,
+            sut: &started.sut,
+            seed: started.seed,
+            runs: started.runs,
+            jobs: started.jobs,
+            patience_ms: started.patience_ms,
+            switches: started.switches.len(),
         }
     }
 }
 
 impl<'s> FailureJson<'s> {
-    fn of(kind: &'s FailureSummary) -> Self {
+    fn new(kind: &'s FailureSummary) -> Self {
         let run = &kind.run;
         Self {
             signature: &kind.signature,
             runs: kind.runs,
-            first: from_one(run.number),
+            first: number_from_one(run.number),
             seed: run.seed,
             goal: &run.goal,
             steps: kind.steps,
@@ -283,7 +287,7 @@ impl<'s> FailureJson<'s> {
             last: run.last.iter().map(|step| &*step.text).collect(),
             reason: run.reason(),
             explanation: run.explanation(),
-            replayed: kind.replayed.as_ref().map(ReplayedJson::of),
+            replayed: kind.replayed.as_ref().map(ReplayedJson::new),
             shrunk: kind.smaller.as_ref().map(|smaller| ShrunkJson {
                 steps: smaller.size(),
                 forbidden: smaller.forbidden,
@@ -297,24 +301,24 @@ impl<'s> FailureJson<'s> {
 }
 
 impl<'s> ReplayedJson<'s> {
-    fn of(told: &'s Replayed) -> Self {
-        let instead = told.instead.as_ref().map(|instead| InsteadJson {
+    fn new(replayed: &'s Replayed) -> Self {
+        let instead = replayed.instead.as_ref().map(|instead| InsteadJson {
             outcome: instead.outcome,
             steps: instead.trace.iter().map(|label| &*label.text).collect(),
         });
-        Self { reproduced: told.reproduced, of: told.of, unmade: told.unmade.as_ref(), instead }
+        Self { reproduced: replayed.reproduced, of: replayed.of, unmade: replayed.unmade.as_ref(), instead }
     }
 }
 
 impl<'s> ReasonsJson<'s> {
-    fn of(reasons: &'s Reasons) -> Self {
+    fn new(reasons: &'s Reasons) -> Self {
         let reason = |(reason, runs)| ReasonJson { reason, runs };
-        Self { reasons: reasons.iter().map(reason).collect(), others: reasons.beyond() }
+        Self { reasons: reasons.iter().map(reason).collect(), others: reasons.count_beyond() }
     }
 }
 
 impl ValueRowJson {
-    fn of(row: ValueRow) -> Self {
+    fn new(row: ValueRow) -> Self {
         let (min, max) = row.range.unzip();
         Self {
             message: row.message,
@@ -325,16 +329,16 @@ impl ValueRowJson {
             min,
             max,
             frequent: row.frequent.into_iter().map(|(value, sent)| FrequentJson { value, sent }).collect(),
-            shape: row.shape.map(ShapeJson::of),
+            shape: row.shape.map(ShapeJson::new),
         }
     }
 }
 
 impl ShapeJson {
-    pub(crate) fn of(shape: ShapeTold) -> Self {
+    pub(crate) fn new(shape: ShapeRecord) -> Self {
         match shape {
-            ShapeTold::Lengths(least, most, lengths) => Self::Lengths { least, most, lengths },
-            ShapeTold::Cases(cases) => Self::Cases { cases },
+            ShapeRecord::Lengths(least, most, lengths) => Self::Lengths { least, most, lengths },
+            ShapeRecord::Cases(cases) => Self::Cases { cases },
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct PartFamily {
 impl Summary {
     /// The parts of the system, in order; none if it is not made of parts.
     #[must_use]
-    pub fn families(&self) -> Vec<PartFamily> {
+    pub fn part_families(&self) -> Vec<PartFamily> {
         let Some(started) = &self.started else { return Vec::new() };
         let mut names: Vec<&str> = Vec::new();
         for part in &started.parts {
@@ -33,10 +33,10 @@ impl Summary {
                 names.push(&part.family);
             }
         }
-        names.into_iter().map(|name| self.family(name)).collect()
+        names.into_iter().map(|name| self.part_family(name)).collect()
     }
 
-    fn family(&self, name: &str) -> PartFamily {
+    fn part_family(&self, name: &str) -> PartFamily {
         let parts =
             || self.started.iter().flat_map(|started| &started.parts).filter(|part| part.family == name);
         let all: BTreeSet<&String> = parts().flat_map(|part| part.switches.keys()).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use ioxide_runner::event::{
-    Event, Explanation, RunStarted, StepTold, SystemTrouble, VerdictTold, VerdictWord,
+    Event, Explanation, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
 };
 use ioxide_runner::line::cut;
 
@@ -38,7 +38,7 @@ pub struct RunSummary {
     /// The number of states the specification may be in; `None` where it no longer restricts the system.
     pub belief: Option<usize>,
     /// The verdict; `None` before it.
-    pub verdict: Option<VerdictTold>,
+    pub verdict: Option<VerdictRecord>,
     /// The trouble that ended the run; `None` if there was none.
     pub trouble: Option<SystemTrouble>,
 }
@@ -74,7 +74,7 @@ impl RunSummary {
         Some(failed.step.unwrap_or(self.steps).min(self.steps))
     }
 
-    pub(super) fn step(&mut self, told: &StepTold) {
+    pub(super) fn apply_step(&mut self, told: &StepRecord) {
         self.steps += 1;
         self.belief = told.belief;
         if self.last.len() == LAST_STEPS {
@@ -83,22 +83,22 @@ impl RunSummary {
         self.last.push_back(ChartStep::new(&told.label));
     }
 
-    pub(super) fn verdict(&mut self, told: &VerdictTold) {
-        self.verdict = Some(VerdictTold {
+    pub(super) fn apply_verdict(&mut self, told: &VerdictRecord) {
+        self.verdict = Some(VerdictRecord {
             verdict: told.verdict,
             reason: cut(&told.reason, MAX_TEXT),
             kind: told.kind.clone(),
             step: told.step,
             unknown_from: told.unknown_from,
-            explanation: told.explanation.as_ref().map(trimmed),
+            explanation: told.explanation.as_ref().map(trim_explanation),
             signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
             finding: told.finding.clone(),
-            last_words: last_of(&told.last_words),
+            last_words: end_of_text(&told.last_words),
         });
     }
 
-    pub(super) fn trouble(&mut self, told: &SystemTrouble) {
-        let last_words = last_of(&told.last_words);
+    pub(super) fn apply_trouble(&mut self, told: &SystemTrouble) {
+        let last_words = end_of_text(&told.last_words);
         self.trouble = Some(SystemTrouble { error: cut(&told.error, MAX_TEXT), last_words });
     }
 
@@ -114,22 +114,22 @@ impl RunSummary {
 }
 
 /// Returns the end of the text that a system wrote outside its protocol.
-fn last_of(words: &str) -> String {
+fn end_of_text(words: &str) -> String {
     let words = words.trim_end();
     let from = words.char_indices().rev().nth(MAX_WORDS - 1).map_or(0, |(at, _)| at);
     words[from..].to_owned()
 }
 
 /// Returns the explanation with long texts cut and long lists shortened.
-fn trimmed(told: &Explanation) -> Explanation {
+fn trim_explanation(explanation: &Explanation) -> Explanation {
     let short = |text: &String| cut(text, MAX_TEXT);
     let mut told = Explanation {
-        observed: short(&told.observed),
-        allowed: told.allowed.iter().take(MAX_ITEMS).cloned().collect(),
-        states: told.states.iter().take(MAX_ITEMS).cloned().collect(),
-        n_states: told.n_states,
-        why_not: told.why_not.iter().take(MAX_ITEMS).cloned().collect(),
-        orders: told.orders,
+        observed: short(&explanation.observed),
+        allowed: explanation.allowed.iter().take(MAX_ITEMS).cloned().collect(),
+        states: explanation.states.iter().take(MAX_ITEMS).cloned().collect(),
+        n_states: explanation.n_states,
+        why_not: explanation.why_not.iter().take(MAX_ITEMS).cloned().collect(),
+        orders: explanation.orders,
     };
     for allowed in &mut told.allowed {
         allowed.label = short(&allowed.label);
@@ -167,23 +167,23 @@ impl OpenRuns {
     }
 
     /// Adds a run.
-    pub(super) fn start(&mut self, told: &RunStarted, time_ns: u64) {
-        self.begun_last = told.run;
+    pub(super) fn start_run(&mut self, started: &RunStarted, time_ns: u64) {
+        self.begun_last = started.run;
         let run = RunSummary {
-            number: told.run,
-            seed: told.seed,
-            goal: cut(&told.goal, MAX_TEXT),
+            number: started.run,
+            seed: started.seed,
+            goal: cut(&started.goal, MAX_TEXT),
             began_ns: time_ns,
             ..RunSummary::default()
         };
         // A run of this number that has not ended never will.
-        self.given_up += u64::from(self.open.remove(&told.run).is_some());
-        self.make_room();
-        self.open.insert(told.run, run);
+        self.given_up += u64::from(self.open.remove(&started.run).is_some());
+        self.give_up_oldest();
+        self.open.insert(started.run, run);
     }
 
     /// Gives up the run with the lowest number if there are as many as can be.
-    fn make_room(&mut self) {
+    fn give_up_oldest(&mut self) {
         if self.open.len() >= MAX_OPEN {
             self.open.pop_first();
             self.given_up += 1;
@@ -191,18 +191,18 @@ impl OpenRuns {
     }
 
     /// Returns the run an event belongs to: the one it names, else the one that began last.
-    pub(super) fn of(&mut self, event: &Event) -> &mut RunSummary {
-        self.named(event.run.unwrap_or(self.begun_last))
+    pub(super) fn run_of_event(&mut self, event: &Event) -> &mut RunSummary {
+        self.run_or_new(event.run.unwrap_or(self.begun_last))
     }
 
     /// Removes the run `number` and returns it; an empty one if it never began.
-    pub(super) fn end(&mut self, number: u64) -> RunSummary {
+    pub(super) fn end_run(&mut self, number: u64) -> RunSummary {
         self.open.remove(&number).unwrap_or(RunSummary { number, ..RunSummary::default() })
     }
 
-    fn named(&mut self, number: u64) -> &mut RunSummary {
+    fn run_or_new(&mut self, number: u64) -> &mut RunSummary {
         if !self.open.contains_key(&number) {
-            self.make_room();
+            self.give_up_oldest();
         }
         self.open.entry(number).or_insert_with(|| RunSummary { number, ..RunSummary::default() })
     }
@@ -217,10 +217,10 @@ mod tests {
     #[test]
     fn last_words_are_kept_from_the_end() {
         let said = format!("{}end", "é".repeat(MAX_WORDS));
-        let kept = last_of(&said);
+        let kept = end_of_text(&said);
         assert_eq!(kept.chars().count(), MAX_WORDS);
         assert!(kept.ends_with("éend"));
-        assert_eq!((last_of("all of it\n"), last_of("")), ("all of it".to_owned(), String::new()));
+        assert_eq!((end_of_text("all of it\n"), end_of_text("")), ("all of it".to_owned(), String::new()));
     }
 
     /// Events of runs that never began take no more room than those that did.
@@ -230,12 +230,12 @@ mod tests {
         for run in 0..MAX_OPEN as u64 + 5 {
             let event = Event { seq: 0, time_ns: 0, run: Some(run), event: sent(1, "a") };
             let EventKind::Stimulus(told) = &event.event else { panic!("it is an input") };
-            open.of(&event).step(told);
+            open.run_of_event(&event).apply_step(told);
         }
         assert_eq!((open.n_open(), open.n_given_up()), (MAX_OPEN, 5));
         let EventKind::RunStarted(told) = run_started(7) else { panic!("it begins") };
-        open.start(&told, 0);
-        open.start(&told, 0);
+        open.start_run(&told, 0);
+        open.start_run(&told, 0);
         assert_eq!((open.n_open(), open.n_given_up()), (MAX_OPEN, 7));
     }
 }

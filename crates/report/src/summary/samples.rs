@@ -1,9 +1,10 @@
 //! Campaigns made by hand, for the tests of all reports.
 
 use ioxide_runner::event::{
-    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
-    HistoryTold, LabelKind, LabelTold, LatencyTold, MeasureTold, Replayed, RunFinished, RunOutcome,
-    RunStarted, ShrunkTold, StateTold, StepTold, VerdictTold, VerdictWord, WhyNot,
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentRecord,
+    FailureSignature, HistoryRecord, LabelKind, LabelRecord, LatencyRecord, MeasureRecord, Replayed,
+    RunFinished, RunOutcome, RunStarted, ShrunkRecord, StateRecord, StepRecord, VerdictRecord, VerdictWord,
+    WhyNot,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -36,7 +37,11 @@ impl SampleEvents {
         let explanation = Explanation {
             observed: "!X".into(),
             allowed: vec![Allowed { label: "!Y(n: 2)".into(), switch: Some("r2".into()) }],
-            states: vec![StateTold { location: "S".into(), values: vec!["n = 1".into()], path: Vec::new() }],
+            states: vec![StateRecord {
+                location: "S".into(),
+                values: vec!["n = 1".into()],
+                path: Vec::new(),
+            }],
             n_states: 1,
             why_not: vec![WhyNot {
                 state: 0,
@@ -45,7 +50,7 @@ impl SampleEvents {
             }],
             orders: None,
         };
-        EventKind::Verdict(VerdictTold {
+        EventKind::Verdict(VerdictRecord {
             verdict: VerdictWord::Fail,
             reason: "the specification does not allow !X here".into(),
             explanation: Some(explanation),
@@ -59,7 +64,7 @@ impl SampleEvents {
     }
 
     pub fn verdict(verdict: VerdictWord, reason: &str) -> EventKind {
-        EventKind::Verdict(VerdictTold {
+        EventKind::Verdict(VerdictRecord {
             verdict,
             reason: reason.into(),
             explanation: None,
@@ -110,18 +115,18 @@ pub fn sent(step: usize, name: &str) -> EventKind {
     EventKind::Stimulus(step_told(step, input(step, name)))
 }
 
-pub fn seen(step: usize, label: LabelTold) -> EventKind {
+pub fn seen(step: usize, label: LabelRecord) -> EventKind {
     EventKind::Observation(step_told(step, label))
 }
 
-fn step_told(step: usize, label: LabelTold) -> StepTold {
+fn step_told(step: usize, label: LabelRecord) -> StepRecord {
     let switches = if step == 1 { vec!["r1".into()] } else { vec!["r1".into(), "r2".into()] };
-    StepTold { step, label, belief: Some(step), switches }
+    StepRecord { step, label, belief: Some(step), switches }
 }
 
-fn input(step: usize, name: &str) -> LabelTold {
+fn input(step: usize, name: &str) -> LabelRecord {
     let args = serde_json::Map::from_iter([("n".to_owned(), json!(step))]);
-    LabelTold {
+    LabelRecord {
         kind: LabelKind::Input,
         label: name.into(),
         args,
@@ -134,13 +139,13 @@ fn input(step: usize, name: &str) -> LabelTold {
 }
 
 /// An output without fields.
-pub fn out(name: &str) -> LabelTold {
-    LabelTold { text: format!("!{name}"), label: name.into(), ..label(name) }
+pub fn out(name: &str) -> LabelRecord {
+    LabelRecord { text: format!("!{name}"), label: name.into(), ..label(name) }
 }
 
 /// An output that people read as `text`.
-pub fn label(text: &str) -> LabelTold {
-    LabelTold {
+pub fn label(text: &str) -> LabelRecord {
+    LabelRecord {
         kind: LabelKind::Output,
         label: text.into(),
         args: serde_json::Map::new(),
@@ -152,8 +157,8 @@ pub fn label(text: &str) -> LabelTold {
     }
 }
 
-fn measure(name: &str, seen: u64, total: Option<u64>, missing: &[&str]) -> MeasureTold {
-    MeasureTold {
+fn measure(name: &str, seen: u64, total: Option<u64>, missing: &[&str]) -> MeasureRecord {
+    MeasureRecord {
         measure: name.into(),
         seen,
         total,
@@ -172,7 +177,13 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         covered: vec!["r1".into()],
         never: vec!["r3".into()],
         failures: vec![FailureSignature { signature: "!X in S".into(), first: 1, runs: failed }],
-        latencies: vec![LatencyTold { label: "!X".into(), n: 3, p50_us: 1200, p99_us: 9000, max_us: 12_345 }],
+        latencies: vec![LatencyRecord {
+            label: "!X".into(),
+            n: 3,
+            p50_us: 1200,
+            p99_us: 9000,
+            max_us: 12_345,
+        }],
         suggested_patience_ms: Some(40),
         patience_ms: Some(100),
         raised_patience_ms: None,
@@ -184,9 +195,9 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
             measure("pairs", 3, Some(7), &["r1 then r3", "r3 then <T> | r1"]),
             measure("values", 4, None, &[]),
         ],
-        history: HistoryTold {
+        history: HistoryRecord {
             longest_run: 20,
-            extents: vec![ExtentTold { variable: "n".into(), least: "0".into(), most: "3".into() }],
+            extents: vec![ExtentRecord { variable: "n".into(), least: "0".into(), most: "3".into() }],
             new_pairs_per_million: Some(21_500),
         },
     })
@@ -198,9 +209,9 @@ pub fn failing_before_the_end() -> Vec<Event> {
     told.say(started(1)).say(run_started(0)).say(sent(1, "A")).say(seen(2, out("X"))).say(seen(3, out("Y")));
     told.say(sent(4, "B"));
     let EventKind::Verdict(verdict) = SampleEvents::fail("!X in S") else { unreachable!("it is a verdict") };
-    told.say(EventKind::Verdict(VerdictTold { step: Some(2), ..verdict }));
+    told.say(EventKind::Verdict(VerdictRecord { step: Some(2), ..verdict }));
     told.say(run_finished(0, RunOutcome::Fail, 4));
-    told.say(EventKind::Shrunk(ShrunkTold {
+    told.say(EventKind::Shrunk(ShrunkRecord {
         run: 0,
         trace: vec![out("X"), out("Y")],
         step: Some(1),
@@ -232,7 +243,7 @@ pub fn failing() -> Vec<Event> {
         20,
     ));
     told.say(EventKind::Replayed(Replayed { run: 1, reproduced: 3, of: 3, unmade: None, instead: None }));
-    told.say(EventKind::Shrunk(ShrunkTold {
+    told.say(EventKind::Shrunk(ShrunkRecord {
         run: 1,
         trace: vec![input(1, "A"), out("X")],
         step: None,

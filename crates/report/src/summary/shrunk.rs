@@ -1,6 +1,6 @@
 //! A failing run that was made smaller.
 
-use ioxide_runner::event::ShrunkTold;
+use ioxide_runner::event::ShrunkRecord;
 
 use crate::chart::ChartStep;
 
@@ -33,7 +33,7 @@ pub struct ShrunkSummary {
 impl ShrunkSummary {
     /// Keeps the end of the trace and the figures of `told`.
     #[must_use]
-    pub fn new(told: &ShrunkTold) -> Self {
+    pub fn new(told: &ShrunkRecord) -> Self {
         let before = told.trace.len().saturating_sub(MAX_STEPS);
         Self {
             run: told.run,

@@ -2,14 +2,14 @@
 //! run.
 
 use ioxide_runner::event::{
-    Allowed, Explanation, FindingTold, LagTold, MeasureTold, PatienceTold, Replayed, RunOutcome,
-    ShrinkingTold, SystemTrouble, VerdictTold,
+    Allowed, Explanation, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed, RunOutcome,
+    ShrinkingRecord, SystemTrouble, VerdictRecord,
 };
 
 use super::{FailureSummary, LateMessages, RunSummary, ShrunkSummary, Summary};
-use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw};
+use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw_chart};
 use crate::control_characters::{excerpt, show_control_characters};
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 
 /// The number of states, reasons and last words shown.
 const MAX_LINES: usize = 8;
@@ -22,17 +22,17 @@ const MIN_LAG_SHOWN: u64 = 10;
 
 /// Returns everything known of a kind of failure.
 #[must_use]
-pub fn whole(kind: &FailureSummary) -> Vec<String> {
-    let mut lines = ending(&kind.run);
-    lines.extend(kind.replayed.iter().map(|told| format!("    {}", replayed(told))));
-    lines.extend(kind.replayed.iter().flat_map(instead));
-    lines.extend(kind.smaller.iter().flat_map(|told| smaller(told, &kind.run)));
+pub fn failure_lines(kind: &FailureSummary) -> Vec<String> {
+    let mut lines = ending_lines(&kind.run);
+    lines.extend(kind.replayed.iter().map(|told| format!("    {}", replay_line(told))));
+    lines.extend(kind.replayed.iter().flat_map(other_outcome_lines));
+    lines.extend(kind.smaller.iter().flat_map(|told| smaller_run_lines(told, &kind.run)));
     lines
 }
 
 /// Returns the chart of the end of a failing run, and the reasons of the failure.
 #[must_use]
-pub fn ending(run: &RunSummary) -> Vec<String> {
+pub fn ending_lines(run: &RunSummary) -> Vec<String> {
     let steps: Vec<ChartStep> = run.last.iter().cloned().collect();
     let before = run.steps - steps.len();
     let forbidden = run.forbidden_step().unwrap_or(run.steps);
@@ -41,38 +41,38 @@ pub fn ending(run: &RunSummary) -> Vec<String> {
         (Some(at), None) => StepNote::Forbidden(at),
         (None, _) => StepNote::Fine,
     };
-    let mut lines = if steps.is_empty() { Vec::new() } else { chart(&steps, before, note) };
+    let mut lines = if steps.is_empty() { Vec::new() } else { draw_steps(&steps, before, note) };
     lines.extend(
         run.verdict.iter().filter(|_| !steps.is_empty()).flat_map(|told| found_late(told, run.steps)),
     );
     if let (StepNote::Fine, Some(told)) = (note, run.explanation()) {
-        lines.extend(observed(told));
+        lines.extend(observed_lines(told));
     }
-    lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding));
-    lines.extend(run.verdict.iter().flat_map(breakdown));
-    lines.extend(run.explanation().into_iter().flat_map(reasons));
+    lines.extend(run.verdict.iter().filter_map(|told| told.finding.as_ref()).map(finding_text));
+    lines.extend(run.verdict.iter().flat_map(breakdown_lines));
+    lines.extend(run.explanation().into_iter().flat_map(reason_lines));
     lines
 }
 
 /// Returns a line that says which step is forbidden, if it is not the last one.
-fn found_late(told: &VerdictTold, steps: usize) -> Option<String> {
+fn found_late(told: &VerdictRecord, steps: usize) -> Option<String> {
     let step = told.step.filter(|step| *step < steps)?;
     Some(format!("    forbidden step {step}; none of the later steps explains it"))
 }
 
 /// Returns the kind of a breakdown of the system and its last words; empty for a forbidden observation.
-fn breakdown(told: &VerdictTold) -> Vec<String> {
+fn breakdown_lines(told: &VerdictRecord) -> Vec<String> {
     let (Some(kind), Some(explanation)) = (&told.kind, &told.explanation) else { return Vec::new() };
     if kind == "forbidden" {
         return Vec::new();
     }
     let mut lines = vec![format!("    {kind:<9} {}", excerpt(&explanation.observed, MAX_TEXT))];
-    lines.extend(said(&told.last_words));
+    lines.extend(last_lines(&told.last_words));
     lines
 }
 
 /// Returns the last lines that a system wrote outside its protocol.
-fn said(words: &str) -> impl Iterator<Item = String> + '_ {
+fn last_lines(words: &str) -> impl Iterator<Item = String> + '_ {
     let n_lines = words.lines().count();
     let shown = words.lines().skip(n_lines.saturating_sub(MAX_LINES));
     shown.map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT)))
@@ -81,7 +81,7 @@ fn said(words: &str) -> impl Iterator<Item = String> + '_ {
 /// Returns lines about the time-out for quiescence: late messages, the time-out used, and one that would fit. Empty
 /// until the campaign has ended.
 #[must_use]
-pub fn silence(summary: &Summary) -> Vec<String> {
+pub fn silence_lines(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
     let mut lines = first_replies(&summary.first_replies);
     lines.extend(finished.machine_lag.iter().flat_map(machine_lag));
@@ -116,7 +116,7 @@ pub fn silence(summary: &Summary) -> Vec<String> {
 /// Returns a line about the slowest first reply after a start; empty if none came late.
 fn first_replies(late: &LateMessages) -> Vec<String> {
     let slowest = late.longest.iter();
-    let line = |told: &PatienceTold| {
+    let line = |told: &PatienceRecord| {
         format!(
             "the first reply after a start took up to {} ms ({}); it is awaited for `limit_ms` before it is silence",
             told.took_ms,
@@ -128,7 +128,7 @@ fn first_replies(late: &LateMessages) -> Vec<String> {
 
 /// Returns lines about waits and tolerances that were extended because this machine was busy; extensions below
 /// [`MIN_LAG_SHOWN`] are in the record alone.
-fn machine_lag(told: &LagTold) -> Vec<String> {
+fn machine_lag(told: &LagRecord) -> Vec<String> {
     let mut lines = Vec::new();
     if told.waits_ms >= MIN_LAG_SHOWN {
         lines.push(format!("the machine was busy: waits were extended by up to {} ms", told.waits_ms));
@@ -144,7 +144,7 @@ fn machine_lag(told: &LagTold) -> Vec<String> {
 
 /// Returns the end of a run in the terms of timed testing.
 #[must_use]
-pub fn finding(told: &FindingTold) -> String {
+pub fn finding_text(told: &FindingRecord) -> String {
     let rule = if told.rule.is_empty() { String::new() } else { format!(" by {}", told.rule) };
     let because = told.because.as_ref().map(|because| format!(", `{because}`")).unwrap_or_default();
     let line = format!("{}{rule} at {}: {}{because}", told.word, told.state, told.event);
@@ -153,9 +153,9 @@ pub fn finding(told: &FindingTold) -> String {
 
 /// Returns the states the specification may have been in, and the reasons why none allows the observation.
 #[must_use]
-pub fn reasons(told: &Explanation) -> Vec<String> {
+pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
-    for state in told.states.iter().take(MAX_LINES) {
+    for state in explanation.states.iter().take(MAX_LINES) {
         let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
         lines.push(format!(
             "    in state  {}  {}",
@@ -163,14 +163,14 @@ pub fn reasons(told: &Explanation) -> Vec<String> {
             excerpt(&known, MAX_TEXT)
         ));
     }
-    if told.n_states > MAX_LINES {
-        lines.push(format!("              or one of {} more", told.n_states - MAX_LINES));
+    if explanation.n_states > MAX_LINES {
+        lines.push(format!("              or one of {} more", explanation.n_states - MAX_LINES));
     }
-    for why in told.why_not.iter().take(MAX_LINES) {
+    for why in explanation.why_not.iter().take(MAX_LINES) {
         let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
         lines.push(format!("    why not   {switch}: {reason}"));
     }
-    if let Some(orders) = told.orders {
+    if let Some(orders) = explanation.orders {
         lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
     }
     lines
@@ -178,42 +178,45 @@ pub fn reasons(told: &Explanation) -> Vec<String> {
 
 /// Returns the observation and the labels allowed in its place.
 #[must_use]
-pub fn observed(told: &Explanation) -> Vec<String> {
+pub fn observed_lines(explanation: &Explanation) -> Vec<String> {
     let named = |allowed: &Allowed| match &allowed.switch {
         Some(switch) => format!("{} [{}]", excerpt(&allowed.label, MAX_TEXT), excerpt(switch, MAX_TEXT)),
         None => show_control_characters(&allowed.label),
     };
-    let mut allowed: Vec<String> = told.allowed.iter().take(MAX_LINES).map(named).collect();
-    if told.allowed.len() > MAX_LINES {
-        allowed.push(format!("one of {} more", told.allowed.len() - MAX_LINES));
+    let mut allowed: Vec<String> = explanation.allowed.iter().take(MAX_LINES).map(named).collect();
+    if explanation.allowed.len() > MAX_LINES {
+        allowed.push(format!("one of {} more", explanation.allowed.len() - MAX_LINES));
     }
     let allowed = if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", or ") };
-    vec![format!("    observed  {}", excerpt(&told.observed, MAX_TEXT)), format!("    allowed   {allowed}")]
+    vec![
+        format!("    observed  {}", excerpt(&explanation.observed, MAX_TEXT)),
+        format!("    allowed   {allowed}"),
+    ]
 }
 
 /// Returns a line with the number of repetitions of a failing run that failed again.
 #[must_use]
-pub fn replayed(told: &Replayed) -> String {
-    let unmade = told.unmade.as_ref().map_or_else(String::new, |unmade| {
-        let left = unmade.wanted.saturating_sub(told.of);
+pub fn replay_line(replayed: &Replayed) -> String {
+    let unmade = replayed.unmade.as_ref().map_or_else(String::new, |unmade| {
+        let left = unmade.wanted.saturating_sub(replayed.of);
         let reason = excerpt(&unmade.reason, MAX_TEXT);
         format!("; {left} of {} repetitions could not be made: {reason}", unmade.wanted)
     });
-    if told.of == 0 {
+    if replayed.of == 0 {
         return format!("repeated  it could not be repeated, so it was not made smaller{unmade}");
     }
-    let note = match told.reproduced {
+    let note = match replayed.reproduced {
         0 => "; it did not happen again, so it was not made smaller",
-        n if n < told.of => "; the failure is flaky",
+        n if n < replayed.of => "; the failure is flaky",
         _ => "",
     };
-    format!("repeated  failed again {} of {} times{note}{unmade}", told.reproduced, told.of)
+    format!("repeated  failed again {} of {} times{note}{unmade}", replayed.reproduced, replayed.of)
 }
 
 /// Returns the chart of the first repetition that did not fail in the same way; empty if some repetition did.
 #[must_use]
-pub fn instead(told: &Replayed) -> Vec<String> {
-    let Some(seen) = &told.instead else { return Vec::new() };
+pub fn other_outcome_lines(replayed: &Replayed) -> Vec<String> {
+    let Some(seen) = &replayed.instead else { return Vec::new() };
     let how = match seen.outcome {
         RunOutcome::Pass => "passed",
         RunOutcome::Inconclusive => "was inconclusive",
@@ -225,23 +228,23 @@ pub fn instead(told: &Replayed) -> Vec<String> {
     let hidden = steps.len().saturating_sub(MAX_STEPS);
     let mut lines =
         vec![format!("    instead   the same moves again: {}, it {how}", plural(steps.len() as u64, "step"))];
-    lines.extend(chart(&steps[hidden..], hidden, StepNote::Fine));
+    lines.extend(draw_steps(&steps[hidden..], hidden, StepNote::Fine));
     lines
 }
 
 /// Returns a line on the progress of the search for a smaller run.
 #[must_use]
-pub fn shrinking(told: &ShrinkingTold) -> String {
+pub fn shrinking_line(told: &ShrinkingRecord) -> String {
     let (moves, tried) = (plural(told.steps as u64, "step"), plural(u64::from(told.attempts), "run"));
     let left = told.left_s.map(|left| format!(", {left} s left")).unwrap_or_default();
-    format!("run {} is made smaller: {moves} now, {tried} tried{left}", from_one(told.run))
+    format!("run {} is made smaller: {moves} now, {tried} tried{left}", number_from_one(told.run))
 }
 
-/// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending`] shows all.
+/// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending_lines`] shows all.
 ///
 /// The labels that the specification allows at its end are not shown: they are known only for the original run.
 #[must_use]
-pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
+pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
     let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
     if told.is_original() {
@@ -259,21 +262,21 @@ pub fn smaller(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
         let hidden = told.steps.len().saturating_sub(MAX_STEPS);
         let before = told.before + hidden;
         let note = told.forbidden.checked_sub(before + 1).map_or(StepNote::Fine, StepNote::Forbidden);
-        lines.extend(chart(&told.steps[hidden..], before, note));
+        lines.extend(draw_steps(&told.steps[hidden..], before, note));
     }
     lines
 }
 
 /// Returns the last words of a system that ended in trouble.
 #[must_use]
-pub fn trouble(told: &SystemTrouble) -> Vec<String> {
-    said(&told.last_words).collect()
+pub fn trouble_lines(told: &SystemTrouble) -> Vec<String> {
+    last_lines(&told.last_words).collect()
 }
 
 /// Returns the number of items of a measure that were not seen; 0 if their total is not known. A record from elsewhere
 /// may have seen more than there are.
 #[must_use]
-pub fn unseen(told: &MeasureTold) -> u64 {
+pub fn count_unseen(told: &MeasureRecord) -> u64 {
     told.total.map_or(0, |total| total.saturating_sub(told.seen))
 }
 
@@ -285,12 +288,12 @@ pub fn plural(n: u64, word: &str) -> String {
 
 /// Returns the first names, and the number of further ones.
 #[must_use]
-pub fn listed(names: &[String]) -> String {
+pub fn list_names(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let shown = names.iter().take(SHOWN).map(|name| excerpt(name, 60)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-fn chart(steps: &[ChartStep], before: usize, note: StepNote<'_>) -> Vec<String> {
-    draw(&SequenceChart { steps, before, note, width: WIDTH })
+fn draw_steps(steps: &[ChartStep], before: usize, note: StepNote<'_>) -> Vec<String> {
+    draw_chart(&SequenceChart { steps, before, note, width: WIDTH })
 }

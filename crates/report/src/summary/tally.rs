@@ -34,7 +34,7 @@ impl OutcomeCounts {
     }
 
     /// Returns each number that is not 0, with its word.
-    pub fn words(&self) -> impl Iterator<Item = (u64, &'static str)> {
+    pub fn counts_in_words(&self) -> impl Iterator<Item = (u64, &'static str)> {
         let all = [
             (self.passed, "passed"),
             (self.failed, "failed"),
@@ -46,7 +46,7 @@ impl OutcomeCounts {
         all.into_iter().filter(|(n, _)| *n > 0)
     }
 
-    pub(super) fn add(&mut self, outcome: RunOutcome) {
+    pub(super) fn add_outcome(&mut self, outcome: RunOutcome) {
         match outcome {
             RunOutcome::Pass => self.passed += 1,
             RunOutcome::Fail => self.failed += 1,
@@ -72,18 +72,18 @@ impl Reasons {
 
     /// Returns the number of runs whose reason is not kept.
     #[must_use]
-    pub fn beyond(&self) -> u64 {
+    pub fn count_beyond(&self) -> u64 {
         self.beyond
     }
 
     /// Returns the number of runs that had `reason`; for a reason that is not kept, the number of all such runs.
     #[must_use]
-    pub fn of(&self, reason: &str) -> u64 {
+    pub fn count_of(&self, reason: &str) -> u64 {
         let reason = excerpt(reason, MAX_TEXT);
         self.kept.iter().find(|(kept, _)| *kept == reason).map_or(self.beyond, |(_, n)| *n)
     }
 
-    pub(super) fn add(&mut self, reason: &str) {
+    pub(super) fn add_reason(&mut self, reason: &str) {
         let reason = excerpt(reason, MAX_TEXT);
         match self.kept.iter().position(|(kept, _)| *kept == reason) {
             Some(at) => self.kept[at].1 += 1,

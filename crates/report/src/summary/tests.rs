@@ -1,4 +1,4 @@
-use ioxide_runner::event::VerdictTold;
+use ioxide_runner::event::VerdictRecord;
 use proptest::prelude::*;
 
 use super::samples::{SampleEvents, any_campaign, failing, run_finished, run_started, sent, started};
@@ -290,8 +290,8 @@ fn runs_that_never_end_are_given_up() {
         told.say(run_started(run));
     });
     let summary = folded(&told.events);
-    assert_eq!(summary.counts.cut + summary.open() as u64, 5000);
-    assert!(summary.open() <= 1000);
+    assert_eq!(summary.counts.cut + summary.count_open_runs() as u64, 5000);
+    assert!(summary.count_open_runs() <= 1000);
 }
 
 proptest! {
@@ -323,7 +323,7 @@ proptest! {
 #[test]
 fn the_forbidden_step_is_marked_in_every_report_and_not_the_last_one() {
     let summary = folded(&samples::failing_before_the_end());
-    let lines = story::whole(&summary.kinds[0]);
+    let lines = story::failure_lines(&summary.kinds[0]);
     let marked: Vec<&String> = lines.iter().filter(|line| line.contains('✗')).collect();
     assert_eq!(marked.len(), 2, "{lines:#?}");
     assert!(
@@ -345,9 +345,9 @@ fn a_forbidden_step_too_long_ago_to_be_drawn_is_still_named() {
         told.say(sent(step, "A"));
     }
     let EventKind::Verdict(verdict) = SampleEvents::fail("!X in S") else { panic!("it is a verdict") };
-    told.say(EventKind::Verdict(VerdictTold { step: Some(3), ..verdict }));
+    told.say(EventKind::Verdict(VerdictRecord { step: Some(3), ..verdict }));
     told.say(run_finished(0, RunOutcome::Fail, 40));
-    let lines = story::whole(&folded(&told.events).kinds[0]);
+    let lines = story::failure_lines(&folded(&told.events).kinds[0]);
     assert!(!lines.iter().any(|line| line.contains('✗')), "no innocent step is marked: {lines:#?}");
     assert!(lines.iter().any(|line| line.contains("forbidden step 3")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("observed  !X")), "{lines:#?}");

@@ -33,7 +33,7 @@ pub const NODE_PADDING: BoxSize = BoxSize { width: 14.0, height: 9.0 };
 
 /// The width of `text` in a monospaced font.
 pub fn mono_width(text: &str) -> f64 {
-    let cells = text.chars().map(|c| if c.is_ascii() { 0.61 } else { square(c) });
+    let cells = text.chars().map(|c| if c.is_ascii() { 0.61 } else { char_width(c) });
     cells.sum::<f64>() * LABEL_FONT
 }
 
@@ -46,14 +46,14 @@ pub fn name_width(text: &str) -> f64 {
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' => 0.52,
         'A'..='Z' => 0.84,
         c if c.is_ascii() => 0.73,
-        c => square(c) + 0.1,
+        c => char_width(c) + 0.1,
     };
     text.chars().map(cell).sum::<f64>() * NODE_FONT
 }
 
 /// Returns the width of a character in units of the font size: 0 for marks that combine with the one before, else a
 /// square.
-fn square(c: char) -> f64 {
+fn char_width(c: char) -> f64 {
     if matches!(c, '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}') {
         0.0
     } else {
@@ -72,22 +72,22 @@ pub struct TextRow {
 
 /// `text` broken into rows of a label.
 pub fn label_rows(text: &str) -> Vec<TextRow> {
-    wrapped(text, LABEL_COLUMNS, LABEL_LINES)
+    wrap_rows(text, LABEL_COLUMNS, LABEL_LINES)
 }
 
 /// `text` broken into rows of a node.
 pub fn node_rows(text: &str) -> Vec<TextRow> {
-    wrapped(text, NODE_COLUMNS, NODE_LINES)
+    wrap_rows(text, NODE_COLUMNS, NODE_LINES)
 }
 
 /// Breaks after commas and before connectives, at other spaces only where that is not enough,
 /// and inside a word only if it does not fit a row of its own.
-fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
+fn wrap_rows(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
     let mut rows: Vec<String> = Vec::new();
     let mut row = String::new();
-    for phrase in phrases(text) {
+    for phrase in split_phrases(text) {
         let room = if rows.is_empty() { columns } else { columns - INDENT };
-        if fits(&row, &phrase, room) {
+        if fits_in_row(&row, &phrase, room) {
             push_word(&mut row, &phrase);
             continue;
         }
@@ -95,9 +95,9 @@ fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
             rows.push(std::mem::replace(&mut row, phrase));
             continue;
         }
-        for word in phrase.split(' ').flat_map(|word| chopped(word, columns)) {
+        for word in phrase.split(' ').flat_map(|word| chop_word(word, columns)) {
             let room = if rows.is_empty() { columns } else { columns - INDENT };
-            if !row.is_empty() && !fits(&row, &word, room) {
+            if !row.is_empty() && !fits_in_row(&row, &word, room) {
                 rows.push(std::mem::take(&mut row));
             }
             push_word(&mut row, &word);
@@ -114,7 +114,7 @@ fn wrapped(text: &str, columns: usize, max_rows: usize) -> Vec<TextRow> {
 }
 
 /// Returns `text` in pieces that read well alone: up to a comma, from a connective on.
-fn phrases(text: &str) -> Vec<String> {
+fn split_phrases(text: &str) -> Vec<String> {
     let mut phrases: Vec<String> = Vec::new();
     let mut ended = true;
     for word in text.split(' ') {
@@ -127,7 +127,7 @@ fn phrases(text: &str) -> Vec<String> {
     phrases
 }
 
-fn fits(row: &str, word: &str, room: usize) -> bool {
+fn fits_in_row(row: &str, word: &str, room: usize) -> bool {
     let n_row = if row.is_empty() { 0 } else { row.chars().count() + 1 };
     n_row + word.chars().count() <= room
 }
@@ -140,7 +140,7 @@ fn push_word(row: &mut String, word: &str) {
 }
 
 /// `word` in pieces of at most `columns - INDENT` characters.
-fn chopped(word: &str, columns: usize) -> Vec<String> {
+fn chop_word(word: &str, columns: usize) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
     let pieces = chars.chunks(columns - INDENT).map(|piece| piece.iter().collect());
     pieces.collect()
@@ -164,7 +164,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, columns: usize, expected: &[&str]) {
-        let rows: Vec<String> = wrapped(text, columns, 3).into_iter().map(|row| row.text).collect();
+        let rows: Vec<String> = wrap_rows(text, columns, 3).into_iter().map(|row| row.text).collect();
         assert_eq!(rows, expected);
     }
 

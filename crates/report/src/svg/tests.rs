@@ -27,7 +27,7 @@ fn texts(document: &roxmltree::Document<'_>) -> Vec<String> {
 #[test]
 fn every_location_and_switch_can_be_found() {
     let model = samples::brp();
-    check(&svg(&PictureGraph::of(&model), SvgConfig::default()), |document| {
+    check(&draw_svg(&PictureGraph::from_model(&model), SvgConfig::default()), |document| {
         let switches: Vec<&str> =
             groups(document, "edge").iter().filter_map(|group| group.attribute("data-switch")).collect();
         assert_eq!(switches.len(), model.sts.switches.len());
@@ -42,7 +42,7 @@ fn every_location_and_switch_can_be_found() {
 
 #[test]
 fn the_car_alarm_is_whole() {
-    check(&svg(&PictureGraph::of(&samples::car_alarm()), SvgConfig::default()), |document| {
+    check(&draw_svg(&PictureGraph::from_model(&samples::car_alarm()), SvgConfig::default()), |document| {
         assert_eq!(groups(document, "node").len(), 13);
         assert_eq!(groups(document, "label").len(), 26);
     });
@@ -50,7 +50,7 @@ fn the_car_alarm_is_whole() {
 
 #[test]
 fn tooltips_tell_the_whole_text_and_the_comment() {
-    check(&svg(&PictureGraph::of(&samples::door()), SvgConfig::default()), |document| {
+    check(&draw_svg(&PictureGraph::from_model(&samples::door()), SvgConfig::default()), |document| {
         let titles: Vec<&str> = document
             .descendants()
             .filter(|node| node.has_tag_name("title"))
@@ -64,7 +64,7 @@ fn tooltips_tell_the_whole_text_and_the_comment() {
 
 #[test]
 fn the_legend_names_the_kinds_that_occur() {
-    check(&svg(&PictureGraph::of(&samples::adder()), SvgConfig::default()), |document| {
+    check(&draw_svg(&PictureGraph::from_model(&samples::adder()), SvgConfig::default()), |document| {
         let texts = texts(document);
         assert!(texts.contains(&"?input".to_owned()) && texts.contains(&"!output".to_owned()));
         assert!(!texts.contains(&"τ internal".to_owned()));
@@ -73,9 +73,9 @@ fn the_legend_names_the_kinds_that_occur() {
 
 #[test]
 fn classes_reach_the_picture() {
-    let graph =
-        PictureGraph::of(&samples::adder()).with_classes(|_, _| "seen".into(), |_, _| "covered \"x".into());
-    check(&svg(&graph, SvgConfig::default()), |document| {
+    let graph = PictureGraph::from_model(&samples::adder())
+        .with_classes(|_, _| "seen".into(), |_, _| "covered \"x".into());
+    check(&draw_svg(&graph, SvgConfig::default()), |document| {
         assert_eq!(groups(document, "seen").len(), 3);
         assert_eq!(groups(document, "covered").len(), 3);
     });
@@ -83,10 +83,10 @@ fn classes_reach_the_picture() {
 
 #[test]
 fn an_inline_picture_has_no_style_sheet() {
-    let graph = PictureGraph::of(&samples::adder());
+    let graph = PictureGraph::from_model(&samples::adder());
     let config = SvgConfig { form: PictureUse::Inline, ..SvgConfig::default() };
-    assert!(!svg(&graph, config).contains("<style>"));
-    assert!(svg(&graph, SvgConfig::default()).contains("<style>"));
+    assert!(!draw_svg(&graph, config).contains("<style>"));
+    assert!(draw_svg(&graph, SvgConfig::default()).contains("<style>"));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn hostile_names_stay_text() {
     let gate = b.gate(hostile, ioxide_model::sts::GateKind::Output, &[]);
     let tt = b.pool().tt();
     b.switch(hostile, hostile, gate, tt, "\u{0}\u{ffff}").doc(hostile, hostile);
-    let picture = svg(&PictureGraph::of(&b.build()), SvgConfig::default());
+    let picture = draw_svg(&PictureGraph::from_model(&b.build()), SvgConfig::default());
     assert!(!picture.contains("<script"));
     check(&picture, |document| {
         let names: Vec<&str> = document.descendants().map(|node| node.tag_name().name()).collect();
@@ -107,7 +107,7 @@ fn hostile_names_stay_text() {
 
 #[test]
 fn nothing_is_a_picture_too() {
-    check(&svg(&PictureGraph::new("", [], []).unwrap(), SvgConfig::default()), |document| {
+    check(&draw_svg(&PictureGraph::new("", [], []).unwrap(), SvgConfig::default()), |document| {
         assert_eq!(document.root_element().attribute("width"), Some("40"));
     });
 }
@@ -115,10 +115,10 @@ fn nothing_is_a_picture_too() {
 #[test]
 fn long_texts_are_broken_and_cut_in_the_picture_but_whole_in_the_tooltip() {
     let long = "x".repeat(5_000);
-    let mut edge = GraphEdge::plain(GraphNodeId::new(0), GraphNodeId::new(0), "");
+    let mut edge = GraphEdge::with_text(GraphNodeId::new(0), GraphNodeId::new(0), "");
     edge.lines = vec![EdgeLine { part: LinePart::Guard, text: format!("[{long}]") }];
     let picture =
-        svg(&PictureGraph::new("t", [GraphNode::named(&long)], [edge]).unwrap(), SvgConfig::default());
+        draw_svg(&PictureGraph::new("t", [GraphNode::new(&long)], [edge]).unwrap(), SvgConfig::default());
     check(&picture, |document| {
         assert!(texts(document).iter().all(|text| text.chars().count() < 50));
         assert!(document.descendants().any(|node| node.text().is_some_and(|text| text.contains(&long))));
@@ -129,9 +129,9 @@ proptest! {
     #[test]
     fn any_text_gives_well_formed_xml(names in prop::collection::vec(any::<String>(), 1..4), text in any::<String>()) {
         let n_nodes = names.len();
-        let nodes = names.iter().map(|name| GraphNode { doc: text.clone(), class: text.clone(), ..GraphNode::named(name) });
-        let edges = (0..n_nodes).map(|n| GraphEdge::plain(GraphNodeId::new(n), GraphNodeId::new((n + 1) % n_nodes), &text));
-        let picture = svg(&PictureGraph::new(&text, nodes, edges).unwrap(), SvgConfig::default());
+        let nodes = names.iter().map(|name| GraphNode { doc: text.clone(), class: text.clone(), ..GraphNode::new(name) });
+        let edges = (0..n_nodes).map(|n| GraphEdge::with_text(GraphNodeId::new(n), GraphNodeId::new((n + 1) % n_nodes), &text));
+        let picture = draw_svg(&PictureGraph::new(&text, nodes, edges).unwrap(), SvgConfig::default());
         let document = roxmltree::Document::parse(&picture);
         prop_assert!(document.is_ok(), "{:?}", document.err());
         let n_groups = document.map(|document| groups(&document, "node").len() + groups(&document, "edge").len());

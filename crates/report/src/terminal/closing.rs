@@ -1,13 +1,13 @@
 //! The last lines of a campaign: outcomes, kinds of failures, switches, values, times.
 
-use ioxide_runner::event::{LatencyTold, MeasureTold};
+use ioxide_runner::event::{LatencyRecord, MeasureRecord};
 
-use super::meter::{duration, seconds};
+use super::meter::{duration_text, seconds};
 use crate::control_characters::excerpt;
-use crate::run_number::from_one;
+use crate::run_number::number_from_one;
 use crate::summary::Summary;
 use crate::summary::parts::PartFamily;
-use crate::summary::story::{self, listed, plural};
+use crate::summary::story::{self, list_names, plural};
 use crate::values::ValueRow;
 
 /// The duration from which on the speed is shown: below it, it would say little and differ every time.
@@ -22,51 +22,52 @@ const MAX_EXTENTS: usize = 6;
 const MAX_NAME: usize = 32;
 
 /// Returns the last lines.
-pub(super) fn lines(summary: &Summary) -> Vec<String> {
+pub(super) fn closing_lines(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> =
         summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
-    lines.push(outcomes(summary));
+    lines.push(outcomes_line(summary));
     if summary.finished.is_none() {
         lines.push("the campaign was not told to its end: these are the figures up to there".to_owned());
     }
-    lines.extend(failures(summary));
+    lines.extend(failure_kind_lines(summary));
     if summary.doubts > 0 {
         lines.push(format!("the solver left {} open", plural(summary.doubts, "question")));
     }
     if summary.started.is_some() {
-        lines.push(switches(summary));
-        lines.extend(parts(summary));
+        lines.push(switches_line(summary));
+        lines.extend(part_lines(summary));
     }
-    lines.extend(values(summary));
-    lines.extend(measures(summary));
-    lines.extend(latencies(summary));
+    lines.extend(value_lines(summary));
+    lines.extend(measure_lines(summary));
+    lines.extend(latency_lines(summary));
     lines
 }
 
-fn outcomes(summary: &Summary) -> String {
-    let mut shown: Vec<String> = summary.counts.words().map(|(n, word)| format!("{n} {word}")).collect();
-    if summary.open() > 0 {
-        shown.push(format!("{} not ended", summary.open()));
+fn outcomes_line(summary: &Summary) -> String {
+    let mut shown: Vec<String> =
+        summary.counts.counts_in_words().map(|(n, word)| format!("{n} {word}")).collect();
+    if summary.count_open_runs() > 0 {
+        shown.push(format!("{} not ended", summary.count_open_runs()));
     }
     let shown = if shown.is_empty() { "none finished".to_owned() } else { shown.join(", ") };
     let mut line =
         format!("{}: {shown}; {}", plural(summary.counts.total(), "run"), plural(summary.steps, "step"));
     if summary.time_ns >= TOLD_FROM_NS {
         let time = seconds(summary.time_ns);
-        line.push_str(&format!(" in {}, {:.0} a second", duration(time), summary.steps as f64 / time));
+        line.push_str(&format!(" in {}, {:.0} a second", duration_text(time), summary.steps as f64 / time));
     }
     line
 }
 
 /// Returns the kinds of failures; empty for fewer than two failures, whose story is told already.
-fn failures(summary: &Summary) -> Vec<String> {
+fn failure_kind_lines(summary: &Summary) -> Vec<String> {
     if summary.counts.failed < 2 {
         return Vec::new();
     }
     let kinds = summary.kinds.len() as u64;
     let mut lines = vec![format!("failures: {}", plural(kinds, "kind"))];
     lines.extend(summary.kinds.iter().map(|kind| {
-        let runs = format!("{}, first run {}", plural(kind.runs, "run"), from_one(kind.run.number));
+        let runs = format!("{}, first run {}", plural(kind.runs, "run"), number_from_one(kind.run.number));
         format!("  {runs}: {}", kind.signature)
     }));
     if summary.unlisted > 0 {
@@ -75,8 +76,8 @@ fn failures(summary: &Summary) -> Vec<String> {
     lines
 }
 
-fn switches(summary: &Summary) -> String {
-    let never = summary.never();
+fn switches_line(summary: &Summary) -> String {
+    let never = summary.never_taken();
     let maybe = summary.possible.len() - summary.certain.len();
     let mut line = format!("switches: {} certainly taken", summary.certain.len());
     if maybe > 0 {
@@ -85,14 +86,14 @@ fn switches(summary: &Summary) -> String {
     if never.is_empty() {
         line.push_str(", every one at least possibly")
     } else {
-        line.push_str(&format!(", {} never: {}", never.len(), listed(&never)))
+        line.push_str(&format!(", {} never: {}", never.len(), list_names(&never)))
     }
     line
 }
 
 /// Returns lines with the switches taken in each part of a composed system; for an array, in some instance and in each.
-fn parts(summary: &Summary) -> Vec<String> {
-    let families = summary.families();
+fn part_lines(summary: &Summary) -> Vec<String> {
+    let families = summary.part_families();
     let width = families.iter().map(|family| family.name.chars().count()).max().unwrap_or(0);
     let line = |family: &PartFamily| {
         let PartFamily { name, instances, total, some, each } = family;
@@ -107,7 +108,7 @@ fn parts(summary: &Summary) -> Vec<String> {
     if lines.is_empty() { lines } else { [vec!["parts:".to_owned()], lines].concat() }
 }
 
-fn values(summary: &Summary) -> Vec<String> {
+fn value_lines(summary: &Summary) -> Vec<String> {
     let rows = summary.values.rows();
     let shown = &rows[..rows.len().min(MAX_ROWS)];
     let name = |row: &ValueRow| excerpt(&row.name(), MAX_NAME - 1);
@@ -120,8 +121,8 @@ fn values(summary: &Summary) -> Vec<String> {
                 "  {:width$}  {:>digits$} sent, {}: {}",
                 name(row),
                 row.sent,
-                row.distinct_told(),
-                row.values_told()
+                row.distinct_text(),
+                row.values_text()
             ),
             None => format!("  {:width$}  {:>digits$} sent", name(row), row.sent),
         })
@@ -139,9 +140,9 @@ fn values(summary: &Summary) -> Vec<String> {
 }
 
 /// Returns lines with the measures of coverage other than switches, each with the first items not covered.
-fn measures(summary: &Summary) -> Vec<String> {
-    let beside = |told: &&MeasureTold| told.measure != "switches";
-    let mut lines: Vec<String> = summary.measures().iter().filter(beside).map(measure).collect();
+fn measure_lines(summary: &Summary) -> Vec<String> {
+    let beside = |told: &&MeasureRecord| told.measure != "switches";
+    let mut lines: Vec<String> = summary.measures().iter().filter(beside).map(measure_line).collect();
     if lines.is_empty() {
         return lines;
     }
@@ -164,10 +165,10 @@ fn measures(summary: &Summary) -> Vec<String> {
     lines
 }
 
-fn measure(told: &MeasureTold) -> String {
+fn measure_line(told: &MeasureRecord) -> String {
     let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
     let mut line = format!("  {:<11}  {seen}", told.measure);
-    let left = story::unseen(told);
+    let left = story::count_unseen(told);
     if left > 0 {
         let named: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
         let more = left.saturating_sub(named.len() as u64);
@@ -177,21 +178,21 @@ fn measure(told: &MeasureTold) -> String {
     line
 }
 
-fn latencies(summary: &Summary) -> Vec<String> {
+fn latency_lines(summary: &Summary) -> Vec<String> {
     let told = summary.latencies();
     let shown = &told[..told.len().min(MAX_ROWS)];
-    let mut lines: Vec<String> = shown.iter().map(latency).collect();
+    let mut lines: Vec<String> = shown.iter().map(latency_line).collect();
     if !lines.is_empty() {
         lines.insert(0, "answers took (half of them, 99 of 100, the longest):".to_owned());
     }
     if told.len() > MAX_ROWS {
         lines.push(format!("  and {} more messages", told.len() - MAX_ROWS));
     }
-    lines.extend(story::silence(summary));
+    lines.extend(story::silence_lines(summary));
     lines
 }
 
-fn latency(told: &LatencyTold) -> String {
+fn latency_line(told: &LatencyRecord) -> String {
     let ms = |us: u64| us as f64 / 1e3;
     let label = excerpt(&told.label, MAX_NAME);
     let (half, most, max) = (ms(told.p50_us), ms(told.p99_us), ms(told.max_us));

@@ -32,7 +32,7 @@ impl SpeedMeter {
     }
 
     /// Returns a line if one is due.
-    pub(super) fn line(&mut self, summary: &Summary, event: &Event) -> Option<String> {
+    pub(super) fn line_if_due(&mut self, summary: &Summary, event: &Event) -> Option<String> {
         let now = MeterReading { time_ns: event.time_ns, steps: summary.steps };
         if let Some(last) = self.last {
             let (passed, steps) = (now.time_ns.saturating_sub(last.time_ns), now.steps - last.steps);
@@ -67,21 +67,21 @@ impl SpeedMeter {
         }
         let bad = [(counts.failed, "failed"), (counts.errors, "broken")];
         parts.extend(bad.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));
-        parts.extend(left(summary).map(|left| format!("about {left} left")));
+        parts.extend(time_left_text(summary).map(|left| format!("about {left} left")));
         parts.join(", ")
     }
 }
 
 /// Returns the time the planned runs will still take at the average duration so far; `None` if there is no plan, or no
 /// run has ended.
-fn left(summary: &Summary) -> Option<String> {
+fn time_left_text(summary: &Summary) -> Option<String> {
     let done = summary.counts.total();
     let planned = summary.started.as_ref()?.runs;
     let open = planned.checked_sub(done)?;
     if planned >= ENDLESS || done == 0 || open == 0 || summary.time_ns == 0 {
         return None;
     }
-    Some(duration(seconds(summary.time_ns) / done as f64 * open as f64))
+    Some(duration_text(seconds(summary.time_ns) / done as f64 * open as f64))
 }
 
 pub(super) fn seconds(ns: u64) -> f64 {
@@ -89,7 +89,7 @@ pub(super) fn seconds(ns: u64) -> f64 {
 }
 
 /// Returns a duration in a round unit.
-pub(super) fn duration(seconds: f64) -> String {
+pub(super) fn duration_text(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),

@@ -1,5 +1,5 @@
 use ioxide_model::verdict::Verdict;
-use ioxide_runner::event::{LagTold, PatienceTold, SystemTrouble, UnmadeTold, VerdictTold};
+use ioxide_runner::event::{LagRecord, PatienceRecord, SystemTrouble, UnmadeRecord, VerdictRecord};
 
 use super::*;
 use crate::summary::samples::{
@@ -34,7 +34,7 @@ fn a_system_that_broke_has_no_verdict_and_its_last_words() {
 
 #[test]
 fn an_inconclusive_run_says_why() {
-    let verdict = VerdictTold::new(Verdict::Inconclusive, "the purpose went out of reach".into());
+    let verdict = VerdictRecord::new(Verdict::Inconclusive, "the purpose went out of reach".into());
     let mut told = SampleEvents::default();
     told.say(run_started(0)).say(EventKind::Verdict(verdict)).say(run_finished(
         0,
@@ -61,9 +61,9 @@ fn a_flaky_failure_is_called_flaky() {
 
 #[test]
 fn repetitions_that_could_not_be_made_are_told_apart_from_those_that_did_not_fail() {
-    let unmade = UnmadeTold { wanted: 3, reason: "no `ready` from the system within 800 ms".into() };
+    let unmade = UnmadeRecord { wanted: 3, reason: "no `ready` from the system within 800 ms".into() };
     let line = |reproduced, of| {
-        story::replayed(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
+        story::replay_line(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
     };
     let why = "of 3 repetitions could not be made: no `ready` from the system within 800 ms";
     assert_eq!(line(1, 1), format!("repeated  failed again 1 of 1 times; 2 {why}"));
@@ -73,7 +73,7 @@ fn repetitions_that_could_not_be_made_are_told_apart_from_those_that_did_not_fai
 
 #[test]
 fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
-    let late = |first_reply, took_ms| PatienceTold {
+    let late = |first_reply, took_ms| PatienceRecord {
         label: "!X".into(),
         took_ms,
         from_ms: 100,
@@ -82,7 +82,7 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
         first_reply,
     };
     let EventKind::CampaignFinished(mut end) = finished(1, 0) else { panic!("it is the end") };
-    end.machine_lag = Some(LagTold { waits_ms: 340, tolerance_ms: 0 });
+    end.machine_lag = Some(LagRecord { waits_ms: 340, tolerance_ms: 0 });
     let mut told = SampleEvents::default();
     told.say(EventKind::Patience(late(true, 3_500))).say(EventKind::Patience(late(true, 20)));
     told.say(EventKind::Patience(late(false, 130))).say(EventKind::CampaignFinished(end));

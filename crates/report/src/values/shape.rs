@@ -39,7 +39,7 @@ pub(super) struct ValueShape {
 
 /// The shape of the values of a collection or a sum type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ShapeTold {
+pub enum ShapeRecord {
     /// The least and the greatest number of items, and the frequency of each class of lengths (`0`, `1`, `2`, `3 to 4`,
     /// …).
     Lengths(usize, usize, Vec<(String, u64)>),
@@ -49,44 +49,44 @@ pub enum ShapeTold {
 
 impl ValueShape {
     /// Adds a value.
-    pub(super) fn add(&mut self, value: &Json) {
+    pub(super) fn add_value(&mut self, value: &Json) {
         self.n += 1;
         match value {
             Json::Array(items) => {
                 self.n_arrays += 1;
-                self.length(items.len());
+                self.add_length(items.len());
             }
             Json::Object(fields) => {
                 self.n_objects += 1;
-                self.length(fields.len());
-                self.same_keys(fields.keys());
+                self.add_length(fields.len());
+                self.compare_keys(fields.keys());
                 if let (1, Some((name, Json::Object(_)))) = (fields.len(), fields.iter().next()) {
                     self.n_cases += 1;
-                    self.case(name);
+                    self.add_case(name);
                 }
             }
             Json::String(word) => {
                 self.n_words += 1;
-                self.case(word);
+                self.add_case(word);
             }
             _ => {}
         }
     }
 
-    fn length(&mut self, length: usize) {
-        *self.lengths.entry(class(length)).or_default() += 1;
+    fn add_length(&mut self, length: usize) {
+        *self.lengths.entry(length_class(length)).or_default() += 1;
         self.longest = self.longest.max(length);
         self.shortest = Some(self.shortest.map_or(length, |least| least.min(length)));
     }
 
-    fn case(&mut self, name: &str) {
+    fn add_case(&mut self, name: &str) {
         let is_room = self.cases.len() < MAX_CASES;
         let name = excerpt(name, MAX_NAME);
         let name = if is_room || self.cases.contains_key(&name) { name } else { "others".into() };
         *self.cases.entry(name).or_default() += 1;
     }
 
-    fn same_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>) {
+    fn compare_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>) {
         let is_first = self.n_objects == 1;
         if is_first {
             self.keys = Some(keys.cloned().collect());
@@ -98,18 +98,18 @@ impl ValueShape {
     }
 
     /// Returns the shape; `None` for numbers, words and records.
-    pub(super) fn description(&self) -> Option<ShapeTold> {
+    pub(super) fn description(&self) -> Option<ShapeRecord> {
         let are_cases = self.n_cases > 0 && self.n_cases + self.n_words == self.n;
         let are_maps = self.n_objects == self.n && self.n_objects > 0 && !self.is_record;
         if are_cases {
             let mut cases: Vec<(String, u64)> =
                 self.cases.iter().map(|(name, &n)| (name.clone(), n)).collect();
             cases.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-            return Some(ShapeTold::Cases(cases));
+            return Some(ShapeRecord::Cases(cases));
         }
         if (self.n_arrays == self.n && self.n > 0) || are_maps {
-            let counts = self.lengths.iter().map(|(&class, &n)| (class_told(class), n)).collect();
-            return Some(ShapeTold::Lengths(self.shortest.unwrap_or(0), self.longest, counts));
+            let counts = self.lengths.iter().map(|(&class, &n)| (class_text(class), n)).collect();
+            return Some(ShapeRecord::Lengths(self.shortest.unwrap_or(0), self.longest, counts));
         }
         None
     }
@@ -117,26 +117,26 @@ impl ValueShape {
 
 /// Returns the class of a length, named by its end: lengths up to 2 are classes of their own, longer ones share a class
 /// up to the next power of two.
-fn class(length: usize) -> usize {
+fn length_class(length: usize) -> usize {
     length.checked_next_power_of_two().filter(|_| length > 0).unwrap_or(length)
 }
 
-fn class_told(class: usize) -> String {
+fn class_text(class: usize) -> String {
     match class {
         0..=2 => class.to_string(),
         _ => format!("{} to {class}", class / 2 + 1),
     }
 }
 
-impl ShapeTold {
+impl ShapeRecord {
     /// Returns the shape in words, to stand beside the values: `0 to 9 items`, or `circle ×4, point ×1`.
     #[must_use]
     pub fn text(&self) -> String {
         /// Cases named one by one.
         const SHOWN: usize = 6;
         match self {
-            Self::Lengths(least, most, _) if least == most => counted(*most),
-            Self::Lengths(least, most, _) => format!("{least} to {}", counted(*most)),
+            Self::Lengths(least, most, _) if least == most => count_items_text(*most),
+            Self::Lengths(least, most, _) => format!("{least} to {}", count_items_text(*most)),
             Self::Cases(cases) => {
                 let named: Vec<String> =
                     cases.iter().take(SHOWN).map(|(name, n)| format!("{name} ×{n}")).collect();
@@ -147,12 +147,12 @@ impl ShapeTold {
     }
 }
 
-fn counted(n: usize) -> String {
+fn count_items_text(n: usize) -> String {
     if n == 1 { "1 item".into() } else { format!("{n} items") }
 }
 
 /// Returns a value in at most `most` characters; of a long list the first item and the number of items.
-pub(super) fn folded(value: &Json, text: &str, most: usize) -> String {
+pub(super) fn shorten_value(value: &Json, text: &str, most: usize) -> String {
     let is_long = text.chars().nth(most).is_some();
     match value {
         Json::Array(items) if is_long && items.len() > 1 => {

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::*;
 
-fn input(label: &str, args: Json) -> LabelTold {
+fn input(label: &str, args: Json) -> LabelRecord {
     let Json::Object(args) = args else { panic!("fields are an object") };
-    LabelTold {
+    LabelRecord {
         kind: LabelKind::Input,
         label: label.into(),
         args,
@@ -19,11 +19,11 @@ fn input(label: &str, args: Json) -> LabelTold {
     }
 }
 
-fn told(labels: &[LabelTold]) -> String {
+fn told(labels: &[LabelRecord]) -> String {
     let mut values = SentValues::default();
-    labels.iter().for_each(|label| values.count(label));
+    labels.iter().for_each(|label| values.count_fields(label));
     let line = |row: &ValueRow| {
-        format!("{}: {} sent {} {}", row.name(), row.sent, row.distinct_told(), row.values_told())
+        format!("{}: {} sent {} {}", row.name(), row.sent, row.distinct_text(), row.values_text())
     };
     values.rows().iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -35,7 +35,7 @@ fn numbers_have_a_range_and_others_their_most_frequent() {
         input("REQ", json!({"n": -1, "who": "bob", "ok": true})),
         input("REQ", json!({"n": 3, "who": "bob", "ok": true})),
         input("RESET", json!({})),
-        LabelTold {
+        LabelRecord {
             kind: LabelKind::Output,
             label: "NO".into(),
             args: serde_json::Map::new(),
@@ -65,15 +65,15 @@ fn numbers_that_are_not_all_numbers_have_no_range() {
 fn what_is_too_much_is_counted_and_said() {
     let mut values = SentValues::default();
     for n in 0..2 * MAX_DISTINCT {
-        values.count(&input("A", json!({"x": n})));
+        values.count_fields(&input("A", json!({"x": n})));
     }
     let row = &values.rows()[0];
     assert_eq!((row.sent, row.distinct, row.is_more), (1000, MAX_DISTINCT, true));
     assert_eq!(row.range, Some(("0".into(), "999".into())));
-    assert_eq!(row.distinct_told(), "more than 500 distinct");
+    assert_eq!(row.distinct_text(), "more than 500 distinct");
     assert!(!values.is_full());
     for n in 0..2 * MAX_FIELDS {
-        values.count(&input(&format!("B{n}"), json!({"x": n, "y": n})));
+        values.count_fields(&input(&format!("B{n}"), json!({"x": n, "y": n})));
     }
     assert!(values.is_full());
     assert!(values.rows().len() <= MAX_FIELDS);
@@ -83,10 +83,10 @@ fn what_is_too_much_is_counted_and_said() {
 fn long_values_are_told_apart_and_shown_in_part() {
     let long = |end: &str| input("A", json!({"x": format!("{}{end}", "x".repeat(1 << 20))}));
     let mut values = SentValues::default();
-    [long("1"), long("2"), long("1")].iter().for_each(|label| values.count(label));
+    [long("1"), long("2"), long("1")].iter().for_each(|label| values.count_fields(label));
     let row = &values.rows()[0];
     assert_eq!(row.distinct, 2);
-    assert!(row.values_told().len() < 200);
+    assert!(row.values_text().len() < 200);
 }
 
 proptest! {
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn few_values_are_counted_exactly(sent in prop::collection::vec(-20_i64..20, 1..80)) {
         let mut values = SentValues::default();
-        sent.iter().for_each(|n| values.count(&input("A", json!({"x": n}))));
+        sent.iter().for_each(|n| values.count_fields(&input("A", json!({"x": n}))));
         let row = values.rows().remove(0);
         let distinct: BTreeSet<i64> = sent.iter().copied().collect();
         prop_assert_eq!(row.sent, sent.len() as u64);
@@ -129,13 +129,13 @@ fn collections_and_cases_are_told_by_their_shape() {
 fn lengths_are_counted_in_classes() {
     let mut values = SentValues::default();
     for length in [0, 1, 2, 3, 4, 5, 8, 9, 1000] {
-        values.count(&input("A", json!({"xs": vec![0; length]})));
+        values.count_fields(&input("A", json!({"xs": vec![0; length]})));
     }
     let shape = values.rows()[0].shape.clone().expect("they are lists");
     let classes = ["0", "1", "2", "3 to 4", "5 to 8", "9 to 16", "513 to 1024"];
     let counts = [1, 1, 1, 2, 2, 1, 1];
     let lengths = classes.iter().zip(counts).map(|(class, n)| ((*class).to_owned(), n)).collect();
-    assert_eq!(shape, ShapeTold::Lengths(0, 1000, lengths));
+    assert_eq!(shape, ShapeRecord::Lengths(0, 1000, lengths));
 }
 
 /// Words alone are no cases, and what is a list only now and then is none.

@@ -43,18 +43,18 @@ impl SystemEnds {
     }
 
     /// Begins a run if the reset succeeded; otherwise its error has told the caller.
-    pub(super) fn begun(&mut self, reset: &Result<(), AdapterError>) {
+    pub(super) fn begin_run(&mut self, reset: &Result<(), AdapterError>) {
         self.told = reset.is_err();
     }
 
     /// Notes that the system was alive at a reset.
-    pub(super) fn survived(&mut self) {
+    pub(super) fn record_survival(&mut self) {
         self.in_a_row = 0;
     }
 
     /// Counts an end found at a reset, described by `how`. Returns whether the system has now ended unseen at
     /// [`ALWAYS`] resets in a row; false if the caller knows of the end already.
-    pub(super) fn found(&mut self, how: &str) -> bool {
+    pub(super) fn count_end(&mut self, how: &str) -> bool {
         if self.told {
             return false;
         }
@@ -93,18 +93,18 @@ mod tests {
     fn an_end_that_a_run_has_seen_is_not_told_again() {
         let mut ends = SystemEnds::default();
         ends.note::<()>(&Err(AdapterError::Ended { status: "exit status: 1".into() }));
-        assert!(!ends.found("it ended"));
+        assert!(!ends.count_end("it ended"));
         assert_eq!(ends.take(), None);
     }
 
     #[test]
     fn ends_that_nobody_saw_are_told_and_counted() {
         let mut ends = SystemEnds::default();
-        assert!(!ends.found("it ended"));
-        ends.begun(&Ok(()));
-        assert!(ends.found("it ended"));
+        assert!(!ends.count_end("it ended"));
+        ends.begin_run(&Ok(()));
+        assert!(ends.count_end("it ended"));
         assert_eq!(ends.take().as_deref(), Some("it ended (2 times)"));
-        ends.survived();
-        assert!(!ends.found("it ended"));
+        ends.record_survival();
+        assert!(!ends.count_end("it ended"));
     }
 }

@@ -105,13 +105,13 @@ impl Frames {
     }
 
     /// Returns the same frames, joined to messages.
-    pub(super) fn joined(self, joining: FrameJoining) -> Self {
+    pub(super) fn with_joining(self, joining: FrameJoining) -> Self {
         Self { joining, ..self }
     }
 
     /// Returns the instant at which the end of the last message arrived: complete messages are returned before more is
     /// read.
-    pub(super) fn arrived(&self) -> Instant {
+    pub(super) fn last_arrival(&self) -> Instant {
         self.arrived
     }
 
@@ -228,7 +228,7 @@ impl Frames {
         loop {
             let part = match self.begun.need() {
                 FrameNeed::Frame => self.frame()?,
-                FrameNeed::Bytes { count, end } => self.counted(*count, &end.clone())?,
+                FrameNeed::Bytes { count, end } => self.take_counted(*count, &end.clone())?,
             };
             let Some(part) = part else { return Ok(None) };
             let is_done = self.begun.add(&self.joining, part);
@@ -275,7 +275,7 @@ impl Frames {
     }
 
     /// Takes `count` bytes with the end mark that must follow them; `None` while they are incomplete.
-    fn counted(&mut self, count: usize, end: &[u8]) -> Result<Option<Vec<u8>>, AdapterError> {
+    fn take_counted(&mut self, count: usize, end: &[u8]) -> Result<Option<Vec<u8>>, AdapterError> {
         let rest = &self.buffer[self.taken..];
         let Some(found) = rest.get(..count + end.len()) else { return Ok(None) };
         let (bytes, mark) = found.split_at(count);
@@ -341,7 +341,7 @@ fn by_length(bytes: &[u8], width: usize) -> Result<FrameCut, AdapterError> {
     let Some(prefix) = bytes.get(..width) else { return Ok(None) };
     let length = prefix.iter().fold(0u64, |sum, &byte| sum.saturating_mul(256).saturating_add(byte.into()));
     if length > max_message() as u64 {
-        return Err(announced(length));
+        return Err(oversized_message(length));
     }
     let end = width + length as usize;
     Ok((bytes.len() >= end).then_some((width, end, end)))
@@ -359,7 +359,7 @@ impl Framing {
 
     /// Returns `text` with the mark that ends a message, unless it ends with it already; the mark is `end` if that is
     /// given.
-    pub(super) fn ended(&self, text: &str, end: Option<&str>) -> String {
+    pub(super) fn append_end_mark(&self, text: &str, end: Option<&str>) -> String {
         let (usual, has_it) = match self {
             Self::Line => ("\n", text.ends_with('\n')),
             Self::Delimiter(mark) => (mark.as_str(), text.ends_with(mark)),
@@ -402,7 +402,7 @@ impl LengthField {
             LengthUnit::After(head) => (head as u64).saturating_add(length),
         };
         if end > max_message() as u64 {
-            return Err(announced(end));
+            return Err(oversized_message(end));
         }
         match end as usize {
             end if end < head => {
@@ -438,7 +438,7 @@ fn too_long(bytes: &[u8]) -> AdapterError {
 }
 
 /// Returns the error for a message that announces a length above the limit.
-fn announced(length: u64) -> AdapterError {
+fn oversized_message(length: u64) -> AdapterError {
     let (line, reason) = (format!("a message of {length} bytes"), Excess::bytes().to_string());
     AdapterError::TooLarge { line, reason }
 }
@@ -461,7 +461,7 @@ fn overlaps(value: &str, mark: &str) -> bool {
 }
 
 /// `text` as a frame to send.
-pub(super) fn framed(framing: &Framing, text: &str) -> Result<Vec<u8>, UnwritableMessage> {
+pub(super) fn write_frame(framing: &Framing, text: &str) -> Result<Vec<u8>, UnwritableMessage> {
     let Framing::Length(width) = framing else { return Ok(text.as_bytes().to_vec()) };
     let length = (text.len() as u64).to_be_bytes();
     let (high, low) = length.split_at(length.len().saturating_sub(*width));

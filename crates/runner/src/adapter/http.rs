@@ -38,7 +38,7 @@ use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
 use crate::codec::http::message::{HttpRequest, HttpResponse, ResponsePart, StreamKind};
 use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, Url, is_refusal, is_secret};
-use crate::codec::{BadSpeech, Undecodable, UnwritableMessage};
+use crate::codec::{BadProtocol, Undecodable, UnwritableMessage};
 use crate::line::cut;
 use crate::secrets::Secrets;
 
@@ -53,7 +53,7 @@ const TURN: Duration = Duration::from_millis(1);
 
 /// The description of a system that speaks HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpSpeech {
+pub struct HttpProtocol {
     /// The address of the system.
     pub url: Url,
     /// Requests and answers.
@@ -79,7 +79,7 @@ pub struct HttpAdapter {
     host: String,
     model: Arc<Model>,
     codec: HttpCodec,
-    speech: HttpSpeech,
+    speech: HttpProtocol,
     /// The conditions on the answers to the steps of the reset.
     reset_answers: Vec<AnswerReader>,
     limit: Duration,
@@ -102,12 +102,12 @@ pub struct HttpAdapter {
     has_spoken: bool,
 }
 
-impl HttpSpeech {
+impl HttpProtocol {
     /// Checks that requests and answers are those of the model.
     ///
     /// # Errors
     /// Returns the first mismatch, with its place.
-    pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
+    pub fn check(&self, model: &Model) -> Result<(), BadProtocol> {
         HttpCodec::new(&self.http, &self.url.base, model).map(drop)
     }
 }
@@ -118,11 +118,11 @@ impl HttpAdapter {
     /// # Errors
     /// If requests and answers do not fit the model.
     pub fn new(
-        speech: &HttpSpeech,
+        speech: &HttpProtocol,
         model: Arc<Model>,
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let HttpSpeech { url, http, reset } = speech;
+        let HttpProtocol { url, http, reset } = speech;
         let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
         let mut secrets = Secrets::none();
         secrets.add_requests(http, reset, &is_secret);
@@ -195,10 +195,10 @@ impl HttpAdapter {
         let mut link = if is_safe { self.link()? } else { self.fresh()? };
         if let Err(error) = link.write(&bytes) {
             if !link.was_used() {
-                return Err(ended(&format!("it takes no more input ({error})")));
+                return Err(ended_error(&format!("it takes no more input ({error})")));
             }
             link = self.connect()?;
-            link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+            link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
         }
         self.lane = self.lane.wrapping_add(1);
         let again = is_safe.then_some(bytes);
@@ -228,14 +228,14 @@ impl HttpAdapter {
                     break;
                 }
                 if let Some(response) = look? {
-                    match self.taken(at, response) {
+                    match self.take_answer(at, response) {
                         Some(heard) => return Ok(Some(heard)),
                         // The others have other places now.
                         None => break,
                     }
                 }
             }
-            if let Some(heard) = self.streamed(wait, limits)? {
+            if let Some(heard) = self.next_streamed(wait, limits)? {
                 return Ok(Some(heard));
             }
             let is_over = is_look || Instant::now() >= deadline;
@@ -257,14 +257,14 @@ impl HttpAdapter {
     }
 
     /// Returns the next message of a stream; the end of a stream that is no output is an error.
-    fn streamed(
+    fn next_streamed(
         &mut self,
         wait: Duration,
         limits: MessageLimits,
     ) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
             let Some(response) = self.streams[at].next_message(wait, limits)? else { continue };
-            self.note(format!("< {}", response.shown()));
+            self.note(format!("< {}", response.summary_line()));
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
             let is_first = self.streams[at].note_message();
@@ -290,7 +290,7 @@ impl HttpAdapter {
             return Err(UnwritableMessage::NoOpenWebSocket(input.to_owned()).into());
         };
         let lane = stream.lane();
-        stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+        stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
         self.note(format!("> [{input}] {text}"));
         Ok(SentInput { lane, ..SentInput::default() })
     }
@@ -300,10 +300,10 @@ impl HttpAdapter {
     fn heard(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         self.answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {
-                AdapterError::Unreadable { line: self.redacted(&line), reason: self.redacted(&reason) }
+                AdapterError::Unreadable { line: self.redact(&line), reason: self.redact(&reason) }
             }
             AdapterError::TooLarge { line, reason } => {
-                AdapterError::TooLarge { line: self.redacted(&line), reason: self.redacted(&reason) }
+                AdapterError::TooLarge { line: self.redact(&line), reason: self.redact(&reason) }
             }
             other => other,
         })
@@ -313,15 +313,15 @@ impl HttpAdapter {
     /// answer and the request does the same however often it is made. Says whether it could.
     fn ask_again(&mut self, at: usize) -> Result<bool, AdapterError> {
         let connected = self.connect();
-        let mut link = connected.map_err(|_| ended("it takes no connections any more"))?;
+        let mut link = connected.map_err(|_| ended_error("it takes no connections any more"))?;
         let Some(bytes) = self.asked[at].take_request() else { return Ok(false) };
-        link.write(&bytes).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+        link.write(&bytes).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
         self.asked[at].go_on(link);
         Ok(true)
     }
 
     /// Takes back the connection of an answered request, and what else came on it.
-    fn taken(&mut self, at: usize, response: HttpResponse) -> Option<HttpOutput> {
+    fn take_answer(&mut self, at: usize, response: HttpResponse) -> Option<HttpOutput> {
         let asked = self.asked.remove(at);
         let (lane, others) = (asked.lane(), self.asked.len() + self.streams.len());
         let way = if self.streams.is_empty() {
@@ -330,11 +330,11 @@ impl HttpAdapter {
             Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
         };
         let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
-        self.note(format!("< {}", response.shown()));
+        self.note(format!("< {}", response.summary_line()));
         if asked.is_unasked() && response.status == CLOSING {
             return None;
         }
-        match asked.left(&response) {
+        match asked.connection_after(&response) {
             AnswerRest::Idle(link) => self.idle.push(link),
             AnswerRest::More(unasked) => self.asked.push(unasked),
             AnswerRest::Stream(stream) => self.streams.push(stream),
@@ -344,7 +344,7 @@ impl HttpAdapter {
         Some(HttpOutput { response, to, way, is_first, begun })
     }
 
-    fn decoded(&mut self, heard: &HttpOutput) -> Result<ArrivedOutput, AdapterError> {
+    fn decode_output(&mut self, heard: &HttpOutput) -> Result<ArrivedOutput, AdapterError> {
         let label = self.codec.decode(&self.model, &heard.response, heard.to.as_deref());
         let name = label.as_ref().ok().and_then(|label| match label {
             Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
@@ -353,8 +353,8 @@ impl HttpAdapter {
         let fresh = self.captured.take(&heard.response, name.as_deref());
         fresh.iter().for_each(|secret| self.secrets.add_told(secret));
         let label = label.map_err(|bad| {
-            let line = self.redacted(&heard.response.shown());
-            let reason = self.redacted(&bad.to_string());
+            let line = self.redact(&heard.response.summary_line());
+            let reason = self.redact(&bad.to_string());
             match bad {
                 Undecodable::Wrong(_) => AdapterError::Unreadable { line, reason },
                 Undecodable::TooLarge(_) => AdapterError::TooLarge { line, reason },
@@ -368,7 +368,7 @@ impl HttpAdapter {
     /// Fails if the system takes no connections any more: that is not silence.
     fn is_there(&mut self) -> Result<(), AdapterError> {
         let link = self.link().map_err(|error| match error {
-            AdapterError::Start { reason, .. } => ended(&format!("it takes no connections ({reason})")),
+            AdapterError::Start { reason, .. } => ended_error(&format!("it takes no connections ({reason})")),
             other => other,
         })?;
         self.idle.push(link);
@@ -401,7 +401,7 @@ impl HttpAdapter {
         let mut response = self.answer_to_reset()?;
         let is_opened = response.stream == Some(StreamKind::WebSocket);
         if let (true, Some(text), Some(stream)) = (is_opened, &step.send, self.streams.last_mut()) {
-            stream.send(text).map_err(|error| ended(&format!("it takes no more input ({error})")))?;
+            stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
             response = self.answer_to_reset()?;
         }
         // A stream that the reset opened is no part of the run.
@@ -418,9 +418,9 @@ impl HttpAdapter {
             return Ok(());
         };
         let sent = format!("{} {}", request.method, request.path);
-        let mismatch = ResetMismatch::Unmet(self.redacted(&reason));
-        let refused = RefusedReset::new(at + 1, "", &self.redacted(&response.shown()), mismatch);
-        Err(AdapterError::ResetRefused(Box::new(RefusedReset { sent: self.redacted(&sent), ..refused })))
+        let mismatch = ResetMismatch::Unmet(self.redact(&reason));
+        let refused = RefusedReset::new(at + 1, "", &self.redact(&response.summary_line()), mismatch);
+        Err(AdapterError::ResetRefused(Box::new(RefusedReset { sent: self.redact(&sent), ..refused })))
     }
 
     /// Waits for the answer to a step of the reset.
@@ -445,13 +445,13 @@ impl HttpAdapter {
 
     fn note(&mut self, line: String) {
         // What is cut in the middle is no secret any more that could be found.
-        self.log.push_back(cut(&self.redacted(&line), 300));
+        self.log.push_back(cut(&self.redact(&line), 300));
         if self.log.len() > MAX_LOG {
             self.log.pop_front();
         }
     }
 
-    fn redacted(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         self.secrets.hide(text)
     }
 }
@@ -482,7 +482,7 @@ impl Adapter for HttpAdapter {
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let answer = self.heard(Instant::now())?;
-        answer.map(|heard| self.decoded(&heard)).transpose()
+        answer.map(|heard| self.decode_output(&heard)).transpose()
     }
 
     /// A request must be answered: it is given all the time it may take, however short silence is elsewhere. A message
@@ -500,7 +500,7 @@ impl Adapter for HttpAdapter {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let patience = self.beginning_awaited(patience);
         match self.heard(Instant::now() + patience)? {
-            Some(heard) => self.decoded(&heard).map(Observation::Output),
+            Some(heard) => self.decode_output(&heard).map(Observation::Output),
             None => {
                 if self.asked.is_empty() && self.streams.is_empty() {
                     self.is_there()?;
@@ -511,11 +511,11 @@ impl Adapter for HttpAdapter {
     }
 
     fn last_words(&self) -> String {
-        self.redacted(&self.log.iter().map(|line| format!("{line}\n")).collect::<String>())
+        self.redact(&self.log.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 }
 
-fn ended(status: &str) -> AdapterError {
+fn ended_error(status: &str) -> AdapterError {
     AdapterError::Ended { status: status.to_owned() }
 }
 

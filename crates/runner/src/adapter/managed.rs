@@ -16,7 +16,7 @@ use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
     VirtualDelay,
 };
-use crate::event::ConnectionTold;
+use crate::event::ConnectionRecord;
 use crate::line::cut;
 
 /// The time limit for a server to end after it has closed a connection.
@@ -154,21 +154,21 @@ impl ManagedAdapter {
         let error = match result {
             Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
             Ok(()) if !had_ended => {
-                self.ends.survived();
+                self.ends.record_survival();
                 return Ok(());
             }
             Ok(()) => None,
             Err(error) if self.has_ended() => Some(error),
             Err(error) if self.is_stuck(&error) => {
                 let how = format!("the server could not be reset ({error})");
-                if self.ends.found(&how) {
+                if self.ends.count_end(&how) {
                     return Err(error);
                 }
                 return self.restart().and_then(|()| self.begin());
             }
             Err(error) => return Err(error),
         };
-        let always = self.ends.found("the server ended by itself");
+        let always = self.ends.count_end("the server ended by itself");
         if always && self.renewal != SystemRenewal::Restart {
             return Err(always_ends(self.server.as_ref()));
         }
@@ -190,14 +190,14 @@ impl ManagedAdapter {
 
     /// Remembers whether the caller knows that something went wrong.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
-        let result = result.map_err(|error| self.explained(error));
+        let result = result.map_err(|error| self.explain_error(error));
         self.ends.note(&result);
         result
     }
 
     /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to [`LAST_BREATH`]
     /// for it, so that the next connection does not reach what is left of the server.
-    fn explained(&self, error: AdapterError) -> AdapterError {
+    fn explain_error(&self, error: AdapterError) -> AdapterError {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if !is_end || self.server.is_none() {
@@ -269,7 +269,7 @@ impl Adapter for ManagedAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let result = self.reset_or_restart();
         self.is_fresh = false;
-        self.ends.begun(&result);
+        self.ends.begin_run(&result);
         if let Some(inner) = &mut self.inner {
             self.ends.add(inner.ended_by_itself());
         }
@@ -303,7 +303,7 @@ impl Adapter for ManagedAdapter {
         self.inner.as_ref().and_then(|inner| inner.wiring())
     }
 
-    fn connections(&self) -> Vec<ConnectionTold> {
+    fn connections(&self) -> Vec<ConnectionRecord> {
         self.inner.as_ref().map(|inner| inner.connections()).unwrap_or_default()
     }
 

@@ -45,7 +45,7 @@ impl<'m> ModelAdapter<'m> {
 
 impl ModelAdapter<'_> {
     /// Returns a message of the system as a label of the specification.
-    fn translated(&self, label: Label) -> Result<ArrivedOutput, AdapterError> {
+    fn translate_output(&self, label: Label) -> Result<ArrivedOutput, AdapterError> {
         match &self.dictionary {
             None => Ok(label.into()),
             Some(dictionary) => Ok(dictionary.to_spec(&label)?.into()),
@@ -81,7 +81,7 @@ impl Adapter for ModelAdapter<'_> {
         };
         match label {
             None => Ok(Observation::Quiet),
-            Some(label) => self.translated(label).map(Observation::Output),
+            Some(label) => self.translate_output(label).map(Observation::Output),
         }
     }
 
@@ -99,7 +99,7 @@ impl Adapter for ModelAdapter<'_> {
 
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         let message = self.player.pass(&seconds(until))?;
-        let message = message.map(|label| self.translated(label)).transpose()?;
+        let message = message.map(|label| self.translate_output(label)).transpose()?;
         Ok(VirtualDelay { now: duration(self.player.now()), message })
     }
 }
@@ -107,7 +107,7 @@ impl Adapter for ModelAdapter<'_> {
 impl Dictionary {
     /// Returns an input as a label of the system.
     fn to_sut(&self, label: &Label) -> Result<Label, AdapterError> {
-        match translated(&self.spec, &self.sut, label, GateKind::is_input) {
+        match translate_label(&self.spec, &self.sut, label, GateKind::is_input) {
             Some(Ok(label)) => Ok(label),
             Some(Err(error)) => Err(AdapterError::Refused(error.to_string())),
             None => Err(AdapterError::Refused("only messages can be sent".into())),
@@ -120,7 +120,7 @@ impl Dictionary {
             reason,
         };
         let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
-        match translated(&self.sut, &self.spec, label, is_seen) {
+        match translate_label(&self.sut, &self.spec, label, is_seen) {
             Some(Ok(label)) => Ok(label),
             Some(Err(error)) => Err(unknown(error.to_string())),
             None => Err(unknown("this is no message".into())),
@@ -129,7 +129,7 @@ impl Dictionary {
 }
 
 /// Returns `label` of `from` as a label of `to`; `None` if it is no message.
-fn translated(
+fn translate_label(
     from: &Model,
     to: &Model,
     label: &Label,

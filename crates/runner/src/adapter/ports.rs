@@ -32,7 +32,7 @@ struct PortTableLine {
 
 /// Returns the state of the port at `address`, without connecting to it.
 pub(super) fn port_state(address: &str) -> PortState {
-    let Some((entries, places)) = known(address) else { return PortState::Unknown };
+    let Some((entries, places)) = local_ports(address) else { return PortState::Unknown };
     let listens =
         |entry: &PortTableLine| entry.state == LISTENING && places.iter().any(|place| holds(entry, *place));
     if entries.iter().any(listens) { PortState::Listening } else { PortState::Closed }
@@ -57,7 +57,7 @@ fn is_here(address: &str) -> bool {
 /// Returns the number of TCP sockets at `address` that do not listen: the remaining connections of a server that has
 /// ended. Zero where the tables of the kernel do not tell.
 pub(super) fn lingering(address: &str) -> usize {
-    let Some((entries, places)) = known(address) else { return 0 };
+    let Some((entries, places)) = local_ports(address) else { return 0 };
     let lingers =
         |entry: &&PortTableLine| entry.state != LISTENING && places.iter().any(|place| holds(entry, *place));
     entries.iter().filter(lingers).count()
@@ -71,7 +71,7 @@ pub(super) fn accepts(address: &str) -> bool {
 
 /// Returns the tables of the kernel and the addresses that `address` stands for; `None` unless all of them are on this
 /// machine.
-fn known(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
+fn local_ports(address: &str) -> Option<(Vec<PortTableLine>, Vec<SocketAddr>)> {
     let places: Vec<SocketAddr> = address.to_socket_addrs().ok()?.collect();
     let entries = entries()?;
     (!places.is_empty() && places.iter().all(|place| is_local(place.ip()))).then_some((entries, places))

@@ -151,10 +151,10 @@ struct Greeting {
 impl GreetedConnection {
     /// Returns an output that was just read, with the instant of its arrival.
     fn heard(&mut self, model: &Model, mut output: OutputMessage) -> Result<ArrivedOutput, AdapterError> {
-        let (raw, at) = (output.raw.take(), Some(self.wire.arrived()));
+        let (raw, at) = (output.raw.take(), Some(self.wire.last_arrival()));
         let begun = Some(self.wire.begun_at());
         let is_first = !std::mem::replace(&mut self.has_spoken, true);
-        Ok(ArrivedOutput { at, begun, raw, is_first, ..decoded(model, output)?.into() })
+        Ok(ArrivedOutput { at, begun, raw, is_first, ..decode_output(model, output)?.into() })
     }
 
     /// Returns the virtual time since the reset.
@@ -216,7 +216,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                 Ok(())
             }
             Err(error) => {
-                let error = self.explained(error);
+                let error = self.explain_error(error);
                 self.link.close(wire);
                 Err(error)
             }
@@ -236,7 +236,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
     }
 
     /// `error`, with the exit status if the system has ended.
-    fn explained(&mut self, error: AdapterError) -> AdapterError {
+    fn explain_error(&mut self, error: AdapterError) -> AdapterError {
         let patience = match error {
             AdapterError::Ended { .. } | AdapterError::Closed => LAST_BREATH,
             AdapterError::Late { .. } => Duration::ZERO,
@@ -247,11 +247,11 @@ impl<L: SystemLink> RemoteAdapter<L> {
 
     /// Starts a system again that has ended at its reset, or before; fails if it does so at every reset.
     fn reopen(&mut self, error: AdapterError) -> Result<(), AdapterError> {
-        let how = match self.explained(error) {
+        let how = match self.explain_error(error) {
             AdapterError::Ended { status } => format!("the system ended by itself at its reset: {status}"),
             other => format!("{other}, at its reset"),
         };
-        if self.ends.found(&how) {
+        if self.ends.count_end(&how) {
             self.close();
             return Err(AdapterError::Ended {
                 status: format!(
@@ -307,7 +307,8 @@ impl<L: SystemLink> RemoteAdapter<L> {
         if let Some(heard) = live.waiting.pop_front() {
             return Ok(VirtualDelay { now, message: Some(heard) });
         }
-        let advanced = self.advanced(AdvanceMessage { to_ns: Some(nanoseconds(until)), foresee: false })?;
+        let advanced =
+            self.advance_time(AdvanceMessage { to_ns: Some(nanoseconds(until)), foresee: false })?;
         let then = Duration::from_nanos(advanced.now_ns);
         let live = self.live()?;
         let message = live.waiting.pop_front();
@@ -323,7 +324,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         if !self.live()?.waiting.is_empty() {
             return Ok(Some(now));
         }
-        let advanced = self.advanced(AdvanceMessage { to_ns: Some(nanoseconds(now)), foresee: true })?;
+        let advanced = self.advance_time(AdvanceMessage { to_ns: Some(nanoseconds(now)), foresee: true })?;
         check_passage(now, Duration::from_nanos(advanced.now_ns), now, true)?;
         if self.live()?.waiting.is_empty() {
             Ok(advanced.next_ns.map(|next| Duration::from_nanos(next).max(now)))
@@ -333,7 +334,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
     }
 
     /// Asks the system to let virtual time pass, and reads up to its answer; outputs on the way are queued.
-    fn advanced(&mut self, advance: AdvanceMessage) -> Result<AdvancedMessage, AdapterError> {
+    fn advance_time(&mut self, advance: AdvanceMessage) -> Result<AdvancedMessage, AdapterError> {
         let limit = self.connection.limit;
         let deadline = Instant::now() + limit;
         let model = Arc::clone(&self.model);
@@ -399,7 +400,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                     Err(error)
                 }
                 Ok(()) => {
-                    self.ends.survived();
+                    self.ends.record_survival();
                     Ok(())
                 }
             },
@@ -416,7 +417,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
 impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let result = self.back();
-        self.ends.begun(&result);
+        self.ends.begin_run(&result);
         result
     }
 
@@ -428,12 +429,12 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
         let id = live.next_id;
         let line = ProtocolMessage::Input(InputMessage { id, label: message.label, args: message.args });
         let sent = live.wire.write(&line).and_then(|()| self.await_receipt(id));
-        let sent = sent.map_err(|error| self.explained(error));
+        let sent = sent.map_err(|error| self.explain_error(error));
         self.remember_error(sent)
     }
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
-        let found = self.next_output(Instant::now()).map_err(|error| self.explained(error));
+        let found = self.next_output(Instant::now()).map_err(|error| self.explain_error(error));
         let found = self.remember_error(found)?;
         if found.is_some() {
             self.live()?.fresh = false;
@@ -449,7 +450,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
                 Some(status) => Err(status.into()),
                 None => Ok(Observation::Quiet),
             },
-            Err(error) => Err(self.explained(error)),
+            Err(error) => Err(self.explain_error(error)),
         };
         self.remember_error(seen)
     }
@@ -487,7 +488,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
         self.live()?.fresh = false;
-        let passed = self.let_pass(until).map_err(|error| self.explained(error));
+        let passed = self.let_pass(until).map_err(|error| self.explain_error(error));
         self.remember_error(passed)
     }
 
@@ -497,7 +498,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn foresee(&mut self) -> Result<Option<Duration>, AdapterError> {
         self.live()?.fresh = false;
-        let due = self.next_due().map_err(|error| self.explained(error));
+        let due = self.next_due().map_err(|error| self.explain_error(error));
         self.remember_error(due)
     }
 
@@ -610,7 +611,7 @@ pub(super) fn await_ready(
     }
 }
 
-pub(super) fn decoded(model: &Model, output: OutputMessage) -> Result<Label, AdapterError> {
+pub(super) fn decode_output(model: &Model, output: OutputMessage) -> Result<Label, AdapterError> {
     let is_seen = |kind| matches!(kind, GateKind::Output | GateKind::Observed);
     let message = codec::WireMessage { label: output.label, args: output.args };
     label_from_json(model, &message, is_seen).map_err(|error| {

@@ -18,7 +18,7 @@ use ioxide_model::sts::{GateKind, Model};
 use super::managed::{TryResult, patiently};
 use super::process::SystemProcess;
 use super::remote::{
-    EarlyOutput, RemoteConnection, SystemLink, await_ready, decoded, hear_hello, out_of_place,
+    EarlyOutput, RemoteConnection, SystemLink, await_ready, decode_output, hear_hello, out_of_place,
 };
 use super::tcp::TcpConnection;
 use super::wire::ProtocolWire;
@@ -263,7 +263,7 @@ impl SelfTest<'_> {
 
     /// Checks that an output is one of the model.
     fn output(&self, output: OutputMessage) -> Result<(), AdapterError> {
-        self.known.model.map_or(Ok(()), |model| decoded(model, output).map(|_| ()))
+        self.known.model.map_or(Ok(()), |model| decode_output(model, output).map(|_| ()))
     }
 
     fn resets(&mut self, kind: ResetKind) -> Option<()> {

@@ -32,7 +32,7 @@ use super::{
     VirtualDelay,
 };
 use crate::codec::UnwritableMessage;
-use crate::event::ConnectionTold;
+use crate::event::ConnectionRecord;
 
 /// Between two looks at the connections.
 const TURN: Duration = Duration::from_millis(1);
@@ -59,7 +59,7 @@ pub struct ConnectionPart {
 pub struct SeveralAdapter {
     lines: Vec<PartConnection>,
     wiring: Arc<ConnectionWiring>,
-    told: Vec<ConnectionTold>,
+    told: Vec<ConnectionRecord>,
     interrupt: Interrupt,
     /// The messages that have arrived and were not returned yet, in the order of their arrival.
     heard: VecDeque<ArrivedOutput>,
@@ -96,7 +96,7 @@ pub fn share(model: &Model, messages: &[String]) -> Model {
 pub fn share_of_part(model: &Model, place: &PartPlace) -> (Vec<String>, Model) {
     let mut share = model.clone();
     let mut messages = Vec::new();
-    let own = owned(model, place);
+    let own = messages_of_part(model, place);
     for (at, gate) in share.sts.gates.iter_mut().enumerate() {
         let Some((_, of)) = own.iter().find(|(gate, _)| gate.index() == at) else {
             (gate.kind, gate.name) = (GateKind::Internal, "".into());
@@ -112,7 +112,7 @@ pub fn share_of_part(model: &Model, place: &PartPlace) -> (Vec<String>, Model) {
 }
 
 /// The messages of a part.
-fn owned<'m>(model: &'m Model, place: &PartPlace) -> Vec<(GateId, &'m PartMessage)> {
+fn messages_of_part<'m>(model: &'m Model, place: &PartPlace) -> Vec<(GateId, &'m PartMessage)> {
     let Some(composition) = &model.sts.composition else { return Vec::new() };
     let is_own = |(gate, of): &(GateId, &PartMessage)| {
         composition.message_of(&place.name, place.index, &of.message) == Some(*gate)
@@ -131,9 +131,9 @@ impl SeveralAdapter {
     /// The system with these connections, which speak `model` together.
     #[must_use]
     pub fn new(parts: Vec<ConnectionPart>, model: &Model, interrupt: Interrupt) -> Self {
-        let told: Vec<ConnectionTold> = parts
+        let told: Vec<ConnectionRecord> = parts
             .iter()
-            .map(|part| ConnectionTold {
+            .map(|part| ConnectionRecord {
                 name: part.name.clone(),
                 messages: part.messages.clone(),
                 index: part.place.as_ref().and_then(|place| place.index),
@@ -142,7 +142,7 @@ impl SeveralAdapter {
         let wiring = Arc::new(wiring(&model.pool, &model.sts, &told));
         let line = |part: ConnectionPart| PartConnection {
             closing: part.closing(model),
-            indexed: part.place.as_ref().map(|place| indexed(model, place)).unwrap_or_default(),
+            indexed: part.place.as_ref().map(|place| indexed_messages(model, place)).unwrap_or_default(),
             name: part.name,
             adapter: part.adapter,
             is_gone: false,
@@ -154,7 +154,7 @@ impl SeveralAdapter {
 
     /// Checks that virtual time, if it is used, is offered with foresight on every connection.
     fn check_time(&self) -> Result<(), AdapterError> {
-        let is_virtual = |line: &PartConnection| line.adapter.has_virtual_time();
+        let is_virtual = |connection: &PartConnection| connection.adapter.has_virtual_time();
         let has_no_part = |line: &&PartConnection| !line.adapter.has_foresight();
         match self.lines.iter().find(has_no_part) {
             Some(line) if self.lines.iter().any(is_virtual) => Err(AdapterError::Protocol {
@@ -275,7 +275,7 @@ impl SeveralAdapter {
             return;
         }
         if self.broken.is_none() {
-            self.broken = Some((arrived, self.lines[at].named(error)));
+            self.broken = Some((arrived, self.lines[at].name_connection(error)));
         }
     }
 
@@ -328,16 +328,18 @@ impl SeveralAdapter {
 
 /// Returns the assignment of the gates to the connections by which their messages travel.
 #[must_use]
-pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionTold]) -> ConnectionWiring {
+pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionRecord]) -> ConnectionWiring {
     let of = |gate: GateId| {
         let name = &*sts.gates[gate].name;
-        let is_of = |told: &ConnectionTold| {
+        let is_of = |told: &ConnectionRecord| {
             told.messages.iter().any(|message| message == name) || closing(&told.name) == name
         };
         let ways = (0..).zip(connections).filter(|(_, told)| is_of(told));
         let by_index = || ways.clone().filter_map(|(at, told)| Some((told.index?, at))).collect();
         match (is_indexed(sts, gate), ways.clone().next()) {
-            (true, Some((_, ConnectionTold { index: Some(_), .. }))) => MessageRoute::FirstField(by_index()),
+            (true, Some((_, ConnectionRecord { index: Some(_), .. }))) => {
+                MessageRoute::FirstField(by_index())
+            }
             (_, Some((at, _))) => MessageRoute::One(at),
             (_, None) => MessageRoute::Any,
         }
@@ -353,9 +355,9 @@ fn is_indexed(sts: &Sts, gate: GateId) -> bool {
 
 /// Returns the messages of an instance of an array that have its index as their first field, with the value of the
 /// index.
-fn indexed(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
+fn indexed_messages(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
     let index = place.index.map(Value::int);
-    let own = owned(model, place).into_iter().filter(|(gate, _)| is_indexed(&model.sts, *gate));
+    let own = messages_of_part(model, place).into_iter().filter(|(gate, _)| is_indexed(&model.sts, *gate));
     own.filter_map(|(gate, _)| Some((gate, index.clone()?))).collect()
 }
 
@@ -407,7 +409,7 @@ impl PartConnection {
     }
 
     /// `error` with the name of the connection.
-    fn named(&self, error: AdapterError) -> AdapterError {
+    fn name_connection(&self, error: AdapterError) -> AdapterError {
         let name = &self.name;
         match error {
             AdapterError::Closed => AdapterError::Broken(format!("it closed the connection `{name}`")),
@@ -429,7 +431,7 @@ impl Adapter for SeveralAdapter {
         for line in &mut self.lines {
             line.is_gone = false;
             let reset = line.adapter.reset();
-            reset.map_err(|error| line.named(error))?;
+            reset.map_err(|error| line.name_connection(error))?;
         }
         self.check_time()
     }
@@ -438,8 +440,8 @@ impl Adapter for SeveralAdapter {
         let Some(at) = self.line_of(input) else {
             return Err(UnwritableMessage::NoConnection.into());
         };
-        let closed = |line: &PartConnection| {
-            AdapterError::from(UnwritableMessage::ClosedConnection(line.name.clone()))
+        let closed = |connection: &PartConnection| {
+            AdapterError::from(UnwritableMessage::ClosedConnection(connection.name.clone()))
         };
         if self.lines[at].is_gone {
             return Err(closed(&self.lines[at]));
@@ -451,7 +453,7 @@ impl Adapter for SeveralAdapter {
                 // What it said before it closed is still to be read; that it did is seen there.
                 return Err(closed(&self.lines[at]));
             }
-            Err(error) => return Err(self.lines[at].named(error)),
+            Err(error) => return Err(self.lines[at].name_connection(error)),
         };
         sent.earlier.into_iter().for_each(|output| self.hear(at, output));
         let lane = self.wiring.lane(number(at), sent.lane);
@@ -498,7 +500,7 @@ impl Adapter for SeveralAdapter {
         Some(Arc::clone(&self.wiring))
     }
 
-    fn connections(&self) -> Vec<ConnectionTold> {
+    fn connections(&self) -> Vec<ConnectionRecord> {
         self.told.clone()
     }
 
@@ -539,9 +541,9 @@ impl Adapter for SeveralAdapter {
     }
 
     fn last_words(&self) -> String {
-        let words = |line: &PartConnection| match line.adapter.last_words() {
+        let words = |connection: &PartConnection| match connection.adapter.last_words() {
             words if words.trim().is_empty() => String::new(),
-            words => format!("{}:\n{words}", line.name),
+            words => format!("{}:\n{words}", connection.name),
         };
         self.lines.iter().map(words).collect()
     }

@@ -34,7 +34,7 @@ impl TcpAdapter {
         model: Arc<Model>,
         connection: RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let socket = TcpConnection::new(address, &connection).timed(model.sts.is_timed());
+        let socket = TcpConnection::new(address, &connection).with_timing(model.sts.is_timed());
         Self::new(socket, model, connection)
     }
 }
@@ -61,7 +61,7 @@ impl TcpConnection {
     }
 
     /// Returns the same socket for a model with clocks, or one without.
-    pub(super) fn timed(self, is_timed: bool) -> Self {
+    pub(super) fn with_timing(self, is_timed: bool) -> Self {
         Self { is_timed, ..self }
     }
 

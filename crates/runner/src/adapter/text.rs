@@ -16,7 +16,7 @@ use ioxide_model::sts::Model;
 use regex::Regex;
 
 use super::ended::SystemEnds;
-use super::frames::{Frames, framed, undecodable};
+use super::frames::{Frames, undecodable, write_frame};
 use super::process::SystemProcess;
 use super::remote::SystemLink;
 use super::reset::{reads_like_error, until_accepted};
@@ -25,7 +25,7 @@ use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
     Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
 };
-use crate::codec::BadSpeech;
+use crate::codec::BadProtocol;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
 use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
@@ -38,7 +38,7 @@ const STARTING: Duration = Duration::from_millis(5);
 
 /// The description of a system that speaks a text or binary protocol of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextSpeech {
+pub struct TextProtocol {
     /// The format of its messages.
     pub words: MessageFormat,
     /// The rule that says where a frame ends.
@@ -63,11 +63,11 @@ impl MessageFormat {
     ///
     /// # Errors
     /// Returns the first mismatch, with its place.
-    pub fn check(&self, model: &Model) -> Result<(), BadSpeech> {
+    pub fn check(&self, model: &Model) -> Result<(), BadProtocol> {
         self.codec(model).map(drop)
     }
 
-    fn codec(&self, model: &Model) -> Result<TextAdapterCodec, BadSpeech> {
+    fn codec(&self, model: &Model) -> Result<TextAdapterCodec, BadProtocol> {
         match self {
             Self::Text(text) => TextCodec::new(text, model).map(TextAdapterCodec::Text),
             Self::Binary(binary) => BinaryCodec::new(binary, model).map(TextAdapterCodec::Binary),
@@ -80,7 +80,7 @@ pub struct TextAdapter {
     link: Transport,
     model: Arc<Model>,
     codec: TextAdapterCodec,
-    speech: TextSpeech,
+    speech: TextProtocol,
     /// The patterns of the answers to the steps of the reset.
     reset_answers: Vec<Option<Regex>>,
     limit: Duration,
@@ -98,7 +98,7 @@ enum TextAdapterCodec {
 
 impl TextAdapterCodec {
     /// Bytes as records show them.
-    fn shown(&self, bytes: &[u8]) -> String {
+    fn bytes_text(&self, bytes: &[u8]) -> String {
         match self {
             Self::Binary(_) => hex(bytes),
             Self::Text(_) => String::from_utf8_lossy(bytes).into_owned(),
@@ -127,7 +127,7 @@ impl TextAdapter {
     /// If templates and patterns do not fit the model.
     pub fn new(
         spec: &SutSpec,
-        speech: TextSpeech,
+        speech: TextProtocol,
         model: Arc<Model>,
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
@@ -135,7 +135,7 @@ impl TextAdapter {
         let link = match spec {
             SutSpec::Stdio(command) => Transport::Process(SystemProcess::new(command, connection)),
             SutSpec::Tcp(address) => {
-                Transport::Socket(TcpConnection::new(address, connection).timed(model.sts.is_timed()))
+                Transport::Socket(TcpConnection::new(address, connection).with_timing(model.sts.is_timed()))
             }
             SutSpec::Model(file) => {
                 let reason = "a model speaks no text".into();
@@ -143,7 +143,7 @@ impl TextAdapter {
             }
         };
         let wrong =
-            |bad: BadSpeech| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
+            |bad: BadProtocol| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
         let codec = speech.words.codec(&model).map_err(wrong)?;
         let reset_answers = speech.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
         let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
@@ -170,7 +170,7 @@ impl TextAdapter {
             TextAdapterCodec::Text(codec) => codec.joining(),
             TextAdapterCodec::Binary(_) => FrameJoining::default(),
         };
-        let frames = frames.joined(joining);
+        let frames = frames.with_joining(joining);
         Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
     }
 
@@ -180,13 +180,13 @@ impl TextAdapter {
 
     /// Writes a text as a frame.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
-        let bytes = framed(&self.speech.framing, text)?;
+        let bytes = write_frame(&self.speech.framing, text)?;
         self.put(&bytes)
     }
 
     /// Returns the text with the mark that ends an input.
-    fn ended(&self, text: &str) -> String {
-        self.speech.framing.ended(text, self.speech.input_end.as_deref())
+    fn append_end_mark(&self, text: &str) -> String {
+        self.speech.framing.append_end_mark(text, self.speech.input_end.as_deref())
     }
 
     /// Returns whether a process has read nothing of what it was given and its time limit to start is not over.
@@ -223,7 +223,7 @@ impl TextAdapter {
     fn next(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let live = self.live()?;
         let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
-        let (at, begun) = (Some(live.frames.arrived()), Some(live.frames.begun_at()));
+        let (at, begun) = (Some(live.frames.last_arrival()), Some(live.frames.begun_at()));
         let is_first = !std::mem::replace(&mut live.has_spoken, true);
         let decoded = match &self.codec {
             TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
@@ -232,7 +232,7 @@ impl TextAdapter {
                 Err(_) => Err("it is not UTF-8".into()),
             },
         };
-        let shown = self.codec.shown(&bytes);
+        let shown = self.codec.bytes_text(&bytes);
         let label = decoded.map_err(|bad| match &self.codec {
             TextAdapterCodec::Binary(_) => {
                 AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason: bad.to_string() }
@@ -252,7 +252,7 @@ impl TextAdapter {
     }
 
     /// `error`, with the exit status if the system has ended.
-    fn explained(&mut self, error: AdapterError) -> AdapterError {
+    fn explain_error(&mut self, error: AdapterError) -> AdapterError {
         match error {
             AdapterError::Ended { .. } | AdapterError::Closed => {
                 self.status(LAST_BREATH).map_or(error, AdapterError::from)
@@ -272,13 +272,13 @@ impl TextAdapter {
             return;
         }
         if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.success()) {
-            self.ends.found(&format!("the system ended by itself after a run: {status}"));
+            self.ends.count_end(&format!("the system ended by itself after a run: {status}"));
         }
     }
 
     /// Adds the exit status to an error, and notes whether the caller gets one, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
-        let result = result.map_err(|error| self.explained(error));
+        let result = result.map_err(|error| self.explain_error(error));
         self.ends.note(&result);
         result
     }
@@ -306,7 +306,7 @@ impl TextAdapter {
         let ResetStep { send, expect } = self.speech.reset[at].clone();
         match (&send, &self.codec) {
             (None, _) => (),
-            (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.ended(text))?,
+            (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,
             (Some(digits), TextAdapterCodec::Binary(_)) => {
                 self.write_bytes(&unhex(digits).unwrap_or_default())?
             }
@@ -316,7 +316,7 @@ impl TextAdapter {
             return Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit });
         };
         self.live()?.has_spoken = true;
-        let answer = self.codec.shown(&answer);
+        let answer = self.codec.bytes_text(&answer);
         let is_accepted = match (&self.reset_answers[at], &self.codec) {
             (Some(pattern), _) => pattern.is_match(&answer),
             (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
@@ -336,8 +336,8 @@ impl Adapter for TextAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.note_end();
         let reset = until_accepted(self.interrupt, || self.begin());
-        let reset = reset.map_err(|error| self.explained(error));
-        self.ends.begun(&reset);
+        let reset = reset.map_err(|error| self.explain_error(error));
+        self.ends.begin_run(&reset);
         reset
     }
 
@@ -346,7 +346,7 @@ impl Adapter for TextAdapter {
             TextAdapterCodec::Text(codec) => {
                 let breaks = |text: &str| self.speech.framing.is_broken_by(text);
                 let text = codec.encode(&self.model, input, breaks)?;
-                let text = self.ended(&text);
+                let text = self.append_end_mark(&text);
                 (self.write(&text), text)
             }
             TextAdapterCodec::Binary(codec) => {

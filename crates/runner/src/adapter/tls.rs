@@ -326,7 +326,7 @@ impl TlsStream {
 
     /// Decrypts `bytes` and sends what TLS has to answer; returns whether the peer has announced the end of the stream.
     fn decrypt(&mut self, bytes: &[u8]) -> io::Result<bool> {
-        let has_ended = self.decrypted(bytes)?;
+        let has_ended = self.decrypt_plain(bytes)?;
         match self.answer() {
             // It is kept, and goes with what is sent next.
             Err(error) if !is_wait(&error) => Err(error),
@@ -334,7 +334,7 @@ impl TlsStream {
         }
     }
 
-    fn decrypted(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
+    fn decrypt_plain(&mut self, mut bytes: &[u8]) -> io::Result<bool> {
         let mut connection = lock(&self.connection);
         let mut has_ended = false;
         loop {

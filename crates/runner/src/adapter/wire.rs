@@ -65,10 +65,10 @@ impl ProtocolWire {
     /// Reads the next line, or `None` at `deadline`; keeps it if it is a log.
     fn read_line(&mut self, deadline: Instant) -> Result<Option<WireLine>, AdapterError> {
         let Some(line) = self.lines.next(deadline)? else { return Ok(None) };
-        match parsed(&line)? {
+        match parse_line(&line)? {
             Some(ProtocolMessage::Log(log)) => self.note(log),
-            Some(ProtocolMessage::Error(failure)) => return Err(failed(failure)),
-            Some(ProtocolMessage::Bye(_)) => return Err(closed()),
+            Some(ProtocolMessage::Error(failure)) => return Err(failure_error(failure)),
+            Some(ProtocolMessage::Bye(_)) => return Err(closed_error()),
             Some(message) => return Ok(Some(WireLine::Message(message))),
             None => (),
         }
@@ -76,8 +76,8 @@ impl ProtocolWire {
     }
 
     /// Returns the arrival of the last line.
-    pub(super) fn arrived(&self) -> Instant {
-        self.lines.arrived()
+    pub(super) fn last_arrival(&self) -> Instant {
+        self.lines.last_arrival()
     }
 
     /// Returns the arrival of the first byte of the last line.
@@ -110,7 +110,7 @@ impl ProtocolWire {
 }
 
 /// The message a line writes; `None` for an empty line.
-fn parsed(line: &str) -> Result<Option<ProtocolMessage>, AdapterError> {
+fn parse_line(line: &str) -> Result<Option<ProtocolMessage>, AdapterError> {
     if line.trim().is_empty() {
         return Ok(None);
     }
@@ -124,11 +124,11 @@ fn parsed(line: &str) -> Result<Option<ProtocolMessage>, AdapterError> {
     })
 }
 
-fn closed() -> AdapterError {
+fn closed_error() -> AdapterError {
     AdapterError::Ended { status: "it closed the connection".into() }
 }
 
-fn failed(failure: SystemFailure) -> AdapterError {
+fn failure_error(failure: SystemFailure) -> AdapterError {
     match failure.kind {
         FailureKind::Refused => AdapterError::Refused(failure.text),
         FailureKind::Unknown => AdapterError::Unknown(failure.text),

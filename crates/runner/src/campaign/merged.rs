@@ -17,7 +17,7 @@ use thiserror::Error;
 use super::unit::UnitTold;
 use super::{CampaignConfig, CampaignOutcome, FailureGroup, OnFailure, RunCounts, tell};
 use crate::coverage::{CoverageSurvey, EnoughCoverage};
-use crate::event::{Event, EventKind, LabelTold, RunStarted, ShrunkTold};
+use crate::event::{Event, EventKind, LabelRecord, RunStarted, ShrunkRecord};
 use crate::record::{Record, label};
 use crate::reporter::Reporter;
 use crate::run::{LagEffect, RunId};
@@ -66,8 +66,8 @@ impl<'m> MergedCampaign<'m> {
         enough: Option<EnoughCoverage>,
         reporter: &'m mut dyn Reporter,
     ) -> io::Result<Self> {
-        let found = CampaignOutcome::nothing(&spec.sts);
-        let mut merged = Self { spec, config, reporter, enough, found, seq: 0, now_ns: 0 };
+        let outcome = CampaignOutcome::nothing(&spec.sts);
+        let mut merged = Self { spec, config, reporter, enough, found: outcome, seq: 0, now_ns: 0 };
         merged.tell(0, EventKind::CampaignStarted(tell::started(&spec.sts, config, 1)))?;
         Ok(merged)
     }
@@ -188,9 +188,9 @@ impl<'m> MergedCampaign<'m> {
         Some(at)
     }
 
-    fn shrunk(&self, told: &ShrunkTold, signature: String) -> Option<ShrunkRun> {
+    fn shrunk(&self, told: &ShrunkRecord, signature: String) -> Option<ShrunkRun> {
         let labels = told.trace.iter().map(|it| label(self.spec, it)).collect::<Result<Vec<_>, _>>().ok()?;
-        let breakdown = told.trace.last().map(|it: &LabelTold| it.kind.breakdown()).unwrap_or_default();
+        let breakdown = told.trace.last().map(|it: &LabelRecord| it.kind.breakdown()).unwrap_or_default();
         let forbidden_at = told.step.and_then(|step| step.checked_sub(1));
         let labels = labels.into_iter().flatten().collect();
         Some(ShrunkRun {

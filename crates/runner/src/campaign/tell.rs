@@ -14,8 +14,8 @@ use super::{CampaignConfig, CampaignOutcome, FailureGroup};
 use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
 use crate::event::{
-    CampaignFinished, CampaignStarted, ExtentTold, FailureSignature, HistoryTold, InsteadTold, LabelTold,
-    LagTold, LatencyTold, MeasureTold, PartNote, Replayed, ShrunkTold, UnmadeTold,
+    CampaignFinished, CampaignStarted, ExtentRecord, FailureSignature, HistoryRecord, InsteadRecord,
+    LabelRecord, LagRecord, LatencyRecord, MeasureRecord, PartNote, Replayed, ShrunkRecord, UnmadeRecord,
 };
 use crate::run::{RunId, RunResult, RunSetup};
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
@@ -58,9 +58,9 @@ fn parts(sts: &Sts) -> Vec<PartNote> {
     told.iter().filter(|part| !part.switches.is_empty()).cloned().collect()
 }
 
-pub(super) fn replayed(bench: &RunSetup<'_, '_>, id: RunId, again: &RerunResult) -> Replayed {
-    let label = |label: &Label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
-    let told = |instead: &UnexpectedRerun| InsteadTold {
+pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult) -> Replayed {
+    let label = |label: &Label| LabelRecord::new(setup.cx.pool, setup.cx.sts, label);
+    let told = |instead: &UnexpectedRerun| InsteadRecord {
         outcome: instead.outcome,
         trace: instead.trace.labels.iter().map(label).collect(),
     };
@@ -71,25 +71,25 @@ pub(super) fn replayed(bench: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
         unmade: again
             .unmade
             .as_ref()
-            .map(|reason| UnmadeTold { wanted: again.wanted, reason: reason.to_string() }),
+            .map(|reason| UnmadeRecord { wanted: again.wanted, reason: reason.to_string() }),
         instead: again.instead.as_ref().filter(|_| again.failed == 0).map(told),
     }
 }
 
 pub(super) fn shrunk(
-    bench: &RunSetup<'_, '_>,
+    setup: &RunSetup<'_, '_>,
     id: RunId,
-    finished: &RunResult,
+    result: &RunResult,
     shrunk: &ShrunkRun,
-) -> ShrunkTold {
-    let label = |label| LabelTold::new(bench.cx.pool, bench.cx.sts, label);
-    let broken = |how: Breakdown| LabelTold::of_breakdown(how, how.to_string(), None);
+) -> ShrunkRecord {
+    let label = |label| LabelRecord::new(setup.cx.pool, setup.cx.sts, label);
+    let broken = |breakdown: Breakdown| LabelRecord::of_breakdown(breakdown, breakdown.to_string(), None);
     let labels = shrunk.trace.labels.iter().map(label);
-    ShrunkTold {
+    ShrunkRecord {
         run: id.run,
         trace: labels.chain(shrunk.trace.breakdown.map(broken)).collect(),
         step: shrunk.trace.forbidden_at.map(|at| at + 1).filter(|step| *step < shrunk.trace.n_steps()),
-        from: finished.trace.n_steps(),
+        from: result.trace.n_steps(),
         attempts: shrunk.attempts,
         minimal: shrunk.minimal,
         early: shrunk.early.map(|early| early.to_string()),
@@ -104,30 +104,30 @@ fn milliseconds(time: Duration) -> u64 {
 }
 
 /// Returns the length of the longest run, the extents of the variables, and the estimated chance of a new pair.
-fn history(found: &CampaignOutcome) -> HistoryTold {
-    let extent = |(name, least, most): (&str, &Int, &Int)| ExtentTold {
+fn history(outcome: &CampaignOutcome) -> HistoryRecord {
+    let extent = |(name, least, most): (&str, &Int, &Int)| ExtentRecord {
         variable: name.to_owned(),
         least: least.to_string(),
         most: most.to_string(),
     };
-    HistoryTold {
-        longest_run: found.coverage.longest() as u64,
-        extents: found.survey.extents(&found.coverage).map(extent).collect(),
+    HistoryRecord {
+        longest_run: outcome.coverage.longest() as u64,
+        extents: outcome.survey.extents(&outcome.coverage).map(extent).collect(),
         // A share is told in millionths: events are compared, and fractions are not.
-        new_pairs_per_million: found
+        new_pairs_per_million: outcome
             .coverage
             .chance_of_a_new_pair()
             .map(|chance| (chance * 1e6).round() as u64),
     }
 }
 
-pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
+pub(super) fn finished(sts: &Sts, outcome: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
     // In timed models, and where nothing was timed, silence has no such time.
-    let is_waited_for = !sts.is_timed() && found.latencies.gates().next().is_some();
-    let raised = patience.raised().filter(|_| is_waited_for);
-    let suggested = found.latencies.suggestion().filter(|_| is_waited_for);
-    let latency = |(gate, histogram): (GateId, &Histogram)| LatencyTold {
+    let is_waited_for = !sts.is_timed() && outcome.latencies.gates().next().is_some();
+    let raised = patience.raised_time().filter(|_| is_waited_for);
+    let suggested = outcome.latencies.suggestion().filter(|_| is_waited_for);
+    let latency = |(gate, histogram): (GateId, &Histogram)| LatencyRecord {
         label: sts.gates[gate].name.to_string(),
         n: histogram.total(),
         p50_us: histogram.quantile(1, 2).map_or(0, whole_micros),
@@ -140,24 +140,24 @@ pub(super) fn finished(sts: &Sts, found: &CampaignOutcome, patience: &Patience) 
         runs: failure.runs,
     };
     CampaignFinished {
-        runs: found.counts.total(),
-        passed: found.counts.passed,
-        inconclusive: found.counts.inconclusive,
-        failed: found.counts.failed,
-        errors: found.counts.errors,
-        interrupted: found.interrupted,
-        covered: found.coverage.covered().map(name).collect(),
-        never: found.coverage.never().map(name).collect(),
-        failures: found.failures.iter().map(kind).collect(),
-        latencies: found.latencies.gates().map(latency).collect(),
+        runs: outcome.counts.total(),
+        passed: outcome.counts.passed,
+        inconclusive: outcome.counts.inconclusive,
+        failed: outcome.counts.failed,
+        errors: outcome.counts.errors,
+        interrupted: outcome.interrupted,
+        covered: outcome.coverage.covered_switches().map(name).collect(),
+        never: outcome.coverage.never().map(name).collect(),
+        failures: outcome.failures.iter().map(kind).collect(),
+        latencies: outcome.latencies.gates().map(latency).collect(),
         // In a timed model deadlines say what silence means.
         suggested_patience_ms: suggested.map(|time| milliseconds(time.max(raised.unwrap_or_default()))),
         patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
         raised_patience_ms: raised.map(milliseconds),
-        machine_lag: LagTold::of(found.lag),
-        unknown: found.unknown,
-        refused: found.refused,
-        measures: found.survey.counts(&found.coverage).iter().map(MeasureTold::from).collect(),
-        history: history(found),
+        machine_lag: LagRecord::of(outcome.lag),
+        unknown: outcome.unknown,
+        refused: outcome.refused,
+        measures: outcome.survey.counts(&outcome.coverage).iter().map(MeasureRecord::from).collect(),
+        history: history(outcome),
     }
 }

@@ -34,7 +34,7 @@ fn a_tour_covers_the_protocol_in_one_run() {
     let mut tour = TourTester::new(&set, CoverRounds::Bounded(1), LIMITS);
     let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
     assert_eq!(outcome.counts, RunCounts { passed: 1, ..RunCounts::default() });
-    assert_eq!(tour.covered().len(), 16);
+    assert_eq!(tour.covered_items().len(), 16);
     assert_eq!(outcome.coverage.never().count(), 0, "the runner counts the same");
 }
 
@@ -45,7 +45,7 @@ fn a_tour_of_locations_is_shorter_than_one_of_switches() {
         let (set, spec) = purposes(&spec, criterion);
         let mut tour = TourTester::new(&set, CoverRounds::Bounded(1), LIMITS);
         let (events, outcome) = tested(&spec, &spec, &mut tour, &many(100, 1));
-        let counts = (outcome.counts.passed, tour.covered().len());
+        let counts = (outcome.counts.passed, tour.covered_items().len());
         assert_eq!(counts, (1, set.total), "{:#?}", verdicts(&events));
         outcome.steps
     };
@@ -62,7 +62,7 @@ fn a_tour_goes_on_from_where_the_system_leads() {
         let (_, outcome) = tested(&spec, &spec, &mut tour, &many(100, seed));
         assert_eq!((outcome.counts.failed, outcome.counts.errors), (0, 0));
         let visible = spec.sts.switches.len() - 1;
-        assert_eq!(outcome.coverage.covered().count(), visible, "seed {seed}");
+        assert_eq!(outcome.coverage.covered_switches().count(), visible, "seed {seed}");
     }
 }
 

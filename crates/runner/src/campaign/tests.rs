@@ -200,8 +200,8 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
     let config = CampaignConfig { on_failure: OnFailure::GoOn, shrink: None, ..many(9, 7) };
     let mut events: Vec<Event> = Vec::new();
     let mut clock = StoppedClock;
-    let teller = EventSink::new(&mut events, &mut clock);
-    let shared = CampaignState::start(&spec.sts, &config, 2, &teller).unwrap();
+    let sink = EventSink::new(&mut events, &mut clock);
+    let shared = CampaignState::start(&spec.sts, &config, 2, &sink).unwrap();
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let (shared, spec, sut) = (&shared, &spec, &sut);
@@ -214,7 +214,7 @@ fn workers_share_the_runs_and_every_run_is_what_it_would_be_alone() {
         }
     });
     let outcome = shared.finish(&spec.sts).unwrap();
-    drop(teller);
+    drop(sink);
     assert_eq!(outcome.counts.total(), 9);
     assert!(outcome.counts.failed > 0);
     assert!((0..).zip(&events).all(|(seq, event)| event.seq == seq));
@@ -249,7 +249,7 @@ fn coverage_counts_what_was_surely_taken() {
     let spec = model(VENDING);
     let (events, outcome) = test(&spec, &spec, 60, &many(20, 1));
     let covered: Vec<_> =
-        outcome.coverage.covered().map(|id| spec.sts.switches[id].label.to_string()).collect();
+        outcome.coverage.covered_switches().map(|id| spec.sts.switches[id].label.to_string()).collect();
     assert_eq!(covered, ["pay", "change", "tea", "coffee"], "the internal switch is not seen");
     let Some(Event { event: EventKind::CampaignFinished(told), .. }) = events.last() else {
         panic!("no end")

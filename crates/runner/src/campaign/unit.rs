@@ -14,8 +14,8 @@ use ioxide_testgen::tester::Tester;
 use super::{CampaignOutcome, CampaignState, RunCounts, run_seed};
 use crate::adapter::AdapterError;
 use crate::clock::latency::{Latencies, LatencyClasses};
-use crate::coverage::{Coverage, CoverageTold};
-use crate::event::LagTold;
+use crate::coverage::{Coverage, CoverageRecord};
+use crate::event::LagRecord;
 use crate::run::RunSetup;
 
 /// The result of a unit.
@@ -34,10 +34,10 @@ pub struct UnitTold {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,
     /// The coverage of its runs.
-    pub coverage: CoverageTold,
+    pub coverage: CoverageRecord,
     /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine_lag: Option<LagTold>,
+    pub machine_lag: Option<LagRecord>,
     /// The latencies of the outputs, by gate and class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyClasses>,
@@ -66,21 +66,21 @@ impl CampaignState<'_, '_> {
     pub fn unit(
         &self,
         unit: u64,
-        bench: &mut RunSetup<'_, '_>,
+        setup: &mut RunSetup<'_, '_>,
         tester: &mut dyn Tester,
     ) -> io::Result<UnitEnd> {
-        if let Err(error) = bench.adapter.reseed(run_seed(self.config.seed, unit)) {
+        if let Err(error) = setup.adapter.reseed(run_seed(self.config.seed, unit)) {
             return Ok(UnitEnd::Trouble(error));
         }
-        self.runs_of(unit, bench, tester)?;
-        let found = self.taken(bench.cx.sts);
+        self.runs_of(unit, setup, tester)?;
+        let found = self.taken(setup.cx.sts);
         if found.error.is_some() {
             // Whoever does units decides how often to try again.
             let mut progress = self.progress();
             (progress.errors_in_a_row, progress.is_over) = (0, false);
         }
         Ok(match found.error {
-            _ if found.interrupted || bench.stop.load(Ordering::Relaxed) => UnitEnd::Stopped,
+            _ if found.interrupted || setup.stop.load(Ordering::Relaxed) => UnitEnd::Stopped,
             Some(error) => UnitEnd::Trouble(error),
             None => UnitEnd::Done(UnitTold::of(&found)),
         })
@@ -102,17 +102,17 @@ impl CampaignState<'_, '_> {
 }
 
 impl UnitTold {
-    fn of(found: &CampaignOutcome) -> Self {
-        let RunCounts { passed, inconclusive, failed, .. } = found.counts;
+    fn of(outcome: &CampaignOutcome) -> Self {
+        let RunCounts { passed, inconclusive, failed, .. } = outcome.counts;
         Self {
             passed,
             inconclusive,
             failed,
-            steps: found.steps,
-            unknown: found.unknown,
-            coverage: CoverageTold::of(&found.coverage),
-            machine_lag: LagTold::of(found.lag),
-            latencies: found.latencies.classes(),
+            steps: outcome.steps,
+            unknown: outcome.unknown,
+            coverage: CoverageRecord::of(&outcome.coverage),
+            machine_lag: LagRecord::of(outcome.lag),
+            latencies: outcome.latencies.classes(),
         }
     }
 

@@ -31,14 +31,14 @@ impl TimeBudget {
 
     /// Returns the time that is left; `None` where there is no limit.
     #[must_use]
-    pub fn left(&self) -> Option<Duration> {
+    pub fn time_left(&self) -> Option<Duration> {
         self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Returns whether the time is spent.
     #[must_use]
     pub fn is_spent(&self) -> bool {
-        self.left().is_some_and(|left| left.is_zero())
+        self.time_left().is_some_and(|left| left.is_zero())
     }
 }
 
@@ -50,11 +50,11 @@ mod tests {
     fn a_budget_counts_from_its_beginning_and_without_a_limit_never_ends() {
         let none = TimeBudget::default();
         none.begin();
-        assert_eq!((none.left(), none.is_spent()), (None, false));
+        assert_eq!((none.time_left(), none.is_spent()), (None, false));
         let spent = TimeBudget::new(Some(Duration::ZERO));
         assert!(!spent.is_spent(), "it has not begun");
         spent.begin();
-        assert_eq!((spent.left(), spent.is_spent()), (Some(Duration::ZERO), true));
+        assert_eq!((spent.time_left(), spent.is_spent()), (Some(Duration::ZERO), true));
         let endless = TimeBudget::new(Some(Duration::MAX));
         endless.begin();
         assert!(!endless.is_spent());

@@ -71,12 +71,12 @@ impl Patience {
 
     /// Returns a patience whose default time follows from the answers seen.
     #[must_use]
-    pub fn calibrated() -> Self {
+    pub fn new_calibrated() -> Self {
         Self { source: DefaultSource::Calibrated, ..Self::new(AT_FIRST) }
     }
 
     /// Notes an answer that took `latency`.
-    pub fn answered(&self, latency: Duration) {
+    pub fn record_answer(&self, latency: Duration) {
         self.learnt.longest.fetch_max(micros(latency), Ordering::Relaxed);
         self.learnt.answers.fetch_add(1, Ordering::Relaxed);
     }
@@ -102,7 +102,7 @@ impl Patience {
 
     /// Returns the time to which the patience was raised; `None` if it was not.
     #[must_use]
-    pub fn raised(&self) -> Option<Duration> {
+    pub fn raised_time(&self) -> Option<Duration> {
         let raised = self.learnt.raised.load(Ordering::Relaxed);
         (raised > 0).then(|| Duration::from_micros(raised))
     }
@@ -124,7 +124,7 @@ impl Patience {
     /// Returns the time where no other is given: the given or calibrated one, or the raised one if that is longer.
     #[must_use]
     pub fn default_time(&self) -> Duration {
-        let raised = self.raised().unwrap_or_default();
+        let raised = self.raised_time().unwrap_or_default();
         let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= ENOUGH;
         match self.source {
             DefaultSource::Calibrated if is_trusted => self.by_answers().max(raised),
@@ -165,7 +165,7 @@ impl Patience {
             Label::Quiescence | Label::Delay(_) => None,
         });
         let default = self.default_time();
-        let raised = self.raised().unwrap_or_default();
+        let raised = self.raised_time().unwrap_or_default();
         if self.within.is_empty() {
             return after.unwrap_or(default).max(raised);
         }
@@ -233,13 +233,13 @@ mod tests {
 
     #[test]
     fn a_calibrated_time_follows_the_longest_answer_once_there_are_enough() {
-        let patience = Patience::calibrated();
+        let patience = Patience::new_calibrated();
         assert_eq!(patience.default_time(), AT_FIRST);
-        (0..ENOUGH).for_each(|_| patience.answered(ms(1)));
+        (0..ENOUGH).for_each(|_| patience.record_answer(ms(1)));
         assert_eq!(patience.default_time(), SHORTEST);
-        patience.answered(ms(4));
+        patience.record_answer(ms(4));
         assert_eq!(patience.default_time(), ms(80));
-        patience.answered(ms(200));
+        patience.record_answer(ms(200));
         assert_eq!(patience.default_time(), ms(400), "never less than twice the longest");
     }
 
@@ -251,6 +251,6 @@ mod tests {
         assert_eq!(copy.raise(ms(5)), ms(700));
         check(&patience, None, &[0], 700);
         check(&patience, Some(&input(0)), &[0], 700);
-        assert_eq!(Patience::new(ms(100)).raised(), None);
+        assert_eq!(Patience::new(ms(100)).raised_time(), None);
     }
 }

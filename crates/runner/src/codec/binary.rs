@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::layout::{FieldForm, FieldShape, LayoutValue, MessageLayout, hex, unhex};
 use super::template::value_of;
-use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage};
+use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
 use crate::line::cut;
 
 /// The reason why a field of the model cannot stand in its place of a layout; a sort is given as text.
@@ -97,7 +97,7 @@ impl BinaryCodec {
     ///
     /// # Errors
     /// If something is missing or wrong; the error names the message.
-    pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadSpeech> {
+    pub fn new(config: &BinaryConfig, model: &Model) -> Result<Self, BadProtocol> {
         complete(model, GateKind::Input, &config.inputs)?;
         complete(model, GateKind::Output, &config.outputs)?;
         Ok(Self { config: config.clone() })
@@ -139,15 +139,15 @@ impl BinaryCodec {
 }
 
 /// Checks that every message of this kind has a layout that fits it, and that every layout has a message.
-fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadSpeech> {
+fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) -> Result<(), BadProtocol> {
     let (table, direction) =
         if kind == GateKind::Input { ("inputs", "input") } else { ("outputs", "output") };
     for (name, layout) in layouts {
-        let wrong = |problem: SpeechProblem| BadSpeech::message(table, name, problem);
+        let wrong = |problem: ProtocolProblem| BadProtocol::message(table, name, problem);
         let gate = gate_named(model, name, kind);
-        let none = || SpeechProblem::NoMessage { direction, name: name.clone() };
+        let none = || ProtocolProblem::NoMessage { direction, name: name.clone() };
         let gate = gate.ok_or_else(|| wrong(none()))?;
-        fits(model, gate, layout).map_err(|problem| wrong(SpeechProblem::of(direction, name, problem)))?;
+        fits(model, gate, layout).map_err(|problem| wrong(ProtocolProblem::of(direction, name, problem)))?;
     }
     let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
     // How the connection ended is not read from it.
@@ -155,7 +155,7 @@ fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) 
     match gates.find(|gate| !has(gate)) {
         Some(gate) => {
             let name = gate.name.to_string();
-            Err(BadSpeech::table(table, SpeechProblem::NoLayout { direction, name }))
+            Err(BadProtocol::table(table, ProtocolProblem::NoLayout { direction, name }))
         }
         None => Ok(()),
     }
@@ -166,19 +166,19 @@ fn gate_named<'m>(model: &'m Model, name: &str, kind: GateKind) -> Option<&'m Ga
 }
 
 /// Checks that the fields of a message are those of its layout, and of sorts that can be written so.
-fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), SpeechProblem> {
+fn fits(model: &Model, gate: &Gate, layout: &MessageLayout) -> Result<(), ProtocolProblem> {
     let sort_of = |name: &str| {
         let infos = gate.fields.iter().map(|&field| model.pool.var_info(field));
         infos.into_iter().find(|info| *info.name == *name).map(|info| info.sort)
     };
     for (name, shape) in layout.fields() {
-        let sort = sort_of(name).ok_or_else(|| SpeechProblem::NoSuchField(name.to_owned()))?;
-        let wrong = |problem| SpeechProblem::Field { field: name.to_owned(), problem };
+        let sort = sort_of(name).ok_or_else(|| ProtocolProblem::NoSuchField(name.to_owned()))?;
+        let wrong = |problem| ProtocolProblem::Field { field: name.to_owned(), problem };
         can_be(model, sort, shape).map_err(wrong)?;
     }
     let fields = gate.fields.iter().map(|&field| &model.pool.var_info(field).name);
     match fields.into_iter().find(|name| !layout.fields().any(|(other, _)| *other == ***name)) {
-        Some(name) => Err(SpeechProblem::NoPlace(name.to_string())),
+        Some(name) => Err(ProtocolProblem::NoPlace(name.to_string())),
         None => Ok(()),
     }
 }

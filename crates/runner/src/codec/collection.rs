@@ -6,7 +6,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::{CodecError, JsonProblem, shown, value_from_json, value_to_json};
+use super::{CodecError, JsonProblem, shorten_json, value_from_json, value_to_json};
 use crate::limits::{Excess, max_items};
 
 /// `value` in JSON.
@@ -105,5 +105,8 @@ fn map_from_json(
 }
 
 fn mismatch(pool: &TermPool, id: CollectionId, json: &Json) -> CodecError {
-    CodecError::new(JsonProblem::Shape { expected: pool.show_sort(Sort::Collection(id)), found: shown(json) })
+    CodecError::new(JsonProblem::Shape {
+        expected: pool.show_sort(Sort::Collection(id)),
+        found: shorten_json(json),
+    })
 }

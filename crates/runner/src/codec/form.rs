@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use self::names::check_names;
 use self::reading::FormReading;
-use super::{CodecError, collection, is_option, value_from_json, value_to_json, wrapped};
+use super::{CodecError, collection, is_option, value_from_json, value_to_json, wrap_in_object};
 
 /// The JSON form of the types of a model, as configured. A place is `RECORD.FIELD` or, in an enum, `CASE.FIELD`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl JsonForm {
             (DataKind::Option, [inner, ..]) => {
                 let is_nested = ctor.fields.first().is_some_and(|field| is_option(pool, field.sort));
                 let inner = self.write(pool, inner);
-                if is_nested { wrapped(&ctor.name, inner) } else { inner }
+                if is_nested { wrap_in_object(&ctor.name, inner) } else { inner }
             }
             (DataKind::Record, [Value::Str(text)]) if self.text.contains(&*data.name) => {
                 serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.to_string()))
@@ -154,7 +154,7 @@ impl JsonForm {
                 let written = self.cases.get(&*ctor.name).cloned();
                 written.unwrap_or_else(|| value_to_json(pool, &Value::Data(value.clone())))
             }
-            (DataKind::Enum, args) => wrapped(&ctor.name, self.write_members(pool, data, ctor, args)),
+            (DataKind::Enum, args) => wrap_in_object(&ctor.name, self.write_members(pool, data, ctor, args)),
             (DataKind::Option, []) => Json::Null,
         }
     }

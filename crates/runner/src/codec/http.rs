@@ -28,7 +28,7 @@ use self::message::{HttpRequest, HttpResponse};
 use self::request::{PreparedRequest, TemplateValues};
 use super::form::{JsonForm, JsonFormConfig};
 use super::template::check_fields;
-use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage};
+use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage};
 
 pub use self::answer::BadAnswer;
 pub use self::request::{BadRequestConfig, RequestConfig, UnplainRequest};
@@ -84,24 +84,24 @@ impl HttpCodec {
     ///
     /// # Errors
     /// If something is missing or wrong; the error names the message.
-    pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadSpeech> {
-        let form = JsonForm::new(&config.json, model).map_err(|bad| BadSpeech::table("json", bad))?;
+    pub fn new(config: &HttpConfig, base: &str, model: &Model) -> Result<Self, BadProtocol> {
+        let form = JsonForm::new(&config.json, model).map_err(|bad| BadProtocol::table("json", bad))?;
         let mut codec = Self { base: base.to_owned(), inputs: Vec::new(), outputs: Vec::new(), form };
         for (name, request) in &config.inputs {
             let prepared = input(model, name, request, config);
-            let prepared = prepared.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
+            let prepared = prepared.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), prepared));
         }
         for (name, answer) in &config.outputs {
             let answer = output(model, name, answer);
-            let answer = answer.map_err(|problem| BadSpeech::message("outputs", name, problem))?;
+            let answer = answer.map_err(|problem| BadProtocol::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), answer));
         }
         codec.complete(model)?;
         Ok(codec)
     }
 
-    fn complete(&self, model: &Model) -> Result<(), BadSpeech> {
+    fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -113,10 +113,10 @@ impl HttpCodec {
         match model.sts.gates.iter().find(|gate| !has(gate)) {
             Some(gate) if gate.kind == GateKind::Input => {
                 let name = gate.name.to_string();
-                Err(BadSpeech::table("inputs", SpeechProblem::Undescribed { what: "request", name }))
+                Err(BadProtocol::table("inputs", ProtocolProblem::Undescribed { what: "request", name }))
             }
             Some(gate) => {
-                Err(BadSpeech::table("outputs", SpeechProblem::Unrecognised(gate.name.to_string())))
+                Err(BadProtocol::table("outputs", ProtocolProblem::Unrecognised(gate.name.to_string())))
             }
             None => Ok(()),
         }
@@ -138,7 +138,7 @@ impl HttpCodec {
             return Err(UnwritableMessage::Undescribed { what: "request", name: name.to_string() });
         };
         let filled =
-            prepared.filled(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
+            prepared.fill(&self.base, TemplateValues { model, label, form: &self.form, captured })?;
         Ok(match prepared.over() {
             Some(over) => OutgoingRequest::Message(over.to_owned(), filled.body.unwrap_or_default()),
             None => OutgoingRequest::Request(filled),
@@ -186,8 +186,8 @@ fn input(
     name: &str,
     request: &RequestConfig,
     config: &HttpConfig,
-) -> Result<PreparedRequest, SpeechProblem> {
-    let wrong = |problem| SpeechProblem::of("input", name, problem);
+) -> Result<PreparedRequest, ProtocolProblem> {
+    let wrong = |problem| ProtocolProblem::of("input", name, problem);
     let prepared = PreparedRequest::new(request, &config.headers).map_err(wrong)?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
     check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
@@ -199,8 +199,8 @@ fn input(
     Ok(prepared)
 }
 
-fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, SpeechProblem> {
-    let answer = AnswerReader::new(answer).map_err(|problem| SpeechProblem::of("output", name, problem))?;
+fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, ProtocolProblem> {
+    let answer = AnswerReader::new(answer).map_err(|problem| ProtocolProblem::of("output", name, problem))?;
     check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
     answer.covers(model, name)?;
     Ok(answer)
@@ -235,7 +235,7 @@ impl RequestConfig {
         let prepared = PreparedRequest::new(self, &config.headers)?;
         let form = JsonForm::default();
         let values = TemplateValues { model, label: &Label::Quiescence, form: &form, captured };
-        Ok(prepared.filled(base, values)?)
+        Ok(prepared.fill(base, values)?)
     }
 }
 

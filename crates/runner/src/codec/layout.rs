@@ -153,10 +153,10 @@ impl LayoutItem {
     }
 
     /// Returns the size in bytes; `None` if it varies.
-    fn fixed(&self) -> Option<usize> {
+    fn fixed_size(&self) -> Option<usize> {
         match self {
             Self::Const(bytes) => Some(bytes.len()),
-            Self::Number(number, _) | Self::Bits(number, _) => number.fixed(),
+            Self::Number(number, _) | Self::Bits(number, _) => number.fixed_size(),
             Self::Bytes { extent: FieldExtent::Fixed(count), .. } | Self::Skip(count) => Some(*count),
             Self::Bytes { .. } => None,
             Self::Check(check, _) => Some(check.width()),

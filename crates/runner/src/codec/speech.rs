@@ -11,16 +11,16 @@ use super::text::{BadItems, BadJoining};
 /// A description of messages that does not fit the model.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{problem}")]
-pub struct BadSpeech {
+pub struct BadProtocol {
     /// The keys of the place in the description: `inputs` or `outputs`, and the name of a message.
     pub key: Vec<String>,
     /// The problem; its text names the message.
-    pub problem: SpeechProblem,
+    pub problem: ProtocolProblem,
 }
 
 /// A problem with a description of messages. A direction is `input` or `output`.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum SpeechProblem {
+pub enum ProtocolProblem {
     /// A message of the description is wrong.
     #[error("{direction} `{name}`: {problem}")]
     Message {
@@ -105,21 +105,21 @@ pub enum SpeechProblem {
     Json(#[from] BadJsonForm),
 }
 
-impl SpeechProblem {
+impl ProtocolProblem {
     /// Returns the problem as one of the message `name`.
     pub(super) fn of(direction: &'static str, name: &str, problem: impl Into<Self>) -> Self {
         Self::Message { direction, name: name.to_owned(), problem: Box::new(problem.into()) }
     }
 }
 
-impl BadSpeech {
+impl BadProtocol {
     /// Returns an error in the table `table`.
-    pub(super) fn table(table: &str, problem: impl Into<SpeechProblem>) -> Self {
+    pub(super) fn table(table: &str, problem: impl Into<ProtocolProblem>) -> Self {
         Self { key: vec![table.to_owned()], problem: problem.into() }
     }
 
     /// Returns an error in the message `name` of the table `table`.
-    pub(super) fn message(table: &str, name: &str, problem: impl Into<SpeechProblem>) -> Self {
+    pub(super) fn message(table: &str, name: &str, problem: impl Into<ProtocolProblem>) -> Self {
         Self { key: vec![table.to_owned(), name.to_owned()], problem: problem.into() }
     }
 }

@@ -10,7 +10,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use thiserror::Error;
 
-use super::{SpeechProblem, UnwritableMessage};
+use super::{ProtocolProblem, UnwritableMessage};
 
 /// The reason why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -136,7 +136,7 @@ impl TextTemplate {
     }
 
     /// The text for a message; `shown` writes a value of a field.
-    pub(super) fn filled(
+    pub(super) fn fill(
         &self,
         model: &Model,
         label: &Label,
@@ -155,7 +155,7 @@ impl TextTemplate {
         }
     }
 
-    /// Returns the text as [`filled`](Self::filled) does, where `known` gives the text of names that are no fields.
+    /// Returns the text as [`filled`](Self::fill) does, where `known` gives the text of names that are no fields.
     pub(super) fn filled_with(
         &self,
         model: &Model,
@@ -292,14 +292,14 @@ pub(super) fn check_fields<'a>(
     name: &str,
     kind: GateKind,
     mut fields: impl Iterator<Item = &'a str>,
-) -> Result<(), SpeechProblem> {
+) -> Result<(), ProtocolProblem> {
     let direction = if kind == GateKind::Input { "input" } else { "output" };
     let gate = model.sts.gates.iter().find(|gate| *gate.name == *name && gate.kind == kind);
-    let gate = gate.ok_or_else(|| SpeechProblem::NoMessage { direction, name: name.to_owned() })?;
+    let gate = gate.ok_or_else(|| ProtocolProblem::NoMessage { direction, name: name.to_owned() })?;
     let known = |field: &str| gate.fields.iter().any(|var| *model.pool.var_info(*var).name == *field);
     match fields.find(|field| !known(field)) {
         Some(field) => {
-            Err(SpeechProblem::NoField { direction, name: name.to_owned(), field: field.to_owned() })
+            Err(ProtocolProblem::NoField { direction, name: name.to_owned(), field: field.to_owned() })
         }
         None => Ok(()),
     }

@@ -25,7 +25,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
 use super::template::{NamedTemplates, TextTemplate, check_fields, plain_text};
-use super::{BadSpeech, SpeechProblem, Undecodable, UnwritableMessage, WireMessage, label_from_json};
+use super::{BadProtocol, ProtocolProblem, Undecodable, UnwritableMessage, WireMessage, label_from_json};
 use crate::line::cut;
 
 use self::items::ItemsCodec;
@@ -74,7 +74,7 @@ impl TextConfig {
     ///
     /// # Errors
     /// Returns the first mistake, with the table and the key of its place.
-    pub fn check(&self) -> Result<(), (&'static str, Option<&str>, SpeechProblem)> {
+    pub fn check(&self) -> Result<(), (&'static str, Option<&str>, ProtocolProblem)> {
         let mut parts = Vec::new();
         for part in &self.parts {
             parts.push(part.clone());
@@ -103,32 +103,35 @@ impl TextCodec {
     ///
     /// # Errors
     /// If a template or a pattern is missing or wrong; the error names the message.
-    pub fn new(config: &TextConfig, model: &Model) -> Result<Self, BadSpeech> {
+    pub fn new(config: &TextConfig, model: &Model) -> Result<Self, BadProtocol> {
         let joining = FrameJoining::new(config.more.as_deref(), &config.counted);
-        let joining = joining.map_err(|problem| BadSpeech { key: Vec::new(), problem: problem.into() })?;
+        let joining = joining.map_err(|problem| BadProtocol { key: Vec::new(), problem: problem.into() })?;
         let parts =
-            NamedTemplates::new(&config.parts).map_err(|problem| BadSpeech::table("parts", problem))?;
+            NamedTemplates::new(&config.parts).map_err(|problem| BadProtocol::table("parts", problem))?;
         let mut items = Vec::with_capacity(config.items.len());
         for (field, described) in &config.items {
             let made = ItemsCodec::new(described).and_then(|items| items.check(model, field).map(|()| items));
-            items.push((field.clone(), made.map_err(|problem| BadSpeech::message("items", field, problem))?));
+            items.push((
+                field.clone(),
+                made.map_err(|problem| BadProtocol::message("items", field, problem))?,
+            ));
         }
         let mut codec = Self { inputs: Vec::new(), outputs: Vec::new(), joining, items };
         for (name, text) in &config.inputs {
             let template = input(model, name, text, &parts);
-            let template = template.map_err(|problem| BadSpeech::message("inputs", name, problem))?;
+            let template = template.map_err(|problem| BadProtocol::message("inputs", name, problem))?;
             codec.inputs.push((name.clone(), template));
         }
         for (name, text) in &config.outputs {
             let pattern = output(model, name, text);
-            let pattern = pattern.map_err(|problem| BadSpeech::message("outputs", name, problem))?;
+            let pattern = pattern.map_err(|problem| BadProtocol::message("outputs", name, problem))?;
             codec.outputs.push((name.clone(), pattern));
         }
         codec.complete(model)?;
         Ok(codec)
     }
 
-    fn complete(&self, model: &Model) -> Result<(), BadSpeech> {
+    fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
             // How the connection ended is not read from it.
@@ -140,11 +143,11 @@ impl TextCodec {
         match model.sts.gates.iter().find(|gate| !has(gate)) {
             Some(gate) if gate.kind == GateKind::Input => {
                 let name = gate.name.to_string();
-                Err(BadSpeech::table("inputs", SpeechProblem::Undescribed { what: "template", name }))
+                Err(BadProtocol::table("inputs", ProtocolProblem::Undescribed { what: "template", name }))
             }
             Some(gate) => {
                 let name = gate.name.to_string();
-                Err(BadSpeech::table("outputs", SpeechProblem::Undescribed { what: "pattern", name }))
+                Err(BadProtocol::table("outputs", ProtocolProblem::Undescribed { what: "pattern", name }))
             }
             None => Ok(()),
         }
@@ -171,11 +174,11 @@ impl TextCodec {
         let Some((_, template)) = self.inputs.iter().find(|(other, _)| *other == **name) else {
             return Err(UnwritableMessage::Undescribed { what: "template", name: name.to_string() });
         };
-        template.filled(model, label, |field, value| {
+        template.fill(model, label, |field, value| {
             let is_free = template.counts(field);
             let allowed = |text: &str| is_free || !breaks(text);
             match value {
-                Value::Collection(items) => self.items(field).written(&model.pool, items, &allowed),
+                Value::Collection(items) => self.items(field).write_items(&model.pool, items, &allowed),
                 _ => unbroken(plain_text(&model.pool, value)?, allowed),
             }
         })
@@ -237,16 +240,16 @@ fn input(
     name: &str,
     text: &str,
     parts: &NamedTemplates,
-) -> Result<TextTemplate, SpeechProblem> {
-    let wrong = |problem| SpeechProblem::of("input", name, problem);
+) -> Result<TextTemplate, ProtocolProblem> {
+    let wrong = |problem| ProtocolProblem::of("input", name, problem);
     let template = TextTemplate::with(text, parts).map_err(wrong)?;
     check_fields(model, name, GateKind::Input, template.fields())?;
     parts.are_no_fields(model, name).map_err(wrong)?;
     Ok(template)
 }
 
-fn output(model: &Model, name: &str, text: &str) -> Result<Regex, SpeechProblem> {
-    let pattern = whole(text).map_err(|problem| SpeechProblem::of("output", name, problem))?;
+fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
+    let pattern = whole(text).map_err(|problem| ProtocolProblem::of("output", name, problem))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
 }

@@ -166,7 +166,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, BadTypedMe
         Sort::Bool => Value::Bool(text.parse().map_err(|_| wrong())?),
         Sort::Int | Sort::Range { .. } => Value::Int(short(text)?.parse().map_err(|_| wrong())?),
         Sort::Real => Value::Real(short(text)?.parse().map_err(|_| wrong())?),
-        Sort::Str => Value::str(&unquoted(text).ok_or_else(wrong)?),
+        Sort::Str => Value::str(&unquote(text).ok_or_else(wrong)?),
         Sort::Collection(id) => {
             let inner = inside_brackets(pool.collection(id).kind, text).ok_or_else(wrong)?;
             Value::Collection(collection_of(pool, id, inner)?)
@@ -216,7 +216,7 @@ fn short(text: &str) -> Result<&str, BadTypedMessage> {
 }
 
 /// A string in quotes, its escapes replaced: those of models (`\n`, `\u{1b}`) and of JSON (`\u001b`).
-fn unquoted(text: &str) -> Option<String> {
+fn unquote(text: &str) -> Option<String> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner.chars();

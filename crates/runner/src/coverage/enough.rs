@@ -9,7 +9,7 @@ use ioxide_symex::Ctx;
 use super::comparisons::Comparisons;
 use super::item::{CoverageItem, Measure};
 use super::possible::possible;
-use super::told::CoverageTold;
+use super::told::CoverageRecord;
 
 /// The items of a measure that are still missing.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl EnoughCoverage {
     }
 
     /// Removes the items that a unit of the campaign covered; `None` if they are of another model.
-    pub fn add(&self, sts: &Sts, told: &CoverageTold) -> Option<()> {
+    pub fn add(&self, sts: &Sts, told: &CoverageRecord) -> Option<()> {
         self.note(&told.read(sts)?.items().collect::<Vec<_>>());
         Some(())
     }

@@ -218,7 +218,7 @@ fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut 
     // The fields of both messages may be the same variables: those of the first get other names.
     let mut renamed = Substitution::new();
     for &field in &cx.sts.gates[a.gate].fields {
-        let other = cx.pool.indexed(field, 1);
+        let other = cx.pool.indexed_var(field, 1);
         renamed.set(field, cx.pool.var(other));
     }
     let before = cx.pool.substitute(a.guard, &renamed);

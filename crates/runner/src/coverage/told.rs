@@ -15,13 +15,13 @@ use super::{Coverage, ReplyCount, SwitchCount, ValueExtent};
 
 /// The coverage of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CoverageTold {
+pub struct CoverageRecord {
     /// The switches taken: position, number of certain and of possible times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     taken: Vec<(usize, u64, u64)>,
     /// The other items seen, each with the number of times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    seen: Vec<(ItemTold, u64)>,
+    seen: Vec<(ItemRecord, u64)>,
     /// The extents of variables: position, least and greatest value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     extents: Vec<(usize, String, String)>,
@@ -35,7 +35,7 @@ pub struct CoverageTold {
 /// An item by positions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ItemTold {
+enum ItemRecord {
     Pair(usize, usize),
     Holds(usize, usize),
     Fails(usize, usize),
@@ -45,12 +45,12 @@ enum ItemTold {
     Stored(usize, usize, usize),
 }
 
-impl CoverageTold {
+impl CoverageRecord {
     /// Returns the plain data of `coverage`.
     #[must_use]
     pub fn of(coverage: &Coverage) -> Self {
         let taken = coverage.taken.iter_enumerated().filter(|(_, taken)| taken.possible > 0);
-        let seen = coverage.seen.iter().filter_map(|(item, &times)| Some((ItemTold::of(item)?, times)));
+        let seen = coverage.seen.iter().filter_map(|(item, &times)| Some((ItemRecord::of(item)?, times)));
         let extent =
             |(&at, extent): (&usize, &ValueExtent)| (at, extent.least.to_string(), extent.most.to_string());
         Self {
@@ -93,7 +93,7 @@ fn gate(sts: &Sts, at: usize, field: usize) -> Option<GateId> {
     (field < sts.gates[gate].fields.len()).then_some(gate)
 }
 
-impl ItemTold {
+impl ItemRecord {
     fn of(item: &CoverageItem) -> Option<Self> {
         Some(match item {
             CoverageItem::Switch(_) => return None,

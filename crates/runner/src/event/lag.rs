@@ -9,7 +9,7 @@ use crate::run::LagEffect;
 /// The effect of a busy machine, in milliseconds, rounded up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct LagTold {
+pub struct LagRecord {
     /// The longest extension of a wait for silence.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub waits_ms: u64,
@@ -18,7 +18,7 @@ pub struct LagTold {
     pub tolerance_ms: u64,
 }
 
-impl LagTold {
+impl LagRecord {
     /// Returns the effect in milliseconds; `None` if there was none.
     #[must_use]
     pub fn of(effect: LagEffect) -> Option<Self> {
@@ -28,8 +28,8 @@ impl LagTold {
     }
 }
 
-impl From<LagTold> for LagEffect {
-    fn from(told: LagTold) -> Self {
+impl From<LagRecord> for LagEffect {
+    fn from(told: LagRecord) -> Self {
         let time = Duration::from_millis;
         Self { waits: time(told.waits_ms), tolerance: time(told.tolerance_ms) }
     }

@@ -10,7 +10,7 @@ const MAX_NAMED: usize = 50;
 /// The coverage of a measure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct MeasureTold {
+pub struct MeasureRecord {
     /// `switches`, `pairs`, `comparisons`, `values` or `equalities`.
     pub measure: String,
     /// The number of items seen.
@@ -25,7 +25,7 @@ pub struct MeasureTold {
     pub missing: Vec<String>,
 }
 
-impl From<&MeasureCount> for MeasureTold {
+impl From<&MeasureCount> for MeasureRecord {
     fn from(count: &MeasureCount) -> Self {
         Self {
             measure: count.measure.name().to_owned(),
@@ -39,13 +39,13 @@ impl From<&MeasureCount> for MeasureTold {
 /// The extent of the runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct HistoryTold {
+pub struct HistoryRecord {
     /// The number of labels of the longest run.
     pub longest_run: u64,
     /// The least and the greatest value of each variable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ExtentTold>>"))]
-    pub extents: Vec<ExtentTold>,
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<ExtentRecord>>"))]
+    pub extents: Vec<ExtentRecord>,
     /// The number of new pairs of switches expected among the next million, if runs go on as they did; absent if too
     /// few were seen to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct HistoryTold {
 /// The extent of a variable: of its numbers, or of the sizes of its collections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct ExtentTold {
+pub struct ExtentRecord {
     /// Its name.
     pub variable: String,
     /// The least value.

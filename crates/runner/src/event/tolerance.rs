@@ -10,7 +10,7 @@ use crate::clock::{duration, seconds};
 
 /// The largest difference between observed and true instants, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToleranceTold {
+pub struct ToleranceRecord {
     /// The longest time that a message travels, to the system or from it.
     pub latency_ns: u64,
     /// The resolution of the clock.
@@ -20,7 +20,7 @@ pub struct ToleranceTold {
     pub start_ns: u64,
 }
 
-impl From<&Tolerance> for ToleranceTold {
+impl From<&Tolerance> for ToleranceRecord {
     fn from(tolerance: &Tolerance) -> Self {
         let nanoseconds = |time| u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX);
         Self {
@@ -31,8 +31,8 @@ impl From<&Tolerance> for ToleranceTold {
     }
 }
 
-impl From<ToleranceTold> for Tolerance {
-    fn from(told: ToleranceTold) -> Self {
+impl From<ToleranceRecord> for Tolerance {
+    fn from(told: ToleranceRecord) -> Self {
         let time = |ns| seconds(Duration::from_nanos(ns));
         let (latency, resolution) = (time(told.latency_ns), time(told.resolution_ns));
         Self { latency, resolution, start: time(told.start_ns) }

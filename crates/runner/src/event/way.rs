@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The way of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WayTold {
+pub struct WayRecord {
     /// Its lane.
     pub lane: u32,
     /// The connection it came by, from 0, where there are several.
@@ -26,16 +26,16 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-impl WayTold {
+impl WayRecord {
     /// Returns the way of an input; `None` on the first lane.
     #[must_use]
-    pub fn given(lane: u32) -> Option<Self> {
+    pub fn for_input(lane: u32) -> Option<Self> {
         (lane > 0).then(|| Self { lane, ..Self::default() })
     }
 
     /// Returns the way of a message that was seen; `None` if it came directly.
     #[must_use]
-    pub fn seen(arrival: Arrival) -> Option<Self> {
+    pub fn for_arrival(arrival: Arrival) -> Option<Self> {
         match arrival {
             Arrival::Direct => None,
             Arrival::Answer { lane, others } => {
@@ -60,7 +60,7 @@ impl WayTold {
 
 /// One of several connections of a system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ConnectionTold {
+pub struct ConnectionRecord {
     /// Its name.
     pub name: String,
     /// The messages that travel by it.

@@ -36,7 +36,7 @@ pub enum LabelOrigin {
 #[derive(Clone)]
 struct EventOrder {
     watch: ObjectiveWatch,
-    after: Monitor,
+    monitor: Monitor,
     waiting: Vec<WaitingTurn>,
 }
 
@@ -56,10 +56,10 @@ pub fn is_inside(
     labels: &[(Label, LabelOrigin)],
     relation: ConformanceRelation,
 ) -> Option<bool> {
-    let after = Monitor::new(cx).judging(relation);
+    let monitor = Monitor::new(cx).judging(relation);
     let mut worlds = EventOrders {
         objective,
-        all: vec![EventOrder { watch: ObjectiveWatch::default(), after, waiting: Vec::new() }],
+        all: vec![EventOrder { watch: ObjectiveWatch::default(), monitor, waiting: Vec::new() }],
     };
     for (at, (label, happened)) in labels.iter().enumerate() {
         worlds.all.retain(|world| !world.waits_for_one_of(labels, at));
@@ -70,7 +70,7 @@ pub fn is_inside(
     let mut inside = Some(!worlds.all.is_empty());
     for world in &mut worlds.all {
         let doubts = world.watch.doubts();
-        let is_inside = world.watch.is_inside(cx, objective, world.after.belief());
+        let is_inside = world.watch.is_inside(cx, objective, world.monitor.belief());
         match (is_inside, world.watch.doubts() > doubts) {
             (true, _) => (),
             (false, true) => inside = None,
@@ -134,7 +134,7 @@ impl EventOrders<'_> {
 
 impl EventOrder {
     fn is_same(&self, other: &Self) -> bool {
-        self.waiting == other.waiting && self.after == other.after && self.watch.is_same(&other.watch)
+        self.waiting == other.waiting && self.monitor == other.monitor && self.watch.is_same(&other.watch)
     }
 
     /// Returns this order with one more label that waits.
@@ -148,7 +148,7 @@ impl EventOrder {
     fn after(&self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) -> Option<Self> {
         let mut next = self.clone();
         next.watch.advance(cx, objective, label);
-        next.after.observe(cx, label).ok()?;
+        next.monitor.observe(cx, label).ok()?;
         Some(next)
     }
 

@@ -18,7 +18,7 @@ use super::any;
 #[derive(Clone, Debug)]
 pub(super) struct PathWatch {
     unrolled: UnrolledPath,
-    after: Monitor,
+    monitor: Monitor,
     /// The time that has passed since the last label other than a delay; the next one decides whether it was silence.
     pending: Rational,
     has_left: bool,
@@ -28,8 +28,8 @@ impl PathWatch {
     /// Returns a watch that has seen nothing yet.
     pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
         let unrolled = UnrolledPath::new(cx.sts, path);
-        let after = Monitor::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
-        Self { unrolled, after, pending: Rational::ZERO, has_left: false }
+        let monitor = Monitor::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
+        Self { unrolled, monitor, pending: Rational::ZERO, has_left: false }
     }
 
     /// Moves on by one label.
@@ -42,18 +42,18 @@ impl PathWatch {
         let waited = std::mem::replace(&mut self.pending, Rational::ZERO);
         if !waited.is_zero() {
             if is_seen(cx.sts, label) {
-                self.after.pass(&mut cx, &waited)
+                self.monitor.pass(&mut cx, &waited)
             } else {
-                self.has_left |= self.after.observe(&mut cx, &Label::Delay(waited)).is_err()
+                self.has_left |= self.monitor.observe(&mut cx, &Label::Delay(waited)).is_err()
             }
         }
         // An input that no state on the path takes, and a label that none allows, end every run on it.
-        self.has_left |= !matches!(self.after.observe(&mut cx, label), Ok(AllowedLabel::Allowed));
+        self.has_left |= !matches!(self.monitor.observe(&mut cx, label), Ok(AllowedLabel::Allowed));
     }
 
     /// Returns the state of the watch: the monitor, the pending time, and whether the path was left.
     pub(super) fn place(&self) -> (&Monitor, &Rational, bool) {
-        (&self.after, &self.pending, self.has_left)
+        (&self.monitor, &self.pending, self.has_left)
     }
 
     /// Returns whether no run of the specification with this trace is on the path.
@@ -74,7 +74,7 @@ impl PathWatch {
     }
 
     fn may_be(&self, cx: &mut Ctx<'_>, is_wanted: impl Fn(LocId) -> bool) -> Option<bool> {
-        let found = match self.after.belief() {
+        let found = match self.monitor.belief() {
             Belief::Concrete(states) => Some(states.iter().any(|state| is_wanted(state.loc))),
             Belief::Symbolic(states) => {
                 let wanted = states.iter().filter(|state| is_wanted(state.loc));
@@ -86,7 +86,7 @@ impl PathWatch {
             Belief::Unspecified => Some(false),
         };
         // Where internal steps were cut, a state on the path may be lacking.
-        found.filter(|&found| found || self.after.lost().is_none())
+        found.filter(|&found| found || self.monitor.lost_states().is_none())
     }
 }
 

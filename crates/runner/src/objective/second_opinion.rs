@@ -79,7 +79,7 @@ fn after_switches(sts: &Sts, run: &Run, fits: impl Fn(SwitchId) -> bool) -> Vec<
 }
 
 /// All runs that differ from these by internal steps at the end.
-fn closed(sts: &Sts, mut runs: Vec<Run>) -> Vec<Run> {
+fn close_internally(sts: &Sts, mut runs: Vec<Run>) -> Vec<Run> {
     let mut at = 0;
     while let Some(run) = runs.get(at).cloned() {
         runs.extend(after_switches(sts, &run, |id| sts.kind_of(&sts.switches[id]) == GateKind::Internal));
@@ -97,7 +97,7 @@ fn step(sts: &Sts, runs: &[Run], label: &Label) -> Vec<Run> {
             after_switches(sts, run, |id| sts.switches[id].gate == *gate)
         }
     });
-    closed(sts, next.collect())
+    close_internally(sts, next.collect())
 }
 
 /// Returns the switches that the run took since it first was where the path starts; `None` if it never was.
@@ -171,7 +171,7 @@ fn a_path_judges_as_the_definition_of_ioco_f_does() {
         let messages = messages.filter_map(|gate| Label::message(&model.sts, gate, Vec::new()));
         let labels = messages.chain([Label::Quiescence]).collect();
         let start = Run { taken: Vec::new(), at: model.sts.initial };
-        let runs = closed(&model.sts, vec![start]);
+        let runs = close_internally(&model.sts, vec![start]);
         let objective = Objective::of(&goal).expect("a path is an objective");
         let path = path.clone();
         let mut compare = TraceTreeComparison { model: &mut model, objective, path, labels, counts };

@@ -101,7 +101,7 @@ impl ModelPlayer<'_> {
             return;
         }
         self.now = &self.now + by;
-        self.state = concrete::delayed(self.cx.sts, &self.state, by);
+        self.state = concrete::advance_clocks(self.cx.sts, &self.state, by);
         if let TimedPlan::Take(wait, ..) = &mut self.plan {
             *wait = &*wait - by;
         }
@@ -172,7 +172,7 @@ impl ModelPlayer<'_> {
     /// Values with which `id` can be taken after waiting.
     fn values_at(&mut self, id: SwitchId, wait: &Rational) -> Result<Option<Vec<Value>>, PlayError> {
         let switch = &self.cx.sts.switches[id];
-        let there = concrete::delayed(self.cx.sts, &self.state, wait);
+        let there = concrete::advance_clocks(self.cx.sts, &self.state, wait);
         if self.cx.sts.kind_of(switch) == GateKind::Observed
             && let Some(values) = self.leading_on(id, &there)
         {

@@ -21,7 +21,7 @@ use ioxide_testgen::tester::TesterStop;
 
 use super::{LoopEnd, LoopStep, MAX_RAW, RunEnd, RunLoop};
 use crate::adapter::AdapterError;
-use crate::event::{EventKind, Explanation, LabelTold, StepTold, VerdictTold};
+use crate::event::{EventKind, Explanation, LabelRecord, StepRecord, VerdictRecord};
 use crate::explain::{breakdown_signature, explanation};
 use crate::line::cut;
 
@@ -46,21 +46,21 @@ impl RunLoop<'_, '_, '_, '_> {
             self.is_gone = true;
             let step = self.judge_arrived(&label, Arrival::Direct, at.into());
             // Whatever was under way when it went may never have been taken.
-            self.after.lose(self.bench.cx, |_| true);
+            self.monitor.lose(self.setup.cx, |_| true);
             return step;
         }
-        self.bench.adapter.note_breakdown();
+        self.setup.adapter.note_breakdown();
         let text = error.to_string();
         let is_inside = self.is_inside_in_time() && self.is_inside(self.trace.len());
         self.tell_breakdown(how, &text, &error)?;
-        if self.after.is_open() {
+        if self.monitor.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {
             return Ok(ControlFlow::Break(LoopEnd::Outside(format!("that {text}"))));
         }
-        let expected = self.after.expected(self.bench.cx);
+        let expected = self.monitor.expected_outputs(self.setup.cx);
         Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
     }
 
@@ -83,61 +83,61 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns whether the specification allows this end, or would if a silence before it had been reported too early.
     fn allows_end(&mut self, label: &Label) -> bool {
-        self.after.clone().observe(self.bench.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
+        self.monitor.clone().observe(self.setup.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
     }
 
     /// Returns the output by which the model announces this end; `None` if the model has none.
-    fn sign_of_life_ending(&mut self, how: Breakdown) -> Option<Label> {
-        let status = self.bench.adapter.exit_status().unwrap_or(-1);
-        let names: &[&str] = match how {
+    fn sign_of_life_ending(&mut self, breakdown: Breakdown) -> Option<Label> {
+        let status = self.setup.adapter.exit_status().unwrap_or(-1);
+        let names: &[&str] = match breakdown {
             Breakdown::Ended => &["ended", "closed"],
             Breakdown::Closed => &["closed"],
             Breakdown::Hung | Breakdown::Unreadable => &[],
         };
         names.iter().find_map(|name| {
-            let gate = self.bench.cx.sts.gate_named(name)?;
-            let declared = &self.bench.cx.sts.gates[gate];
+            let gate = self.setup.cx.sts.gate_named(name)?;
+            let declared = &self.setup.cx.sts.gates[gate];
             let status = declared.fields.iter().map(|_| Value::Int(Int::from(i64::from(status))));
             declared.tells_the_end().then(|| Label::Output(gate, status.collect()))
         })
     }
 
     /// Reports the breakdown as the last observation.
-    fn tell_breakdown(&mut self, how: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
-        self.trace.breakdown = Some(how);
+    fn tell_breakdown(&mut self, breakdown: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
+        self.trace.breakdown = Some(breakdown);
         self.told += 1;
         let raw = match error {
             AdapterError::Unreadable { line, .. } => Some(cut(line, MAX_RAW)),
             _ => None,
         };
         // Between the lanes of a chart there is no room for what it said.
-        let shown = if how == Breakdown::Ended { text.to_owned() } else { how.to_string() };
-        let step = StepTold {
+        let shown = if breakdown == Breakdown::Ended { text.to_owned() } else { breakdown.to_string() };
+        let step = StepRecord {
             step: self.told,
-            label: LabelTold::of_breakdown(how, shown, raw),
-            belief: self.after.size(),
+            label: LabelRecord::of_breakdown(breakdown, shown, raw),
+            belief: self.monitor.size(),
             switches: Vec::new(),
         };
-        self.teller.tell(EventKind::Observation(step))?;
+        self.sink.tell(EventKind::Observation(step))?;
         Ok(())
     }
 
     /// Reports the verdict on a breakdown.
     pub(super) fn break_down(&mut self, broken: &ForbiddenBreakdown) -> io::Result<RunEnd> {
-        let expected = explanation(self.bench.cx, &broken.expected);
+        let expected = explanation(self.setup.cx, &broken.expected);
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
         let reason = format!("the specification does not allow that {}", broken.text);
-        let status = self.bench.adapter.exit_status();
+        let status = self.setup.adapter.exit_status();
         self.signature =
-            Some(breakdown_signature(self.bench.cx, broken.how, status, &self.trace, &broken.expected));
-        let told = VerdictTold {
+            Some(breakdown_signature(self.setup.cx, broken.how, status, &self.trace, &broken.expected));
+        let told = VerdictRecord {
             kind: Some(broken.how.kind().into()),
             explanation: Some(told),
             signature: self.signature.clone(),
-            last_words: self.bench.adapter.last_words(),
-            ..VerdictTold::new(Verdict::Fail, reason.clone())
+            last_words: self.setup.adapter.last_words(),
+            ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.teller.tell(EventKind::Verdict(told))?;
+        self.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 }

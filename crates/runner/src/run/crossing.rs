@@ -27,7 +27,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
     pub(super) fn note_crossing(&mut self, arrival: Arrival, at: Instant) {
         if matches!(arrival, Arrival::Crossing(_)) {
-            self.crossed.push_back(CrossedMessage { at, lag: self.lag_so_far(), mark: self.after.mark() });
+            self.crossed.push_back(CrossedMessage { at, lag: self.lag_so_far(), mark: self.monitor.mark() });
         }
     }
 
@@ -43,7 +43,7 @@ impl RunLoop<'_, '_, '_, '_> {
             mark = self.crossed.pop_front().map(|old| old.mark);
         }
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
-        Ok(match self.after.expire(self.bench.cx, mark) {
+        Ok(match self.monitor.expire(self.setup.cx, mark) {
             Ok(observed) => {
                 self.note_unknown(Some(&observed));
                 ControlFlow::Continue(())
@@ -52,7 +52,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }
             Err(forbidden) => ControlFlow::Break(LoopEnd::Outside(
-                forbidden.label.show(self.bench.cx.pool, self.bench.cx.sts),
+                forbidden.label.show(self.setup.cx.pool, self.setup.cx.sts),
             )),
         })
     }
@@ -60,7 +60,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Waits for what explains the messages seen so far, if no order does: until then nothing has passed.
     pub(super) fn explain_held(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.after.is_unexplained() || !self.has_room() {
+            if self.is_gone || !self.monitor.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe(Duration::ZERO)?;

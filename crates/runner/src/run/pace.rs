@@ -72,19 +72,19 @@ impl RunPace {
             return Ok(passed);
         }
         if let Some(message) = adapter.poll()? {
-            return Ok(self.seen(message));
+            return Ok(self.delay_until(message));
         }
         let left = until.saturating_sub(self.now());
         if left.is_zero() {
             return Ok(VirtualDelay { now: self.now(), message: None });
         }
         match adapter.observe(left)? {
-            Observation::Output(message) => Ok(self.seen(message)),
+            Observation::Output(message) => Ok(self.delay_until(message)),
             Observation::Quiet => Ok(VirtualDelay { now: self.now(), message: None }),
         }
     }
 
-    fn seen(&self, message: ArrivedOutput) -> VirtualDelay {
+    fn delay_until(&self, message: ArrivedOutput) -> VirtualDelay {
         VirtualDelay { now: self.at(message.at), message: Some(message) }
     }
 }

@@ -10,7 +10,7 @@ use ioxide_testgen::tester::TesterStop;
 
 use super::{LoopEnd, LoopStep, RunLoop};
 use crate::adapter::{AdapterError, ArrivedOutput, InputReceipt, SentInput};
-use crate::event::WayTold;
+use crate::event::WayRecord;
 use crate::objective::orders::LabelOrigin;
 
 /// The number of inputs in a row that the protocol cannot write, after which the run ends as inconclusive.
@@ -27,24 +27,24 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.nobody_takes(label),
             ))));
         }
-        match self.bench.adapter.poll() {
+        match self.setup.adapter.poll() {
             Ok(None) => (),
-            Ok(Some(quicker)) => return self.seen(quicker),
+            Ok(Some(quicker)) => return self.judge_output(quicker),
             Err(error) => return self.broke(error),
         }
         if self.must_settle(label) {
             return self.observe(Duration::ZERO);
         }
-        let sent = match self.bench.adapter.send(label) {
+        let sent = match self.setup.adapter.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
         self.raw = sent.raw.clone();
-        let is_confirmed = self.bench.adapter.receipt() == InputReceipt::Confirmed;
+        let is_confirmed = self.setup.adapter.receipt() == InputReceipt::Confirmed;
         if is_confirmed && sent.earlier.is_empty() {
             // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
             let step = self.judge(label)?;
-            self.silences.given(label, sent.lane);
+            self.silences.record_input(label, sent.lane);
             self.asked = Some(Instant::now());
             return Ok(step);
         }
@@ -66,7 +66,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         if is_confirmed {
-            self.after.confirm(id);
+            self.monitor.confirm(id);
             let n = self.happened.len();
             let given = self.happened.get_mut(at).map(|it| &mut it.origin);
             if let Some(LabelOrigin::Sent { confirmed, .. }) = given {
@@ -79,7 +79,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Moves the monitor on by an input that was given and may still be under way.
     pub(super) fn give(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
-        self.way = WayTold::given(sent.lane);
+        self.way = WayRecord::for_input(sent.lane);
         self.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
@@ -87,7 +87,7 @@ impl RunLoop<'_, '_, '_, '_> {
             Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         })?;
         self.is_under_way = false;
-        self.silences.given(label, sent.lane);
+        self.silences.record_input(label, sent.lane);
         self.asked = Some(Instant::now());
         Ok(id.expect("the monitor was told"))
     }
@@ -95,19 +95,19 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Returns whether the inputs under way must be settled before `label` is sent: there are too many of them, or in
     /// some order of them the specification does not mention the input, and nothing after it could be judged.
     fn must_settle(&mut self, label: &Label) -> bool {
-        let under_way = self.after.under_way();
+        let under_way = self.monitor.under_way();
         under_way >= self.config.max_under_way
-            || under_way > 0 && self.after.orders() > MAX_ORDERS
-            || under_way > 0 && !self.after.is_open() && !self.after.accepts(self.bench.cx, label)
+            || under_way > 0 && self.monitor.orders() > MAX_ORDERS
+            || under_way > 0 && !self.monitor.is_open() && !self.monitor.accepts(self.setup.cx, label)
             || self.is_too_early(label)
     }
 
     /// Returns whether `label` may reach a model behind a channel before it is ready for it, and waiting helps.
     fn is_too_early(&mut self, label: &Label) -> bool {
-        let is_behind = self.bench.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
+        let is_behind = self.setup.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
         is_behind
             && self.trace.labels.last().is_some_and(|last| *last != Label::Quiescence)
-            && !self.after.accepts(self.bench.cx, label)
+            && !self.monitor.accepts(self.setup.cx, label)
     }
 
     /// Handles an input whose receipt was not confirmed: unless it was refused, it is part of what happened (it may be
@@ -129,14 +129,14 @@ impl RunLoop<'_, '_, '_, '_> {
         if self.unwritten < MAX_UNWRITTEN {
             return ControlFlow::Continue(());
         }
-        let input = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let input = label.show(self.setup.cx.pool, self.setup.cx.sts);
         ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
             "{input} cannot be written in this protocol: {reason}"
         ))))
     }
 
     fn nobody_takes(&self, label: &Label) -> String {
-        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!("the system has ended, as the specification allows; {label} cannot be given any more")
     }
 }

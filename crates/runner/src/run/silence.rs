@@ -19,7 +19,7 @@ use ioxide_testgen::tester::TesterStop;
 
 use super::{LoopEnd, LoopStep, RunLoop};
 use crate::adapter::{ArrivedOutput, Observation};
-use crate::event::{EventKind, PatienceTold};
+use crate::event::{EventKind, PatienceRecord};
 
 /// Silences that a late message may still take back.
 #[derive(Clone, Debug, Default)]
@@ -61,12 +61,12 @@ impl CalledSilence {
 
 impl Silences {
     /// Notes that an input was given after them.
-    pub(super) fn given(&mut self, label: &Label, lane: u32) {
+    pub(super) fn record_input(&mut self, label: &Label, lane: u32) {
         self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Given(label.clone(), lane)));
     }
 
     /// Notes that a message was seen after them, and allowed.
-    pub(super) fn seen(&mut self, label: &Label, arrival: Arrival) {
+    pub(super) fn record_output(&mut self, label: &Label, arrival: Arrival) {
         self.0.iter_mut().for_each(|silence| silence.since.push(AfterSilence::Seen(label.clone(), arrival)));
     }
 }
@@ -79,8 +79,8 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let (patience, from) = (self.patience().max(at_least), Instant::now());
         match self.wait_for_message(patience).map(|wait| wait.seen) {
-            Ok(Observation::Output(output)) => self.seen(output),
-            Ok(Observation::Quiet) if self.bench.adapter.knows_silence() => self.judge(&Label::Quiescence),
+            Ok(Observation::Output(output)) => self.judge_output(output),
+            Ok(Observation::Quiet) if self.setup.adapter.knows_silence() => self.judge(&Label::Quiescence),
             Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
             Ok(Observation::Quiet) => self.listen_on(from, patience),
             Err(error) => self.broke(error),
@@ -88,14 +88,14 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     fn allows_silence(&mut self) -> bool {
-        self.after.clone().observe(self.bench.cx, &Label::Quiescence).is_ok()
+        self.monitor.clone().observe(self.setup.cx, &Label::Quiescence).is_ok()
     }
 
     /// Judges silence that is allowed; a message may still show that it was none.
     fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = self.confirmed_at(from, patience);
-        let (lag, is_cold) = (self.lag_so_far(), self.bench.adapter.first_reply_limit().is_some());
-        let (before, at) = (self.after.clone(), self.trace.len());
+        let (lag, is_cold) = (self.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
+        let (before, at) = (self.monitor.clone(), self.trace.len());
         let step = self.judge(&Label::Quiescence)?;
         self.asked = None;
         self.silences.0.retain(|silence| silence.is_open(Instant::now(), lag));
@@ -132,7 +132,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 let took = at.begun.saturating_duration_since(from);
                 self.tell_late(&output.label, took, patience, Vec::new(), output.is_first)?;
                 self.asked = None;
-                self.seen(ArrivedOutput { at: Some(at.complete), ..output })
+                self.judge_output(ArrivedOutput { at: Some(at.complete), ..output })
             }
         }
     }
@@ -153,11 +153,11 @@ impl RunLoop<'_, '_, '_, '_> {
         // As few as possible are taken back: the last one, the last two, and so on.
         while let Some(silence) = open.pop() {
             let Some(after) = self.without(&silence, label, arrival) else { continue };
-            self.after = after;
+            self.monitor = after;
             // Those before it may still be taken back, by what comes later.
             self.silences = Silences(open);
             if *label != Label::Quiescence {
-                self.silences.seen(label, arrival);
+                self.silences.record_output(label, arrival);
             }
             return self.take_back(&silence, label, arrived);
         }
@@ -178,15 +178,15 @@ impl RunLoop<'_, '_, '_, '_> {
         let mut after = silence.before.clone();
         for heard in &silence.since {
             match heard {
-                AfterSilence::Given(label, lane) => drop(after.send(self.bench.cx, label, *lane)),
+                AfterSilence::Given(label, lane) => drop(after.send(self.setup.cx, label, *lane)),
                 AfterSilence::Seen(label, arrival) => {
-                    after.see(self.bench.cx, label, *arrival).ok()?;
+                    after.see(self.setup.cx, label, *arrival).ok()?;
                 }
             }
         }
         match label {
-            Label::Quiescence => after.observe(self.bench.cx, label).ok()?,
-            _ => after.see(self.bench.cx, label, arrival).ok()?,
+            Label::Quiescence => after.observe(self.setup.cx, label).ok()?,
+            _ => after.see(self.setup.cx, label, arrival).ok()?,
         };
         Some(after)
     }
@@ -232,10 +232,10 @@ impl RunLoop<'_, '_, '_, '_> {
             self.config.patience.raise(took)
         };
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         let (took_ms, from_ms, to_ms) = (ms(took), ms(from), ms(to));
-        let told = PatienceTold { label, took_ms, from_ms, to_ms, not_silent, first_reply };
-        self.teller.tell(EventKind::Patience(told))?;
+        let told = PatienceRecord { label, took_ms, from_ms, to_ms, not_silent, first_reply };
+        self.sink.tell(EventKind::Patience(told))?;
         Ok(())
     }
 }

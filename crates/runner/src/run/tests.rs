@@ -317,10 +317,10 @@ fn a_run_that_is_stopped_tells_so_and_has_no_verdict() {
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), StoppedClock);
-    let teller = EventSink::new(&mut events, &mut clock);
+    let sink = EventSink::new(&mut events, &mut clock);
     let mut tester = RandomTester::new(RandomConfig::default(), 1);
     let config = RunConfig::default();
-    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &teller).unwrap();
+    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &sink).unwrap();
     assert!(matches!(finished.end, RunEnd::Interrupted));
     assert_eq!(events.len(), 2);
 }
@@ -372,10 +372,10 @@ fn hasty_run(spec: &Model, seed: u64, inputs: usize) -> RunResult {
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let mut tester = RandomTester::new(RandomConfig { steps: 40, ..RandomConfig::default() }, seed);
     let id = RunId { run: 0, seed };
-    run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller).unwrap()
+    run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &sink).unwrap()
 }
 
 #[test]
@@ -441,9 +441,9 @@ fn messages_are_told_as_they_were_on_the_wire_and_silence_has_no_bytes() {
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut events, mut clock): (Vec<crate::event::Event>, _) = (Vec::new(), StoppedClock);
-    let teller = EventSink::new(&mut events, &mut clock);
+    let sink = EventSink::new(&mut events, &mut clock);
     let mut tester = RandomTester::new(RandomConfig { steps: 30, ..RandomConfig::default() }, 1);
-    run(&mut bench, &mut tester, &RunConfig::default(), RunId::default(), &mut coverage, &teller).unwrap();
+    run(&mut bench, &mut tester, &RunConfig::default(), RunId::default(), &mut coverage, &sink).unwrap();
     let mut seen = BTreeSet::new();
     for event in &events {
         if let EventKind::Stimulus(step) | EventKind::Observation(step) = &event.event {

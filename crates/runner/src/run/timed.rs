@@ -15,16 +15,16 @@ use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop, TracedLabel};
 use crate::adapter::{ArrivedOutput, InputReceipt, VirtualDelay};
 use crate::clock::lag::LagWatch;
 use crate::clock::{duration, seconds};
-use crate::event::WayTold;
+use crate::event::WayRecord;
 use crate::judge::{Inputs, JudgeConfig, judge};
 use crate::objective::orders::LabelOrigin;
 
 impl RunLoop<'_, '_, '_, '_> {
     /// Looks for a while, in a timed model.
     pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
-        let time = if self.after.is_unexplained() { time.min(self.settling()) } else { time };
+        let time = if self.monitor.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.at.saturating_add(time);
-        match self.pace.pass(self.bench.adapter, until) {
+        match self.pace.pass(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
@@ -71,17 +71,17 @@ impl RunLoop<'_, '_, '_, '_> {
         if !waited.is_zero() {
             let delay = Label::Delay(seconds(waited));
             self.advance_watch(&delay);
-            self.after.pass(self.bench.cx, &seconds(waited));
+            self.monitor.pass(self.setup.cx, &seconds(waited));
             self.tell_step(&delay, &[], None)?;
         }
-        self.way = WayTold::seen(arrival);
+        self.way = WayRecord::for_arrival(arrival);
         self.judge_by(label, |after, cx| after.see(cx, label, arrival))
     }
 
     /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
     pub(super) fn explain_in_time(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.after.is_unexplained() || !self.has_room() {
+            if self.is_gone || !self.monitor.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe_timed(self.settling())?;
@@ -95,7 +95,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Gives an input some time after the last label, unless the system was quicker.
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.at.saturating_add(duration(wait));
-        match self.pace.pass(self.bench.adapter, until) {
+        match self.pace.pass(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
@@ -105,13 +105,13 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             Err(error) => return self.broke(error),
         }
-        if self.after.orders() > MAX_ORDERS || self.after.is_unexplained() {
+        if self.monitor.orders() > MAX_ORDERS || self.monitor.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
             return self.observe_timed(self.settling());
         }
-        if !self.after.accepts(self.bench.cx, label) {
+        if !self.monitor.accepts(self.setup.cx, label) {
             // It had to speak by now. Either what it sent is still on its way, or its silence is about to be a failure.
-            if self.after.is_overdue(self.bench.cx) {
+            if self.monitor.is_overdue(self.setup.cx) {
                 return self.observe_timed(self.settling());
             }
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
@@ -123,7 +123,7 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Sends an input of a timed model; it must be confirmed within the stated latency, where it is.
     fn send_in_time(&mut self, label: &Label) -> io::Result<LoopStep> {
-        let sent = match self.bench.adapter.send(label) {
+        let sent = match self.setup.adapter.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
@@ -149,8 +149,8 @@ impl RunLoop<'_, '_, '_, '_> {
                 return Ok(step);
             }
         }
-        if self.bench.adapter.receipt() == InputReceipt::Confirmed {
-            self.after.confirm(id);
+        if self.setup.adapter.receipt() == InputReceipt::Confirmed {
+            self.monitor.confirm(id);
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -165,10 +165,10 @@ impl RunLoop<'_, '_, '_, '_> {
         let tolerance = Tolerance { latency: &stated + &seconds(lag), ..self.tolerance.clone() };
         let way = |traced: &TracedLabel| match &traced.origin {
             LabelOrigin::Now => None,
-            LabelOrigin::Sent { lane, .. } => WayTold::given(*lane),
-            LabelOrigin::Came(arrival) => WayTold::seen(*arrival),
+            LabelOrigin::Sent { lane, .. } => WayRecord::for_input(*lane),
+            LabelOrigin::Came(arrival) => WayRecord::for_arrival(*arrival),
         };
-        let inputs = match self.bench.adapter.receipt() {
+        let inputs = match self.setup.adapter.receipt() {
             InputReceipt::Written => Inputs::Sent,
             InputReceipt::Confirmed => Inputs::Taken,
         };
@@ -178,9 +178,9 @@ impl RunLoop<'_, '_, '_, '_> {
             relation: self.config.relation,
             inputs,
             ways: self.happened.iter().map(way).collect(),
-            connections: self.bench.adapter.connections(),
+            connections: self.setup.adapter.connections(),
         };
-        if judge(self.bench.cx, &self.trace, &config).forbidden.is_some() {
+        if judge(self.setup.cx, &self.trace, &config).forbidden.is_some() {
             return None;
         }
         self.lag_effect.tolerance = self.lag_effect.tolerance.max(lag);
@@ -193,7 +193,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     fn too_late(&self, planned: Duration, label: &Label) -> String {
-        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!(
             "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
              not mention it any more",
@@ -203,7 +203,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     fn too_slow(&self, taken: &Rational, label: &Label) -> String {
-        let label = label.show(self.bench.cx.pool, self.bench.cx.sts);
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         format!(
             "it took {:.0} ms until the system had {label}, and the stated latency is {:.0} ms: nothing \
              after it can be judged",

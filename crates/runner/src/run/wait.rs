@@ -68,10 +68,10 @@ impl RunLoop<'_, '_, '_, '_> {
         let most = time.saturating_mul(MAX_EXTENSION);
         let (mut left, mut extended) = (time, Duration::ZERO);
         loop {
-            let seen = self.bench.adapter.observe(left)?;
+            let seen = self.setup.adapter.observe(left)?;
             let lag = self.lag_so_far().saturating_sub(before);
             left = lag.min(most).saturating_sub(extended);
-            if seen != Observation::Quiet || left <= GRAIN || self.bench.adapter.knows_silence() {
+            if seen != Observation::Quiet || left <= GRAIN || self.setup.adapter.knows_silence() {
                 return Ok(WaitResult { seen, is_starved: lag > most && !most.is_zero() });
             }
             extended += left;
@@ -81,7 +81,7 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns the time for which a cold system is awaited before its silence is a failure; zero for one that has spoken.
     pub(super) fn first_reply_wait(&self) -> Duration {
-        let Some(limit) = self.bench.adapter.first_reply_limit() else { return Duration::ZERO };
+        let Some(limit) = self.setup.adapter.first_reply_limit() else { return Duration::ZERO };
         match (self.config.first_reply, self.config.patience.longest_first_reply()) {
             (FirstReplyWait::Limit, _) => limit,
             (FirstReplyWait::Learnt, longest) => longest.saturating_mul(FIRST_REPLY_MARGIN).min(limit),

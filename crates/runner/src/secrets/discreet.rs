@@ -10,10 +10,10 @@ use serde_json::{Value as Json, json};
 
 use super::{HIDDEN, Secrets};
 use crate::event::{
-    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentTold, FailureSignature,
-    FindingTold, HistoryTold, InsteadTold, LabelKind, LabelTold, MeasureTold, PatienceTold, Replayed,
-    RunFinished, RunStarted, ShrinkingTold, ShrunkTold, StateTold, StepTold, SystemTrouble, UnmadeTold,
-    VerdictTold, WhyNot,
+    Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentRecord,
+    FailureSignature, FindingRecord, HistoryRecord, InsteadRecord, LabelKind, LabelRecord, MeasureRecord,
+    PatienceRecord, Replayed, RunFinished, RunStarted, ShrinkingRecord, ShrunkRecord, StateRecord,
+    StepRecord, SystemTrouble, UnmadeRecord, VerdictRecord, WhyNot,
 };
 use crate::reporter::Reporter;
 
@@ -41,7 +41,7 @@ impl Reporter for Discreet<'_> {
         self.inner.event(&event)
     }
 
-    fn shrinking(&mut self, told: &ShrinkingTold) {
+    fn shrinking(&mut self, told: &ShrinkingRecord) {
         self.inner.shrinking(told);
     }
 }
@@ -68,21 +68,21 @@ impl Secrets {
     fn hide_event(&self, event: &mut EventKind) {
         match event {
             EventKind::Stimulus(step) | EventKind::Observation(step) => {
-                let StepTold { step: _, label, belief: _, switches: _ } = step;
+                let StepRecord { step: _, label, belief: _, switches: _ } = step;
                 self.hide_label(label);
             }
             EventKind::Patience(told) => {
-                let PatienceTold { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _, first_reply: _ } =
+                let PatienceRecord { label, took_ms: _, from_ms: _, to_ms: _, not_silent: _, first_reply: _ } =
                     told;
                 self.hide_in(label);
             }
             EventKind::Verdict(told) => self.hide_verdict(told),
             EventKind::Trouble(SystemTrouble { error, last_words }) => self.hide_all([error, last_words]),
             EventKind::Replayed(Replayed { run: _, reproduced: _, of: _, unmade, instead }) => {
-                if let Some(UnmadeTold { wanted: _, reason }) = unmade {
+                if let Some(UnmadeRecord { wanted: _, reason }) = unmade {
                     self.hide_in(reason);
                 }
-                if let Some(InsteadTold { outcome: _, trace }) = instead {
+                if let Some(InsteadRecord { outcome: _, trace }) = instead {
                     trace.iter_mut().for_each(|label| self.hide_label(label));
                 }
             }
@@ -131,8 +131,8 @@ impl Secrets {
         }
     }
 
-    fn hide_label(&self, told: &mut LabelTold) {
-        let LabelTold { kind: _, label, args, text, delay_ns: _, raw, way: _, part: _ } = told;
+    fn hide_label(&self, told: &mut LabelRecord) {
+        let LabelRecord { kind: _, label, args, text, delay_ns: _, raw, way: _, part: _ } = told;
         let mut has_marked = false;
         for (field, value) in args {
             let is_marked = self.has_field(label, field);
@@ -149,8 +149,8 @@ impl Secrets {
         self.hide_all(raw);
     }
 
-    fn hide_verdict(&self, told: &mut VerdictTold) {
-        let VerdictTold {
+    fn hide_verdict(&self, told: &mut VerdictRecord) {
+        let VerdictRecord {
             verdict: _,
             reason,
             kind,
@@ -164,25 +164,25 @@ impl Secrets {
         self.hide_all([reason, last_words]);
         self.hide_all([kind, signature].into_iter().flatten());
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
-        if let Some(FindingTold { word: _, rule: _, state, event, because }) = finding {
+        if let Some(FindingRecord { word: _, rule: _, state, event, because }) = finding {
             self.hide_all([state, event]);
             self.hide_all(because);
         }
     }
 
-    fn hide_explanation(&self, told: &mut Explanation) {
-        let Explanation { observed, allowed, states, n_states: _, why_not, orders: _ } = told;
+    fn hide_explanation(&self, explanation: &mut Explanation) {
+        let Explanation { observed, allowed, states, n_states: _, why_not, orders: _ } = explanation;
         self.hide_in(observed);
         allowed.iter_mut().for_each(|Allowed { label, switch: _ }| self.hide_in(label));
         why_not.iter_mut().for_each(|WhyNot { state: _, switch: _, reason }| self.hide_in(reason));
-        for StateTold { location, values, path } in states {
+        for StateRecord { location, values, path } in states {
             self.hide_in(location);
             self.hide_all(values.iter_mut().chain(path));
         }
     }
 
-    fn hide_shrunk(&self, told: &mut ShrunkTold) {
-        let ShrunkTold {
+    fn hide_shrunk(&self, told: &mut ShrunkRecord) {
+        let ShrunkRecord {
             run: _,
             trace,
             step: _,
@@ -198,7 +198,7 @@ impl Secrets {
         self.hide_all(early);
     }
 
-    fn hide_started(&self, told: &mut CampaignStarted) {
+    fn hide_started(&self, started: &mut CampaignStarted) {
         let CampaignStarted {
             model: _,
             file: _,
@@ -212,12 +212,12 @@ impl Secrets {
             jobs: _,
             patience_ms: _,
             calibrated: _,
-        } = told;
+        } = started;
         self.hide_in(sut);
         self.hide_all(set);
     }
 
-    fn hide_finished(&self, told: &mut CampaignFinished) {
+    fn hide_finished(&self, finished: &mut CampaignFinished) {
         let CampaignFinished {
             runs: _,
             passed: _,
@@ -237,22 +237,22 @@ impl Secrets {
             refused: _,
             measures,
             history,
-        } = told;
+        } = finished;
         failures
             .iter_mut()
             .for_each(|FailureSignature { signature, first: _, runs: _ }| self.hide_in(signature));
-        for MeasureTold { measure: _, seen: _, total: _, missing } in measures {
+        for MeasureRecord { measure: _, seen: _, total: _, missing } in measures {
             self.hide_all(missing);
         }
-        let HistoryTold { longest_run: _, extents, new_pairs_per_million: _ } = history;
-        for ExtentTold { variable: _, least, most } in extents {
+        let HistoryRecord { longest_run: _, extents, new_pairs_per_million: _ } = history;
+        for ExtentRecord { variable: _, least, most } in extents {
             self.hide_all([least, most]);
         }
     }
 }
 
 /// The labels of an event.
-fn labels(event: &EventKind) -> &[LabelTold] {
+fn labels(event: &EventKind) -> &[LabelRecord] {
     match event {
         EventKind::Stimulus(step) | EventKind::Observation(step) => std::slice::from_ref(&step.label),
         EventKind::Replayed(told) => told.instead.as_ref().map_or(&[], |instead| &instead.trace),

@@ -53,7 +53,7 @@ fn secret_members(template: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<Strin
     let mut found = Vec::new();
     for (_, written) in members(template).into_iter().filter(|(name, _)| is_secret(name)) {
         for part in written.split(HOLE) {
-            let meant = unescaped(part);
+            let meant = unescape(part);
             if meant != part {
                 found.push(part.to_owned());
             }
@@ -70,15 +70,15 @@ fn members(template: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for part in text.split(['?', '&', '\n']) {
         if let Some((name, value)) = part.split_once('=').filter(|(name, _)| is_form_name(name)) {
-            found.push((unescaped(name), value.to_owned()));
+            found.push((unescape(name), value.to_owned()));
         }
     }
     let mut rest = text.as_str();
-    while let Some((name, after)) = quoted(rest) {
+    while let Some((name, after)) = split_quoted(rest) {
         let value = after.trim_start().strip_prefix(':').and_then(quoted_here);
         rest = match value {
             Some((value, after)) => {
-                found.push((unescaped(name), value.to_owned()));
+                found.push((unescape(name), value.to_owned()));
                 after
             }
             None => after,
@@ -93,7 +93,7 @@ fn is_form_name(name: &str) -> bool {
 }
 
 /// Returns the text between the first quotes in `text`, and what follows it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
+fn split_quoted(text: &str) -> Option<(&str, &str)> {
     quoted_here(&text[text.find('"')?..])
 }
 
@@ -110,7 +110,7 @@ fn quoted_here(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns what a text with escapes means.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let plain = super::plain::PlainText::of(text.as_bytes());
     plain.map_or_else(|| text.to_owned(), |plain| String::from_utf8_lossy(&plain.bytes).into_owned())
 }

@@ -28,9 +28,9 @@ pub enum FailureSign {
 impl FailureSign {
     /// The way in which `finished` failed, if it did.
     #[must_use]
-    pub fn of(finished: &RunResult) -> Option<Self> {
-        match &finished.end {
-            RunEnd::Verdict(Verdict::Fail, _) => Self::of_failing(&finished.trace),
+    pub fn of(result: &RunResult) -> Option<Self> {
+        match &result.end {
+            RunEnd::Verdict(Verdict::Fail, _) => Self::of_failing(&result.trace),
             RunEnd::Verdict(Verdict::Pass | Verdict::Inconclusive, _)
             | RunEnd::Error(_)
             | RunEnd::Interrupted => None,

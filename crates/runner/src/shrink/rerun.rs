@@ -79,33 +79,33 @@ pub struct ConfirmedFailure<'t> {
 /// Repeats the moves of `trace`, which failed with `sign`, `times` times; no repetition begins after the deadline of
 /// `config`, or after a request to stop.
 pub fn repeat(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     config: &RunConfig,
     trace: &Trace,
     sign: FailureSign,
     times: u32,
 ) -> RerunResult {
-    let flow = ReplyFlow::new(bench.cx.pool, bench.cx.sts);
-    let plan = plan_by_meaning(&flow, bench.cx.sts, trace);
+    let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
+    let plan = plan_by_meaning(&flow, setup.cx.sts, trace);
     let mut again =
         RerunResult { failed: 0, of: 0, wanted: times, unmade: None, instead: None, sign, is_steady: true };
     for _ in 0..times {
-        if let Some(reason) = stop_reason(bench, config) {
+        if let Some(reason) = stop_reason(setup, config) {
             again.unmade.get_or_insert(reason);
             break;
         }
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
         let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
-        let finished = match made(run_as_recorded(bench, &config, &plan)) {
+        let finished = match made(run_as_recorded(setup, &config, &plan)) {
             Ok(finished) => finished,
             Err(reason) => {
-                again.unmade.get_or_insert(stop_reason(bench, &config).unwrap_or(reason));
+                again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
                 continue;
             }
         };
         again.of += 1;
-        again.is_steady &= is_same_by_meaning(&flow, bench.cx.sts, trace, &finished.trace);
+        again.is_steady &= is_same_by_meaning(&flow, setup.cx.sts, trace, &finished.trace);
         if FailureSign::of(&finished) == Some(sign) {
             again.failed += 1;
         } else if again.instead.is_none() {
@@ -135,17 +135,17 @@ fn run_as_recorded(
 }
 
 /// Returns the reason why no further repetition is made; `None` if one may be.
-fn stop_reason(bench: &RunSetup<'_, '_>, config: &RunConfig) -> Option<UnmadeReason> {
+fn stop_reason(setup: &RunSetup<'_, '_>, config: &RunConfig) -> Option<UnmadeReason> {
     match () {
-        () if bench.stop.load(Ordering::Relaxed) => Some(UnmadeReason::Stopped),
+        () if setup.stop.load(Ordering::Relaxed) => Some(UnmadeReason::Stopped),
         () if config.is_late() => Some(UnmadeReason::Time),
         () => None,
     }
 }
 
 /// Returns a repetition that ended with a verdict; the reason if it did not: it says nothing about the failure.
-fn made(finished: Option<RunResult>) -> Result<RunResult, UnmadeReason> {
-    let finished = finished.ok_or(UnmadeReason::Unreported)?;
+fn made(result: Option<RunResult>) -> Result<RunResult, UnmadeReason> {
+    let finished = result.ok_or(UnmadeReason::Unreported)?;
     match &finished.end {
         RunEnd::Verdict(..) => Ok(finished),
         RunEnd::Error(error) => Err(error.clone().into()),
@@ -196,14 +196,14 @@ impl<'t> ConfirmedFailure<'t> {
 
 /// Makes one run with these moves, without reporting it; `None` if it could not be made.
 pub(super) fn run_again(
-    bench: &mut RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
     config: &RunConfig,
     plan: &[PlannedMove],
     unmentioned: Unmentioned,
 ) -> Option<RunResult> {
     let mut tester = ReplayTester::new(plan.to_vec(), unmentioned);
-    let mut coverage = Coverage::new(bench.cx.sts);
+    let mut coverage = Coverage::new(setup.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
-    run(bench, &mut tester, config, RunId::default(), &mut coverage, &teller).ok()
+    let sink = EventSink::new(&mut silent, &mut clock);
+    run(setup, &mut tester, config, RunId::default(), &mut coverage, &sink).ok()
 }

@@ -24,7 +24,7 @@ pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bud
             // The value of a reference is another one in every run: only what holds for any of them is tried.
             let is_bound = is_bound(&search.best.plan[at], field);
             let most = if is_bound { LITERALS_FOR_REFERENCE } else { usize::MAX };
-            for value in simpler(search.bench.cx.pool, sort, &value).into_iter().take(most) {
+            for value in simpler(search.setup.cx.pool, sort, &value).into_iter().take(most) {
                 let mut plan = search.best.plan.clone();
                 plan[at] = with_value(&plan[at], field, value);
                 taken = search.offer(plan)?;
@@ -47,7 +47,7 @@ pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), 
     while changes != search.changes {
         changes = search.changes;
         for value in repeated(&search.best.plan) {
-            for simpler in simpler(search.bench.cx.pool, value.base_sort(), &value) {
+            for simpler in simpler(search.setup.cx.pool, value.base_sort(), &value) {
                 let plan =
                     search.best.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
                 if search.offer(plan)? == CandidateFate::Taken {
@@ -76,9 +76,9 @@ pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), Bu
 /// A value of a move of the best plan, and the sort its field has.
 fn value_at(search: &ShrinkSearch<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
     let Label::Input(gate, values) = message(search.best.plan.get(at)?)? else { return None };
-    let sts = search.bench.cx.sts;
+    let sts = search.setup.cx.sts;
     let var = *sts.gates[*gate].fields.get(field)?;
-    Some((search.bench.cx.pool.var_info(var).sort, values.get(field)?.clone()))
+    Some((search.setup.cx.pool.var_info(var).sort, values.get(field)?.clone()))
 }
 
 /// The values that more than one field of the inputs has, in order.

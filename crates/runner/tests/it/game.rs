@@ -53,12 +53,12 @@ fn runs<T: Tester>(
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let mut traces = Vec::new();
     let mut met = 0;
     for number in 0..n {
         let id = RunId { run: number, seed: run_seed(seed, number) };
-        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)
+        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &sink)
             .expect("nothing is written");
         met += usize::from(finished.end.outcome() == RunOutcome::Pass);
         traces.push(finished.trace);

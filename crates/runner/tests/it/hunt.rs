@@ -44,11 +44,11 @@ fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, 
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let (mut traces, mut n) = (Vec::new(), 0);
     while !hunt.is_done() {
         let id = RunId { run: n, seed: run_seed(seed, n) };
-        let finished = run(&mut bench, &mut hunt, &RunConfig::default(), id, &mut coverage, &teller)
+        let finished = run(&mut bench, &mut hunt, &RunConfig::default(), id, &mut coverage, &sink)
             .expect("nothing is written");
         let is_fail = finished.end.outcome() == RunOutcome::Fail;
         traces.push(finished.trace);
@@ -114,7 +114,7 @@ fn the_same_seed_makes_the_same_runs() {
 #[test]
 fn purposes_come_first_and_everything_is_counted() {
     let (hunt, _, traces, coverage) = hunted("brp/spec.iox", "brp/spec.iox", steps(1_000), 1);
-    assert_eq!(coverage.covered().count(), 16);
+    assert_eq!(coverage.covered_switches().count(), 16);
     assert!(hunt.tally()[0].passed > 0, "the longest purpose at least");
     assert_eq!(hunt.spent(), traces.iter().map(Trace::len).sum::<usize>());
 }

@@ -64,13 +64,13 @@ fn tested(spec: &Model, sut: &Sts, mut tester: KillTester, seed: u64) -> (bool, 
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&spec.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     for number in 0..tester.max_runs() as u64 {
         if tester.is_done() {
             break;
         }
         let id = RunId { run: number, seed: run_seed(seed, number) };
-        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &teller)
+        let finished = run(&mut bench, &mut tester, &RunConfig::default(), id, &mut coverage, &sink)
             .expect("nothing is written");
         if finished.end.outcome() == RunOutcome::Fail {
             return (true, tester);

@@ -144,9 +144,9 @@ fn tested(
     let stop = AtomicBool::new(false);
     let mut events: Vec<Event> = Vec::new();
     let mut clock = StoppedClock;
-    let teller = EventSink::new(&mut events, &mut clock);
+    let sink = EventSink::new(&mut events, &mut clock);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
-    let outcome = campaign(&mut bench, tester, config, &teller).unwrap();
+    let outcome = campaign(&mut bench, tester, config, &sink).unwrap();
     (events, outcome)
 }
 

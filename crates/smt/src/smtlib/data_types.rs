@@ -125,7 +125,7 @@ mod tests {
     }
 
     /// Returns the declarations for a variable of `sort`.
-    fn declared(pool: &mut TermPool, sort: Sort) -> Result<String, SmtInexpressible> {
+    fn declare_variable(pool: &mut TermPool, sort: Sort) -> Result<String, SmtInexpressible> {
         let (_, x) = pool.fresh("x", sort);
         let (_, y) = pool.fresh("y", sort);
         let same = pool.eq(x, y);
@@ -144,7 +144,7 @@ mod tests {
             vec![ctor("none", &[]), ctor("more", &[("first", t), ("rest", f), ("kind", k)])],
         );
         pool.define_data(wrapper, vec![ctor("wrapper", &[("tree", t), ("n", Sort::Range { lo: 0, hi: 9 })])]);
-        insta::assert_snapshot!(declared(&mut pool, Sort::Data(wrapper)).expect("plain"), @r"
+        insta::assert_snapshot!(declare_variable(&mut pool, Sort::Data(wrapper)).expect("plain"), @r"
         (declare-datatypes ((Kind!3 0)) (((nothing!3!0))))
         (declare-datatypes ((Colour!2 0)) (((nothing!2!0))))
         (declare-datatypes ((Forest!1 0) (Tree!0 0)) (((none!1!0)(more!1!1 (first!1!1!0 Tree!0) (rest!1!1!1 Forest!1) (kind!1!1!2 Kind!3))) ((leaf!0!0)(node!0!1 (trees!0!1!0 Forest!1) (colour!0!1!1 Colour!2)))))
@@ -166,10 +166,10 @@ mod tests {
             chain,
             vec![ctor("end", &[]), ctor("link", &[("held", Sort::Data(held)), ("next", next)])],
         );
-        assert_eq!(declared(&mut pool, next), Err(SmtInexpressible::RangesInside("Chain".into())));
+        assert_eq!(declare_variable(&mut pool, next), Err(SmtInexpressible::RangesInside("Chain".into())));
         let list = pool.list_of(Sort::Int);
         pool.define_data(plain, vec![ctor("plain", &[("items", Sort::Collection(list))])]);
-        assert_eq!(declared(&mut pool, Sort::Data(plain)), Err(SmtInexpressible::Collection));
+        assert_eq!(declare_variable(&mut pool, Sort::Data(plain)), Err(SmtInexpressible::Collection));
         let fact = pool.tt();
         assert!(script(&pool, &[fact]).is_ok());
     }

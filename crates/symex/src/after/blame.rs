@@ -30,7 +30,7 @@ impl Monitor {
         if !self.is_unexplained() {
             return refused;
         }
-        let Some((course, held)) = self.accused() else { return refused };
+        let Some((course, held)) = self.first_unexplained() else { return refused };
         let instead = match (label, refused.held) {
             // A message that nothing explains, whatever comes, was wrong when it came.
             (Label::Input(..) | Label::Output(..), None)
@@ -50,14 +50,14 @@ impl Monitor {
 
     /// Returns the refusal of the first message that is not explained; `None` if no course holds one.
     pub(super) fn refusal(&self, cx: &mut Ctx<'_>) -> Option<Box<Forbidden>> {
-        let (course, _) = self.accused()?;
+        let (course, _) = self.first_unexplained()?;
         let refused = course.refusal(cx, self.relation);
         refused.map(|refused| Box::new(Forbidden { courses: self.courses.len(), ..*refused }))
     }
 
     /// Returns the course that explains the most messages, and the first one that it does not explain. Of several such
     /// courses it is the one that explains the trace the longest.
-    fn accused(&self) -> Option<(&EventCourse, &WaitingLabel)> {
+    fn first_unexplained(&self) -> Option<(&EventCourse, &WaitingLabel)> {
         let holding = self.courses.iter().filter_map(|course| Some((course, course.first_held()?)));
         holding.min_by_key(|(course, held)| (course.n_held(), std::cmp::Reverse(held.id)))
     }
@@ -71,7 +71,9 @@ impl Monitor {
         let mut courses = vec![course.clone()];
         for _ in 0..=MAX_OUTPUTS {
             courses = self.with_waiting_taken(cx, courses)?;
-            if courses.iter().any(|course| course.single.doubts() > doubts || course.single.lost().is_some())
+            if courses
+                .iter()
+                .any(|course| course.single.doubts() > doubts || course.single.lost_states().is_some())
             {
                 return None;
             }

@@ -38,7 +38,7 @@ pub(super) fn after(
     for state in states {
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
-                let taken = taken(cx, state, *gate, values, &mut cost);
+                let taken = states_after_message(cx, state, *gate, values, &mut cost);
                 refused |= taken.is_empty()
                     && relation == ConformanceRelation::Uioco
                     && is_stable(cx, state, &mut cost);
@@ -52,7 +52,7 @@ pub(super) fn after(
                     next.extend([state.clone()]);
                 }
             },
-            Label::Delay(time) => next.extend([concrete::delayed(cx.sts, state, time)]),
+            Label::Delay(time) => next.extend([concrete::advance_clocks(cx.sts, state, time)]),
         }
         if next.len() > MAX_STATES {
             cost.lost = Some(LostStates::States(MAX_STATES));
@@ -63,7 +63,7 @@ pub(super) fn after(
 }
 
 /// The states after a message at `gate`.
-fn taken(
+fn states_after_message(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
     gate: GateId,
@@ -115,7 +115,7 @@ fn take(
     cost: &mut Cost,
 ) -> Option<ConcreteState> {
     let enabled = concrete::is_enabled(cx.pool, cx.sts, state, switch, values);
-    let enabled = enabled.unwrap_or_else(|_| decided(cx, state, switch, values, cost));
+    let enabled = enabled.unwrap_or_else(|_| decide_guard(cx, state, switch, values, cost));
     if !enabled {
         return None;
     }
@@ -129,7 +129,7 @@ fn take(
 }
 
 /// Asks the solver if evaluation cannot decide (a quantifier over many values); if it cannot either, the state is kept.
-fn decided(
+fn decide_guard(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
     switch: &Switch,

@@ -101,7 +101,7 @@ impl EventCourse {
         let is_over = |waiting: &WaitingLabel| {
             let given = waiting.given.as_ref();
             given
-                .zip(self.single.timed())
+                .zip(self.single.as_timed())
                 .is_some_and(|(given, course)| course.has_expired(given, waiting.is_held, by))
         };
         self.waiting.iter().any(is_over)

@@ -157,12 +157,12 @@ fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &ConcreteState, label: &Label)
     let sts = cx.sts;
     let candidates = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
     candidates
-        .map(|(id, _)| SwitchRefusal { state: i, switch: id, blocked: blocked(cx, state, id, values) })
+        .map(|(id, _)| SwitchRefusal { state: i, switch: id, blocked: switch_block(cx, state, id, values) })
         .collect()
 }
 
 /// Returns the first reason against `id` in `state` with these values.
-fn blocked(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Value]) -> SwitchBlock {
+fn switch_block(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Value]) -> SwitchBlock {
     let switch = &cx.sts.switches[id];
     if let Some(misfit) = misfit(cx, id, values) {
         return misfit;

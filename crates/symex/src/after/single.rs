@@ -116,7 +116,7 @@ impl CourseBelief {
         }
     }
 
-    fn held(&self) -> &HeldBelief {
+    fn held_belief(&self) -> &HeldBelief {
         match self {
             Self::Untimed(course) => &course.held,
             Self::Timed(course) => &course.held,
@@ -131,7 +131,7 @@ impl CourseBelief {
     }
 
     /// Returns the timed belief; `None` if the model has no clocks.
-    pub(super) fn timed(&self) -> Option<&TimedCourse> {
+    pub(super) fn as_timed(&self) -> Option<&TimedCourse> {
         match self {
             Self::Untimed(_) => None,
             Self::Timed(course) => Some(course),
@@ -139,15 +139,15 @@ impl CourseBelief {
     }
 
     pub(super) fn belief(&self) -> &Belief {
-        &self.held().belief
+        &self.held_belief().belief
     }
 
     pub(super) fn doubts(&self) -> usize {
-        self.held().doubts
+        self.held_belief().doubts
     }
 
-    pub(super) fn lost(&self) -> Option<LostStates> {
-        self.held().lost
+    pub(super) fn lost_states(&self) -> Option<LostStates> {
+        self.held_belief().lost
     }
 
     /// Gives up the belief: from now on everything is allowed.
@@ -225,11 +225,11 @@ impl CourseBelief {
 
     /// Returns whether instants are observed exactly; true without clocks.
     pub(super) fn is_exact(&self) -> bool {
-        self.timed().is_none_or(TimedCourse::is_exact)
+        self.as_timed().is_none_or(TimedCourse::is_exact)
     }
 
     /// Returns the outputs allowed now, in the form of the reasons why quiescence is not.
-    pub(super) fn expected(&self, cx: &mut Ctx<'_>) -> Forbidden {
+    pub(super) fn expected_outputs(&self, cx: &mut Ctx<'_>) -> Forbidden {
         match self {
             Self::Untimed(course) => {
                 let belief = &course.held.belief;

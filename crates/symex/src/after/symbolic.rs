@@ -30,7 +30,7 @@ pub(super) fn after(
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 let sts = cx.sts;
                 for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
-                    let next = taken(cx, state, switch, values);
+                    let next = take_switch(cx, state, switch, values);
                     next.map(|next| keep.offer(cx, next));
                 }
                 refused |= relation == ConformanceRelation::Uioco
@@ -45,7 +45,7 @@ pub(super) fn after(
             }
             Label::Delay(time) => {
                 let time = cx.pool.value(Value::Real(time.clone()));
-                let next = delayed(cx, state, time);
+                let next = advance_clocks(cx, state, time);
                 keep.offer(cx, next);
             }
         }
@@ -70,7 +70,7 @@ fn may_refuse(
             _ if switch.gate == gate => values,
             _ => continue,
         };
-        let guards = taken(cx, state, switch, values).map(|next| next.path.facts().to_vec());
+        let guards = take_switch(cx, state, switch, values).map(|next| next.path.facts().to_vec());
         let Some(guards) = guards else { continue };
         let enabled = cx.pool.and(guards);
         facts.push(cx.pool.not(enabled));
@@ -95,7 +95,7 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
             if sts.kind_of(switch) != GateKind::Internal {
                 continue;
             }
-            let Some(next) = taken(cx, &state, switch, &[]) else { continue };
+            let Some(next) = take_switch(cx, &state, switch, &[]) else { continue };
             if keep.offer(cx, next.clone()) {
                 todo.push(next);
             }
@@ -128,7 +128,7 @@ impl KeptStates {
 
     /// Keeps `state` unless its path is refuted or it is there already; returns whether it was added.
     pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
-        let state = resolved(cx, state);
+        let state = substitute_fixed(cx, state);
         let key = key(&state);
         if self.known.contains(&key) {
             return false;
@@ -165,7 +165,7 @@ fn key(state: &SymState) -> StateKey {
 }
 
 /// Returns the state after `switch` with these field values, its guard assumed; `None` if a value has the wrong sort.
-pub(super) fn taken(
+pub(super) fn take_switch(
     cx: &mut Ctx<'_>,
     state: &SymState,
     switch: &Switch,
@@ -187,14 +187,14 @@ pub(super) fn taken(
 }
 
 /// `state` with its clocks advanced by `time`.
-pub(super) fn delayed(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
-    let store = state.store.clone().delayed(cx.pool, cx.sts, time);
+pub(super) fn advance_clocks(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> SymState {
+    let store = state.store.clone().advance_clocks(cx.pool, cx.sts, time);
     SymState { store, ..state.clone() }
 }
 
 /// `state` with every variable that a fact fixes replaced by its value.
-fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
-    while let Some((var, value)) = state.path.facts().iter().find_map(|&fact| fixed(cx, fact)) {
+fn substitute_fixed(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
+    while let Some((var, value)) = state.path.facts().iter().find_map(|&fact| fixed_variable(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
         let mut facts: Vec<Term> = vec![in_sort];
@@ -209,7 +209,7 @@ fn resolved(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
 }
 
 /// Returns the variable and the constant that `fact` equates; `None` if it is no such equation.
-fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
+fn fixed_variable(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     for (x, value) in [(a, b), (b, a)] {
         if let (TermNode::Var(var), Some(_)) = (cx.pool.node(x), cx.pool.as_value(value)) {

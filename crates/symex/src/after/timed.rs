@@ -28,8 +28,8 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 
 pub use self::elapse::may_wait;
-use self::elapse::{PassedSilence, elapsed};
-use self::project::projected;
+use self::elapse::{PassedSilence, elapse};
+use self::project::project_instants;
 use self::read::as_read;
 use super::single::{Belief, HeldBelief, NextBelief, by_label};
 use super::{AllowedLabel, Forbidden, explain};
@@ -105,7 +105,7 @@ impl TimeKnowledge {
     fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
         let (earliest, latest) = self.bounds(false);
         let earliest = earliest.min(-&self.tolerance.start);
-        let var = cx.pool.indexed(cx.instant, 1);
+        let var = cx.pool.indexed_var(cx.instant, 1);
         let at = cx.pool.var(var);
         let (low, high) = (cx.pool.value(Value::Real(earliest)), cx.pool.value(Value::Real(latest.clone())));
         let bounds = [cx.pool.le(low, at), cx.pool.le(at, high)];
@@ -204,7 +204,7 @@ impl TimedCourse {
             return;
         }
         let to = cx.pool.value(Value::Real(self.time.now.clone()));
-        let (next, _) = elapsed(cx, &self.time, to, None, &[]);
+        let (next, _) = elapse(cx, &self.time, to, None, &[]);
         self.held.pay(&next);
         self.held.belief = next.belief;
     }
@@ -226,7 +226,7 @@ impl TimedCourse {
 
     /// Returns whether the specification allows this label now; for an input, whether it mentions it.
     pub(super) fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
-        self.taken(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
+        self.take_message(cx, label, relation).is_some_and(|taken| taken.next.is_possible(label))
     }
 
     /// Returns whether no state may have been silent until an input that is given now.
@@ -236,7 +236,7 @@ impl TimedCourse {
         }
         let (earliest, latest) = self.time.bounds(true);
         let (since, facts, _) = instant(cx, &self.time, earliest, latest);
-        let (arrived, _) = elapsed(cx, &self.time, since.at, Some(PassedSilence::Until(since.at)), &facts);
+        let (arrived, _) = elapse(cx, &self.time, since.at, Some(PassedSilence::Until(since.at)), &facts);
         arrived.belief.is_empty()
     }
 
@@ -253,7 +253,7 @@ impl TimedCourse {
         }
         // It keeps the instant at which it was given.
         let now = std::mem::replace(&mut self.time.now, given.clone());
-        let taken = self.taken(cx, label, relation);
+        let taken = self.take_message(cx, label, relation);
         let is_possible = taken.is_some_and(|taken| {
             self.held.pay(&taken.next);
             match (taken.before.is_empty(), taken.next.is_unspecified(label)) {
@@ -303,7 +303,7 @@ impl TimedCourse {
         let silent = &time.now - &time.tolerance.lag();
         let silent = (silent >= time.since.latest).then(|| cx.pool.value(Value::Real(silent)));
         let to = cx.pool.value(Value::Real(time.now.clone()));
-        let (next, _) = elapsed(cx, time, to, silent.map(PassedSilence::Until), &[]);
+        let (next, _) = elapse(cx, time, to, silent.map(PassedSilence::Until), &[]);
         self.held.pay(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
@@ -318,7 +318,7 @@ impl TimedCourse {
         let (earliest, latest) = (&self.time.now - &resolution, &self.time.now + &resolution);
         let (since, facts, named) = instant(cx, &self.time, earliest, latest);
         let silence = Some(PassedSilence::WithoutEnd);
-        let (next, named_on_the_way) = elapsed(cx, &self.time, since.at, silence, &facts);
+        let (next, named_on_the_way) = elapse(cx, &self.time, since.at, silence, &facts);
         self.held.pay(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
@@ -335,7 +335,9 @@ impl TimedCourse {
         label: &Label,
         relation: ConformanceRelation,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
-        let Some(taken) = self.taken(cx, label, relation) else { return Ok(AllowedLabel::Unspecified) };
+        let Some(taken) = self.take_message(cx, label, relation) else {
+            return Ok(AllowedLabel::Unspecified);
+        };
         self.held.pay(&taken.next);
         if taken.is_too_silent(label) {
             // It is the silence before the input that is wrong, not the input.
@@ -347,14 +349,14 @@ impl TimedCourse {
             return Ok(AllowedLabel::Unspecified);
         }
         if taken.next.belief.is_empty() {
-            return Err(self.unexpected(cx, label, &taken));
+            return Err(self.explain_forbidden(cx, label, &taken));
         }
         self.enter(cx, taken);
         Ok(AllowedLabel::Allowed)
     }
 
     /// Explains why a message is forbidden.
-    fn unexpected(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
+    fn explain_forbidden(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
         let mut read = self.read(cx);
         let now = cx.pool.value(Value::Real(self.time.now.clone()));
         for var in cx.pool.free_vars(taken.since.at) {
@@ -372,7 +374,12 @@ impl TimedCourse {
     }
 
     /// Returns the effect of a message on the belief; `None` if everything is allowed.
-    fn taken(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> Option<TimedAfter> {
+    fn take_message(
+        &self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        relation: ConformanceRelation,
+    ) -> Option<TimedAfter> {
         if self.is_unspecified() {
             return None;
         }
@@ -383,7 +390,7 @@ impl TimedCourse {
         // it at this instant could wait for it. And where an output was on its way when the input was given, the order in
         // which it came first is another course.
         let silence = matches!(label, Label::Input(..)).then_some(PassedSilence::Until(since.at));
-        let (arrived, named_on_the_way) = elapsed(cx, &self.time, since.at, silence, &facts);
+        let (arrived, named_on_the_way) = elapse(cx, &self.time, since.at, silence, &facts);
         let named = named.max(named_on_the_way);
         let mut next = by_label(cx, &arrived.belief, label, relation);
         next.doubts += arrived.doubts;
@@ -394,7 +401,7 @@ impl TimedCourse {
     /// Makes the belief after a message the current one.
     fn enter(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
         // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
-        self.held.belief = projected(cx, taken.next.belief, taken.since.at);
+        self.held.belief = project_instants(cx, taken.next.belief, taken.since.at);
         self.held.close(cx);
         let time = &mut self.time;
         time.entry = self.held.belief.clone();
@@ -429,7 +436,7 @@ fn instant(
         return (Instant { at, latest }, Vec::new(), time.named);
     }
     let named = time.named + 1;
-    let var = cx.pool.indexed(cx.instant, named);
+    let var = cx.pool.indexed_var(cx.instant, named);
     let at = cx.pool.var(var);
     let (low, high) = (cx.pool.value(Value::Real(earliest)), cx.pool.value(Value::Real(latest.clone())));
     let facts = vec![cx.pool.le(low, at), cx.pool.le(at, high), cx.pool.le(time.since.at, at)];

@@ -63,7 +63,7 @@ impl ConnectionWiring {
         let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
         let of_switch = |switch: &Switch| {
             let first = sts.gates[switch.gate].fields.first();
-            of[switch.gate.index()].connection(first.and_then(|&field| pinned(pool, switch, field)))
+            of[switch.gate.index()].connection(first.and_then(|&field| pinned_integer(pool, switch, field)))
         };
         let of_switch = sts.switches.iter().map(of_switch).collect();
         Self { connections: connections.max(1), of, of_switch }
@@ -98,7 +98,7 @@ impl ConnectionWiring {
     /// Returns whether, after `course`, another connection than `connection` may have a message that was sent but not
     /// delivered.
     pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
-        if let Some(entry) = course.single.timed().map(TimedCourse::entry) {
+        if let Some(entry) = course.single.as_timed().map(TimedCourse::entry) {
             return self.owes_in_time(cx, entry, course, connection);
         }
         match course.single.belief() {
@@ -178,7 +178,7 @@ fn is_seen(kind: GateKind) -> bool {
 }
 
 /// Returns the integer that the guard of `switch` equates `field` with.
-fn pinned(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64> {
+fn pinned_integer(pool: &TermPool, switch: &Switch, field: VarId) -> Option<i64> {
     let value = |a, b| match (pool.node(a), pool.node(b)) {
         (TermNode::Var(var), TermNode::Value(value)) if *var == field => value.as_int().and_then(Int::to_i64),
         _ => None,

@@ -78,7 +78,7 @@ fn happens(
     question: Term,
     findings: &mut Findings,
 ) -> bool {
-    if !findings.shown(cx, &[question]) {
+    if !findings.is_shown_satisfiable(cx, &[question]) {
         return false;
     }
     let here = exploration.graph.nodes.iter().filter(|state| state.loc == switch.source);
@@ -86,7 +86,7 @@ fn happens(
         let here = cx.pool.substitute(question, &state.store.substitution(cx.sts));
         let mut facts = state.path.facts().to_vec();
         facts.push(here);
-        if findings.shown(cx, &facts) {
+        if findings.is_shown_satisfiable(cx, &facts) {
             return true;
         }
     }

@@ -14,7 +14,7 @@ use crate::explore::Exploration;
 use crate::graph::ExploredId;
 
 /// Returns the variables that `always` and `sometimes` mention: they are live everywhere.
-pub(super) fn mentioned(cx: &Ctx<'_>) -> Vec<VarId> {
+pub(super) fn goal_variables(cx: &Ctx<'_>) -> Vec<VarId> {
     cx.pool.free_vars_of(&terms(cx))
 }
 
@@ -28,18 +28,18 @@ pub(super) fn terms(cx: &Ctx<'_>) -> Vec<Term> {
 }
 
 /// Reports invariants that do not hold, and `sometimes` conditions that are never met.
-pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn report_goals(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for goal in &sts.goals {
         match goal.kind {
             GoalKind::Always(term) => {
                 let broken = cx.pool.not(term);
-                if let Some(node) = reached(cx, exploration, broken, findings) {
-                    findings.push(violated(cx, exploration, goal, node));
+                if let Some(node) = find_reachable(cx, exploration, broken, findings) {
+                    findings.push(violation_finding(cx, exploration, goal, node));
                 }
             }
             GoalKind::Sometimes(term) => {
-                let found = reached(cx, exploration, term, findings);
+                let found = find_reachable(cx, exploration, term, findings);
                 if found.is_none() && exploration.is_complete() && findings.is_settled() {
                     let text = format!("`{}` never holds in any reachable state", cx.pool.show(term));
                     findings.push(Diagnostic::new(Code::SometimesNever, goal.span, text));
@@ -51,7 +51,7 @@ pub(super) fn settled(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mu
 }
 
 /// Returns a reachable state in which `condition` can hold.
-fn reached(
+fn find_reachable(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
     condition: Term,
@@ -61,14 +61,14 @@ fn reached(
         let here = cx.pool.substitute(condition, &state.store.substitution(cx.sts));
         let mut facts = state.path.facts().to_vec();
         facts.push(here);
-        if findings.shown(cx, &facts) {
+        if findings.is_shown_satisfiable(cx, &facts) {
             return Some(node);
         }
     }
     None
 }
 
-fn violated(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: ExploredId) -> Diagnostic {
+fn violation_finding(cx: &Ctx<'_>, exploration: &Exploration, goal: &Goal, node: ExploredId) -> Diagnostic {
     let way: Vec<String> =
         exploration.graph.path_to(node).iter().map(|id| cx.sts.switches[*id].label.to_string()).collect();
     let location = &cx.sts.locations[exploration.graph.nodes[node].loc].name;

@@ -17,7 +17,7 @@ pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &m
     for rivals in rivals(sts) {
         for (at, &a) in rivals.iter().enumerate() {
             // There may be very many pairs.
-            if cx.halted().is_some() {
+            if cx.halt_reason().is_some() {
                 return;
             }
             for &b in &rivals[at + 1..] {
@@ -56,7 +56,7 @@ fn shared_state(
 ) -> Option<ExploredId> {
     let sts = cx.sts;
     let both = cx.pool.and([sts.switches[a].guard, sts.switches[b].guard]);
-    if sts.kind_of(&sts.switches[a]) == GateKind::Internal || !findings.shown(cx, &[both]) {
+    if sts.kind_of(&sts.switches[a]) == GateKind::Internal || !findings.is_shown_satisfiable(cx, &[both]) {
         return None;
     }
     let here =
@@ -65,7 +65,7 @@ fn shared_state(
         let overlap = cx.pool.substitute(both, &state.store.substitution(sts));
         let mut facts = state.path.facts().to_vec();
         facts.push(overlap);
-        if findings.shown(cx, &facts) {
+        if findings.is_shown_satisfiable(cx, &facts) {
             return Some(node);
         }
     }

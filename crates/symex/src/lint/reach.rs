@@ -18,7 +18,7 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
     for (_, switch) in sts.switches.iter_enumerated() {
         match cx.decide(&[switch.guard]) {
             SolverDecision::Sat => (),
-            SolverDecision::Unknown(why) if cx.halted().is_none() => findings.leave_open(why),
+            SolverDecision::Unknown(why) if cx.halt_reason().is_none() => findings.leave_open(why),
             SolverDecision::Unknown(_) => (),
             SolverDecision::Unsat => {
                 let text = format!("`{}` can never be taken: its guard contradicts itself", switch.label);
@@ -40,7 +40,7 @@ pub(super) fn unreachable(
         return;
     }
     let sts = cx.sts;
-    let taken = symmetry.images(&exploration.taken());
+    let taken = symmetry.images(&exploration.taken_switches());
     let already: Vec<_> = findings.list.iter().map(|finding| finding.span).collect();
     for (id, switch) in sts.switches.iter_enumerated() {
         if taken.contains(&id) || already.contains(&switch.span) {

@@ -67,17 +67,20 @@ impl Explicit {
         found
     }
 
-    pub fn enabled(&self, state: &ConcreteState) -> BTreeSet<SwitchId> {
+    pub fn enabled_switches(&self, state: &ConcreteState) -> BTreeSet<SwitchId> {
         self.steps(state).into_iter().map(|(id, _)| id).collect()
     }
 
     pub fn is_quiescent(&self, state: &ConcreteState) -> bool {
         let kind = |id: &SwitchId| self.sts.kind_of(&self.sts.switches[*id]);
-        !self.enabled(state).iter().any(|id| matches!(kind(id), GateKind::Output | GateKind::Internal))
+        !self
+            .enabled_switches(state)
+            .iter()
+            .any(|id| matches!(kind(id), GateKind::Output | GateKind::Internal))
     }
 
     pub fn initial_belief(&self) -> BTreeSet<ConcreteState> {
-        self.closed([self.start.clone()].into())
+        self.close_internally([self.start.clone()].into())
     }
 
     /// The belief after `label`, closed under internal steps.
@@ -101,10 +104,10 @@ impl Explicit {
                 }
             }
         }
-        self.closed(next)
+        self.close_internally(next)
     }
 
-    fn closed(&self, mut belief: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
+    fn close_internally(&self, mut belief: BTreeSet<ConcreteState>) -> BTreeSet<ConcreteState> {
         loop {
             let internal = |id: &SwitchId| self.sts.kind_of(&self.sts.switches[*id]) == GateKind::Internal;
             let more: Vec<ConcreteState> = belief

@@ -70,7 +70,7 @@ fn every_switch_of_brp_is_reached_whatever_is_merged() {
         let config = ExploreConfig { revisit, ..ExploreConfig::default() };
         let result = explored(&mut model, &config);
         assert_eq!(result.stop, StopReason::Exhausted);
-        assert_eq!(result.taken().len(), 16);
+        assert_eq!(result.taken_switches().len(), 16);
         assert_eq!(result.stats.doubtful, 0);
     }
 }
@@ -98,7 +98,7 @@ fn the_adder_has_no_fixed_point_and_says_so() {
     let limits = ExploreLimits { max_states: 60, max_depth: u32::MAX };
     let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
     assert_eq!(result.stop, StopReason::MaxStates);
-    assert_eq!(result.taken().len(), 3);
+    assert_eq!(result.taken_switches().len(), 3);
     let limits = ExploreLimits { max_states: 10_000, max_depth: 4 };
     let result = explored(&mut model, &ExploreConfig { limits, ..ExploreConfig::default() });
     assert_eq!(result.stop, StopReason::MaxDepth);
@@ -246,12 +246,16 @@ fn an_answer_held_back_that_nothing_explains_is_forbidden() {
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
     for (answers, is_allowed) in [([4, 7], true), ([7, 4], true), ([4, 4], false), ([7, 7], false)] {
-        let mut after = Monitor::new(&mut cx);
+        let mut monitor = Monitor::new(&mut cx);
         for (lane, n) in [(0, 4), (1, 7)] {
-            after.send(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
+            monitor.send(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
         }
         let mut see = |lane: u32, n: i64, others: usize| {
-            after.see(&mut cx, &Label::Output(answer, vec![Value::int(n)]), Arrival::Answer { lane, others })
+            monitor.see(
+                &mut cx,
+                &Label::Output(answer, vec![Value::int(n)]),
+                Arrival::Answer { lane, others },
+            )
         };
         let both = see(0, answers[0], 1).and_then(|_| see(1, answers[1], 0));
         assert_eq!(both.is_ok(), is_allowed, "{answers:?}");

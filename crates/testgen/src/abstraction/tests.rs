@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ioxide_fsm::mealy::Mealy;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::{aligned, reduction_witness};
+use ioxide_fsm::product::{align_names, reduction_witness};
 use ioxide_fsm::read;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
@@ -153,8 +153,8 @@ fn text(edges: &[(u8, u8, u8, u8)]) -> String {
 }
 
 /// Adds to `all` every sequence of outputs that the monitor `after` allows until quiescence, with the monitor after it.
-fn answers(cx: &mut Ctx<'_>, after: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
-    let mut quiet = after.clone();
+fn answers(cx: &mut Ctx<'_>, monitor: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
+    let mut quiet = monitor.clone();
     if quiet.observe(cx, &Label::Quiescence).is_ok() {
         all.push((said.clone(), quiet));
     }
@@ -163,7 +163,7 @@ fn answers(cx: &mut Ctx<'_>, after: &Monitor, said: &mut Vec<Label>, all: &mut V
         (0..3).map(|n| Label::Output(x, vec![ioxide_model::value::Value::int(n)])).collect();
     outputs.push(Label::Output(y, Vec::new()));
     for label in outputs {
-        let mut next = after.clone();
+        let mut next = monitor.clone();
         if next.observe(cx, &label).is_ok() {
             said.push(label);
             answers(cx, &next, said, all);
@@ -178,7 +178,7 @@ fn compare(
     flat: &FlatModel,
     machine: &Observable,
     state: ioxide_fsm::mealy::StateId,
-    after: &Monitor,
+    monitor: &Monitor,
     depth: usize,
 ) {
     if depth == 0 {
@@ -187,11 +187,11 @@ fn compare(
     for (name, label) in &flat.inputs {
         let input = machine.names().input(name).unwrap();
         let given = machine.answers(state, input);
-        if !after.accepts(cx, label) {
+        if !monitor.accepts(cx, label) {
             assert!(given.is_empty(), "the model does not mention {name}");
             continue;
         }
-        let mut taken = after.clone();
+        let mut taken = monitor.clone();
         taken.observe(cx, label).unwrap();
         let mut all = Vec::new();
         answers(cx, &taken, &mut Vec::new(), &mut all);
@@ -214,13 +214,13 @@ fn check(text: &str) {
         Err(NotFinite::SeveralStarts | NotFinite::NoInput) => return,
         Err(other) => panic!("{other}\n{text}"),
     };
-    let machine = Nfsm::from_listing(&flat.listing).determinised();
-    let mut after = Monitor::new(&mut cx);
+    let machine = Nfsm::from_listing(&flat.listing).determinise();
+    let mut monitor = Monitor::new(&mut cx);
     for label in &flat.preamble {
-        after.observe(&mut cx, label).unwrap();
+        monitor.observe(&mut cx, label).unwrap();
     }
-    after.observe(&mut cx, &Label::Quiescence).unwrap();
-    compare(&mut cx, &flat, &machine, machine.initial(), &after, 4);
+    monitor.observe(&mut cx, &Label::Quiescence).unwrap();
+    compare(&mut cx, &flat, &machine, machine.initial(), &monitor, 4);
 }
 
 proptest! {
@@ -260,14 +260,15 @@ fn a_machine_and_its_model_agree() {
         machines().into_iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "dot"))
     {
         let listing = read::dot(&text).unwrap();
-        let machine = Nfsm::from_listing(&listing).determinised();
+        let machine = Nfsm::from_listing(&listing).determinise();
         if machine.n_states() > 200 {
             continue;
         }
         for mut model in [loaded("m.dot", &text), loaded("m.gv", &text)] {
             let mut solver = BruteSolver::new();
             let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &FlattenLimits::default()).unwrap();
-            let again = aligned(machine.names(), &Nfsm::from_listing(&flat.listing)).unwrap().determinised();
+            let again =
+                align_names(machine.names(), &Nfsm::from_listing(&flat.listing)).unwrap().determinise();
             assert_eq!(reduction_witness(&machine, &again), None, "{}", path.display());
             assert_eq!(reduction_witness(&again, &machine), None, "{}", path.display());
             let initial = initial_state(&model.pool, &model.sts).unwrap();

@@ -19,8 +19,8 @@ pub(super) fn values(
     limit: usize,
 ) -> Result<Vec<Vec<Value>>, NotFinite> {
     let mut found = match domains(cx, offer) {
-        Some(domains) => tried(cx, offer, &domains)?,
-        None => asked(cx, offer, limit)?,
+        Some(domains) => filter_combinations(cx, offer, &domains)?,
+        None => enumerate_by_solver(cx, offer, limit)?,
     };
     if found.len() > limit {
         return Err(NotFinite::TooManyValues { gate: gate_name(cx, offer), limit });
@@ -49,7 +49,11 @@ fn domains(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Vec<Vec<Value>>> {
 }
 
 /// The combinations of `domains` that make the condition of `offer` true.
-fn tried(cx: &Ctx<'_>, offer: &SwitchOffer, domains: &[Vec<Value>]) -> Result<Vec<Vec<Value>>, NotFinite> {
+fn filter_combinations(
+    cx: &Ctx<'_>,
+    offer: &SwitchOffer,
+    domains: &[Vec<Value>],
+) -> Result<Vec<Vec<Value>>, NotFinite> {
     let fields = &cx.sts.gates[offer.gate].fields;
     let size = domains.iter().map(Vec::len).product::<usize>();
     let mut found = Vec::new();
@@ -76,7 +80,11 @@ fn combination(domains: &[Vec<Value>], mut code: usize) -> Vec<Value> {
 }
 
 /// Values the solver finds, each excluded afterwards, until there are no more or too many.
-fn asked(cx: &mut Ctx<'_>, offer: &SwitchOffer, limit: usize) -> Result<Vec<Vec<Value>>, NotFinite> {
+fn enumerate_by_solver(
+    cx: &mut Ctx<'_>,
+    offer: &SwitchOffer,
+    limit: usize,
+) -> Result<Vec<Vec<Value>>, NotFinite> {
     let mut found: Vec<Vec<Value>> = Vec::new();
     let mut facts = vec![offer.when];
     while found.len() <= limit {
@@ -86,7 +94,7 @@ fn asked(cx: &mut Ctx<'_>, offer: &SwitchOffer, limit: usize) -> Result<Vec<Vec<
             // Whoever has no time left decides nothing.
             SolverAnswer::Unknown(_) => {
                 let undecided = NotFinite::Undecided { what: gate_name(cx, offer) };
-                return Err(cx.halted().map_or(undecided, NotFinite::Halted));
+                return Err(cx.halt_reason().map_or(undecided, NotFinite::Halted));
             }
         };
         let value = |field| match valuation.get(field) {

@@ -30,18 +30,18 @@ use super::{
 pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Result<TestCase, CaseError> {
     error::check_shape(cx.sts, path)?;
     let tm = cx.pool.declare("TM", Sort::Real);
-    let mut asker = GuardSolver::default();
-    let (sketches, mut lints) = sketches(cx, &mut asker, path, config.pruning)?;
-    let timeout = timeout::chosen(cx, &mut asker, &sketches, &config.timeout);
+    let mut guard_solver = GuardSolver::default();
+    let (sketches, mut lints) = sketches(cx, &mut guard_solver, path, config.pruning)?;
+    let timeout = timeout::chosen(cx, &mut guard_solver, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
     let CaseConfig { pruning, sending, .. } = *config;
-    let mut maker = ArcMaker { asker, tm, limit, pruning, sending, n_steps: path.len() };
-    lints.extend(error::unrevealed(cx, sketches.last()));
+    let mut maker = ArcMaker { guard_solver, tm, limit, pruning, sending, n_steps: path.len() };
+    lints.extend(error::unrevealed_values(cx, sketches.last()));
     let mut states = Vec::with_capacity(path.len());
     for (n, sketch) in sketches.iter().enumerate() {
         // A time-out above every deadline was chosen so that it is long enough.
         if let (Some(time), Timeout::Fixed(_)) = (&timeout, &config.timeout) {
-            lints.extend(timeout::too_short(cx, &mut maker.asker, n, sketch, time));
+            lints.extend(timeout::too_short(cx, &mut maker.guard_solver, n, sketch, time));
         }
         let state = maker.state(cx, n, sketch);
         lints.extend(state.arcs.iter().filter_map(|arc| {
@@ -80,7 +80,7 @@ pub(super) struct CaseSuccessor {
 /// Sketches every state, and checks that the path can be followed and distinguished from its siblings.
 fn sketches(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     path: &[SwitchId],
     pruning: Pruning,
 ) -> Result<(Vec<StateSketch>, Vec<CaseLint>), CaseError> {
@@ -91,9 +91,9 @@ fn sketches(
     let mut sketches: Vec<StateSketch> = Vec::with_capacity(path.len());
     for (n, &id) in path.iter().enumerate() {
         let point = PathPoint { switch: id, before: rest[n], after: rest[n + 1] };
-        let (sketch, next) = sketch(cx, asker, &front, point, pruning);
-        lints.extend(error::check_possible(cx, asker, n, &sketch)?);
-        lints.extend(error::check_deterministic(cx, asker, path, n, &sketch)?);
+        let (sketch, next) = sketch(cx, guard_solver, &front, point, pruning);
+        lints.extend(error::check_possible(cx, guard_solver, n, &sketch)?);
+        lints.extend(error::check_deterministic(cx, guard_solver, path, n, &sketch)?);
         front = front.advance(cx, &live, &next);
         sketches.push(sketch);
     }
@@ -111,21 +111,23 @@ struct PathPoint {
 /// The state before the switch of `point`, and that switch.
 fn sketch(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     front: &CaseFront,
     point: PathPoint,
     pruning: Pruning,
 ) -> (StateSketch, FrontSwitch) {
     let id = point.switch;
-    let known = known(cx, front, point.before, pruning);
+    let known = known_facts(cx, front, point.before, pruning);
     let mut all = successors(cx, front, id);
     if pruning == Pruning::Tool {
-        all.retain(|(successor, _)| successor.switch == id || !is_refuted(cx, asker, &known, successor.when));
+        all.retain(|(successor, _)| {
+            successor.switch == id || !is_refuted(cx, guard_solver, &known, successor.when)
+        });
     }
     let heard = all.iter().filter(|(successor, _)| successor.kind != GateKind::Input);
     let heard: Vec<(GateKind, &FrontSwitch)> =
         heard.map(|(successor, taken)| (successor.kind, taken)).collect();
-    let delay = cx.pool.indexed(cx.delay, front.state.depth + 1);
+    let delay = cx.pool.indexed_var(cx.delay, front.state.depth + 1);
     let silence = silence(cx, front, delay, &heard);
     let (successors, mut taken): (Vec<CaseSuccessor>, Vec<FrontSwitch>) = all.into_iter().unzip();
     let next = taken.swap_remove(0);
@@ -133,8 +135,8 @@ fn sketch(
     (StateSketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
 }
 
-fn known(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning) -> Vec<Term> {
-    let mut known = front.known(cx);
+fn known_facts(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning) -> Vec<Term> {
+    let mut known = front.known_facts(cx);
     if pruning == Pruning::Tool {
         let rest = front.at(cx, rest);
         known.push(front.for_some(cx, &[rest]));
@@ -148,7 +150,7 @@ fn successors(cx: &mut Ctx<'_>, front: &CaseFront, id: SwitchId) -> Vec<(CaseSuc
     let others = sts.switches_from(front.state.loc).map(|(other, _)| other).filter(|&other| other != id);
     let mut found = Vec::new();
     for switch in [id].into_iter().chain(others) {
-        let taken = front.taken(cx, &sts.switches[switch]);
+        let taken = front.take_switch(cx, &sts.switches[switch]);
         let when = front.for_some(cx, taken.state.path.facts());
         let gate = sts.switches[switch].gate;
         found.push((CaseSuccessor { switch, gate, kind: sts.gates[gate].kind, when }, taken));
@@ -164,14 +166,14 @@ fn on_path(cx: &mut Ctx<'_>, front: &CaseFront, next: &FrontSwitch, rest: Term) 
     front.for_some(cx, &facts)
 }
 
-fn is_refuted(cx: &mut Ctx<'_>, asker: &mut GuardSolver, known: &[Term], fact: Term) -> bool {
+fn is_refuted(cx: &mut Ctx<'_>, guard_solver: &mut GuardSolver, known: &[Term], fact: Term) -> bool {
     let facts: Vec<Term> = known.iter().copied().chain([fact]).collect();
-    asker.decide(cx, &facts) == SolverDecision::Unsat
+    guard_solver.decide(cx, &facts) == SolverDecision::Unsat
 }
 
 /// Makes the arcs of states.
 struct ArcMaker {
-    asker: GuardSolver,
+    guard_solver: GuardSolver,
     tm: VarId,
     /// The facts about the time-out.
     limit: Vec<Term>,
@@ -318,18 +320,18 @@ impl ArcMaker {
     ) -> Option<CaseArc> {
         let mut question = facts.to_vec();
         question.extend(cx.pool.conjuncts(draft.guard));
-        let doubt: Option<UnknownReason> = match self.asker.decide(cx, &question) {
+        let doubt: Option<UnknownReason> = match self.guard_solver.decide(cx, &question) {
             SolverDecision::Sat => None,
             SolverDecision::Unsat => return None,
             SolverDecision::Unknown(why) => Some(why),
         };
         let depth = sketch.front.state.depth + 1;
         let bases = draft.gate.map_or_else(Vec::new, |gate| cx.sts.gates[gate].fields.clone());
-        let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed(field, depth)).collect();
+        let fields: Vec<VarId> = bases.into_iter().map(|field| cx.pool.indexed_var(field, depth)).collect();
         let witness = match draft.rule {
             CaseRule::R1 => {
                 let input = TimedInput { guard: draft.guard, delay: sketch.delay, fields: &fields };
-                witness::stimulus(cx, &mut self.asker, facts, &input, self.sending)
+                witness::stimulus(cx, &mut self.guard_solver, facts, &input, self.sending)
             }
             _ => None,
         };

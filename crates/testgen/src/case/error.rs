@@ -213,13 +213,13 @@ pub(super) fn check_shape(sts: &Sts, path: &[SwitchId]) -> Result<(), CaseError>
 /// Checks that step `n` can follow; a warning if the solver does not say.
 pub(super) fn check_possible(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     n: usize,
     sketch: &StateSketch,
 ) -> Result<Option<CaseLint>, CaseError> {
-    let mut facts = sketch.front.known(cx);
+    let mut facts = sketch.front.known_facts(cx);
     facts.push(sketch.successors[0].when);
-    match asker.decide(cx, &facts) {
+    match guard_solver.decide(cx, &facts) {
         SolverDecision::Unsat => Err(CaseError::Unsatisfiable { step: n }),
         SolverDecision::Sat => Ok(None),
         SolverDecision::Unknown(why) => Ok(Some(CaseLint::Unproved { state: n, why })),
@@ -230,7 +230,7 @@ pub(super) fn check_possible(
 /// solver does not say.
 pub(super) fn check_deterministic(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     path: &[SwitchId],
     n: usize,
     sketch: &StateSketch,
@@ -238,13 +238,13 @@ pub(super) fn check_deterministic(
     let (step, siblings) = (&sketch.successors[0], &sketch.successors[1..]);
     let mut doubt = None;
     for other in siblings.iter().filter(|other| other.gate == step.gate) {
-        let mut facts = sketch.front.known(cx);
+        let mut facts = sketch.front.known_facts(cx);
         facts.extend([step.when, other.when]);
-        match asker.decide(cx, &facts) {
+        match guard_solver.decide(cx, &facts) {
             SolverDecision::Unsat => (),
             SolverDecision::Unknown(why) => doubt = Some(CaseLint::Unproved { state: n, why }),
             SolverDecision::Sat => {
-                let trace = common_trace(cx, asker, path, n, other.switch);
+                let trace = common_trace(cx, guard_solver, path, n, other.switch);
                 return Err(CaseError::NotDeterministic { step: n, other: other.switch, trace });
             }
         }
@@ -255,7 +255,7 @@ pub(super) fn check_deterministic(
 /// A trace that takes the first `n` steps and then either step `n` or `other`.
 fn common_trace(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     path: &[SwitchId],
     n: usize,
     other: SwitchId,
@@ -272,11 +272,11 @@ fn common_trace(
         let all = cx.pool.and(next.path.facts().iter().copied());
         facts.push(cx.pool.exists(&unknowns, all));
     }
-    let valuation = asker.values(cx, &facts)?;
+    let valuation = guard_solver.values(cx, &facts)?;
     let mut labels = Vec::new();
     for (depth, &id) in (1..).zip(&path[..=n]) {
         let mut value = |base: VarId| {
-            let var = cx.pool.indexed(base, depth);
+            let var = cx.pool.indexed_var(base, depth);
             let default = cx.pool.default_value(cx.pool.var_info(var).sort);
             valuation.get(var).cloned().unwrap_or(default)
         };
@@ -293,7 +293,7 @@ fn common_trace(
 }
 
 /// The values at start that matter on the path and that it never shows.
-pub(super) fn unrevealed(cx: &Ctx<'_>, last: Option<&StateSketch>) -> Vec<CaseLint> {
-    let vars = last.map_or_else(Vec::new, |sketch| sketch.front.unrevealed(cx));
+pub(super) fn unrevealed_values(cx: &Ctx<'_>, last: Option<&StateSketch>) -> Vec<CaseLint> {
+    let vars = last.map_or_else(Vec::new, |sketch| sketch.front.unrevealed_variables(cx));
     vars.into_iter().map(|var| CaseLint::NeverRevealed { var }).collect()
 }

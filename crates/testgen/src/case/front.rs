@@ -46,15 +46,15 @@ impl CaseFront {
     }
 
     /// Returns the effect of taking `switch` in this context.
-    pub(super) fn taken(&self, cx: &mut Ctx<'_>, switch: &Switch) -> FrontSwitch {
+    pub(super) fn take_switch(&self, cx: &mut Ctx<'_>, switch: &Switch) -> FrontSwitch {
         let state = successor(cx, &self.state, switch);
         let bases = [cx.delay].into_iter().chain(cx.sts.gates[switch.gate].fields.iter().copied());
-        let observed = bases.map(|base| cx.pool.indexed(base, state.depth)).collect();
+        let observed = bases.map(|base| cx.pool.indexed_var(base, state.depth)).collect();
         FrontSwitch { state, observed }
     }
 
     /// Returns the facts that the observations so far satisfy for some values at start: `∃ini. π`, projected.
-    pub(super) fn known(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
+    pub(super) fn known_facts(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
         let mut known = self.context.clone();
         known.push(self.for_some(cx, &[]));
         known
@@ -74,7 +74,7 @@ impl CaseFront {
     }
 
     /// The unknown initial values that facts still mention.
-    pub(super) fn unrevealed(&self, cx: &Ctx<'_>) -> Vec<VarId> {
+    pub(super) fn unrevealed_variables(&self, cx: &Ctx<'_>) -> Vec<VarId> {
         let used = cx.pool.free_vars_of(&self.hidden);
         self.unknowns.iter().copied().filter(|var| used.contains(var)).collect()
     }
@@ -86,7 +86,7 @@ impl CaseFront {
         next.hidden.extend(taken.state.path.facts());
         next.state.path = PathCondition::default();
         next.forget_dead(cx, live);
-        while let Some((unknown, solution)) = next.solved(cx) {
+        while let Some((unknown, solution)) = next.solve_initial_value(cx) {
             next.replace(cx, unknown, solution);
         }
         next.sort_out(cx);
@@ -96,7 +96,7 @@ impl CaseFront {
     }
 
     /// Returns an unknown initial value that some fact fixes, with its solution.
-    fn solved(&self, cx: &mut Ctx<'_>) -> Option<(VarId, Term)> {
+    fn solve_initial_value(&self, cx: &mut Ctx<'_>) -> Option<(VarId, Term)> {
         for &fact in &self.hidden {
             let free = cx.pool.free_vars(fact);
             for &unknown in self.unknowns.iter().filter(|var| free.contains(var)) {
@@ -220,5 +220,5 @@ fn push_conjuncts(cx: &Ctx<'_>, facts: &mut Vec<Term>, fact: Term) {
 pub(super) fn unknowns(cx: &mut Ctx<'_>) -> Vec<VarId> {
     let sts: &Sts = cx.sts;
     let unknown = sts.vars.iter().filter(|var| var.init.is_none());
-    unknown.map(|var| cx.pool.indexed(var.var, 0)).collect()
+    unknown.map(|var| cx.pool.indexed_var(var.var, 0)).collect()
 }

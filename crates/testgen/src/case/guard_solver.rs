@@ -21,14 +21,14 @@ impl GuardSolver {
     /// Asks the solver whether `facts` can hold together.
     pub(super) fn decide(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> SolverDecision {
         let names = self.names(cx, facts);
-        let facts = renamed(cx, facts, &names);
+        let facts = rename_facts(cx, facts, &names);
         cx.decide(&facts)
     }
 
     /// Returns values for which `facts` hold together, if the solver finds some.
     pub(super) fn values(&mut self, cx: &mut Ctx<'_>, facts: &[Term]) -> Option<Valuation> {
         let names = self.names(cx, facts);
-        let facts = renamed(cx, facts, &names);
+        let facts = rename_facts(cx, facts, &names);
         let SolverAnswer::Sat(found) = cx.check(&facts) else { return None };
         let mut values = Valuation::new();
         for (var, name) in names {
@@ -55,11 +55,11 @@ impl GuardSolver {
                 base
             }
         };
-        cx.pool.indexed(base, n)
+        cx.pool.indexed_var(base, n)
     }
 }
 
-fn renamed(cx: &mut Ctx<'_>, facts: &[Term], names: &[(VarId, VarId)]) -> Vec<Term> {
+fn rename_facts(cx: &mut Ctx<'_>, facts: &[Term], names: &[(VarId, VarId)]) -> Vec<Term> {
     let mut renaming = Substitution::new();
     for &(var, name) in names {
         renaming.set(var, cx.pool.var(name));

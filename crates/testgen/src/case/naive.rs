@@ -62,7 +62,7 @@ impl RuleAnswers {
     fn at(cx: &mut Ctx<'_>, state: &SymState, timeout: &Rational) -> Self {
         let sts = cx.sts;
         let unknowns = front::unknowns(cx);
-        let delay = cx.pool.indexed(cx.delay, state.depth + 1);
+        let delay = cx.pool.indexed_var(cx.delay, state.depth + 1);
         let known = some(cx, &unknowns, state.path.facts());
         let mut successors = Vec::new();
         for (id, switch) in sts.switches_from(state.loc) {
@@ -105,12 +105,12 @@ impl RuleAnswers {
             };
             questions.push((rule, Some(gate), Some(switch), guard));
         }
-        questions.extend(self.unspecified(cx));
+        questions.extend(self.unspecified_questions(cx));
         questions.extend(self.silence(cx));
         questions
     }
 
-    fn unspecified(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
+    fn unspecified_questions(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let mut questions = Vec::new();
         for (gate, info) in cx.sts.gates.iter_enumerated() {
             let rule = match info.kind {
@@ -129,7 +129,7 @@ impl RuleAnswers {
     /// R9, R10: silence is allowed if a message can come later, or no output can come at all.
     fn silence(&self, cx: &mut Ctx<'_>) -> Vec<RuleQuestion> {
         let sts = cx.sts;
-        let instant = cx.pool.indexed(cx.delay, u32::MAX);
+        let instant = cx.pool.indexed_var(cx.delay, u32::MAX);
         let (waited, at) = (cx.pool.var(self.delay), cx.pool.var(instant));
         let not_before = cx.pool.le(waited, at);
         let then: Substitution = [(self.delay, at)].into_iter().collect();
@@ -140,7 +140,7 @@ impl RuleAnswers {
             let fact = cx.pool.substitute(fact, &then);
             let depth = self.state.depth + 1;
             let mut bound: Vec<VarId> =
-                sts.gates[gate].fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect();
+                sts.gates[gate].fields.iter().map(|&field| cx.pool.indexed_var(field, depth)).collect();
             bound.push(instant);
             let since = cx.pool.and([not_before, fact]);
             later.push(cx.pool.exists(&bound, since));

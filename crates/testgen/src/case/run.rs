@@ -63,7 +63,7 @@ impl<C: Deref<Target = TestCase>> CaseExecution<C> {
 
     /// Returns the values of the fields and delays observed so far, and of `TM`.
     #[must_use]
-    pub fn seen(&self) -> &Valuation {
+    pub fn observed_values(&self) -> &Valuation {
         &self.seen
     }
 

@@ -62,12 +62,12 @@ fn since(cx: &mut Ctx<'_>, delay: VarId, instant: VarId, fields: &[VarId], fact:
 fn fields(cx: &mut Ctx<'_>, front: &CaseFront, kind: GateKind) -> Vec<VarId> {
     let gates = cx.sts.gates.iter().filter(|gate| gate.kind == kind);
     let bases: Vec<VarId> = gates.flat_map(|gate| gate.fields.iter().copied()).collect();
-    bases.into_iter().map(|field| cx.pool.indexed(field, front.state.depth + 1)).collect()
+    bases.into_iter().map(|field| cx.pool.indexed_var(field, front.state.depth + 1)).collect()
 }
 
 /// The variable for an instant from now on; bound wherever it occurs.
 fn later_instant(cx: &mut Ctx<'_>) -> VarId {
     let base = cx.delay;
     debug_assert_eq!(cx.pool.var_info(base).sort, Sort::Real);
-    cx.pool.indexed(base, u32::MAX)
+    cx.pool.indexed_var(base, u32::MAX)
 }

@@ -28,14 +28,14 @@ const LADDER: [i64; 19] = [
 /// The time-out asked for; `None` if it stays open or the model has no time.
 pub(super) fn chosen(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     sketches: &[StateSketch],
     wanted: &Timeout,
 ) -> Option<Rational> {
     match wanted {
         Timeout::Free => None,
         Timeout::Fixed(time) => cx.sts.is_timed().then(|| time.clone()),
-        Timeout::Above => cx.sts.is_timed().then(|| above(cx, asker, sketches)),
+        Timeout::Above => cx.sts.is_timed().then(|| above(cx, guard_solver, sketches)),
     }
 }
 
@@ -56,25 +56,30 @@ pub(super) fn facts(cx: &mut Ctx<'_>, tm: VarId, timeout: Option<&Rational>) -> 
 }
 
 /// The least number of the ladder above every deadline of the path.
-fn above(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketches: &[StateSketch]) -> Rational {
+fn above(cx: &mut Ctx<'_>, guard_solver: &mut GuardSolver, sketches: &[StateSketch]) -> Rational {
     let mut rung = 0;
     for sketch in sketches {
-        rung = above_deadlines(cx, asker, sketch, rung);
+        rung = above_deadlines(cx, guard_solver, sketch, rung);
         for successor in sketch.successors.iter().filter(|successor| successor.kind != GateKind::Input) {
-            rung = above_earliest(cx, asker, sketch, successor.when, rung);
+            rung = above_earliest(cx, guard_solver, sketch, successor.when, rung);
         }
     }
     Rational::from(LADDER[rung])
 }
 
 /// Climbs until no message can come after the rung, unless messages can come arbitrarily late.
-fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketch: &StateSketch, rung: usize) -> usize {
+fn above_deadlines(
+    cx: &mut Ctx<'_>,
+    guard_solver: &mut GuardSolver,
+    sketch: &StateSketch,
+    rung: usize,
+) -> usize {
     let last = LADDER.len() - 1;
     let mut can_come_after = |cx: &mut Ctx<'_>, rung: usize| {
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let late = cx.pool.le(limit, waited);
-        ask(cx, asker, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
+        ask(cx, guard_solver, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
     };
     if can_come_after(cx, last) {
         return rung;
@@ -85,7 +90,7 @@ fn above_deadlines(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketch: &StateSket
 /// Climbs until the message can come before the rung, unless it cannot come at all.
 fn above_earliest(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     sketch: &StateSketch,
     when: Term,
     rung: usize,
@@ -94,7 +99,7 @@ fn above_earliest(
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let early = cx.pool.lt(waited, limit);
-        ask(cx, asker, sketch, &[early, when]) == SolverDecision::Sat
+        ask(cx, guard_solver, sketch, &[early, when]) == SolverDecision::Sat
     };
     (rung..LADDER.len()).find(|&rung| can_come_before(cx, rung)).unwrap_or(rung)
 }
@@ -102,7 +107,7 @@ fn above_earliest(
 /// Warns if no message can come before the time-out, although one can come after it.
 pub(super) fn too_short(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     n: usize,
     sketch: &StateSketch,
     timeout: &Rational,
@@ -120,20 +125,25 @@ pub(super) fn too_short(
         .map(|successor| successor.when)
         .collect();
     let some = cx.pool.or(heard);
-    if ask(cx, asker, sketch, &[early, some]) != SolverDecision::Unsat
-        || ask(cx, asker, sketch, &[some]) != SolverDecision::Sat
+    if ask(cx, guard_solver, sketch, &[early, some]) != SolverDecision::Unsat
+        || ask(cx, guard_solver, sketch, &[some]) != SolverDecision::Sat
     {
         return None;
     }
     Some(CaseLint::TimeoutTooShort { state: n, timeout: timeout.clone() })
 }
 
-fn ask(cx: &mut Ctx<'_>, asker: &mut GuardSolver, sketch: &StateSketch, more: &[Term]) -> SolverDecision {
+fn ask(
+    cx: &mut Ctx<'_>,
+    guard_solver: &mut GuardSolver,
+    sketch: &StateSketch,
+    more: &[Term],
+) -> SolverDecision {
     let mut facts = sketch.known.clone();
     for &fact in more {
         facts.extend(cx.pool.conjuncts(fact));
     }
-    asker.decide(cx, &facts)
+    guard_solver.decide(cx, &facts)
 }
 
 fn seconds(cx: &mut Ctx<'_>, n: i64) -> Term {

@@ -24,10 +24,10 @@ pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> TestCase {
 }
 
 fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
-    let delay = cx.pool.indexed(cx.delay, n);
+    let delay = cx.pool.indexed_var(cx.delay, n);
     let mut arcs = Vec::new();
     if let Some((label, next)) = &node.send {
-        let mut arc = labelled(cx, n, label, CaseRule::R1, target(*next));
+        let mut arc = labelled_arc(cx, n, label, CaseRule::R1, target(*next));
         if let Label::Input(_, values) = label {
             arc.witness = Some(CaseStimulus { delay: Rational::ZERO, values: values.clone(), always: true });
         }
@@ -39,7 +39,7 @@ fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
             (_, Some(_)) => CaseRule::R2,
             (_, None) => CaseRule::R3,
         };
-        arcs.push(labelled(cx, n, label, rule, target(*next)));
+        arcs.push(labelled_arc(cx, n, label, rule, target(*next)));
     }
     arcs.extend(forbidden(cx, n, node));
     CaseState { loc: None, delay, arcs }
@@ -88,7 +88,7 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
     }
     let is_quiet = node.allowed.iter().any(|(label, _)| *label == Label::Quiescence);
     if !is_quiet && node.send.is_none() {
-        arcs.push(labelled(
+        arcs.push(labelled_arc(
             cx,
             n,
             &Label::Quiescence,
@@ -100,7 +100,7 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
 }
 
 /// The arc along one label.
-fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target: ArcTarget) -> CaseArc {
+fn labelled_arc(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target: ArcTarget) -> CaseArc {
     let (gate, fields, guard) = match label {
         Label::Quiescence | Label::Delay(_) => (None, Vec::new(), cx.pool.tt()),
         Label::Input(gate, values) | Label::Output(gate, values) => {
@@ -114,7 +114,7 @@ fn labelled(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target: Arc
 
 fn fields(cx: &mut Ctx<'_>, n: u32, gate: GateId) -> Vec<VarId> {
     let bases = cx.sts.gates[gate].fields.clone();
-    bases.into_iter().map(|field| cx.pool.indexed(field, n)).collect()
+    bases.into_iter().map(|field| cx.pool.indexed_var(field, n)).collect()
 }
 
 fn equal(cx: &mut Ctx<'_>, fields: &[VarId], values: &[Value]) -> Term {

@@ -25,16 +25,16 @@ pub(super) struct TimedInput<'f> {
 /// A stimulus that satisfies the guard of `input` where `facts` are known.
 pub(super) fn stimulus(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     facts: &[Term],
     input: &TimedInput<'_>,
     sending: Sending,
 ) -> Option<CaseStimulus> {
     let mut question = facts.to_vec();
     question.extend(cx.pool.conjuncts(input.guard));
-    let valuation = match at_border(cx, asker, &question, input, sending) {
+    let valuation = match at_border(cx, guard_solver, &question, input, sending) {
         Some(valuation) => valuation,
-        None => asker.values(cx, &question)?,
+        None => guard_solver.values(cx, &question)?,
     };
     let value = |var: &VarId| {
         let default = cx.pool.default_value(cx.pool.var_info(*var).sort);
@@ -43,7 +43,7 @@ pub(super) fn stimulus(
     let values: Vec<Value> = input.fields.iter().map(value).collect();
     let delay = value(&input.delay).as_real().cloned().unwrap_or(Rational::ZERO);
     let chosen = CaseStimulus { delay, values, always: false };
-    let always = fits_always(cx, asker, facts, input, &chosen);
+    let always = fits_always(cx, guard_solver, facts, input, &chosen);
     Some(CaseStimulus { always, ..chosen })
 }
 
@@ -51,7 +51,7 @@ pub(super) fn stimulus(
 /// latest of them, as `sending` says.
 fn at_border(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     question: &[Term],
     input: &TimedInput<'_>,
     sending: Sending,
@@ -62,7 +62,7 @@ fn at_border(
         let waited = cx.pool.var(delay);
         let mut facts = question.to_vec();
         facts.extend([cx.pool.eq(waited, instant), cx.pool.le(zero, waited)]);
-        asker.values(cx, &facts)
+        guard_solver.values(cx, &facts)
     };
     if let (Sending::Soonest, Some(at_once)) = (sending, at(cx, zero)) {
         return Some(at_once);
@@ -87,7 +87,7 @@ fn at_border(
 /// decide.
 fn fits_always(
     cx: &mut Ctx<'_>,
-    asker: &mut GuardSolver,
+    guard_solver: &mut GuardSolver,
     facts: &[Term],
     input: &TimedInput<'_>,
     chosen: &CaseStimulus,
@@ -101,5 +101,5 @@ fn fits_always(
     let fails = cx.pool.not(guard);
     let mut question = facts.to_vec();
     question.push(fails);
-    asker.decide(cx, &question) == SolverDecision::Unsat
+    guard_solver.decide(cx, &question) == SolverDecision::Unsat
 }

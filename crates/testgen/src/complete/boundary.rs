@@ -9,7 +9,7 @@ use ioxide_model::term::{Term, TermNode, VarId};
 use ioxide_symex::Ctx;
 
 /// The comparisons of numbers in `formula` that mention `fields`, moved by up to `width`; none if that is 0.
-pub(super) fn moved(cx: &mut Ctx<'_>, formula: Term, fields: &[VarId], width: u32) -> Vec<Term> {
+pub(super) fn move_comparisons(cx: &mut Ctx<'_>, formula: Term, fields: &[VarId], width: u32) -> Vec<Term> {
     if width == 0 {
         return Vec::new();
     }

@@ -73,25 +73,27 @@ impl Claim {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let is_sure = self.detours == 0 || self.bound == self.states;
-        let is_nothing_missing =
-            self.left_out == 0 && self.missed == 0 && self.infeasible == 0 && self.uncovered().is_empty();
+        let is_nothing_missing = self.left_out == 0
+            && self.missed == 0
+            && self.infeasible == 0
+            && self.uncovered_updates().is_empty();
         self.is_exact && is_nothing_missing && is_sure
     }
 
     /// The wrong updates that are not covered, in words.
-    fn uncovered(&self) -> &[String] {
+    fn uncovered_updates(&self) -> &[String] {
         self.updates.as_ref().map_or(&[], |updates| &updates.uncovered)
     }
 
     /// The claim in sentences: the faults that are found, the assumptions, then the gaps.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let mut all = vec![self.found()];
+        let mut all = vec![self.claim_text()];
         all.push(format!(
             "A system of this fault domain behaves like a machine with at most {} over the {}: \
              it treats inputs of one class alike.",
-            counted(self.bound, "state", "states"),
-            counted(self.inputs, "input class", "input classes")
+            count_text(self.bound, "state", "states"),
+            count_text(self.inputs, "input class", "input classes")
         ));
         all.push(match self.boundary {
             0 => "Its guards are made of the conditions of the model's own guards.".into(),
@@ -101,7 +103,7 @@ impl Claim {
         });
         all.push(format!(
             "Its answers are the {} of the model, in terms of variables and fields, or anything else.",
-            counted(self.answers.len(), "answer", "answers")
+            count_text(self.answers.len(), "answer", "answers")
         ));
         all.extend(self.about_updates());
         if self.waits {
@@ -125,9 +127,9 @@ impl Claim {
             "Its updates are the model's; or all else is right, and one transition treats one variable wrongly: it \
              assigns nothing to it, or what another transition assigns to it. Of {}, the tests find {}; {} no \
              difference",
-            counted(updates.total, "such fault", "such faults"),
+            count_text(updates.total, "such fault", "such faults"),
             updates.found,
-            counted(updates.unobservable, "makes", "make"),
+            count_text(updates.unobservable, "makes", "make"),
         );
         text.push_str(&match updates.uncovered.len() {
             0 => ".".to_owned(),
@@ -136,13 +138,13 @@ impl Claim {
         Some(text)
     }
 
-    fn found(&self) -> String {
+    fn claim_text(&self) -> String {
         if !self.only.is_empty() {
             return format!(
                 "Every system of the fault domain fails a test that gives one of the {} answers of {} where the \
                  model does not, or does not give it where the model does.",
                 self.critical.len(),
-                listed(&self.only)
+                list_names(&self.only)
             );
         }
         let is_whole = self.is_exact && self.left_out == 0;
@@ -162,13 +164,13 @@ impl Claim {
             );
         }
         if self.left_out > 0 {
-            let pairs = counted(self.left_out, "pair", "pairs");
+            let pairs = count_text(self.left_out, "pair", "pairs");
             gaps.push(format!("{pairs} of a state and an input class {} left out.", are(self.left_out)));
         }
         if self.unspecified > 0 {
             gaps.push(format!(
                 "{} of a state and an input class {} not mentioned by the model, and not tested.",
-                counted(self.unspecified, "pair", "pairs"),
+                count_text(self.unspecified, "pair", "pairs"),
                 are(self.unspecified)
             ));
         }
@@ -176,30 +178,30 @@ impl Claim {
             gaps.push(format!(
                 "{} can be executed only after a detour that leads back to the start; that a system is in its \
                  first state again then is assumed where it has extra states.",
-                counted(self.detours, "word", "words")
+                count_text(self.detours, "word", "words")
             ));
         }
         if self.infeasible > 0 {
-            let words = counted(self.infeasible, "word", "words");
+            let words = count_text(self.infeasible, "word", "words");
             let they = if self.infeasible == 1 { "it is" } else { "they are" };
             gaps.push(format!("For {words} no values were found: {they} left out."));
         }
         if self.missed > 0 {
             gaps.push(format!(
                 "At {} no values were found that tell another answer of the model from the right one.",
-                counted(self.missed, "step", "steps")
+                count_text(self.missed, "step", "steps")
             ));
         }
         if self.fragile > 0 {
             gaps.push(format!(
                 "At {} another answer of the model may have the values of the right one by chance; {} of them {} \
                  tested where they differ, and the machine does not rely on them.",
-                counted(self.fragile, "place", "places"),
+                count_text(self.fragile, "place", "places"),
                 self.fragile - self.untold,
                 are(self.fragile - self.untold)
             ));
         }
-        let uncovered = self.uncovered();
+        let uncovered = self.uncovered_updates();
         gaps.extend(uncovered.iter().take(SHOWN_UPDATES).map(|fault| format!("Not covered: {fault}.")));
         if uncovered.len() > SHOWN_UPDATES {
             gaps.push(format!("Not covered: {} more wrong updates.", uncovered.len() - SHOWN_UPDATES));
@@ -208,7 +210,7 @@ impl Claim {
     }
 }
 
-fn counted(n: usize, one: &str, several: &str) -> String {
+fn count_text(n: usize, one: &str, several: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { several })
 }
 
@@ -216,6 +218,6 @@ fn are(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
 }
 
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -95,7 +95,9 @@ impl<'a> Concretiser<'a> {
             if attempt >= self.values && open.is_empty() {
                 break;
             }
-            let Some(test) = self.drawn(cx, &places).or_else(|| self.any(cx, word, &places)) else { break };
+            let Some(test) = self.draw_values(cx, &places).or_else(|| self.any(cx, word, &places)) else {
+                break;
+            };
             let left = self.open_after(cx, &places, &test, &open);
             let is_new = !found.tests.contains(&test);
             if is_new && (attempt < self.values || left.len() < open.len()) {
@@ -107,7 +109,7 @@ impl<'a> Concretiser<'a> {
             return None;
         }
         while let Some(goal) = open.first().copied() {
-            let asked = self.asked(cx, &places, Some(goal)).test();
+            let asked = self.solve_word(cx, &places, Some(goal)).test();
             let before = open.len();
             if let Some(test) = asked {
                 open = self.open_after(cx, &places, &test, &open);
@@ -127,7 +129,7 @@ impl<'a> Concretiser<'a> {
     /// found.
     pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
         let places = self.places(word)?;
-        let test = self.asked(cx, &places, Some((places.len().checked_sub(1)?, answer))).test()?;
+        let test = self.solve_word(cx, &places, Some((places.len().checked_sub(1)?, answer))).test()?;
         self.note(cx, &places, &test);
         Some(test)
     }
@@ -181,7 +183,7 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Values drawn step by step.
-    fn drawn(&mut self, cx: &mut Ctx<'_>, places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
+    fn draw_values(&mut self, cx: &mut Ctx<'_>, places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
         let mut state = self.abstraction.start.values.clone();
         let mut test = Vec::new();
         for place in places {
@@ -224,7 +226,7 @@ impl<'a> Concretiser<'a> {
 
     /// Asks the solver for values of `word`. If there are none, the shortest beginning without values is kept.
     fn any(&mut self, cx: &mut Ctx<'_>, word: &[usize], places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
-        match self.asked(cx, places, None) {
+        match self.solve_word(cx, places, None) {
             AskedValues::Test(test) => return Some(test),
             AskedValues::Unknown => return None,
             AskedValues::Impossible => (),
@@ -234,7 +236,7 @@ impl<'a> Concretiser<'a> {
         let (mut possible, mut impossible) = (0, word.len());
         while possible + 1 < impossible {
             let middle = usize::midpoint(possible, impossible);
-            match self.asked(cx, &places[..middle], None) {
+            match self.solve_word(cx, &places[..middle], None) {
                 AskedValues::Impossible => impossible = middle,
                 AskedValues::Test(_) | AskedValues::Unknown => possible = middle,
             }
@@ -244,7 +246,12 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Asks the solver for values of the whole word, such that the rival of `goal` differs, if there is a goal.
-    fn asked(&self, cx: &mut Ctx<'_>, places: &[WordPlace<'a>], goal: Option<(usize, usize)>) -> AskedValues {
+    fn solve_word(
+        &self,
+        cx: &mut Ctx<'_>,
+        places: &[WordPlace<'a>],
+        goal: Option<(usize, usize)>,
+    ) -> AskedValues {
         let mut names = Substitution::new();
         for (var, value) in self.abstraction.start.values.iter() {
             names.set(var, cx.pool.value(value.clone()));
@@ -256,7 +263,7 @@ impl<'a> Concretiser<'a> {
             let class = &self.abstraction.inputs[place.input];
             let number = FIRST_COPY + u32::try_from(step).unwrap_or(u32::MAX - FIRST_COPY);
             let fields = &sts.gates[class.gate].fields;
-            let vars: Vec<_> = fields.iter().map(|&field| cx.pool.indexed(field, number)).collect();
+            let vars: Vec<_> = fields.iter().map(|&field| cx.pool.indexed_var(field, number)).collect();
             for (&field, &var) in fields.iter().zip(&vars) {
                 names.set(field, cx.pool.var(var));
             }
@@ -325,7 +332,7 @@ impl<'a> ClassWalk<'a> {
 
     /// Follows the first outcome whose answer is `said`, and returns the name of that answer in the machine; `None` if
     /// no outcome has it.
-    pub fn answered(
+    pub fn follow_answer(
         &mut self,
         cx: &Ctx<'_>,
         input: usize,

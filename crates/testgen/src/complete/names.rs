@@ -12,25 +12,25 @@ use super::{Abstraction, ClassStep};
 use crate::abstraction::SILENCE;
 
 /// Names the classes and fixes the terms of answers.
-pub(super) fn give(cx: &mut Ctx<'_>, found: &mut Abstraction) {
-    for state in 0..found.states.len() {
-        let (loc, facts) = (found.states[state].loc, found.states[state].facts.clone());
-        let short = shortened(cx, &facts);
+pub(super) fn give(cx: &mut Ctx<'_>, abstraction: &mut Abstraction) {
+    for state in 0..abstraction.states.len() {
+        let (loc, facts) = (abstraction.states[state].loc, abstraction.states[state].facts.clone());
+        let short = shorten_facts(cx, &facts);
         let location = cx.sts.locations[loc].name.to_string();
-        found.states[state].name = with_conditions(cx, location, &short);
+        abstraction.states[state].name = with_conditions(cx, location, &short);
     }
-    for input in 0..found.inputs.len() {
-        let (gate, when) = (found.inputs[input].gate, found.inputs[input].when);
+    for input in 0..abstraction.inputs.len() {
+        let (gate, when) = (abstraction.inputs[input].gate, abstraction.inputs[input].when);
         let conjuncts = cx.pool.conjuncts(when);
-        let short = shortened(cx, &conjuncts);
+        let short = shorten_facts(cx, &conjuncts);
         let gate = cx.sts.gates[gate].name.to_string();
-        found.inputs[input].name = with_conditions(cx, gate, &short);
+        abstraction.inputs[input].name = with_conditions(cx, gate, &short);
     }
-    make_unique(found.states.iter_mut().map(|state| &mut state.name));
-    make_unique(found.inputs.iter_mut().map(|input| &mut input.name));
-    for state in 0..found.states.len() {
-        for input in 0..found.inputs.len() {
-            fix_answers(cx, found, state, input);
+    make_unique(abstraction.states.iter_mut().map(|state| &mut state.name));
+    make_unique(abstraction.inputs.iter_mut().map(|input| &mut input.name));
+    for state in 0..abstraction.states.len() {
+        for input in 0..abstraction.inputs.len() {
+            fix_answers(cx, abstraction, state, input);
         }
     }
 }
@@ -54,8 +54,8 @@ fn make_unique<'n>(names: impl Iterator<Item = &'n mut String>) {
 
 /// Returns an equivalent condition with fewer facts: the values of variables that it fixes, then the facts that do not
 /// follow.
-fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
-    let mut known: Vec<Term> = fixed(cx, facts);
+fn shorten_facts(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
+    let mut known: Vec<Term> = fixed_equations(cx, facts);
     let mut rest: Vec<Term> = facts.to_vec();
     let mut at = 0;
     while at < rest.len() {
@@ -72,7 +72,7 @@ fn shortened(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
 }
 
 /// The equations `variable == value` that follow from `facts`.
-fn fixed(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
+fn fixed_equations(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     let vars: Vec<VarId> = cx.pool.free_vars_of(facts);
     let values = fixed_values(cx, facts);
     let mut found = Vec::new();
@@ -105,10 +105,10 @@ pub(super) fn fixed_values(cx: &mut Ctx<'_>, facts: &[Term]) -> Substitution {
 }
 
 /// Replaces terms of answers by their values where the classes fix them.
-fn fix_answers(cx: &mut Ctx<'_>, found: &mut Abstraction, state: usize, input: usize) {
-    let mut facts = found.states[state].facts.clone();
-    facts.extend(cx.pool.conjuncts(found.inputs[input].when));
-    let ClassStep::Taken(outcomes) = &mut found.steps[state][input] else { return };
+fn fix_answers(cx: &mut Ctx<'_>, abstraction: &mut Abstraction, state: usize, input: usize) {
+    let mut facts = abstraction.states[state].facts.clone();
+    facts.extend(cx.pool.conjuncts(abstraction.inputs[input].when));
+    let ClassStep::Taken(outcomes) = &mut abstraction.steps[state][input] else { return };
     for said in outcomes.iter_mut().flat_map(|outcome| &mut outcome.said) {
         if !said.is_loose {
             said.values.iter_mut().for_each(|term| *term = constant(cx, &facts, *term));

@@ -66,7 +66,7 @@ pub fn paths_after(
     let walk = ReactionWalk {
         loc: switch.target,
         facts: cx.pool.conjuncts(switch.guard),
-        store: updated(cx, &store, switch, &names),
+        store: update_store(cx, &store, switch, &names),
         said: Vec::new(),
         switches: vec![id],
         loose: Vec::new(),
@@ -106,7 +106,7 @@ fn identity(cx: &mut Ctx<'_>) -> Vec<(VarId, Term)> {
 }
 
 /// Returns the store after the update of `switch`, with `names` for the variables and fields in it.
-fn updated(
+fn update_store(
     cx: &mut Ctx<'_>,
     store: &[(VarId, Term)],
     switch: &Switch,
@@ -130,7 +130,7 @@ struct PathSearch<'c> {
 impl PathSearch<'_> {
     /// Ends `walk` where it can be silent, and extends it where the model can send an output or take an internal step.
     fn settle(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk) -> Result<(), NoAbstraction> {
-        if let Some(halted) = cx.halted() {
+        if let Some(halted) = cx.halt_reason() {
             return Err(NoAbstraction::Halted(halted));
         }
         let location = || cx.sts.locations[walk.loc].name.to_string();
@@ -188,7 +188,7 @@ impl PathSearch<'_> {
         if !self.is_possible(cx, &next.facts, &switch.label)? {
             return Ok(());
         }
-        next.store = updated(cx, &walk.store, switch, &message.names);
+        next.store = update_store(cx, &walk.store, switch, &message.names);
         next.loose.extend(message.loose.iter().map(|&var| (var, id)));
         if cx.sts.kind_of(switch) == GateKind::Output {
             let is_loose = !message.loose.is_empty();
@@ -223,7 +223,7 @@ impl OutputFields {
         let mut names: Substitution = walk.store.iter().copied().collect();
         let mut vars = Vec::new();
         for &field in fields {
-            let var = cx.pool.indexed(field, number);
+            let var = cx.pool.indexed_var(field, number);
             names.set(field, cx.pool.var(var));
             vars.push(var);
         }

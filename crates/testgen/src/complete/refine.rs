@@ -31,7 +31,7 @@ use super::{
 /// Condition classes whose stores all have inputs of the same classes, input classes speaking of the fields alone
 /// where the stores allow it, else relative to the store; condition classes in which an input class may be empty for
 /// some stores; a bounded one.
-pub(super) fn refined(
+pub(super) fn refine_abstraction(
     cx: &mut Ctx<'_>,
     boundary: u32,
     limits: &ClassLimits,
@@ -64,7 +64,7 @@ pub(super) fn refined(
         refiner = ClassRefiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
         order = refiner.settle(cx, &start)?;
     }
-    let found = refiner.gathered(cx, &order, start, preamble);
+    let found = refiner.gather_classes(cx, &order, start, preamble);
     if found.inputs.is_empty() { Err(NoAbstraction::NoInput) } else { Ok(found) }
 }
 
@@ -206,7 +206,7 @@ impl<'l> ClassRefiner<'l> {
                 if !self.parts[part].is_alive || self.parts[part].is_idle {
                     continue;
                 }
-                if let Some(halted) = cx.halted() {
+                if let Some(halted) = cx.halt_reason() {
                     return Err(NoAbstraction::Halted(halted));
                 }
                 if self.split_pair(cx, block, part)? {
@@ -288,7 +288,7 @@ impl<'l> ClassRefiner<'l> {
         }
         for path in &found {
             let gate = sts.switches[path.switches[0]].gate;
-            for atom in boundary::moved(cx, path.when, &sts.gates[gate].fields, self.boundary) {
+            for atom in boundary::move_comparisons(cx, path.when, &sts.gates[gate].fields, self.boundary) {
                 let atom = self.absolute(cx, block, atom);
                 was_divided |= self.divide(cx, gate, atom);
             }
@@ -328,7 +328,7 @@ impl<'l> ClassRefiner<'l> {
                 ClassTruth::All => (),
                 ClassTruth::Some => {
                     let conjuncts = cx.pool.conjuncts(path.when);
-                    return Err(self.undecided(cx, block, gate, &facts, &conjuncts));
+                    return Err(self.find_cut(cx, block, gate, &facts, &conjuncts));
                 }
                 ClassTruth::None | ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
@@ -380,7 +380,7 @@ impl<'l> ClassRefiner<'l> {
             match holds(cx, facts, all) {
                 ClassTruth::All => return Ok(id),
                 ClassTruth::None => (),
-                ClassTruth::Some => return Err(self.undecided(cx, block, gate, facts, &then)),
+                ClassTruth::Some => return Err(self.find_cut(cx, block, gate, facts, &then)),
                 ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
         }
@@ -388,7 +388,7 @@ impl<'l> ClassRefiner<'l> {
     }
 
     /// Returns the cut by the first of `conjuncts` that holds for some members only.
-    fn undecided(
+    fn find_cut(
         &self,
         cx: &mut Ctx<'_>,
         block: usize,
@@ -466,7 +466,7 @@ impl<'l> ClassRefiner<'l> {
 
     /// Returns the abstraction of the classes that are reached; input classes with equal reactions are merged, unless
     /// boundaries are to be tested.
-    fn gathered(
+    fn gather_classes(
         &self,
         cx: &mut Ctx<'_>,
         order: &[usize],

@@ -40,24 +40,26 @@ impl ClassAnswers {
 }
 
 /// Groups the answers to every input class.
-pub(super) fn grouped(cx: &mut Ctx<'_>, found: &Abstraction) -> Vec<ClassAnswers> {
-    (0..found.inputs.len()).map(|input| of_class(cx, found, input)).collect()
+pub(super) fn group_answers(cx: &mut Ctx<'_>, abstraction: &Abstraction) -> Vec<ClassAnswers> {
+    (0..abstraction.inputs.len()).map(|input| of_class(cx, abstraction, input)).collect()
 }
 
-fn of_class(cx: &mut Ctx<'_>, found: &Abstraction, input: usize) -> ClassAnswers {
-    let states = 0..found.states.len();
-    let all: BTreeSet<Vec<SaidMessage>> =
-        states.flat_map(|state| found.outcomes(state, input)).map(|outcome| outcome.said.clone()).collect();
+fn of_class(cx: &mut Ctx<'_>, abstraction: &Abstraction, input: usize) -> ClassAnswers {
+    let states = 0..abstraction.states.len();
+    let all: BTreeSet<Vec<SaidMessage>> = states
+        .flat_map(|state| abstraction.outcomes(state, input))
+        .map(|outcome| outcome.said.clone())
+        .collect();
     let all: Vec<_> = all.into_iter().collect();
     let mut answers = ClassAnswers { groups: (0..all.len()).collect(), all, fragile: Vec::new() };
-    for state in 0..found.states.len() {
-        let ClassStep::Taken(outcomes) = &found.steps[state][input] else { continue };
+    for state in 0..abstraction.states.len() {
+        let ClassStep::Taken(outcomes) = &abstraction.steps[state][input] else { continue };
         let right: Vec<usize> = outcomes.iter().filter_map(|outcome| answers.number(&outcome.said)).collect();
         // Whichever of several the system gives is right.
         right.windows(2).for_each(|pair| answers.join(pair[0], pair[1]));
         for &one in &right {
             for other in (0..answers.all.len()).filter(|other| !right.contains(other)) {
-                compare(cx, found, (state, input), &mut answers, one, other);
+                compare(cx, abstraction, (state, input), &mut answers, one, other);
             }
         }
     }
@@ -67,13 +69,13 @@ fn of_class(cx: &mut Ctx<'_>, found: &Abstraction, input: usize) -> ClassAnswers
 /// Joins two answers that are not surely different where `one` is right.
 fn compare(
     cx: &mut Ctx<'_>,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     (state, input): (usize, usize),
     answers: &mut ClassAnswers,
     one: usize,
     other: usize,
 ) {
-    let class = &found.inputs[input];
+    let class = &abstraction.inputs[input];
     let differs = difference(cx, &answers.all[one], &answers.all[other]);
     if cx.pool.is_true(differs) {
         return;
@@ -83,7 +85,7 @@ fn compare(
     let possible = cx.pool.exists(&sts.gates[class.gate].fields, both);
     let possible = eliminate(cx.pool, possible);
     let some = cx.pool.exists(&sts.gates[class.gate].fields, class.when);
-    let mut facts = found.states[state].facts.clone();
+    let mut facts = abstraction.states[state].facts.clone();
     facts.push(eliminate(cx.pool, some));
     match holds(cx, &facts, possible) {
         ClassTruth::All => return,

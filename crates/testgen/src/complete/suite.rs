@@ -152,7 +152,8 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
         let what = found.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
         return Err(NoAbstraction::Undecided { what }.into());
     }
-    let machine = Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.minimised();
+    let machine =
+        Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.merge_equivalent_states();
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;
     let inputs = numbers(&found, &machine);
@@ -200,7 +201,7 @@ fn wanted_switches(cx: &Ctx<'_>, names: &[String]) -> Result<BTreeSet<SwitchId>,
 /// The answers of the machine where a wanted switch is taken; `None` if all answers matter.
 fn critical_answers(
     cx: &Ctx<'_>,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     machine: &Mealy,
     wanted: &BTreeSet<SwitchId>,
 ) -> Option<Vec<OutputId>> {
@@ -208,11 +209,11 @@ fn critical_answers(
         return None;
     }
     let mut names = BTreeSet::new();
-    for state in 0..found.states.len() {
-        for input in 0..found.inputs.len() {
-            for outcome in found.outcomes(state, input) {
+    for state in 0..abstraction.states.len() {
+        for input in 0..abstraction.inputs.len() {
+            for outcome in abstraction.outcomes(state, input) {
                 if outcome.switches.iter().any(|id| wanted.contains(id)) {
-                    names.insert(found.answer(cx, input, &outcome.said, AnswerNames::Grouped));
+                    names.insert(abstraction.answer(cx, input, &outcome.said, AnswerNames::Grouped));
                 }
             }
         }
@@ -257,40 +258,40 @@ fn method_words(spec: &SuiteModel, config: &CompleteConfig) -> Result<Vec<Word>,
 }
 
 /// The position of each input of the machine in the abstraction.
-fn numbers(found: &Abstraction, machine: &Mealy) -> Vec<usize> {
-    let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
+fn numbers(abstraction: &Abstraction, machine: &Mealy) -> Vec<usize> {
+    let number = |name: &String| abstraction.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
     machine.names().inputs.iter().map(number).collect()
 }
 
 fn with_values(
     cx: &mut Ctx<'_>,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     config: &CompleteConfig,
     words: &[Vec<usize>],
     claim: &mut Claim,
 ) -> Result<Vec<Vec<Label>>, NoCompleteSuite> {
-    let mut concretiser = Concretiser::new(found, config.values, config.seed);
+    let mut concretiser = Concretiser::new(abstraction, config.values, config.seed);
     // Many words may need a detour, and the detours are the same for all.
-    let detours = LazyCell::new(|| ways_to(found, found.initial));
+    let detours = LazyCell::new(|| ways_to(abstraction, abstraction.initial));
     let mut tests = Vec::new();
     for word in words {
-        if let Some(halted) = cx.halted() {
+        if let Some(halted) = cx.halt_reason() {
             return Err(NoAbstraction::Halted(halted).into());
         }
-        let Some(concrete) = executed(cx, &detours, &mut concretiser, word, claim) else {
+        let Some(concrete) = concretise_word(cx, &detours, &mut concretiser, word, claim) else {
             claim.infeasible += 1;
             continue;
         };
         claim.missed += concrete.missed;
         tests.extend(concrete.tests);
     }
-    tests.extend(told_apart(cx, found, &mut concretiser, claim));
+    tests.extend(told_apart(cx, abstraction, &mut concretiser, claim));
     Ok(tests)
 }
 
 /// Returns `word` with values, after a detour back to the initial condition class if it cannot be executed from the
 /// start.
-fn executed(
+fn concretise_word(
     cx: &mut Ctx<'_>,
     detours: &LazyCell<Vec<Vec<usize>>, impl FnOnce() -> Vec<Vec<usize>>>,
     concretiser: &mut Concretiser<'_>,
@@ -309,18 +310,18 @@ fn executed(
 /// Returns tests that distinguish answers with possibly equal values, on some way to the place where they may differ.
 fn told_apart(
     cx: &mut Ctx<'_>,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     concretiser: &mut Concretiser<'_>,
     claim: &mut Claim,
 ) -> Vec<Vec<Label>> {
     let mut tests = Vec::new();
-    for input in 0..found.inputs.len() {
-        for &(state, answer) in &found.answers[input].fragile {
+    for input in 0..abstraction.inputs.len() {
+        for &(state, answer) in &abstraction.answers[input].fragile {
             claim.fragile += 1;
             if concretiser.has_told(state, input, answer) {
                 continue;
             }
-            let ways = ways_to(found, state);
+            let ways = ways_to(abstraction, state);
             let test = ways.into_iter().find_map(|mut word| {
                 word.push(input);
                 concretiser.telling(cx, &word, answer)
@@ -335,15 +336,15 @@ fn told_apart(
 }
 
 /// Words that lead to `state`, shortest first, detours included.
-fn ways_to(found: &Abstraction, state: usize) -> Vec<Vec<usize>> {
+fn ways_to(abstraction: &Abstraction, state: usize) -> Vec<Vec<usize>> {
     let mut ways = Vec::new();
-    let mut words = vec![(found.initial, Vec::new())];
+    let mut words = vec![(abstraction.initial, Vec::new())];
     let mut next = 0;
     while ways.len() < MAX_WAYS && next < words.len().min(MAX_WORDS) {
         let (at, word): (usize, Vec<usize>) = words[next].clone();
         next += 1;
-        for input in 0..found.inputs.len() {
-            if let Some(outcome) = found.outcomes(at, input).first() {
+        for input in 0..abstraction.inputs.len() {
+            if let Some(outcome) = abstraction.outcomes(at, input).first() {
                 words.push((outcome.target, [word.as_slice(), &[input]].concat()));
             }
         }
@@ -355,7 +356,7 @@ fn ways_to(found: &Abstraction, state: usize) -> Vec<Vec<usize>> {
 }
 
 fn claim(
-    found: &Abstraction,
+    abstraction: &Abstraction,
     machine: &Mealy,
     config: &CompleteConfig,
     critical: Option<&[OutputId]>,
@@ -364,12 +365,12 @@ fn claim(
     Claim {
         states: machine.n_states(),
         bound: machine.n_states() + config.extra,
-        inputs: found.inputs.len(),
+        inputs: abstraction.inputs.len(),
         answers: outputs.iter().cloned().collect(),
         boundary: config.boundary,
-        is_exact: found.is_exact,
-        left_out: found.n_left_out(),
-        unspecified: found.n_unspecified(),
+        is_exact: abstraction.is_exact,
+        left_out: abstraction.n_left_out(),
+        unspecified: abstraction.n_unspecified(),
         method: "",
         only: config.only.clone(),
         critical: critical.unwrap_or_default().iter().map(|&output| outputs[output].clone()).collect(),

@@ -109,12 +109,12 @@ pub fn wrong_updates(cx: &mut Ctx<'_>) -> Vec<WrongUpdate> {
     // What all transitions assign to each variable, once.
     let mut values: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); vars.len()];
     for (&var, values) in vars.iter().zip(&mut values) {
-        values.extend(sts.switches.iter().filter_map(|switch| assigned(switch, var)));
+        values.extend(sts.switches.iter().filter_map(|switch| assigned_value(switch, var)));
     }
     let mut all = Vec::new();
     for (id, switch) in sts.switches.iter_enumerated() {
         for (&var, values) in vars.iter().zip(&values) {
-            let (right, own) = (assigned(switch, var), cx.pool.var(var));
+            let (right, own) = (assigned_value(switch, var), cx.pool.var(var));
             let mut wrong: BTreeSet<Option<Term>> = BTreeSet::new();
             for &value in values {
                 wrong.extend(in_message(cx, sts, switch, value).map(Some));
@@ -132,7 +132,7 @@ pub fn wrong_updates(cx: &mut Ctx<'_>) -> Vec<WrongUpdate> {
 }
 
 /// The value that `switch` assigns to `var`.
-fn assigned(switch: &Switch, var: VarId) -> Option<Term> {
+fn assigned_value(switch: &Switch, var: VarId) -> Option<Term> {
     switch.update.iter().find(|(target, _)| *target == var).map(|&(_, term)| term)
 }
 
@@ -142,7 +142,7 @@ fn in_message(cx: &mut Ctx<'_>, sts: &Sts, switch: &Switch, term: Term) -> Optio
     let fields = &sts.gates[switch.gate].fields;
     let mut names = Substitution::new();
     for var in cx.pool.free_vars(term) {
-        if fields.contains(&var) || sts.stored().any(|stored| stored == var) {
+        if fields.contains(&var) || sts.stored_vars().any(|stored| stored == var) {
             continue;
         }
         let wanted = cx.pool.var_info(var);
@@ -167,7 +167,7 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     let mut tree = TestTree::new(cx);
     if !faults.is_empty() {
         for test in tests.iter() {
-            if let Some(halted) = cx.halted() {
+            if let Some(halted) = cx.halt_reason() {
                 return Err(halted);
             }
             tree.insert(cx, test);
@@ -175,7 +175,7 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     }
     let mut search = FaultSearch::default();
     for fault in faults {
-        if let Some(halted) = cx.halted() {
+        if let Some(halted) = cx.halt_reason() {
             return Err(halted);
         }
         let switch = fault.apply(cx);
@@ -195,7 +195,7 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     }
     coverage.uncovered.extend(beyond.into_iter().map(|fault| (fault, WhyUncovered::TooMany)));
     // An answer that was cut short by the end of the time is no answer.
-    cx.halted().map_or(Ok(coverage), Err)
+    cx.halt_reason().map_or(Ok(coverage), Err)
 }
 
 /// The answer of a search for a fault that no test finds so far.

@@ -221,7 +221,7 @@ impl TestTree {
         while let Some((node, before)) = todo.pop() {
             n_nodes += 1;
             if n_nodes.is_multiple_of(NODES_PER_CHECK)
-                && let Some(halted) = cx.halted()
+                && let Some(halted) = cx.halt_reason()
             {
                 return Err(halted);
             }

@@ -41,16 +41,16 @@ impl ClockLimits {
     }
 
     /// Returns the cases of `pair` in which every clock is within its limit or has its value beyond.
-    pub fn split(&self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
+    pub fn split(&self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
         if self.imp.is_empty() && self.spec.is_empty() {
-            return vec![(pair, doubt)];
+            return vec![(state, doubt)];
         }
-        let case = BranchCase { path: pair.path.clone(), doubt };
+        let case = BranchCase { path: state.path.clone(), doubt };
         let mut found = Vec::new();
-        for (case, imp) in split_side(cx, &self.imp, case, pair.imp.clone()) {
-            for (case, spec) in split_side(cx, &self.spec, case, pair.spec.clone()) {
+        for (case, imp) in split_side(cx, &self.imp, case, state.imp.clone()) {
+            for (case, spec) in split_side(cx, &self.spec, case, state.spec.clone()) {
                 found.push((
-                    ProductState { imp: imp.clone(), spec, path: case.path, fresh: pair.fresh },
+                    ProductState { imp: imp.clone(), spec, path: case.path, fresh: state.fresh },
                     case.doubt,
                 ));
             }
@@ -186,7 +186,7 @@ fn limit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId) -> Option<Rational> {
             Some(greatest)
         }
         TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b) if cx.pool.sort(a).is_numeric() => {
-            compared(cx, a, b, clock)
+            greatest_crossing(cx, a, b, clock)
         }
         TermNode::Exists(_, body) => limit_in(cx, body, clock),
         _ => None,
@@ -194,7 +194,7 @@ fn limit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId) -> Option<Rational> {
 }
 
 /// The greatest value of `clock` at which `a` and `b` are equal.
-fn compared(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational> {
+fn greatest_crossing(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational> {
     let difference = cx.pool.sub(a, b);
     let (low, high, factor) = span(cx, difference, clock)?;
     if factor.is_zero() {

@@ -34,7 +34,7 @@ pub(crate) fn cases(
 ) -> Result<Vec<(BranchCase, Vec<bool>)>, TooMany> {
     let mut open = vec![(case.clone(), Vec::with_capacity(guards.len()))];
     for &guard in guards {
-        if cx.halted().is_some() {
+        if cx.halt_reason().is_some() {
             return Err(TooMany);
         }
         let mut next = Vec::with_capacity(open.len());
@@ -70,7 +70,7 @@ fn speaks_of_reals(cx: &Ctx<'_>, guard: Term) -> bool {
 
 /// The parts of `case` in which `guard` is true or not, each a conjunction: what is known of clocks stays a zone.
 pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bool) -> Vec<BranchCase> {
-    if let Some(known) = known(cx, &case.path, guard) {
+    if let Some(known) = known_truth(cx, &case.path, guard) {
         return if known == truth { vec![case.clone()] } else { Vec::new() };
     }
     match (cx.pool.node(guard).clone(), truth) {
@@ -111,7 +111,7 @@ pub(crate) fn fork(
     case: BranchCase,
     guard: Term,
 ) -> (Option<BranchCase>, Option<BranchCase>) {
-    match known(cx, &case.path, guard) {
+    match known_truth(cx, &case.path, guard) {
         Some(true) => return (Some(case), None),
         Some(false) => return (None, Some(case)),
         None => (),
@@ -142,7 +142,7 @@ pub(crate) fn assume(cx: &mut Ctx<'_>, case: &BranchCase, fact: Term) -> Option<
 }
 
 /// The truth of `guard` if it is a constant or follows from single conjuncts of the path.
-fn known(cx: &mut Ctx<'_>, path: &[Term], guard: Term) -> Option<bool> {
+fn known_truth(cx: &mut Ctx<'_>, path: &[Term], guard: Term) -> Option<bool> {
     if let Some(value) = cx.pool.as_value(guard) {
         return value.as_bool();
     }

@@ -73,15 +73,15 @@ impl<'s> ConcretePass<'s> {
             let mut asked = false;
             let mut stop = |effort: &SearchEffort| {
                 asked |= watch(effort).is_break();
-                asked || cx.halted().is_some()
+                asked || cx.halt_reason().is_some()
             };
             let found = self.search.run(cx.pool, evaluations, &mut stop);
             let depth = self.unshown.sure_depth(self.search.effort.depth);
             let answer = match found {
-                Some(EnumerationResult::Conforms) => self.exhausted(),
+                Some(EnumerationResult::Conforms) => self.exhausted_answer(),
                 Some(EnumerationResult::Fails(trace)) => {
                     let steps = trace.len();
-                    match (shown_by(cx, product, trace), cx.halted()) {
+                    match (shown_by(cx, product, trace), cx.halt_reason()) {
                         (Ok(witness), _) => ConformAnswer::Fails(Box::new(witness)),
                         (Err(why), halted) => {
                             self.unshown.add(why, steps);
@@ -93,7 +93,7 @@ impl<'s> ConcretePass<'s> {
                 }
                 Some(EnumerationResult::GaveUp) => return ConcreteEnd::GaveUp,
                 None if asked => ConformAnswer::Unknown(ConformDoubt::Stopped),
-                None => match cx.halted() {
+                None => match cx.halt_reason() {
                     Some(halted) => ConformAnswer::Unknown(ConformDoubt::Halted(halted, depth)),
                     None => return ConcreteEnd::Turn,
                 },
@@ -104,7 +104,7 @@ impl<'s> ConcretePass<'s> {
     }
 
     /// Returns the answer of a search that has no state left to explore.
-    fn exhausted(&self) -> ConformAnswer {
+    fn exhausted_answer(&self) -> ConformAnswer {
         match self.unshown.doubt() {
             Some(doubt) => ConformAnswer::Unknown(doubt),
             None if self.search.is_represented() => ConformAnswer::Conforms(ConformProof::Represented),

@@ -18,7 +18,7 @@ use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, SearchEffort};
 use super::witness::{ConformWitness, concrete_start, concretely};
-use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported};
+use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported_reason};
 
 /// The number of symbolic product states before a search state by state is tried instead.
 const SYMBOLIC_FIRST: usize = 500;
@@ -47,8 +47,8 @@ pub fn differences(
 ) -> Result<ModelDifferences, PortMismatch> {
     let product = product(cx, imp, options)?;
     let mut found = CollectedDifferences { places: BTreeSet::new(), witnesses: Vec::new(), limit };
-    if let Some(doubt) = unsupported(&product) {
-        return Ok(found.ended(Some(doubt), SearchEffort::default()));
+    if let Some(doubt) = unsupported_reason(&product) {
+        return Ok(found.into_differences(Some(doubt), SearchEffort::default()));
     }
     let names = CanonicalNames::new(cx, product.imp.sts, product.spec.sts);
     let revisit = ProductRevisit::Never(Widening::Never);
@@ -57,13 +57,13 @@ pub fn differences(
     let (rest, effort) = found.symbolically(cx, &product, &mut pass, near, watch);
     let is_open = rest.as_ref().is_some_and(|doubt| !is_final(&ConformAnswer::Unknown(doubt.clone())));
     if !is_open || found.is_full() {
-        return Ok(found.ended(rest, effort));
+        return Ok(found.into_differences(rest, effort));
     }
     if let Some((rest, effort)) = found.one_by_one(cx, &product, options, watch) {
-        return Ok(found.ended(rest, effort));
+        return Ok(found.into_differences(rest, effort));
     }
     let (rest, effort) = found.symbolically(cx, &product, &mut pass, options.bounds.max_states, watch);
-    Ok(found.ended(rest, effort))
+    Ok(found.into_differences(rest, effort))
 }
 
 /// A place: the gate of the last message, `None` for silence or a delay, and the states that the implementation and the
@@ -77,7 +77,7 @@ struct CollectedDifferences {
 }
 
 impl CollectedDifferences {
-    fn ended(mut self, rest: Option<ConformDoubt>, effort: SearchEffort) -> ModelDifferences {
+    fn into_differences(mut self, rest: Option<ConformDoubt>, effort: SearchEffort) -> ModelDifferences {
         self.witnesses.sort_by_key(|witness| witness.trace.len());
         ModelDifferences { witnesses: self.witnesses, rest, effort }
     }

@@ -36,7 +36,7 @@ pub(crate) struct MemberDelay {
 impl MemberDelay {
     /// The delay before message number `number` of a path.
     pub fn before(cx: &mut Ctx<'_>, number: u32) -> Self {
-        let by = cx.pool.indexed(cx.delay, number);
+        let by = cx.pool.indexed_var(cx.delay, number);
         Self { by: cx.pool.var(by), number }
     }
 
@@ -61,7 +61,7 @@ fn zero(cx: &mut Ctx<'_>) -> Term {
 ///
 /// # Errors
 /// If internal steps do not end while time passes.
-pub(crate) fn elapsed(
+pub(crate) fn elapse_members(
     cx: &mut Ctx<'_>,
     side: &SideSystem<'_>,
     path: &[Term],
@@ -74,7 +74,7 @@ pub(crate) fn elapsed(
     let mut open: Vec<EnteredMember> = members.iter().rev().map(at_start).collect();
     let mut walk = DelayWalk { side, path, delay, on_the_way: 0 };
     while let Some(entered) = open.pop() {
-        found.push(walk.arrived(cx, &entered));
+        found.push(walk.member_at_end(cx, &entered));
         if side.sts.is_timed() {
             open.extend(walk.internal(cx, &entered)?);
         }
@@ -100,7 +100,7 @@ struct DelayWalk<'w, 's> {
 
 impl DelayWalk<'_, '_> {
     /// `entered` at the end of the delay.
-    fn arrived(&self, cx: &mut Ctx<'_>, entered: &EnteredMember) -> MemberAfterDelay {
+    fn member_at_end(&self, cx: &mut Ctx<'_>, entered: &EnteredMember) -> MemberAfterDelay {
         let (side, delay) = (self.side, self.delay);
         let EnteredMember { member: entered, since } = entered;
         if !side.sts.is_timed() {
@@ -109,7 +109,7 @@ impl DelayWalk<'_, '_> {
             return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt(), quiet };
         }
         let waited = cx.pool.sub(delay.by, *since);
-        let member = side.delayed(cx, entered, waited);
+        let member = side.advance_clocks(cx, entered, waited);
         let (before, after) = (side.values(entered), side.values(&member));
         let quiet = side.quiet(cx, entered, &before);
         let later = side.later(cx, &member, &after);
@@ -127,10 +127,10 @@ impl DelayWalk<'_, '_> {
         for &switch in side.internal(entered.loc) {
             let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
             let number = number.saturating_add(1 + (self.on_the_way + found.len()) as u32);
-            let var = cx.pool.indexed(cx.instant, number);
+            let var = cx.pool.indexed_var(cx.instant, number);
             let at = cx.pool.var(var);
             let waited = cx.pool.sub(at, *since);
-            let mut there = side.delayed(cx, entered, waited);
+            let mut there = side.advance_clocks(cx, entered, waited);
             there.own.push(var);
             let bounds = [cx.pool.le(*since, at), cx.pool.le(at, delay.by)];
             let bounds = cx.pool.and(bounds);

@@ -105,14 +105,14 @@ pub fn conforms(
     completion: InputCompletion,
     budget: EnumerationBudget,
 ) -> EnumerationResult {
-    searched((pool, budget), imp, spec, (relation, completion, InputRule::Free))
+    search_product((pool, budget), imp, spec, (relation, completion, InputRule::Free))
 }
 
 /// Decides whether the suspension traces of `imp` are among those of `spec`, two systems with the same gates over one
 /// pool.
 #[must_use]
 pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: EnumerationBudget) -> EnumerationResult {
-    searched(
+    search_product(
         (pool, budget),
         imp,
         spec,
@@ -120,7 +120,7 @@ pub fn includes(pool: &TermPool, imp: &Sts, spec: &Sts, budget: EnumerationBudge
     )
 }
 
-fn searched(
+fn search_product(
     (pool, budget): (&TermPool, EnumerationBudget),
     imp: &Sts,
     spec: &Sts,
@@ -238,7 +238,7 @@ impl<'w> Enumeration<'w> {
         self.search(pool, steps, stop).unwrap_or(Some(EnumerationResult::GaveUp))
     }
 
-    fn evaluated(&self) -> usize {
+    fn count_evaluations(&self) -> usize {
         self.imp.evaluated + self.spec.evaluated
     }
 
@@ -252,12 +252,12 @@ impl<'w> Enumeration<'w> {
             let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
             self.reach(start.0, start.1, 0, None);
         }
-        let mut looked = self.evaluated();
+        let mut looked = self.count_evaluations();
         if let Some((at, label)) = self.different.pop_front() {
             return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
         while let Some((at, depth, left, right)) = self.frontier.pop_front() {
-            let evaluated = self.evaluated();
+            let evaluated = self.count_evaluations();
             let out_of_breath = evaluated - looked >= BREATH;
             if out_of_breath {
                 looked = evaluated;
@@ -334,7 +334,7 @@ impl<'w> Enumeration<'w> {
             {
                 continue;
             }
-            let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;
+            let given = self.imp.give_input(pool, &mut self.labels, (left, label), self.completion)?;
             if !given.is_empty() {
                 self.reach(given, to, depth + 1, Some((at, Some(label))));
             }

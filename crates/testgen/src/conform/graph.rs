@@ -106,7 +106,7 @@ impl SpecGraph {
     }
 
     /// Returns the state that stands for `pair`, if there is one.
-    pub(crate) fn find(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Option<usize> {
-        self.seen.covering(cx, &self.names, pair)
+    pub(crate) fn find(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Option<usize> {
+        self.seen.covering(cx, &self.names, state)
     }
 }

@@ -233,7 +233,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
                         continue;
                     }
                 },
-                SearchEnd::Exhausted => return Some(self.exhausted()),
+                SearchEnd::Exhausted => return Some(self.exhausted_answer()),
                 // The bound was reached, but below it something may be wrong: that is what is not known.
                 SearchEnd::Depth => {
                     let bound = self.search.bounds.max_depth;
@@ -258,7 +258,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     }
 
     /// Returns the answer of a search that has no state left to explore.
-    fn exhausted(&self) -> ConformAnswer {
+    fn exhausted_answer(&self) -> ConformAnswer {
         match self.unshown.doubt() {
             Some(doubt) => ConformAnswer::Unknown(doubt),
             None if self.search.widened => ConformAnswer::Conforms(ConformProof::Widened),

@@ -97,7 +97,7 @@ impl ProductPort {
     /// The terms for the fields of message number `n` of a path.
     pub fn message(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<Term> {
         let named = |&field: &VarId| {
-            let value = cx.pool.indexed(field, n);
+            let value = cx.pool.indexed_var(field, n);
             cx.pool.var(value)
         };
         self.fields.iter().map(named).collect()
@@ -105,7 +105,7 @@ impl ProductPort {
 
     /// The variables for the fields of message number `n`.
     pub fn variables(&self, cx: &mut Ctx<'_>, n: u32) -> Vec<VarId> {
-        self.fields.iter().map(|&field| cx.pool.indexed(field, n)).collect()
+        self.fields.iter().map(|&field| cx.pool.indexed_var(field, n)).collect()
     }
 
     /// Substitutes the terms of a message for the fields of `gate`; returns the condition that they are of their sorts.

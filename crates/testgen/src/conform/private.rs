@@ -22,23 +22,23 @@ use super::side::SideMember;
 const MAX_DOMAIN: usize = 16;
 
 /// Returns whether a member of `pair` is a set of states.
-pub(super) fn has_own(pair: &ProductState) -> bool {
-    members(pair).any(|member| !member.own.is_empty())
+pub(super) fn has_own(state: &ProductState) -> bool {
+    members(state).any(|member| !member.own.is_empty())
 }
 
 /// The own variables of the members.
-pub(super) fn own(pair: &ProductState) -> Vec<VarId> {
-    members(pair).flat_map(|member| member.own.iter().copied()).collect()
+pub(super) fn own(state: &ProductState) -> Vec<VarId> {
+    members(state).flat_map(|member| member.own.iter().copied()).collect()
 }
 
-fn members(pair: &ProductState) -> impl Iterator<Item = &SideMember> {
-    pair.imp.iter().chain(&pair.spec)
+fn members(state: &ProductState) -> impl Iterator<Item = &SideMember> {
+    state.imp.iter().chain(&state.spec)
 }
 
 /// Returns the variables in the facts of members that are not their own, in order of first appearance.
-pub(super) fn shared(cx: &Ctx<'_>, pair: &ProductState) -> Vec<VarId> {
+pub(super) fn shared_variables(cx: &Ctx<'_>, state: &ProductState) -> Vec<VarId> {
     let mut found = Vec::new();
-    for member in members(pair) {
+    for member in members(state) {
         for var in member.facts.iter().flat_map(|&fact| cx.pool.free_vars(fact)) {
             if !member.own.contains(&var) && !found.contains(&var) {
                 found.push(var);
@@ -52,21 +52,21 @@ pub(super) fn shared(cx: &Ctx<'_>, pair: &ProductState) -> Vec<VarId> {
 pub(super) fn canonical(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
-    mut pair: ProductState,
+    mut state: ProductState,
 ) -> (ProductState, bool) {
-    if !has_own(&pair) {
-        return (pair, true);
+    if !has_own(&state) {
+        return (state, true);
     }
     let mut is_plain = true;
-    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+    for member in state.imp.iter_mut().chain(&mut state.spec) {
         if !member.own.is_empty() {
             resolve(cx, member);
             is_plain &= name(cx, names, member);
-            shorten(cx, &pair.path, member);
+            shorten(cx, &state.path, member);
         }
     }
-    gather(cx, names, &mut pair);
-    for side in [&mut pair.imp, &mut pair.spec] {
+    gather(cx, names, &mut state);
+    for side in [&mut state.imp, &mut state.spec] {
         let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
             if !kept.contains(&member) {
@@ -76,13 +76,13 @@ pub(super) fn canonical(
         *side = kept;
     }
     let mut at = 0;
-    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+    for member in state.imp.iter_mut().chain(&mut state.spec) {
         if is_plain {
             place(cx, names, member, at);
         }
         at += member.store.terms().len();
     }
-    (pair, is_plain)
+    (state, is_plain)
 }
 
 /// Returns the cases of `pair` in which variables that facts of members mention, and no stored value does, have known
@@ -90,15 +90,15 @@ pub(super) fn canonical(
 pub(super) fn known_values(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
-    pair: ProductState,
+    state: ProductState,
     doubt: bool,
 ) -> Vec<(ProductState, bool)> {
-    if !has_own(&pair) {
-        return vec![(pair, doubt)];
+    if !has_own(&state) {
+        return vec![(state, doubt)];
     }
-    let (pair, _) = canonical(cx, names, pair);
+    let (pair, _) = canonical(cx, names, state);
     let mut open = vec![(pair, doubt)];
-    for var in shared(cx, &open[0].0) {
+    for var in shared_variables(cx, &open[0].0) {
         let stored: Vec<Term> =
             members(&open[0].0).flat_map(|member| member.store.terms().to_vec()).collect();
         let sort = cx.pool.var_info(var).sort;
@@ -113,7 +113,7 @@ pub(super) fn known_values(
                 let case = BranchCase { path: pair.path.clone(), doubt };
                 let Some(case) = assume(cx, &case, fact) else { continue };
                 let path = case.path;
-                let pair = renamed(cx, ProductState { path, ..pair.clone() }, &[term], &[value]);
+                let pair = rename_variables(cx, ProductState { path, ..pair.clone() }, &[term], &[value]);
                 next.push((pair, case.doubt));
             }
         }
@@ -124,7 +124,9 @@ pub(super) fn known_values(
 
 /// Replaces own variables of `member` that a fact equates with a term.
 fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
-    while let Some((var, value)) = member.facts.iter().find_map(|&fact| solved(cx, &member.own, fact)) {
+    while let Some((var, value)) =
+        member.facts.iter().find_map(|&fact| solve_private_variable(cx, &member.own, fact))
+    {
         let known: Substitution = [(var, value)].into_iter().collect();
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
         let facts = member.facts.iter().map(|&fact| cx.pool.substitute(fact, &known));
@@ -141,7 +143,7 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
 }
 
 /// The variable among `own` that `fact` equates with a term, and that term.
-fn solved(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(VarId, Term)> {
+fn solve_private_variable(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
         TermNode::Var(var) if own.contains(&var) && !cx.pool.mentions(other, var) => Some((var, other)),
@@ -201,23 +203,23 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
 
 /// Names sums of instants in the facts of members, so that the facts mention the sums alone: otherwise every delay of a
 /// run stays a value of the state, and no state recurs.
-fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: &mut ProductState) {
-    let mut used = cx.pool.free_vars_of(&pair.path);
-    for member in members(pair) {
+fn gather(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: &mut ProductState) {
+    let mut used = cx.pool.free_vars_of(&state.path);
+    for member in members(state) {
         used.extend(cx.pool.free_vars_of(member.store.terms()));
         used.extend(cx.pool.free_vars_of(&member.facts));
     }
     let mut sums = InstantSums { names, used, named: Vec::new() };
-    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+    for member in state.imp.iter_mut().chain(&mut state.spec) {
         for fact in &mut member.facts {
-            *fact = sums.gathered(cx, &member.own, *fact);
+            *fact = sums.name_sums(cx, &member.own, *fact);
         }
         // What only others are in after all is known already.
         member.facts.retain(|&fact| member.own.iter().any(|&var| cx.pool.mentions(fact, var)));
     }
     for (sum, name) in sums.named {
         let fact = cx.pool.eq(name, sum);
-        pair.path.push(fact);
+        state.path.push(fact);
     }
 }
 
@@ -231,7 +233,7 @@ struct InstantSums<'n> {
 
 impl InstantSums<'_> {
     /// Returns `fact` with names for the sums in its comparisons; unchanged if it has a quantifier.
-    fn gathered(&mut self, cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Term {
+    fn name_sums(&mut self, cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Term {
         if cx.pool.has_quantifier(fact) {
             return fact;
         }
@@ -371,18 +373,23 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
 }
 
 /// Returns `pair` with the terms `new` for the variables `old` in the facts of its members.
-pub(super) fn renamed(cx: &mut Ctx<'_>, mut pair: ProductState, old: &[Term], new: &[Term]) -> ProductState {
+pub(super) fn rename_variables(
+    cx: &mut Ctx<'_>,
+    mut state: ProductState,
+    old: &[Term],
+    new: &[Term],
+) -> ProductState {
     let vars = old.iter().zip(new).filter_map(|(&old, &new)| match *cx.pool.node(old) {
         TermNode::Var(var) => Some((var, new)),
         _ => None,
     });
     let renaming: Substitution = vars.collect();
-    for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+    for member in state.imp.iter_mut().chain(&mut state.spec) {
         for fact in &mut member.facts {
             *fact = cx.pool.substitute(*fact, &renaming);
         }
     }
-    pair
+    state
 }
 
 /// Returns whether the sets of the implementation in `big` have all states of those in `small`, and the sets of the

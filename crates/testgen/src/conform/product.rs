@@ -13,7 +13,7 @@ use ioxide_symex::Ctx;
 use super::InputRule;
 use super::beyond::ClockLimits;
 use super::branch::{BranchCase, TooMany, assume, cases};
-use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
+use super::elapse::{MemberAfterDelay, MemberDelay, elapse_members};
 use super::ports::ProductPort;
 use super::side::{SideMember, SideSystem, Unknowns};
 
@@ -76,7 +76,7 @@ pub(crate) struct ModelProduct<'s> {
 /// The result of a step.
 pub(crate) enum ProductNext {
     /// Both sides make the step.
-    Pair { pair: ProductState, doubt: bool },
+    Pair { state: ProductState, doubt: bool },
     /// The implementation makes the step, and the specification forbids it.
     Fail { doubt: bool },
 }
@@ -131,19 +131,19 @@ impl ModelProduct<'_> {
     pub fn after(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &ProductState,
+        state: &ProductState,
         step: ProductStep,
     ) -> Result<Vec<ProductNext>, TooMany> {
         match step {
-            ProductStep::Delta => self.silence(cx, pair),
-            ProductStep::Wait => self.wait(cx, pair),
+            ProductStep::Delta => self.silence(cx, state),
+            ProductStep::Wait => self.wait(cx, state),
             ProductStep::Port(at) => {
                 let port = &self.ports[at];
-                let message = port.message(cx, pair.fresh);
+                let message = port.message(cx, state.fresh);
                 if port.kind.is_input() && self.inputs == InputRule::Free {
-                    self.input(cx, pair, port, &message)
+                    self.input(cx, state, port, &message)
                 } else {
-                    self.output(cx, pair, port, &message)
+                    self.output(cx, state, port, &message)
                 }
             }
         }
@@ -154,18 +154,18 @@ impl ModelProduct<'_> {
     fn moment(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &ProductState,
+        state: &ProductState,
     ) -> Result<Option<PairBeforeMessage<'_>>, TooMany> {
         if !self.is_timed() {
-            let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
+            let (imp, spec) = (scene(&self.imp, state.imp.clone()), scene(&self.spec, state.spec.clone()));
             let (excuses, spec_excuses) = (Vec::new(), Vec::new());
-            return Ok(Some(PairBeforeMessage { case: pair.case(), imp, spec, excuses, spec_excuses }));
+            return Ok(Some(PairBeforeMessage { case: state.case(), imp, spec, excuses, spec_excuses }));
         }
-        let delay = MemberDelay::before(cx, pair.fresh);
+        let delay = MemberDelay::before(cx, state.fresh);
         let forward = delay.fact(cx);
-        let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
-        let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
-        let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
+        let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
+        let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
+        let spec = elapse_members(cx, &self.spec, &case.path, &state.spec, delay)?;
         let excuses = |members: &[MemberAfterDelay]| members.iter().map(|it| it.excuse).collect();
         let (excuses, spec_excuses) = (excuses(&imp), excuses(&spec));
         let members = |all: Vec<MemberAfterDelay>| all.into_iter().map(|it| it.member).collect();
@@ -190,10 +190,10 @@ impl ModelProduct<'_> {
     }
 
     /// Returns the results of quiescence: no output or internal step is possible any more without an input.
-    fn silence(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
-        let Some((case, imp, spec)) = self.at_rest(cx, pair)? else { return Ok(Vec::new()) };
+    fn silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
+        let Some((case, imp, spec)) = self.at_rest(cx, state)? else { return Ok(Vec::new()) };
         let ((imp, quiet_imp), (spec, quiet_spec)) = (imp, spec);
-        let fresh = pair.fresh + u32::from(self.rests_later());
+        let fresh = state.fresh + u32::from(self.rests_later());
         let mut found = Vec::new();
         for (case, quiet) in imp.cases(cx, &case, &quiet_imp)? {
             if quiet.is_empty() {
@@ -205,7 +205,7 @@ impl ModelProduct<'_> {
                     continue;
                 }
                 let next = ProductState { imp: quiet.clone(), spec, path: case.path, fresh };
-                found.push(ProductNext::Pair { pair: next, doubt: case.doubt });
+                found.push(ProductNext::Pair { state: next, doubt: case.doubt });
             }
         }
         Ok(found)
@@ -213,17 +213,17 @@ impl ModelProduct<'_> {
 
     /// Returns both sides at the instant of quiescence, each with the conditions under which its members are quiescent;
     /// `None` if no delay is possible.
-    fn at_rest(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Option<PairAtRest<'_>>, TooMany> {
+    fn at_rest(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Option<PairAtRest<'_>>, TooMany> {
         if !self.rests_later() {
-            let (imp, spec) = (scene(&self.imp, pair.imp.clone()), scene(&self.spec, pair.spec.clone()));
+            let (imp, spec) = (scene(&self.imp, state.imp.clone()), scene(&self.spec, state.spec.clone()));
             let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
-            return Ok(Some((pair.case(), (imp, quiet_imp), (spec, quiet_spec))));
+            return Ok(Some((state.case(), (imp, quiet_imp), (spec, quiet_spec))));
         }
-        let delay = MemberDelay::before(cx, pair.fresh);
+        let delay = MemberDelay::before(cx, state.fresh);
         let forward = delay.fact(cx);
-        let Some(case) = assume(cx, &pair.case(), forward) else { return Ok(None) };
-        let imp = elapsed(cx, &self.imp, &case.path, &pair.imp, delay)?;
-        let spec = elapsed(cx, &self.spec, &case.path, &pair.spec, delay)?;
+        let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
+        let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
+        let spec = elapse_members(cx, &self.spec, &case.path, &state.spec, delay)?;
         let rested = |all: Vec<MemberAfterDelay>| -> (Vec<SideMember>, Vec<Term>) {
             all.into_iter().map(|it| (it.member, it.quiet)).unzip()
         };
@@ -233,16 +233,16 @@ impl ModelProduct<'_> {
 
     /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
     /// product state after waiting: later steps have delays of their own.
-    fn wait(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
-        let delay = MemberDelay::before(cx, pair.fresh);
-        let mut facts = pair.path.clone();
+    fn wait(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
+        let delay = MemberDelay::before(cx, state.fresh);
+        let mut facts = state.path.clone();
         facts.push(delay.is_some(cx));
         let may = |cx: &mut Ctx<'_>, side: &SideSystem<'_>, members: &[SideMember]| {
-            let all = elapsed(cx, side, &facts, members, delay)?;
+            let all = elapse_members(cx, side, &facts, members, delay)?;
             let some: Vec<Term> = all.iter().map(|it| it.member.some(cx, it.excuse)).collect();
             Ok(cx.pool.or(some))
         };
-        let (does, allows) = (may(cx, &self.imp, &pair.imp)?, may(cx, &self.spec, &pair.spec)?);
+        let (does, allows) = (may(cx, &self.imp, &state.imp)?, may(cx, &self.spec, &state.spec)?);
         let forbidden = cx.pool.not(allows);
         let Some(case) = assume(cx, &BranchCase { path: facts, doubt: false }, does) else {
             return Ok(Vec::new());
@@ -254,15 +254,15 @@ impl ModelProduct<'_> {
     fn output(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &ProductState,
+        state: &ProductState,
         port: &ProductPort,
         message: &[Term],
     ) -> Result<Vec<ProductNext>, TooMany> {
         // What the implementation never says cannot be forbidden; most ports are done with here, before any term is made.
-        if !port.imp.is_some_and(|gate| pair.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
+        if !port.imp.is_some_and(|gate| state.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, mut imp, mut spec, .. }) = self.moment(cx, pair)? else {
+        let Some(PairBeforeMessage { case, mut imp, mut spec, .. }) = self.moment(cx, state)? else {
             return Ok(Vec::new());
         };
         let imp_moves = imp.moves(cx, port, port.imp, message);
@@ -275,7 +275,7 @@ impl ModelProduct<'_> {
             if !truths.contains(&true) {
                 continue;
             }
-            let imp_next = imp.reached(cx, &imp_moves, &truths);
+            let imp_next = imp.members_after(cx, &imp_moves, &truths);
             for (case, truths) in cases(cx, &case, &guards(&spec_moves))? {
                 // [AT15] Def. 3.5: under the facts of this case the implementation says it, and no member of the
                 // specification does.
@@ -283,8 +283,14 @@ impl ModelProduct<'_> {
                     found.push(ProductNext::Fail { doubt: case.doubt });
                     continue;
                 }
-                let spec_next = spec.reached(cx, &spec_moves, &truths);
-                found.extend(self.closed(cx, case, imp_next.clone(), spec_next, pair.fresh + 1)?);
+                let spec_next = spec.members_after(cx, &spec_moves, &truths);
+                found.extend(self.close_internally(
+                    cx,
+                    case,
+                    imp_next.clone(),
+                    spec_next,
+                    state.fresh + 1,
+                )?);
             }
         }
         Ok(found)
@@ -293,14 +299,14 @@ impl ModelProduct<'_> {
     fn input(
         &self,
         cx: &mut Ctx<'_>,
-        pair: &ProductState,
+        state: &ProductState,
         port: &ProductPort,
         message: &[Term],
     ) -> Result<Vec<ProductNext>, TooMany> {
-        if !pair.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
+        if !state.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, pair)?
+        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, state)?
         else {
             return Ok(Vec::new());
         };
@@ -310,7 +316,7 @@ impl ModelProduct<'_> {
         let mut found = Vec::new();
         for (case, spec) in spec.waiting(cx, case, &spec_excuses)? {
             for (case, imp) in imp.waiting(cx, case, &excuses)? {
-                found.extend(self.input_at(cx, case, pair, (imp, spec.clone()), (port, message))?);
+                found.extend(self.input_at(cx, case, state, (imp, spec.clone()), (port, message))?);
             }
         }
         Ok(found)
@@ -321,7 +327,7 @@ impl ModelProduct<'_> {
         &self,
         cx: &mut Ctx<'_>,
         case: BranchCase,
-        pair: &ProductState,
+        state: &ProductState,
         (mut imp, mut spec): (SideScene<'_>, SideScene<'_>),
         (port, message): (&ProductPort, &[Term]),
     ) -> Result<Vec<ProductNext>, TooMany> {
@@ -337,13 +343,19 @@ impl ModelProduct<'_> {
             if !spec_truths.contains(&true) {
                 continue;
             }
-            let spec_next = spec.reached(cx, &spec_moves, &spec_truths);
+            let spec_next = spec.members_after(cx, &spec_moves, &spec_truths);
             let taken = AcceptedMoves { moves: &spec_moves, truths: &spec_truths };
-            for case in self.specified(cx, case, &spec, &spec_moves)? {
-                for (case, imp_next) in self.accepted(cx, case, pair, &imp, &imp_moves, &taken)? {
+            for case in self.specified_cases(cx, case, &spec, &spec_moves)? {
+                for (case, imp_next) in self.accept_input(cx, case, state, &imp, &imp_moves, &taken)? {
                     if !imp_next.is_empty() {
                         let spec_next = spec_next.clone();
-                        found.extend(self.closed(cx, case, imp_next, spec_next, pair.fresh + 1)?);
+                        found.extend(self.close_internally(
+                            cx,
+                            case,
+                            imp_next,
+                            spec_next,
+                            state.fresh + 1,
+                        )?);
                     }
                 }
             }
@@ -352,20 +364,20 @@ impl ModelProduct<'_> {
     }
 
     /// Returns the members of the implementation after an input, those that ignore it included, case by case.
-    fn accepted(
+    fn accept_input(
         &self,
         cx: &mut Ctx<'_>,
         case: BranchCase,
-        pair: &ProductState,
+        state: &ProductState,
         imp: &SideScene<'_>,
         moves: &[MemberSwitch],
         by_spec: &AcceptedMoves<'_>,
     ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let mut found = Vec::new();
         for (case, truths) in cases(cx, &case, &guards(moves))? {
-            let ignoring = self.may_ignore(pair, imp, &AcceptedMoves { moves, truths: &truths }, by_spec);
+            let ignoring = self.may_ignore(state, imp, &AcceptedMoves { moves, truths: &truths }, by_spec);
             for (case, ignored) in imp.refusing(cx, &case, moves, &ignoring)? {
-                let mut next = imp.reached(cx, moves, &truths);
+                let mut next = imp.members_after(cx, moves, &truths);
                 for member in ignored {
                     include(&mut next, member);
                 }
@@ -378,7 +390,7 @@ impl ModelProduct<'_> {
     /// Returns the cases within `case` in which an input that some member takes is specified: all of them under ioco,
     /// under uioco those in which no member without internal steps refuses it. Elsewhere everything is allowed, so
     /// nothing is followed.
-    fn specified(
+    fn specified_cases(
         &self,
         cx: &mut Ctx<'_>,
         case: BranchCase,
@@ -396,14 +408,14 @@ impl ModelProduct<'_> {
     /// The members of the implementation that may ignore the input.
     fn may_ignore(
         &self,
-        pair: &ProductState,
+        state: &ProductState,
         imp: &SideScene<'_>,
         by_imp: &AcceptedMoves<'_>,
         by_spec: &AcceptedMoves<'_>,
     ) -> Vec<usize> {
         // Who waited too long is not among the members any more, so they are not side by side in time.
         let is_restricted = self.completion == InputCompletion::Restricted && !self.is_timed();
-        let restricted = is_restricted && pair.is_diagonal();
+        let restricted = is_restricted && state.is_diagonal();
         let may = |&at: &usize| {
             // A member that is one state takes the input or ignores it. One that is a set of states may do both: some
             // of them take it, and `refusing` says which of the others ignore it.
@@ -416,7 +428,7 @@ impl ModelProduct<'_> {
     }
 
     /// Returns the pair closed under internal steps, case by case.
-    fn closed(
+    fn close_internally(
         &self,
         cx: &mut Ctx<'_>,
         case: BranchCase,
@@ -428,7 +440,7 @@ impl ModelProduct<'_> {
         for (case, imp) in close(cx, &self.imp, case, imp)? {
             for (case, spec) in close(cx, &self.spec, case, spec.clone())? {
                 let pair = ProductState { imp: imp.clone(), spec, path: case.path, fresh };
-                found.push(ProductNext::Pair { pair, doubt: case.doubt });
+                found.push(ProductNext::Pair { state: pair, doubt: case.doubt });
             }
         }
         Ok(found)
@@ -566,7 +578,7 @@ impl<'p> SideScene<'p> {
     }
 
     /// Returns the members after the moves that are true.
-    fn reached(&self, cx: &mut Ctx<'_>, moves: &[MemberSwitch], truths: &[bool]) -> Vec<SideMember> {
+    fn members_after(&self, cx: &mut Ctx<'_>, moves: &[MemberSwitch], truths: &[bool]) -> Vec<SideMember> {
         let mut next = Vec::new();
         for (taken, _) in moves.iter().zip(truths).filter(|(_, truth)| **truth) {
             let (member, values) = (&self.members[taken.member], &self.values[taken.member]);

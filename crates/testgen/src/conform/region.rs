@@ -19,7 +19,7 @@ use ioxide_model::term::{Substitution, Term, TermNode, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::leaves::{Leaves, decided, undecided, with_leaves};
+use ioxide_symex::leaves::{Leaves, apply_decision, find_undecided, with_leaves};
 use ioxide_symex::{Ctx, Store, relevant, tightest};
 
 use super::branch::{BranchCase, assume, fork};
@@ -83,7 +83,7 @@ pub(crate) struct SeenProducts {
 /// A state with its leaves and its number.
 #[derive(Clone, Debug)]
 struct Remembered {
-    pair: ProductState,
+    state: ProductState,
     leaves: Vec<Term>,
     number: usize,
 }
@@ -104,51 +104,51 @@ impl SeenProducts {
         &mut self,
         cx: &mut Ctx<'_>,
         names: &mut CanonicalNames,
-        pair: ProductState,
+        state: ProductState,
         number: usize,
         widening: Widening,
     ) -> ProductMatch {
-        if let Some(known) = self.covering(cx, names, &pair) {
+        if let Some(known) = self.covering(cx, names, &state) {
             return ProductMatch::Covered(known);
         }
         // Widening with the latest of the shape alone: each generalisation drops a constant, an equality or a fact, so a
         // chain of them ends, while a widening with all of them would lose at once what only some have.
-        let shape = shape(cx, names, &pair);
+        let shape = shape(cx, names, &state);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
         let (pair, widened) = match alike.last() {
             Some(last)
                 if widen
-                    && pair.fresh == 0
-                    && last.pair.fresh == 0
-                    && !has_own(&pair)
-                    && !has_own(&last.pair) =>
+                    && state.fresh == 0
+                    && last.state.fresh == 0
+                    && !has_own(&state)
+                    && !has_own(&last.state) =>
             {
-                (generalised(cx, names, &last.pair, &pair), true)
+                (generalise(cx, names, &last.state, &state), true)
             }
-            _ => (pair, false),
+            _ => (state, false),
         };
         self.by_form.insert(pair.clone(), number);
         let leaves = names.leaves(cx, &pair).terms;
-        self.by_shape.entry(shape).or_default().push(Remembered { pair: pair.clone(), leaves, number });
+        self.by_shape.entry(shape).or_default().push(Remembered { state: pair.clone(), leaves, number });
         if widened { ProductMatch::Widened(pair) } else { ProductMatch::New(pair) }
     }
 
     /// The state that covers `pair`, if one is known.
-    pub fn covering(&self, cx: &mut Ctx<'_>, names: &CanonicalNames, pair: &ProductState) -> Option<usize> {
-        if let Some(&known) = self.by_form.get(pair) {
+    pub fn covering(&self, cx: &mut Ctx<'_>, names: &CanonicalNames, state: &ProductState) -> Option<usize> {
+        if let Some(&known) = self.by_form.get(state) {
             return Some(known);
         }
-        let candidates = self.by_shape.get(&shape(cx, names, pair))?;
-        let small = names.leaves(cx, pair).terms;
+        let candidates = self.by_shape.get(&shape(cx, names, state))?;
+        let small = names.leaves(cx, state).terms;
         // The latest first: a search comes back to where it just was more often than to where it began.
         let mut tried = 0;
-        for Remembered { pair: big, leaves, number } in candidates.iter().rev() {
+        for Remembered { state: big, leaves, number } in candidates.iter().rev() {
             if !may_cover(cx, (big, leaves), &small) {
                 continue;
             }
             tried += 1;
-            if covers(cx, (big, leaves), (pair, &small)) {
+            if covers(cx, (big, leaves), (state, &small)) {
                 return Some(*number);
             }
             if tried == MAX_CANDIDATES {
@@ -159,33 +159,33 @@ impl SeenProducts {
     }
 }
 
-fn shape(cx: &mut Ctx<'_>, names: &CanonicalNames, pair: &ProductState) -> ProductShape {
+fn shape(cx: &mut Ctx<'_>, names: &CanonicalNames, state: &ProductState) -> ProductShape {
     let locations = |members: &[SideMember]| members.iter().map(|member| member.loc).collect();
-    (locations(&pair.imp), locations(&pair.spec), names.leaves(cx, pair).shape)
+    (locations(&state.imp), locations(&state.spec), names.leaves(cx, state).shape)
 }
 
 /// The terms of all members, in order.
-fn terms(pair: &ProductState) -> impl Iterator<Item = Term> + '_ {
-    pair.imp.iter().chain(&pair.spec).flat_map(|member| member.store.terms().iter().copied())
+fn terms(state: &ProductState) -> impl Iterator<Item = Term> + '_ {
+    state.imp.iter().chain(&state.spec).flat_map(|member| member.store.terms().iter().copied())
 }
 
 /// Returns whether a value of `pair` is too large to be computed with.
-pub(crate) fn is_too_large(cx: &Ctx<'_>, pair: &ProductState) -> bool {
-    terms(pair).any(|term| cx.pool.is_too_heavy(term))
+pub(crate) fn is_too_large(cx: &Ctx<'_>, state: &ProductState) -> bool {
+    terms(state).any(|term| cx.pool.is_too_heavy(term))
 }
 
 /// Returns the cases of `pair` in which the presence of every item of a collection is decided.
 pub(crate) fn decided_cases(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
-    pair: ProductState,
+    state: ProductState,
     doubt: bool,
 ) -> Vec<(ProductState, bool)> {
-    let (mut done, mut open) = (Vec::new(), vec![(pair, doubt)]);
+    let (mut done, mut open) = (Vec::new(), vec![(state, doubt)]);
     while let Some((pair, doubt)) = open.pop() {
         let stored: Vec<(Term, Sort)> = terms(&pair).zip(names.sorts(&pair)).collect();
         let full = done.len() + open.len() >= MAX_DOMAIN;
-        let question = undecided(cx.pool, stored.iter().copied(), &pair.path);
+        let question = find_undecided(cx.pool, stored.iter().copied(), &pair.path);
         let Some(question) = question.filter(|_| !full) else {
             done.push((pair, doubt));
             continue;
@@ -196,7 +196,7 @@ pub(crate) fn decided_cases(
             let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
             // What the path says in other words is said in these, so that it is not asked again.
             case.path.extend(cx.pool.conjuncts(fact));
-            let terms = decided(cx.pool, stored.iter().copied(), question, truth);
+            let terms = apply_decision(cx.pool, stored.iter().copied(), question, truth);
             open.push((ProductState { path: case.path, ..with_stored(&pair, terms) }, case.doubt));
         }
     }
@@ -207,17 +207,17 @@ pub(crate) fn decided_cases(
 fn with_terms(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
-    pair: &ProductState,
+    state: &ProductState,
     leaves: &[Term],
     path: Vec<Term>,
 ) -> ProductState {
-    let stored: Vec<(Term, Sort)> = terms(pair).zip(names.sorts(pair)).collect();
+    let stored: Vec<(Term, Sort)> = terms(state).zip(names.sorts(state)).collect();
     let terms = with_leaves(cx.pool, stored, &mut leaves.iter().copied());
-    ProductState { path, fresh: 0, ..with_stored(pair, terms) }
+    ProductState { path, fresh: 0, ..with_stored(state, terms) }
 }
 
 /// `pair` with other terms, in the order of [`terms`].
-fn with_stored(pair: &ProductState, terms: Vec<Term>) -> ProductState {
+fn with_stored(state: &ProductState, terms: Vec<Term>) -> ProductState {
     let mut rest = terms.into_iter();
     let mut side = |members: &[SideMember]| {
         let member = |member: &SideMember| SideMember {
@@ -226,17 +226,17 @@ fn with_stored(pair: &ProductState, terms: Vec<Term>) -> ProductState {
         };
         members.iter().map(member).collect::<Vec<_>>()
     };
-    let (imp, spec) = (side(&pair.imp), side(&pair.spec));
-    ProductState { imp, spec, ..pair.clone() }
+    let (imp, spec) = (side(&state.imp), side(&state.spec));
+    ProductState { imp, spec, ..state.clone() }
 }
 
 /// Returns the canonical form of `pair`; if a quantifier is left, `pair` without irrelevant facts.
-pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: ProductState) -> ProductState {
-    let pair = if names.timed || has_own(&pair) { resolved(cx, pair) } else { pair };
+pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: ProductState) -> ProductState {
+    let pair = if names.timed || has_own(&state) { substitute_fixed(cx, state) } else { state };
     let (pair, is_plain) = private::canonical(cx, names, pair);
     let Leaves { terms: mut stored, mut sorts, .. } = names.leaves(cx, &pair);
     let n_stored = stored.len();
-    for var in private::shared(cx, &pair) {
+    for var in private::shared_variables(cx, &pair) {
         sorts.push(cx.pool.var_info(var).sort);
         stored.push(cx.pool.var(var));
     }
@@ -246,11 +246,12 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: Prod
     let facts = relevant(cx, &stored, &pair.path);
     let own = private::own(&pair);
     let values = CanonicalValues { stored: &stored, sorts: &sorts, own: &own };
-    let found =
-        is_plain.then(|| renamed(cx, names, values, &facts).or_else(|| projected(cx, names, values, &facts)));
+    let found = is_plain.then(|| {
+        rename_values(cx, names, values, &facts).or_else(|| project_values(cx, names, values, &facts))
+    });
     match found.flatten() {
         Some((terms, path)) => {
-            let named = private::renamed(cx, pair, &stored[n_stored..], &terms[n_stored..]);
+            let named = private::rename_variables(cx, pair, &stored[n_stored..], &terms[n_stored..]);
             with_terms(cx, names, &named, &terms[..n_stored], path)
         }
         None => ProductState { path: facts, ..pair },
@@ -258,18 +259,18 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, pair: Prod
 }
 
 /// Returns `pair` with every variable that a fact equates with a constant replaced by it.
-fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
-    while let Some((var, value)) = pair.path.iter().find_map(|&fact| fixed(cx, fact)) {
+fn substitute_fixed(cx: &mut Ctx<'_>, mut state: ProductState) -> ProductState {
+    while let Some((var, value)) = state.path.iter().find_map(|&fact| fixed_variable(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
-        for member in pair.imp.iter_mut().chain(&mut pair.spec) {
+        for member in state.imp.iter_mut().chain(&mut state.spec) {
             for term in member.store.terms_mut().iter_mut().chain(&mut member.facts) {
                 *term = cx.pool.substitute(*term, &known);
             }
         }
-        let facts = pair.path.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
-        pair.path = conjuncts(cx, facts);
+        let facts = state.path.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        state.path = conjuncts(cx, facts);
     }
-    for side in [&mut pair.imp, &mut pair.spec] {
+    for side in [&mut state.imp, &mut state.spec] {
         let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
             if !kept.contains(&member) {
@@ -278,11 +279,11 @@ fn resolved(cx: &mut Ctx<'_>, mut pair: ProductState) -> ProductState {
         }
         *side = kept;
     }
-    pair
+    state
 }
 
 /// The variable that `fact` equates with a constant, and the constant.
-fn fixed(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
+fn fixed_variable(cx: &Ctx<'_>, fact: Term) -> Option<(VarId, Term)> {
     let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
     [(a, b), (b, a)].into_iter().find_map(|(one, other)| match *cx.pool.node(one) {
         TermNode::Var(var) if cx.pool.is_ground(other) => Some((var, other)),
@@ -308,7 +309,7 @@ impl CanonicalValues<'_> {
 
 /// Renames in the easy case: every value that is no constant is a variable, and the facts mention these only; `None`
 /// else.
-fn renamed(
+fn rename_values(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
     values: CanonicalValues<'_>,
@@ -335,7 +336,7 @@ fn renamed(
 }
 
 /// Names the values in the general case, and quantifies everything else away; `None` if a quantifier is left.
-fn projected(
+fn project_values(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
     values: CanonicalValues<'_>,
@@ -388,43 +389,43 @@ fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
 impl CanonicalNames {
     /// Names for states of these systems.
     pub fn new(cx: &Ctx<'_>, imp: &Sts, spec: &Sts) -> Self {
-        let sorts = |sts: &Sts| sts.stored().map(|var| cx.pool.var_info(var).sort).collect();
+        let sorts = |sts: &Sts| sts.stored_vars().map(|var| cx.pool.var_info(var).sort).collect();
         let timed = imp.is_timed() || spec.is_timed();
         Self { imp: sorts(imp), spec: sorts(spec), timed, bases: FxHashMap::default() }
     }
 
     /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.
-    pub fn sorts(&self, pair: &ProductState) -> Vec<Sort> {
-        let imp = std::iter::repeat_n(&self.imp, pair.imp.len());
-        imp.chain(std::iter::repeat_n(&self.spec, pair.spec.len())).flatten().copied().collect()
+    pub fn sorts(&self, state: &ProductState) -> Vec<Sort> {
+        let imp = std::iter::repeat_n(&self.imp, state.imp.len());
+        imp.chain(std::iter::repeat_n(&self.spec, state.spec.len())).flatten().copied().collect()
     }
 
     /// The values of `pair`, elements of collections one by one.
-    pub fn leaves(&self, cx: &mut Ctx<'_>, pair: &ProductState) -> Leaves {
-        let stored: Vec<(Term, Sort)> = terms(pair).zip(self.sorts(pair)).collect();
+    pub fn leaves(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Leaves {
+        let stored: Vec<(Term, Sort)> = terms(state).zip(self.sorts(state)).collect();
         Leaves::of(cx.pool, stored)
     }
 
     /// The name of the value at position `at`.
     pub(super) fn of(&mut self, cx: &mut Ctx<'_>, what: NameUse, at: usize, sort: Sort) -> Term {
         let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
-        let name = cx.pool.indexed(base, u32::try_from(at).unwrap_or(u32::MAX));
+        let name = cx.pool.indexed_var(base, u32::try_from(at).unwrap_or(u32::MAX));
         cx.pool.var(name)
     }
 }
 
 /// Returns the pairs of concrete states that `pair` stands for; `None` if a domain is not small.
-pub(crate) fn concretised(
+pub(crate) fn concretise(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
-    pair: &ProductState,
+    state: &ProductState,
     doubt: bool,
 ) -> Option<Vec<(ProductState, bool)>> {
-    if has_own(pair) {
+    if has_own(state) {
         return None;
     }
-    let leaves = names.leaves(cx, pair);
-    let mut open = vec![(leaves.terms, BranchCase { path: pair.path.clone(), doubt })];
+    let leaves = names.leaves(cx, state);
+    let mut open = vec![(leaves.terms, BranchCase { path: state.path.clone(), doubt })];
     for (at, sort) in leaves.sorts.into_iter().enumerate() {
         if open.iter().all(|(terms, _)| cx.pool.is_ground(terms[at])) {
             continue;
@@ -449,15 +450,15 @@ pub(crate) fn concretised(
     }
     let mut pairs = Vec::with_capacity(open.len());
     for (terms, case) in open {
-        let pair = with_terms(cx, names, pair, &terms, Vec::new());
-        pairs.push((sorted(cx, pair), case.doubt));
+        let pair = with_terms(cx, names, state, &terms, Vec::new());
+        pairs.push((sort_members(cx, pair), case.doubt));
     }
     Some(pairs)
 }
 
 /// The concrete `pair` with every member once, in order of their values.
-fn sorted(cx: &Ctx<'_>, mut pair: ProductState) -> ProductState {
-    for members in [&mut pair.imp, &mut pair.spec] {
+fn sort_members(cx: &Ctx<'_>, mut state: ProductState) -> ProductState {
+    for members in [&mut state.imp, &mut state.spec] {
         let values = |member: &SideMember| {
             let values: Vec<Option<Value>> =
                 member.store.terms().iter().map(|&term| cx.pool.as_value(term).cloned()).collect();
@@ -466,7 +467,7 @@ fn sorted(cx: &Ctx<'_>, mut pair: ProductState) -> ProductState {
         members.sort_by_cached_key(values);
         members.dedup();
     }
-    pair
+    state
 }
 
 /// Returns a cheap necessary condition for [`covers`]: a constant covers only itself.
@@ -481,7 +482,7 @@ fn covers(
     (small, leaves): (&ProductState, &[Term]),
 ) -> bool {
     let (own, same_own) = (private::own(big), private::own(small));
-    let (extra, same_extra) = (private::shared(cx, big), private::shared(cx, small));
+    let (extra, same_extra) = (private::shared_variables(cx, big), private::shared_variables(cx, small));
     let sorts = |vars: &[VarId]| vars.iter().map(|&var| cx.pool.var_info(var).sort).collect::<Vec<_>>();
     if own != same_own || sorts(&extra) != sorts(&same_extra) {
         return false;
@@ -521,7 +522,7 @@ fn covers(
 }
 
 /// Returns the least general canonical state that stands for both.
-fn generalised(
+fn generalise(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
     old: &ProductState,
@@ -539,12 +540,12 @@ fn generalised(
         let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, NameUse::State, at, sorts[at]));
         image.push(name);
     }
-    let path = shared(cx, (old, &old_leaves), (new, &new_leaves), &given);
+    let path = shared_facts(cx, (old, &old_leaves), (new, &new_leaves), &given);
     with_terms(cx, names, new, &image, path)
 }
 
 /// Returns the facts of `old`, in the names of `given`, that hold in `new` too.
-fn shared(
+fn shared_facts(
     cx: &mut Ctx<'_>,
     (old, old_leaves): (&ProductState, &[Term]),
     (new, new_leaves): (&ProductState, &[Term]),

@@ -12,7 +12,7 @@ use super::price::price;
 use super::private::known_values;
 use super::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 use super::region::{
-    CanonicalNames, ProductMatch, SeenProducts, Widening, canonical, concretised, decided_cases, is_too_large,
+    CanonicalNames, ProductMatch, SeenProducts, Widening, canonical, concretise, decided_cases, is_too_large,
 };
 use super::side::SideMember;
 
@@ -171,12 +171,12 @@ pub(crate) struct ProductSearch<'p, 's> {
 
 /// In a timed product, returns the pair once for each member of the implementation: a failure of one of them is a
 /// failure of the implementation, and the zones of several need not be distinguished.
-fn one_by_one(product: &ModelProduct<'_>, pair: ProductState) -> Vec<ProductState> {
-    if !product.is_timed() || pair.imp.len() == 1 {
-        return vec![pair];
+fn one_by_one(product: &ModelProduct<'_>, state: ProductState) -> Vec<ProductState> {
+    if !product.is_timed() || state.imp.len() == 1 {
+        return vec![state];
     }
-    let alone = |member: &SideMember| ProductState { imp: vec![member.clone()], ..pair.clone() };
-    pair.imp.iter().map(alone).collect()
+    let alone = |member: &SideMember| ProductState { imp: vec![member.clone()], ..state.clone() };
+    state.imp.iter().map(alone).collect()
 }
 
 impl<'p, 's> ProductSearch<'p, 's> {
@@ -244,7 +244,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             return SearchEnd::Unsafe(steps);
         }
         while let Some(at) = self.frontier.pop_front() {
-            if let Some(halted) = cx.halted() {
+            if let Some(halted) = cx.halt_reason() {
                 self.frontier.push_front(at);
                 return SearchEnd::Halted(halted);
             }
@@ -299,7 +299,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     fn broken_off(&mut self, cx: &Ctx<'_>, depth: u32) -> SearchEnd {
         self.partial = true;
         self.leave_out(depth);
-        cx.halted().map_or(SearchEnd::Cases, SearchEnd::Halted)
+        cx.halt_reason().map_or(SearchEnd::Cases, SearchEnd::Halted)
     }
 
     /// Returns the product states and edges, for a graph.
@@ -341,12 +341,12 @@ impl<'p, 's> ProductSearch<'p, 's> {
         &mut self,
         cx: &mut Ctx<'_>,
         at: usize,
-        pair: &ProductState,
+        state: &ProductState,
         steps: &[ProductStep],
     ) -> Result<(), TooMany> {
         let depth = self.nodes[at].by.depth;
         for &step in steps {
-            for next in self.product.after(cx, pair, step)? {
+            for next in self.product.after(cx, state, step)? {
                 match next {
                     ProductNext::Fail { doubt } => {
                         self.effort.doubts += usize::from(doubt);
@@ -355,7 +355,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                             self.found.push_back(steps);
                         }
                     }
-                    ProductNext::Pair { pair, doubt } => {
+                    ProductNext::Pair { state: pair, doubt } => {
                         self.reach(cx, pair, doubt, ReachedBy { depth: depth + 1, parent: Some((at, step)) })
                     }
                 }
@@ -396,13 +396,13 @@ impl<'p, 's> ProductSearch<'p, 's> {
     }
 
     /// Splits `pair` into cases and goes on from each of them, unless a value is too large.
-    fn reach(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
-        if is_too_large(cx, &pair) {
+    fn reach(&mut self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool, by: ReachedBy) {
+        if is_too_large(cx, &state) {
             self.too_large = true;
             self.leave_out(by.depth);
             return;
         }
-        for (pair, doubt) in one_by_one(self.product, pair)
+        for (pair, doubt) in one_by_one(self.product, state)
             .into_iter()
             .flat_map(|pair| self.product.limits.split(cx, pair, doubt))
             .collect::<Vec<_>>()
@@ -417,8 +417,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
 
     /// Goes on from `pair`, in which the presence of every item of a collection is decided; leaves out a state with too
     /// many members.
-    fn reach_case(&mut self, cx: &mut Ctx<'_>, pair: ProductState, doubt: bool, by: ReachedBy) {
-        let pair = canonical(cx, &mut self.names, pair);
+    fn reach_case(&mut self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool, by: ReachedBy) {
+        let pair = canonical(cx, &mut self.names, state);
         if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {
             self.crowded = true;
             self.leave_out(by.depth);
@@ -434,7 +434,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
         let widening = match self.revisit {
             ProductRevisit::Concrete => {
-                match concretised(cx, &self.names, &pair, doubt) {
+                match concretise(cx, &self.names, &pair, doubt) {
                     Some(pairs) => {
                         pairs.into_iter().for_each(|pair| self.visit(cx, pair, by, Widening::Never))
                     }
@@ -455,8 +455,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
     }
 
     /// Returns whether `pair` has more members than are explored.
-    fn is_crowd(&self, cx: &Ctx<'_>, pair: &ProductState) -> bool {
-        let members = pair.imp.iter().chain(&pair.spec);
+    fn is_crowd(&self, cx: &Ctx<'_>, state: &ProductState) -> bool {
+        let members = state.imp.iter().chain(&state.spec);
         if self.product.is_timed() {
             return members.count() > CROWD_IN_TIME;
         }

@@ -102,7 +102,7 @@ impl<'s> SideSystem<'s> {
     }
 
     /// Indexes a system that differs from the one of `index` at the locations `touched` only.
-    pub fn changed(
+    pub fn with_changes(
         cx: &mut Ctx<'_>,
         sts: &'s Sts,
         live: Liveness,
@@ -144,8 +144,8 @@ impl<'s> SideSystem<'s> {
     }
 
     /// Returns `member` with its clocks advanced by `by`.
-    pub fn delayed(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
-        let store = member.store.clone().delayed(cx.pool, self.sts, by);
+    pub fn advance_clocks(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
+        let store = member.store.clone().advance_clocks(cx.pool, self.sts, by);
         self.settle(SideMember { store, ..member.clone() })
     }
 
@@ -210,7 +210,7 @@ impl SystemIndex {
             let value = cx.pool.default_value(cx.pool.var_info(var).sort);
             cx.pool.value(value)
         };
-        let plain = sts.stored().map(|var| plain(cx, var)).collect();
+        let plain = sts.stored_vars().map(|var| plain(cx, var)).collect();
         let mut over = cx.over(sts);
         let places = sts.locations.ids().map(|loc| LocationSwitches::new(&mut over, sts, loc)).collect();
         Self { places: Arc::new(places), plain: Arc::new(plain) }
@@ -244,12 +244,12 @@ impl LocationSwitches {
 /// The live variables of `sts`, by location and position.
 pub(crate) fn liveness(cx: &Ctx<'_>, sts: &Sts) -> Liveness {
     let live = LiveVars::of(cx.pool, sts, &[]);
-    let at = |loc| sts.stored().map(|var| live.is_live(loc, var)).collect();
+    let at = |loc| sts.stored_vars().map(|var| live.is_live(loc, var)).collect();
     sts.locations.ids().map(at).collect()
 }
 
 /// Returns the variables that are live in either of two systems with the same locations and variables.
-pub(crate) fn joined(mut one: Liveness, other: &Liveness) -> Liveness {
+pub(crate) fn join_liveness(mut one: Liveness, other: &Liveness) -> Liveness {
     for (here, there) in one.iter_mut().zip(other.iter()) {
         for (live, also) in here.iter_mut().zip(there) {
             *live |= *also;

@@ -22,10 +22,10 @@ use ioxide_symex::Ctx;
 
 pub(crate) use self::replay::{ReplayedStates, concrete_after, concrete_start, concretely};
 
-use self::replay::replayed;
+use self::replay::check_trace;
 use self::values::chosen;
 use super::branch::TooMany;
-use super::elapse::{MemberAfterDelay, MemberDelay, elapsed};
+use super::elapse::{MemberAfterDelay, MemberDelay, elapse_members};
 use super::ports::ProductPort;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::side::{SideMember, SideSystem, Unknowns};
@@ -49,8 +49,8 @@ pub(crate) enum NoWitness {
 }
 
 impl From<UnknownReason> for NoWitness {
-    fn from(why: UnknownReason) -> Self {
-        match why {
+    fn from(reason: UnknownReason) -> Self {
+        match reason {
             UnknownReason::Beyond(length) => Self::Beyond(length),
             other => Self::Doubtful(other.to_string()),
         }
@@ -78,7 +78,7 @@ pub(crate) fn witness(
     for &step in steps {
         n += 1;
         let waits = product.waits_before(step);
-        let delay = waits.then(|| cx.pool.indexed(cx.delay, n));
+        let delay = waits.then(|| cx.pool.indexed_var(cx.delay, n));
         let fields = match step {
             ProductStep::Delta | ProductStep::Wait => Vec::new(),
             ProductStep::Port(at) => product.ports[at].variables(cx, n),
@@ -95,7 +95,7 @@ pub(crate) fn witness(
         labels.extend(product.label(*step, fields));
     }
     let trace: Trace = labels.into_iter().collect();
-    replayed(cx, product, &trace)?;
+    check_trace(cx, product, &trace)?;
     Ok(ConformWitness { trace, condition })
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn replayed_trace(
     product: &ModelProduct<'_>,
     trace: Trace,
 ) -> Result<ConformWitness, NoWitness> {
-    replayed(cx, product, &trace)?;
+    check_trace(cx, product, &trace)?;
     let condition = these_values(cx, product, &trace);
     Ok(ConformWitness { trace, condition })
 }
@@ -202,7 +202,7 @@ impl<'p> WitnessCourse<'p> {
             WitnessRole::Specification => (&product.spec, Unknowns::Believed),
         };
         let start = side.initial(cx, unknowns);
-        Self { product, side, role, members: vec![start] }.closed(cx)
+        Self { product, side, role, members: vec![start] }.close_internally(cx)
     }
 
     fn with(&self, members: Vec<SideMember>) -> Self {
@@ -210,11 +210,11 @@ impl<'p> WitnessCourse<'p> {
     }
 
     /// The members just before message number `n`.
-    fn waited(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
+    fn wait_until_message(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
         let all = if self.product.is_timed() {
             let delay = MemberDelay::before(cx, n);
             let forward = delay.fact(cx);
-            elapsed(cx, self.side, &[forward], &self.members, delay)
+            elapse_members(cx, self.side, &[forward], &self.members, delay)
                 .map_err(|TooMany| NoWitness::Doubtful("internal steps do not end".into()))?
         } else {
             self.at_once(cx)
@@ -283,18 +283,18 @@ impl<'p> WitnessCourse<'p> {
             }
             ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
-                for waited in self.waited(cx, n)? {
+                for waited in self.wait_until_message(cx, n)? {
                     self.take(cx, port, n, waited, &mut next);
                 }
             }
         }
-        self.with(next).closed(cx)
+        self.with(next).close_internally(cx)
     }
 
     /// The members at the instant of quiescence in step `n`.
     fn at_rest(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
         if self.product.waits_before(ProductStep::Delta) {
-            return self.waited(cx, n);
+            return self.wait_until_message(cx, n);
         }
         Ok(self.at_once(cx).into_iter().map(|member| self.with_values(member)).collect())
     }
@@ -329,7 +329,7 @@ impl<'p> WitnessCourse<'p> {
         }
     }
 
-    fn closed(self, cx: &mut Ctx<'_>) -> Result<Self, NoWitness> {
+    fn close_internally(self, cx: &mut Ctx<'_>) -> Result<Self, NoWitness> {
         if self.side.is_visible() {
             return Ok(self);
         }
@@ -350,7 +350,7 @@ impl<'p> WitnessCourse<'p> {
                     if undecided_items(cx, &next) > MAX_UNDECIDED {
                         return Err(NoWitness::Doubtful("collections grow with internal steps".into()));
                     }
-                    open.push(constrained(cx, next, guard));
+                    open.push(constrain(cx, next, guard));
                 }
             }
         }
@@ -372,7 +372,7 @@ impl<'p> WitnessCourse<'p> {
             return Ok(cx.pool.tt());
         }
         let mut all = Vec::new();
-        for mut waited in self.waited(cx, n)? {
+        for mut waited in self.wait_until_message(cx, n)? {
             let mut leaving: Vec<Term> = self.internal(cx, &waited.member, &waited.values);
             let moves = self.moves(cx, port, n, &mut waited);
             leaving.extend(moves.into_iter().map(|(_, guard)| guard));
@@ -402,13 +402,13 @@ impl<'p> WitnessCourse<'p> {
                 }
             }
             ProductStep::Wait => {
-                for waited in self.waited(cx, n)? {
+                for waited in self.wait_until_message(cx, n)? {
                     any.push(some_state(cx, &waited.member, waited.excuse));
                 }
             }
             ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
-                for mut waited in self.waited(cx, n)? {
+                for mut waited in self.wait_until_message(cx, n)? {
                     for (_, guard) in self.moves(cx, port, n, &mut waited) {
                         any.push(some_state(cx, &waited.member, guard));
                     }
@@ -437,7 +437,7 @@ fn some_state(cx: &mut Ctx<'_>, member: &SideMember, condition: Term) -> Term {
 }
 
 /// Returns `member` with `condition` added to its facts.
-fn constrained(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideMember {
+fn constrain(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideMember {
     let all = cx.pool.and(member.facts.iter().copied().chain([condition]));
     member.facts = cx.pool.conjuncts(all);
     member
@@ -445,7 +445,7 @@ fn constrained(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> Sid
 
 /// Adds `member` with `condition`, unless that is refuted; returns whether a member is new or its facts became weaker.
 fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
-    let member = constrained(cx, member, condition);
+    let member = constrain(cx, member, condition);
     if cx.decide(&member.facts) == SolverDecision::Unsat {
         return false;
     }

@@ -15,21 +15,25 @@ use super::ValueRequest;
 use super::hints::is_comparison;
 
 /// Returns the guard of `wish` with one side of a comparison, if there is one about the fields.
-pub(super) fn narrowed(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &ValueRequest<'_>) -> Option<Term> {
-    let atom = *atoms(cx, wish).choose(rng)?;
+pub(super) fn narrow_guard(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    request: &ValueRequest<'_>,
+) -> Option<Term> {
+    let atom = *atoms(cx, request).choose(rng)?;
     let side = if rng.random() { atom } else { cx.pool.not(atom) };
-    Some(cx.pool.and([wish.guard, side]))
+    Some(cx.pool.and([request.guard, side]))
 }
 
 /// The comparisons about fields in all guards of the gate, each once.
-fn atoms(cx: &Ctx<'_>, wish: &ValueRequest<'_>) -> Vec<Term> {
-    let fields = &cx.sts.gates[wish.gate].fields;
+fn atoms(cx: &Ctx<'_>, request: &ValueRequest<'_>) -> Vec<Term> {
+    let fields = &cx.sts.gates[request.gate].fields;
     let mut found = Vec::new();
-    for switch in cx.sts.switches.iter().filter(|switch| switch.gate == wish.gate) {
+    for switch in cx.sts.switches.iter().filter(|switch| switch.gate == request.gate) {
         for term in cx.pool.subterms(&[switch.guard], |term| !cx.pool.is_ground(term)) {
             let vars = cx.pool.free_vars(term);
             let is_about_fields = vars.iter().any(|var| fields.contains(var));
-            let is_closed = vars.iter().all(|&var| fields.contains(&var) || wish.state.get(var).is_some());
+            let is_closed = vars.iter().all(|&var| fields.contains(&var) || request.state.get(var).is_some());
             if is_comparison(cx.pool, term) && is_about_fields && is_closed && !found.contains(&term) {
                 found.push(term);
             }

@@ -15,7 +15,7 @@ use ioxide_model::value::Value;
 
 /// Returns `drawn` with one of the fields `open` moved so that `atom` is at its edge, or nearly; `None` if that is
 /// impossible.
-pub(super) fn moved(
+pub(super) fn move_to_edge(
     pool: &TermPool,
     rng: &mut ChaCha8Rng,
     atom: Term,

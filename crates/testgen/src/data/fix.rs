@@ -10,12 +10,16 @@ use super::ValueRequest;
 /// sort.
 ///
 /// An equation is a conjunct of the guard, so no other value can satisfy it.
-pub(super) fn fixed_fields(pool: &TermPool, fields: &[VarId], wish: &ValueRequest<'_>) -> Option<Valuation> {
+pub(super) fn fixed_fields(
+    pool: &TermPool,
+    fields: &[VarId],
+    request: &ValueRequest<'_>,
+) -> Option<Valuation> {
     let mut fixed = Valuation::new();
-    let mut conjuncts = pool.conjuncts(wish.guard);
+    let mut conjuncts = pool.conjuncts(request.guard);
     loop {
         let before = fixed.len();
-        conjuncts.retain(|&conjunct| match equation(pool, fields, conjunct, &fixed, wish.state) {
+        conjuncts.retain(|&conjunct| match equation(pool, fields, conjunct, &fixed, request.state) {
             Some((field, value)) => {
                 fixed.set(field, value);
                 false
@@ -59,11 +63,13 @@ pub(super) fn is_refuted(
     pool: &TermPool,
     open: &[VarId],
     fixed: &Valuation,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
 ) -> bool {
     let decided = |term: Term| pool.free_vars(term).iter().all(|var| !open.contains(var));
-    let holds = |term| pool.holds(term, &(fixed, wish.state));
-    pool.conjuncts(wish.guard).into_iter().any(|conjunct| decided(conjunct) && holds(conjunct) == Ok(false))
+    let holds = |term| pool.holds(term, &(fixed, request.state));
+    pool.conjuncts(request.guard)
+        .into_iter()
+        .any(|conjunct| decided(conjunct) && holds(conjunct) == Ok(false))
 }
 
 /// Returns every combination of values of `open` that satisfies the guard; `None` if there are more than `max` to try,
@@ -72,7 +78,7 @@ pub(super) fn all_combinations(
     pool: &TermPool,
     open: &[VarId],
     fixed: &Valuation,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
     max: usize,
 ) -> Option<Vec<Valuation>> {
     let mut combinations = vec![fixed.clone()];
@@ -86,7 +92,7 @@ pub(super) fn all_combinations(
     }
     let mut allowed = Vec::new();
     for combination in combinations {
-        if pool.holds(wish.guard, &(&combination, wish.state)).ok()? {
+        if pool.holds(request.guard, &(&combination, request.state)).ok()? {
             allowed.push(combination);
         }
     }
@@ -105,7 +111,7 @@ pub(super) fn fits(
     pool: &TermPool,
     fields: &[VarId],
     values: &Valuation,
-    wish: &ValueRequest<'_>,
+    request: &ValueRequest<'_>,
 ) -> Option<bool> {
     let in_sort = |&field: &VarId| {
         values.get(field).is_some_and(|value| pool.has_sort(value, pool.var_info(field).sort))
@@ -113,5 +119,5 @@ pub(super) fn fits(
     if !fields.iter().all(in_sort) {
         return Some(false);
     }
-    pool.holds(wish.guard, &(values, wish.state)).ok()
+    pool.holds(request.guard, &(values, request.state)).ok()
 }

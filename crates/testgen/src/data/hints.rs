@@ -33,14 +33,14 @@ pub struct SeenValues {
 
 impl SeenValues {
     /// Adds the values of the labels of `history` since the last call; of all labels if `history` is shorter than then.
-    pub fn catch_up(&mut self, history: &Trace) {
-        let from = if history.len() < self.labels { 0 } else { self.labels };
-        for label in &history.labels[from..] {
+    pub fn catch_up(&mut self, trace: &Trace) {
+        let from = if trace.len() < self.labels { 0 } else { self.labels };
+        for label in &trace.labels[from..] {
             if let Label::Input(_, values) | Label::Output(_, values) = label {
                 values.iter().for_each(|value| self.note_parts(value));
             }
         }
-        self.labels = history.len();
+        self.labels = trace.len();
     }
 
     /// The values, the latest last.
@@ -136,7 +136,7 @@ pub struct Hints<'h> {
     /// Comparisons whose edges are worth trying, over fields and variables.
     pub atoms: &'h [Term],
     /// The weights of the kinds of values.
-    pub taste: ValueWeights,
+    pub weights: ValueWeights,
 }
 
 /// The weights of the kinds of values: each is drawn in proportion to its weight.

@@ -46,20 +46,24 @@ impl TextInside {
         let new = |old: &Value| {
             if matches(old) { None } else { text::matching(rng, &pattern.text).map(|text| Value::str(&text)) }
         };
-        if let Some(mended) = replaced(whole, &self.path, new) {
+        if let Some(mended) = replace_part(whole, &self.path, new) {
             drawn.set(self.field, mended);
         }
     }
 }
 
 /// Returns `value` with another part at `path`; `None` if it has no such part, or `new` returns none.
-fn replaced(value: &Value, path: &[(u32, u32)], new: impl FnOnce(&Value) -> Option<Value>) -> Option<Value> {
+fn replace_part(
+    value: &Value,
+    path: &[(u32, u32)],
+    new: impl FnOnce(&Value) -> Option<Value>,
+) -> Option<Value> {
     let Some((&(ctor, field), rest)) = path.split_first() else { return new(value) };
     let Value::Data(data) = value else { return None };
     if data.ctor != ctor {
         return None;
     }
-    let part = replaced(data.args.get(field as usize)?, rest, new)?;
+    let part = replace_part(data.args.get(field as usize)?, rest, new)?;
     let mut args = data.args.to_vec();
     args[field as usize] = part;
     Some(Value::Data(DataValue { data: data.data, ctor, args: args.into() }))

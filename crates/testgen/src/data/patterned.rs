@@ -45,19 +45,23 @@ pub struct PatternedRequest<'w> {
 }
 
 /// Chooses values for the fields: of the wanted pattern, or of the next one that is possible.
-pub fn pick_patterned(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, wish: &PatternedRequest<'_>) -> PickedValues {
-    if wish.fields.is_empty() {
-        return pick_symbolic(cx, rng, wish.fields, wish.facts);
+pub fn pick_patterned(
+    cx: &mut Ctx<'_>,
+    rng: &mut ChaCha8Rng,
+    request: &PatternedRequest<'_>,
+) -> PickedValues {
+    if request.fields.is_empty() {
+        return pick_symbolic(cx, rng, request.fields, request.facts);
     }
-    let patterns = patterns(cx, rng, wish.fields);
+    let patterns = patterns(cx, rng, request.fields);
     for k in 0..patterns.len().min(MAX_PATTERNS) {
-        let pattern = &patterns[(wish.first + k) % patterns.len()];
-        let drawn = draw(cx, rng, wish, pattern).or_else(|| ask(cx, rng, wish, pattern));
+        let pattern = &patterns[(request.first + k) % patterns.len()];
+        let drawn = draw(cx, rng, request, pattern).or_else(|| ask(cx, rng, request, pattern));
         if let Some(values) = drawn {
             return PickedValues::Values(values);
         }
     }
-    pick_symbolic(cx, rng, wish.fields, wish.facts)
+    pick_symbolic(cx, rng, request.fields, request.facts)
 }
 
 /// A block number for every field: fields of one block are equal.
@@ -66,7 +70,7 @@ type EqualityPattern = Vec<usize>;
 /// The patterns of `fields`, mixed ones first; some at random where there are too many.
 fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<EqualityPattern> {
     if fields.len() > MAX_FIELDS {
-        return (0..MAX_PATTERNS).map(|_| sampled(cx, rng, fields)).collect();
+        return (0..MAX_PATTERNS).map(|_| sample_pattern(cx, rng, fields)).collect();
     }
     let sort = |at: usize| cx.pool.var_info(fields[at]).sort.base();
     let mut all: Vec<EqualityPattern> = vec![Vec::new()];
@@ -95,7 +99,7 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Equalit
 
 /// Draws a pattern: every field joins one of the blocks of its sort with a probability drawn for the pattern, or begins
 /// a new one.
-fn sampled(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> EqualityPattern {
+fn sample_pattern(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> EqualityPattern {
     let joins = [0, 1, 3, 6][rng.random_range(0..4usize)];
     let mut sorts: Vec<Sort> = Vec::new();
     let mut pattern = EqualityPattern::with_capacity(fields.len());
@@ -119,20 +123,20 @@ fn n_blocks(pattern: &EqualityPattern) -> usize {
 fn draw(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &PatternedRequest<'_>,
+    request: &PatternedRequest<'_>,
     pattern: &EqualityPattern,
 ) -> Option<Vec<Value>> {
-    let mut interesting = constants(cx, wish.facts);
-    interesting.extend_from_slice(wish.beside);
+    let mut interesting = constants(cx, request.facts);
+    interesting.extend_from_slice(request.beside);
     for _ in 0..DRAWS {
-        let Some(values) = random(cx, rng, wish.fields, pattern, &interesting) else { continue };
-        let known: Substitution = wish
+        let Some(values) = random(cx, rng, request.fields, pattern, &interesting) else { continue };
+        let known: Substitution = request
             .fields
             .iter()
             .zip(&values)
             .map(|(&field, value)| (field, cx.pool.value(value.clone())))
             .collect();
-        let facts: Vec<Term> = wish.facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
+        let facts: Vec<Term> = request.facts.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
         if cx.decide(&facts) == SolverDecision::Sat {
             return Some(values);
         }
@@ -170,26 +174,26 @@ fn random(
 fn ask(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
-    wish: &PatternedRequest<'_>,
+    request: &PatternedRequest<'_>,
     pattern: &EqualityPattern,
 ) -> Option<Vec<Value>> {
-    let mut facts = wish.facts.to_vec();
+    let mut facts = request.facts.to_vec();
     for b in 0..pattern.len() {
         for a in 0..b {
-            let (x, y) = (cx.pool.var(wish.fields[a]), cx.pool.var(wish.fields[b]));
+            let (x, y) = (cx.pool.var(request.fields[a]), cx.pool.var(request.fields[b]));
             if cx.pool.sort(x).base() != cx.pool.sort(y).base() {
                 continue;
             }
             facts.push(if pattern[a] == pattern[b] { cx.pool.eq(x, y) } else { cx.pool.ne(x, y) });
         }
     }
-    let found = DiverseValuations::new(cx.pool, &facts, wish.fields, DiversePolicy::Random, rng.random());
+    let found = DiverseValuations::new(cx.pool, &facts, request.fields, DiversePolicy::Random, rng.random());
     let found = spread(cx, rng, found)?;
     let value = |&field: &VarId| match found.get(field) {
         Some(value) => value.clone(),
         None => cx.pool.default_value(cx.pool.var_info(field).sort),
     };
-    Some(wish.fields.iter().map(value).collect())
+    Some(request.fields.iter().map(value).collect())
 }
 
 /// Returns one of the first few valuations of `source`.
@@ -224,18 +228,18 @@ mod tests {
 
     #[test]
     fn every_pattern_comes_up_in_turn_and_mixed_ones_first() {
-        let seen = picked("true");
+        let seen = picked_patterns("true");
         assert_eq!(seen, ["001", "010", "011", "012", "000"]);
     }
 
     #[test]
     fn patterns_the_facts_exclude_are_passed_over() {
-        let seen: BTreeSet<String> = picked("a != b && b < 3").into_iter().collect();
+        let seen: BTreeSet<String> = picked_patterns("a != b && b < 3").into_iter().collect();
         assert_eq!(seen, ["010", "011", "012"].map(String::from).into());
     }
 
     /// The patterns of the values picked for a message with fields a, b, c under `guard`.
-    fn picked(guard: &str) -> Vec<String> {
+    fn picked_patterns(guard: &str) -> Vec<String> {
         let text = format!("model M {{ input i(a: int, b: int, c: int) state s {{ on i when {guard} }} }}");
         let mut sources = Sources::default();
         let file = sources.add("test.iox", text);

@@ -29,7 +29,7 @@ pub(super) struct ValuePalette<'p> {
     here: &'p [Value],
     /// Constants of the model.
     constants: &'p [Value],
-    taste: ValueWeights,
+    weights: ValueWeights,
 }
 
 /// The parts of a request that many draws share.
@@ -51,15 +51,15 @@ impl<'w> ValueDraw<'w> {
     pub(super) fn new(
         pool: &TermPool,
         open: &[VarId],
-        wish: &'w ValueRequest<'w>,
+        request: &'w ValueRequest<'w>,
         hints: &'w Hints<'w>,
     ) -> Self {
-        let mut here = constants(pool, &[wish.guard]);
-        for (_, value) in wish.state.iter() {
+        let mut here = constants(pool, &[request.guard]);
+        for (_, value) in request.state.iter() {
             collection::with_parts(value, &mut here);
         }
         let mut draft = Self {
-            wish,
+            wish: request,
             hints,
             here,
             patterns: Vec::new(),
@@ -67,10 +67,10 @@ impl<'w> ValueDraw<'w> {
             equations: Vec::new(),
             atoms: hints.atoms.to_vec(),
         };
-        for term in pool.subterms(&[wish.guard], |term| !pool.is_ground(term)) {
+        for term in pool.subterms(&[request.guard], |term| !pool.is_ground(term)) {
             draft.read(pool, open, term);
         }
-        for conjunct in pool.conjuncts(wish.guard) {
+        for conjunct in pool.conjuncts(request.guard) {
             draft.equations.extend(equation(pool, open, conjunct));
         }
         draft
@@ -102,14 +102,14 @@ impl<'w> ValueDraw<'w> {
         open: &[VarId],
         fixed: &Valuation,
     ) -> Valuation {
-        let mut drawn = self.grouped(pool, rng, open, fixed);
+        let mut drawn = self.draw_grouped(pool, rng, open, fixed);
         // Now and then as it was drawn: the pattern need not be wanted.
         if !self.inside.is_empty() && !rng.random_ratio(1, 16) {
             self.inside.iter().for_each(|text| text.mend(pool, rng, &mut drawn));
         }
-        if rng.random_range(0..100) < self.hints.taste.onto_edges
+        if rng.random_range(0..100) < self.hints.weights.onto_edges
             && let Some(&atom) = self.atoms.choose(rng)
-            && let Some(moved) = edge::moved(pool, rng, atom, open, &drawn, self.wish.state)
+            && let Some(moved) = edge::move_to_edge(pool, rng, atom, open, &drawn, self.wish.state)
         {
             drawn = moved;
         }
@@ -122,12 +122,18 @@ impl<'w> ValueDraw<'w> {
     }
 
     /// Draws values for fields of one sort in random groups, equal within a group.
-    fn grouped(&self, pool: &TermPool, rng: &mut ChaCha8Rng, open: &[VarId], fixed: &Valuation) -> Valuation {
+    fn draw_grouped(
+        &self,
+        pool: &TermPool,
+        rng: &mut ChaCha8Rng,
+        open: &[VarId],
+        fixed: &Valuation,
+    ) -> Valuation {
         let palette = ValuePalette {
             recent: self.hints.recent,
             here: &self.here,
             constants: self.hints.constants,
-            taste: self.hints.taste,
+            weights: self.hints.weights,
         };
         let mut drawn = fixed.clone();
         let mut groups: Vec<(Sort, Vec<Value>)> = Vec::new();
@@ -182,7 +188,8 @@ fn equation(pool: &TermPool, open: &[VarId], conjunct: Term) -> Option<(VarId, T
 
 /// Draws a value of `sort`, a third of the time near one of `interesting`, if any is of that sort.
 pub fn any_value(pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, interesting: &[Value]) -> Value {
-    let palette = ValuePalette { recent: &[], here: interesting, constants: &[], taste: ValueWeights::PLAIN };
+    let palette =
+        ValuePalette { recent: &[], here: interesting, constants: &[], weights: ValueWeights::PLAIN };
     palette.value(pool, rng, sort)
 }
 
@@ -211,12 +218,12 @@ impl ValuePalette<'_> {
             return near;
         }
         let tries = if kind == DrawKind::Fresh { TRIES } else { 1 };
-        let mut drawn = self.unrelated(pool, rng, sort, (kind, depth));
+        let mut drawn = self.draw_unrelated(pool, rng, sort, (kind, depth));
         for _ in 1..tries {
             if !self.is_known(&drawn) {
                 break;
             }
-            drawn = self.unrelated(pool, rng, sort, (kind, depth));
+            drawn = self.draw_unrelated(pool, rng, sort, (kind, depth));
         }
         drawn
     }
@@ -226,7 +233,7 @@ impl ValuePalette<'_> {
     }
 
     fn kind(&self, rng: &mut ChaCha8Rng) -> DrawKind {
-        let ValueWeights { near, fresh, small, edge, wide, .. } = self.taste;
+        let ValueWeights { near, fresh, small, edge, wide, .. } = self.weights;
         let mut drawn = rng.random_range(0..(near + fresh + small + edge + wide).max(1));
         let shares = [
             (DrawKind::Near, near),
@@ -245,8 +252,8 @@ impl ValuePalette<'_> {
 
     /// Draws a value in a relation to a known one; `None` if none of the sort is known.
     fn near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
-        let base = self.known(rng, sort)?;
-        let other = if rng.random_ratio(1, 2) { self.known(rng, sort) } else { None };
+        let base = self.draw_known(rng, sort)?;
+        let other = if rng.random_ratio(1, 2) { self.draw_known(rng, sort) } else { None };
         let number = |value: &Value| value.to_rational();
         Some(match base {
             Value::Int(_) => {
@@ -266,7 +273,7 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a known value of the base sort of `sort`; the latest of the run is the likeliest.
-    fn known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
+    fn draw_known(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<&Value> {
         let fits = |value: &&Value| value.base_sort() == sort.base();
         let start = [0, 0, 1, 2][rng.random_range(0..4usize)];
         let lists = [self.recent, self.here, self.constants];
@@ -284,7 +291,7 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a value without regard to known ones.
-    fn unrelated(
+    fn draw_unrelated(
         &self,
         pool: &TermPool,
         rng: &mut ChaCha8Rng,
@@ -314,7 +321,7 @@ impl ValuePalette<'_> {
                 DrawKind::Edge => text::odd(rng),
                 DrawKind::Wide => text::long(rng),
             }),
-            Sort::Data(data) => self.made(pool, rng, data, depth),
+            Sort::Data(data) => self.draw_constructed(pool, rng, data, depth),
             Sort::Collection(sort) => {
                 let mut item = |rng: &mut ChaCha8Rng, sort| self.value_within(pool, rng, sort, depth + 1);
                 collection::fresh(pool, rng, sort, depth, &mut item)
@@ -323,7 +330,7 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a value of a data type by any of its constructors; at the greatest depth, by one that ends the nesting.
-    fn made(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId, depth: u32) -> Value {
+    fn draw_constructed(&self, pool: &TermPool, rng: &mut ChaCha8Rng, data: DataId, depth: u32) -> Value {
         let ctors = &pool.data(data).ctors;
         let ctor = match depth {
             0..MAX_DEPTH => rng.random_range(0..ctors.len()),

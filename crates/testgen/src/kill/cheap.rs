@@ -39,7 +39,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
 
 /// Returns whether the guard of an input was only weakened, and only where no other switch takes the message ([AT15]
 /// sec. 4.5; there, every message has one switch). The specification must be deterministic.
-pub(super) fn weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
+pub(super) fn is_guard_weakened(cx: &mut Ctx<'_>, edit: &Edit) -> bool {
     let sts = cx.sts;
     let Some((id, after)) = edit.switch() else { return false };
     let before = &sts.switches[id];

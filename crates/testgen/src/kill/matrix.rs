@@ -18,7 +18,7 @@ use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Store};
 use super::TouchedParts;
 use crate::conform::{
     ClockLimits, InputCompletion, InputRule, ModelProduct, ProductNext, ProductState, ProductStep,
-    ReplayedStates, SideMember, SideSystem, concrete_after, concrete_start, joined, liveness, ports,
+    ReplayedStates, SideMember, SideSystem, concrete_after, concrete_start, join_liveness, liveness, ports,
 };
 use crate::mutate::Mutant;
 
@@ -47,19 +47,19 @@ impl TraceWalk {
 /// Follows `trace`, which ends before the last look; `None` if the specification does not have it, leaves one of its
 /// inputs open, or its belief is not concrete.
 pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<TraceWalk> {
-    let mut after = Monitor::new(cx);
-    let mut beliefs = vec![states(&after)?];
+    let mut monitor = Monitor::new(cx);
+    let mut beliefs = vec![states(&monitor)?];
     for label in &trace.labels {
-        if after.observe(cx, label).ok()? != AllowedLabel::Allowed {
+        if monitor.observe(cx, label).ok()? != AllowedLabel::Allowed {
             return None;
         }
-        beliefs.push(states(&after)?);
+        beliefs.push(states(&monitor)?);
     }
     Some(TraceWalk { labels: trace.labels.clone(), beliefs })
 }
 
-fn states(after: &Monitor) -> Option<BTreeSet<ConcreteState>> {
-    match after.belief() {
+fn states(monitor: &Monitor) -> Option<BTreeSet<ConcreteState>> {
+    match monitor.belief() {
         Belief::Concrete(states) => Some(states.clone()),
         Belief::Symbolic(_) | Belief::Unspecified => None,
     }
@@ -76,7 +76,7 @@ impl<'m> MatrixMutant<'m> {
     /// Prepares `imp`, the system of `mutant`; `None` if its messages differ from those of `spec`.
     pub fn new(cx: &mut Ctx<'_>, spec: &'m Sts, imp: &'m Sts, mutant: &Mutant) -> Option<Self> {
         let ports = ports(cx, imp, spec).ok()?;
-        let live = joined(liveness(cx, imp), &liveness(cx, spec));
+        let live = join_liveness(liveness(cx, imp), &liveness(cx, spec));
         let (left, right) = (SideSystem::new(cx, imp, live.clone()), SideSystem::new(cx, spec, live));
         let (completion, relation) = (InputCompletion::Angelic, ConformanceRelation::Ioco);
         let limits = ClockLimits::new(cx, imp, spec);
@@ -95,25 +95,25 @@ impl<'m> MatrixMutant<'m> {
     /// Returns whether some run of the test along `walk` kills the mutant.
     pub fn kills(&self, cx: &mut Ctx<'_>, walk: &TraceWalk) -> bool {
         // States that are not found kill nothing: the others show what the mutant can do.
-        let mut after = concrete_start(cx, self.imp);
+        let mut reached = concrete_start(cx, self.imp);
         for (at, belief) in walk.beliefs.iter().enumerate() {
             let label = walk.labels.get(at);
             // Where the specification may be in several states, one may ignore what another takes.
-            let alike = belief.len() == 1 && after.states == *belief && !self.is_touched(belief);
+            let alike = belief.len() == 1 && reached.states == *belief && !self.is_touched(belief);
             // Before an input that is to be given at some instant the test looks until then only.
             let next = walk.labels[at..].iter().find(|label| !matches!(label, Label::Delay(_)));
             let looks = !matches!(next, Some(Label::Input(..)));
-            if looks && !alike && self.is_unsafe(cx, &after.states, belief) {
+            if looks && !alike && self.is_unsafe(cx, &reached.states, belief) {
                 return true;
             }
             let Some(label) = label else { return false };
             // As long as nothing is touched, the mutant is the specification.
-            after = if alike {
-                ReplayedStates { states: walk.beliefs[at + 1].clone(), is_all: after.is_all }
+            reached = if alike {
+                ReplayedStates { states: walk.beliefs[at + 1].clone(), is_all: reached.is_all }
             } else {
-                concrete_after(cx, self.imp, &after, label)
+                concrete_after(cx, self.imp, &reached, label)
             };
-            if after.states.is_empty() {
+            if reached.states.is_empty() {
                 return false;
             }
         }
@@ -152,7 +152,7 @@ fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Vec
             let value = value.unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort));
             cx.pool.value(value)
         };
-        SideMember::single(state.loc, Store::new(sts.stored().map(term).collect()))
+        SideMember::single(state.loc, Store::new(sts.stored_vars().map(term).collect()))
     };
     states.iter().map(&mut member).collect()
 }

@@ -56,7 +56,7 @@ impl<'m> MutantRunner<'m> {
 
     /// Returns those of `mutants` that the test along `trace` kills; empty if the specification does not have the
     /// trace.
-    pub fn killed(&self, cx: &mut Ctx<'_>, trace: &Trace, mutants: &[usize]) -> Vec<usize> {
+    pub fn killed_mutants(&self, cx: &mut Ctx<'_>, trace: &Trace, mutants: &[usize]) -> Vec<usize> {
         let Some(walk) = walk(cx, trace) else { return Vec::new() };
         self.killed_along(cx, &walk, mutants)
     }
@@ -73,13 +73,17 @@ impl<'m> MutantRunner<'m> {
         let traces: Vec<&Trace> = witnesses.iter().copied().flatten().collect();
         let mut tests = Vec::new();
         for trace in candidates(&traces) {
-            let kills = if cx.halted().is_some() { Vec::new() } else { self.killed(cx, &trace, &killable) };
+            let kills = if cx.halt_reason().is_some() {
+                Vec::new()
+            } else {
+                self.killed_mutants(cx, &trace, &killable)
+            };
             tests.push(KillTest { trace, look: None, kills });
         }
         // What is left open at start, or the end of the time, leaves kills unknown that the witnesses show.
         add_missing(&mut tests, witnesses);
         let suite = cover(&tests, witnesses.len());
-        let joined = self.joined(cx, suite);
+        let joined = self.join_tests(cx, suite);
         self.complete(cx, joined, &killable)
     }
 
@@ -87,7 +91,7 @@ impl<'m> MutantRunner<'m> {
     fn complete(&self, cx: &mut Ctx<'_>, suite: Vec<KillTest>, killable: &[usize]) -> Vec<KillTest> {
         let mut complete = Vec::with_capacity(suite.len());
         for test in suite {
-            let mut kills = self.killed(cx, &test.trace, killable);
+            let mut kills = self.killed_mutants(cx, &test.trace, killable);
             kills.extend(test.kills.iter().copied().filter(|kill| !kills.contains(kill)).collect::<Vec<_>>());
             kills.sort_unstable();
             let look = walk(cx, &test.trace).and_then(|walk| Self::shows(cx, &walk));
@@ -97,7 +101,7 @@ impl<'m> MutantRunner<'m> {
     }
 
     /// Joins tests as long as two can be joined.
-    fn joined(&self, cx: &mut Ctx<'_>, mut suite: Vec<KillTest>) -> Vec<KillTest> {
+    fn join_tests(&self, cx: &mut Ctx<'_>, mut suite: Vec<KillTest>) -> Vec<KillTest> {
         // What each test is kept for: the mutants no earlier test kills.
         let mut seen = BTreeSet::new();
         for test in &mut suite {
@@ -115,17 +119,17 @@ impl<'m> MutantRunner<'m> {
     fn joint(&self, cx: &mut Ctx<'_>, suite: &[KillTest]) -> Option<JoinedTests> {
         let walks: Vec<Option<TraceWalk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
         for (first, test) in suite.iter().enumerate() {
-            if cx.halted().is_some() {
+            if cx.halt_reason().is_some() {
                 return None;
             }
             // A test that cannot be walked stays as it is; the others are joined.
             let Some(walked) = &walks[first] else { continue };
-            let Some(longer) = self.looked(cx, &test.trace, walked) else { continue };
+            let Some(longer) = self.add_last_observation(cx, &test.trace, walked) else { continue };
             let Some(end) = walk(cx, &longer).and_then(|walk| walk.last().cloned()) else { continue };
-            let end = self.projected(cx, &end);
+            let end = self.project_belief(cx, &end);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
-                let alike = |belief: &BTreeSet<ConcreteState>| self.projected(cx, belief) == end;
+                let alike = |belief: &BTreeSet<ConcreteState>| self.project_belief(cx, belief) == end;
                 let at = other.as_ref().and_then(|other| other.beliefs().iter().rposition(alike));
                 if let Some(at) = at {
                     found.push((at, second));
@@ -136,7 +140,7 @@ impl<'m> MutantRunner<'m> {
                 let rest = &suite[second].trace.labels[at..];
                 let trace: Trace = longer.labels.iter().chain(rest).cloned().collect();
                 let needed = [&test.kills[..], &suite[second].kills[..]].concat();
-                if self.killed(cx, &trace, &needed).len() == needed.len() {
+                if self.killed_mutants(cx, &trace, &needed).len() == needed.len() {
                     return Some(JoinedTests { first, second, trace });
                 }
             }
@@ -145,7 +149,7 @@ impl<'m> MutantRunner<'m> {
     }
 
     /// Returns the locations of a belief with the values of their live variables.
-    fn projected(
+    fn project_belief(
         &self,
         cx: &Ctx<'_>,
         belief: &BTreeSet<ConcreteState>,
@@ -158,7 +162,7 @@ impl<'m> MutantRunner<'m> {
     }
 
     /// Returns the trace with the only observation of a correct system at its end; `None` if several are possible.
-    fn looked(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &TraceWalk) -> Option<Trace> {
+    fn add_last_observation(&self, cx: &mut Ctx<'_>, trace: &Trace, walk: &TraceWalk) -> Option<Trace> {
         let label = Self::shows(cx, walk)?;
         Some(trace.labels.iter().cloned().chain([label]).collect())
     }
@@ -172,7 +176,7 @@ impl<'m> MutantRunner<'m> {
 
     /// Returns the trace of a correct system that is given `inputs` one after the other and observed until it is
     /// silent; the trace ends where several observations are possible, or an input is not mentioned.
-    pub fn followed(cx: &mut Ctx<'_>, inputs: &[Label]) -> Trace {
+    pub fn follow_inputs(cx: &mut Ctx<'_>, inputs: &[Label]) -> Trace {
         let mut trace = Trace::default();
         for input in inputs {
             let longer: Trace = trace.labels.iter().chain([input]).cloned().collect();

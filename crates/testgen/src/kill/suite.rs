@@ -22,7 +22,7 @@ pub struct KillTest {
 impl KillTest {
     /// The trace with the observation of the last look; quiescence where several are possible.
     #[must_use]
-    pub fn shown(&self) -> Trace {
+    pub fn shown_trace(&self) -> Trace {
         let look = self.look.clone().unwrap_or(Label::Quiescence);
         self.trace.labels.iter().cloned().chain([look]).collect()
     }
@@ -66,7 +66,7 @@ pub fn cover(tests: &[KillTest], n_mutants: usize) -> Vec<KillTest> {
     let weights: [TestWorth; 3] =
         [|kills, _| (kills, 1), |kills, ios| (kills, ios), |kills, ios| (kills, ios + 8)];
     let size = |suite: &Vec<usize>| (suite.len(), suite.iter().map(|&at| tests[at].n_ios()).sum::<usize>());
-    let suites = weights.map(|weight| trimmed(tests, n_mutants, greedy(tests, n_mutants, weight)));
+    let suites = weights.map(|weight| trim_suite(tests, n_mutants, greedy(tests, n_mutants, weight)));
     let best = suites.into_iter().min_by_key(size).unwrap_or_default();
     best.into_iter().map(|at| tests[at].clone()).collect()
 }
@@ -99,7 +99,7 @@ fn greedy(tests: &[KillTest], n_mutants: usize, weight: TestWorth) -> Vec<usize>
 }
 
 /// Drops tests whose mutants the others kill, the longest first.
-fn trimmed(tests: &[KillTest], n_mutants: usize, mut suite: Vec<usize>) -> Vec<usize> {
+fn trim_suite(tests: &[KillTest], n_mutants: usize, mut suite: Vec<usize>) -> Vec<usize> {
     let mut times = vec![0usize; n_mutants];
     for &at in &suite {
         tests[at].kills.iter().for_each(|&mutant| times[mutant] += 1);

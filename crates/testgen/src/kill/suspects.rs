@@ -133,26 +133,26 @@ impl Suspects {
     }
 
     /// Counts an experiment with suspect `at`.
-    pub(super) fn tried(&mut self, at: usize) {
+    pub(super) fn count_experiment(&mut self, at: usize) {
         if let Some(suspect) = self.all.get_mut(&at) {
             suspect.tries += 1;
         }
     }
 
     /// Follows the labels since the last move in every suspect that is not ruled out.
-    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
-        let from = self.seen.replace(history.len());
-        let labels = &history.labels[from.unwrap_or(0).min(history.len())..];
+    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
+        let from = self.seen.replace(trace.len());
+        let labels = &trace.labels[from.unwrap_or(0).min(trace.len())..];
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
             if from.is_none() {
                 suspect.course = SuspectCourse::start(cx, &suspect.system);
             }
-            if after.is_crossed() {
+            if monitor.is_crossed() {
                 suspect.course.doubt();
             }
             for (at, label) in labels.iter().enumerate() {
                 // What was seen since then may have come first, and an input under way may be taken later.
-                let is_settled = at + 1 == labels.len() && after.under_way() == 0;
+                let is_settled = at + 1 == labels.len() && monitor.under_way() == 0;
                 suspect.see(cx, label, is_settled);
             }
         }
@@ -160,9 +160,9 @@ impl Suspects {
 
     /// Returns the nearest experiment from here: the suspect, and the labels before the look that distinguishes it. If
     /// none is found at the start of a run, that counts as a try.
-    pub(super) fn route(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<(usize, Vec<Label>)> {
+    pub(super) fn route(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<(usize, Vec<Label>)> {
         let is_start = self.seen == Some(0);
-        let Belief::Concrete(belief) = after.belief() else { return None };
+        let Belief::Concrete(belief) = monitor.belief() else { return None };
         let mut near: Vec<usize> =
             self.all.iter().filter(|(_, it)| it.is_open()).map(|(&at, _)| at).collect();
         near.sort_by_key(|at| self.all[at].distance(belief));
@@ -174,7 +174,7 @@ impl Suspects {
                     best = Some((at, labels));
                 }
                 Some(_) => (),
-                None if is_start => self.tried(at),
+                None if is_start => self.count_experiment(at),
                 None => self.all.get_mut(&at).into_iter().for_each(|suspect| suspect.fruitless += 1),
             }
         }
@@ -212,8 +212,8 @@ impl Suspect {
 
 /// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both.
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
-    let spec = rooted(cx, cx.sts, belief)?;
-    let system = rooted(cx, &suspect.system, suspect.course.states())?;
+    let spec = start_in(cx, cx.sts, belief)?;
+    let system = start_in(cx, &suspect.system, suspect.course.states())?;
     let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
     let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };
@@ -224,7 +224,7 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Susp
 
 /// Returns `sts` started in `states`: in the only one, or by an internal choice among them; `None` if there are none or
 /// too many.
-fn rooted(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Option<Sts> {
+fn start_in(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Option<Sts> {
     if states.is_empty() || states.len() > MAX_STATES {
         return None;
     }

@@ -64,8 +64,8 @@ enum RouteStanding {
 }
 
 impl KillRoute {
-    fn standing(&self, history: &Trace) -> RouteStanding {
-        let seen = &history.labels[self.from.min(history.len())..];
+    fn standing(&self, trace: &Trace) -> RouteStanding {
+        let seen = &trace.labels[self.from.min(trace.len())..];
         // A system chooses its instants: what came at another one is followed as long as it is what is wanted.
         let (seen, passed) = messages(seen);
         let mut wanted = self.labels.iter();
@@ -174,29 +174,29 @@ impl KillTester {
     }
 
     /// Returns the route of an open test that begins with `history`.
-    fn fitting(&self, history: &Trace) -> Option<KillRoute> {
+    fn fitting(&self, trace: &Trace) -> Option<KillRoute> {
         let route = |at: usize| KillRoute {
             from: 0,
             labels: self.tests[at].trace.labels.clone(),
             aim: RouteTarget::Test(at),
         };
         let open = (0..self.tests.len()).filter(|&at| self.open(at));
-        open.map(route).find(|route| matches!(route.standing(history), RouteStanding::On(..)))
+        open.map(route).find(|route| matches!(route.standing(trace), RouteStanding::On(..)))
     }
 
     /// Returns the route of the nearest experiment from here.
-    fn experiment(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<KillRoute> {
-        let suspects = self.suspects.as_mut().filter(|_| history.len() <= MAX_RUN)?;
-        let (at, labels) = suspects.route(cx, after)?;
-        Some(KillRoute { from: history.len(), labels, aim: RouteTarget::Suspect(at) })
+    fn experiment(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<KillRoute> {
+        let suspects = self.suspects.as_mut().filter(|_| trace.len() <= MAX_RUN)?;
+        let (at, labels) = suspects.route(cx, monitor)?;
+        Some(KillRoute { from: trace.len(), labels, aim: RouteTarget::Suspect(at) })
     }
 
-    fn finish(&mut self, aim: RouteTarget) {
+    fn finish(&mut self, target: RouteTarget) {
         self.carried_out += 1;
-        match aim {
+        match target {
             RouteTarget::Test(at) => self.tests[at].done = true,
             RouteTarget::Suspect(at) => {
-                self.suspects.iter_mut().for_each(|suspects| suspects.tried(at));
+                self.suspects.iter_mut().for_each(|suspects| suspects.count_experiment(at));
             }
         }
     }
@@ -222,12 +222,12 @@ impl Tester for KillTester {
         }
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, after, history));
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, monitor, trace));
         loop {
             if let Some(route) = &self.route {
                 let aim = route.aim;
-                match route.standing(history) {
+                match route.standing(trace) {
                     RouteStanding::On(_, Some(label @ Label::Input(..))) if !cx.sts.is_timed() => {
                         return TesterMove::Stimulate(label);
                     }
@@ -240,8 +240,8 @@ impl Tester for KillTester {
                 }
             }
             let is_over = self.carried_out > 0 && self.suspects.is_none();
-            let fitting = if is_over { None } else { self.fitting(history) };
-            self.route = fitting.or_else(|| self.experiment(cx, after, history));
+            let fitting = if is_over { None } else { self.fitting(trace) };
+            self.route = fitting.or_else(|| self.experiment(cx, monitor, trace));
             if self.route.is_none() {
                 return self.end();
             }

@@ -7,7 +7,7 @@ use ioxide_model::sort::{CollectionKind, CollectionSort, Sort};
 use ioxide_model::term::{Term, TermNode, TermOp, TermPool};
 
 /// Returns the faulty variants of the operation at the top of `term`.
-pub(super) fn mishandled(pool: &mut TermPool, term: Term) -> Vec<Term> {
+pub(super) fn faulty_variants(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
         TermNode::Apply(op, args) => operation(pool, op, &args),
         TermNode::Elements(sort, parts) => {
@@ -34,15 +34,15 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
             let (size, one) = (pool.operate(TermOp::Size, vec![own]), pool.int(1));
             let from_end = pool.sub(size, one);
             let from_end = pool.sub(from_end, args[1]);
-            let beside = [from_end, moved(pool, args[1], 1), moved(pool, args[1], -1)];
+            let beside = [from_end, add_offset(pool, args[1], 1), add_offset(pool, args[1], -1)];
             beside.into_iter().map(|at| pool.operate(TermOp::At, vec![own, at])).collect()
         }
         TermOp::At => next_key(pool, of, args[1])
             .into_iter()
             .map(|key| pool.operate(TermOp::At, vec![own, key]))
             .collect(),
-        TermOp::Append => appended(pool, args),
-        TermOp::Slice => sliced(pool, args),
+        TermOp::Append => faulty_appends(pool, args),
+        TermOp::Slice => faulty_slices(pool, args),
         TermOp::Put => {
             let mut found = vec![own];
             if of.kind == CollectionKind::Map {
@@ -53,7 +53,7 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
                     next_key(pool, of, args[1]).map(|key| pool.operate(TermOp::Put, vec![own, key, args[2]])),
                 );
             } else {
-                let next = moved(pool, args[1], 1);
+                let next = add_offset(pool, args[1], 1);
                 found.push(pool.operate(TermOp::Put, vec![own, next, args[2]]));
             }
             found
@@ -85,7 +85,7 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
 }
 
 /// Returns the list with the parts in reverse order, without the last part, and with the last part twice.
-fn appended(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
+fn faulty_appends(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let reversed: Vec<Term> = args.iter().rev().copied().collect();
     let twice: Vec<Term> = args.iter().copied().chain(args.last().copied()).collect();
     let most = args[..args.len() - 1].to_vec();
@@ -93,15 +93,15 @@ fn appended(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
 }
 
 /// Returns the slice from the other end, with bounds one off, and the whole list.
-fn sliced(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
+fn faulty_slices(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     let (own, from, to) = (args[0], args[1], args[2]);
     let size = pool.operate(TermOp::Size, vec![own]);
     let (other_from, other_to) = (pool.sub(size, to), pool.sub(size, from));
     let ends = [
         [other_from, other_to],
-        [moved(pool, from, 1), to],
-        [moved(pool, from, -1), to],
-        [from, moved(pool, to, -1)],
+        [add_offset(pool, from, 1), to],
+        [add_offset(pool, from, -1), to],
+        [from, add_offset(pool, to, -1)],
     ];
     let mut found: Vec<Term> =
         ends.into_iter().map(|[from, to]| pool.operate(TermOp::Slice, vec![own, from, to])).collect();
@@ -109,19 +109,19 @@ fn sliced(pool: &mut TermPool, args: &[Term]) -> Vec<Term> {
     found
 }
 
-fn moved(pool: &mut TermPool, number: Term, by: i64) -> Term {
+fn add_offset(pool: &mut TermPool, number: Term, by: i64) -> Term {
     let by = pool.int(by);
     pool.add2(number, by)
 }
 
 fn moved_size(pool: &mut TermPool, collection: Term, by: i64) -> Term {
     let size = pool.operate(TermOp::Size, vec![collection]);
-    moved(pool, size, by)
+    add_offset(pool, size, by)
 }
 
 /// The key after `key`, if keys are whole numbers.
 fn next_key(pool: &mut TermPool, of: CollectionSort, key: Term) -> Option<Term> {
-    (of.member().base() == Sort::Int).then(|| moved(pool, key, 1))
+    (of.member().base() == Sort::Int).then(|| add_offset(pool, key, 1))
 }
 
 fn lambda(pool: &TermPool, term: Term) -> (ioxide_model::term::VarId, Term) {

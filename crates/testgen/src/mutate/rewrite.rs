@@ -59,12 +59,12 @@ fn here(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, b
         RewriteRule::Relation => relations(pool, term),
         RewriteRule::Constant => (neighbours(pool, term), false),
         RewriteRule::Variable(vars) => (others(pool, term, vars), false),
-        RewriteRule::AndOr => (swapped(pool, term), false),
+        RewriteRule::AndOr => (swap_connective(pool, term), false),
         RewriteRule::Drop => (without(pool, term), false),
         RewriteRule::Branch => (branches(pool, term), false),
-        RewriteRule::Arithmetic => (computed(pool, term), false),
-        RewriteRule::Clock(clocks) => (confused(pool, term, clocks), false),
-        RewriteRule::Collection => (super::collection::mishandled(pool, term), false),
+        RewriteRule::Arithmetic => (other_operations(pool, term), false),
+        RewriteRule::Clock(clocks) => (confuse_clocks(pool, term, clocks), false),
+        RewriteRule::Collection => (super::collection::faulty_variants(pool, term), false),
     }
 }
 
@@ -146,7 +146,7 @@ fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
     fitting.into_iter().map(|other| pool.var(other)).collect()
 }
 
-fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
+fn confuse_clocks(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
     match *pool.node(term) {
         TermNode::Var(var) if clocks.contains(&var) => others(pool, term, clocks),
         _ => Vec::new(),
@@ -155,7 +155,7 @@ fn confused(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
 
 /// Other operations on the same numbers: a part of a sum negated or left out, a sum for a product of two, quotient for
 /// remainder and the other way round.
-fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
+fn other_operations(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
         TermNode::Add(parts) => {
             let mut found = Vec::new();
@@ -176,7 +176,7 @@ fn computed(pool: &mut TermPool, term: Term) -> Vec<Term> {
     }
 }
 
-fn swapped(pool: &mut TermPool, term: Term) -> Vec<Term> {
+fn swap_connective(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
         TermNode::And(list) => vec![pool.or(list.iter().copied())],
         TermNode::Or(list) => vec![pool.and(list.iter().copied())],

@@ -67,7 +67,8 @@ impl std::error::Error for TooManyMutants {}
 pub fn select(model: &mut Model, selection: &MutantSelection) -> Result<Vec<Mutant>, TooManyMutants> {
     let places: Vec<SwitchId> =
         model.sts.switches.ids().filter(|&id| is_wanted(model, selection, id)).collect();
-    let mut all = match (made(model, selection, &places), selection.second_order.or(selection.sample)) {
+    let mut all = match (make_mutants(model, selection, &places), selection.second_order.or(selection.sample))
+    {
         (SwitchMutants::All(all), _) => all,
         (SwitchMutants::Some(_), None) => return Err(TooManyMutants),
         (SwitchMutants::Some(_), Some(sample)) => some_places(model, selection, places, sample),
@@ -80,7 +81,7 @@ pub fn select(model: &mut Model, selection: &MutantSelection) -> Result<Vec<Muta
         all = pairs(&all, sample);
     }
     Ok(match selection.sample {
-        Some(sample) => sampled(all, sample),
+        Some(sample) => sample_mutants(all, sample),
         None => all,
     })
 }
@@ -94,7 +95,7 @@ enum SwitchMutants {
 }
 
 /// Returns the mutants of `places`; of the first places only, if the limit is exceeded.
-fn made(model: &mut Model, selection: &MutantSelection, places: &[SwitchId]) -> SwitchMutants {
+fn make_mutants(model: &mut Model, selection: &MutantSelection, places: &[SwitchId]) -> SwitchMutants {
     let mut found = Vec::new();
     for &id in places {
         found.extend(mutants_of(model, &selection.operators, id));
@@ -113,7 +114,8 @@ fn some_places(
     sample: Sample,
 ) -> Vec<Mutant> {
     places.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
-    let (SwitchMutants::All(mut found) | SwitchMutants::Some(mut found)) = made(model, selection, &places);
+    let (SwitchMutants::All(mut found) | SwitchMutants::Some(mut found)) =
+        make_mutants(model, selection, &places);
     found.sort_by_key(|mutant| mutant.edits.first().map(Edit::place));
     found
 }
@@ -126,7 +128,7 @@ fn is_wanted(model: &Model, selection: &MutantSelection, id: SwitchId) -> bool {
 }
 
 /// Takes a random sample that keeps the order.
-fn sampled(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
+fn sample_mutants(mut all: Vec<Mutant>, sample: Sample) -> Vec<Mutant> {
     let mut numbers: Vec<usize> = (0..all.len()).collect();
     numbers.shuffle(&mut ChaCha8Rng::seed_from_u64(sample.seed));
     numbers.truncate(sample.count);

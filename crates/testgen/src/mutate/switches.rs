@@ -13,7 +13,7 @@ use super::MutationOperator;
 use super::rewrite::{RewriteRule, rewritten};
 
 /// Returns every result of `operator` on switch `id`.
-pub(super) fn changed(model: &mut Model, id: SwitchId, operator: MutationOperator) -> Vec<Switch> {
+pub(super) fn apply_operator(model: &mut Model, id: SwitchId, operator: MutationOperator) -> Vec<Switch> {
     match operator {
         MutationOperator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
         MutationOperator::GuardNegate => guards(model, id, |pool, guard| vec![pool.not(guard)]),
@@ -53,7 +53,7 @@ pub(super) fn changed(model: &mut Model, id: SwitchId, operator: MutationOperato
         MutationOperator::Source => sources(model, id),
         MutationOperator::Gate => gates(model, id),
         MutationOperator::Initial => Vec::new(),
-        MutationOperator::Delete => deleted(model, id),
+        MutationOperator::Delete => delete_switch(model, id),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn controls(sts: &Sts) -> Vec<VarId> {
 }
 
 /// Splits a guard into the conditions on locations of parts and on the instance, and the rest.
-fn parted(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term, Term) {
+fn split_guard(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term, Term) {
     let Some(composition) = &sts.composition else { return (pool.tt(), guard) };
     let mut fixed = controls(sts);
     let of = composition.messages.get(&switch.gate);
@@ -88,7 +88,7 @@ fn parted(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> (Term
 }
 
 /// Returns the guard as written: without the condition that updated values are in their ranges.
-fn written(pool: &mut TermPool, switch: &Switch) -> Term {
+fn written_guard(pool: &mut TermPool, switch: &Switch) -> Term {
     let Some(check) = switch.range_check else { return switch.guard };
     pool.beyond(switch.guard, check)
 }
@@ -120,7 +120,7 @@ pub(super) fn with_assignment(
     var: VarId,
     term: Option<Term>,
 ) -> Switch {
-    let guard = written(pool, switch);
+    let guard = written_guard(pool, switch);
     let mut update = switch.update.clone();
     match (update.iter().position(|(target, _)| *target == var), term) {
         (Some(at), Some(term)) => update[at].1 = term,
@@ -149,8 +149,8 @@ fn guards(
 ) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
-    let guard = written(pool, switch);
-    let (places, guard) = parted(pool, &model.sts, switch, guard);
+    let guard = written_guard(pool, switch);
+    let (places, guard) = split_guard(pool, &model.sts, switch, guard);
     let changed = change(pool, guard);
     let with_places = |guard: Term| {
         let guard = pool.and2(places, guard);
@@ -162,7 +162,7 @@ fn guards(
 fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
-    let guard = written(pool, switch);
+    let guard = written_guard(pool, switch);
     let without = |at: usize| {
         let kept = switch.update.iter().enumerate().filter(|(other, _)| *other != at);
         kept.map(|(_, assignment)| *assignment).collect::<Vec<_>>()
@@ -177,7 +177,7 @@ fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
 fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: RewriteRule<'_>) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
-    let guard = written(pool, switch);
+    let guard = written_guard(pool, switch);
     let controls = controls(&model.sts);
     let mut found = Vec::new();
     for at in (0..switch.update.len()).filter(|&at| !controls.contains(&switch.update[at].0)) {
@@ -194,7 +194,7 @@ fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: RewriteRule<'_>)
 fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
-    let guard = written(pool, switch);
+    let guard = written_guard(pool, switch);
     let controls = controls(&model.sts);
     let mut found = Vec::new();
     for var in model.sts.vars.iter().filter(|var| !controls.contains(&var.var)) {
@@ -246,7 +246,7 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let vars = in_scope(model, id);
     let pool = &mut model.pool;
     let switch = &model.sts.switches[id];
-    let guard = written(pool, switch);
+    let guard = written_guard(pool, switch);
     let controls = controls(&model.sts);
     let mut found = Vec::new();
     for (at, &(var, term)) in switch.update.iter().enumerate().filter(|(_, (var, _))| !controls.contains(var))
@@ -414,7 +414,7 @@ fn gates(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-fn deleted(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+fn delete_switch(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let guard = model.pool.ff();
     let switch = &model.sts.switches[id];
     vec![Switch { guard, range_check: None, ..switch.clone() }]

@@ -118,7 +118,7 @@ impl PurposeSet {
 
     /// Returns the items on purposes that can be executed beyond doubt: a priori coverage.
     #[must_use]
-    pub fn covered(&self) -> BTreeSet<PurposeItem> {
+    pub fn covered_items(&self) -> BTreeSet<PurposeItem> {
         let certain = |(purpose, _): &(&TestPurpose, _)| purpose.doubt.is_none();
         let certain = self.purposes.iter().zip(&self.items).filter(certain).map(|(_, items)| items);
         certain.chain([&self.at_start]).flatten().copied().collect()
@@ -255,19 +255,19 @@ pub fn coverage(
     let wanted = criterion.items(cx.sts);
     let mut is_fruitless = false;
     let mut patient = LastNewSwitch::default();
-    let near = explored(cx, limits, &mut |stats| {
+    let near = explore_switches(cx, limits, &mut |stats| {
         is_fruitless = patient.is_over(stats);
         if is_fruitless { ControlFlow::Break(()) } else { watch(stats) }
     });
     if !is_fruitless {
         return chosen(cx, criterion, &wanted, &near, &[]);
     }
-    let found = sliced(cx, criterion, &wanted, &near, limits);
+    let found = slice_purposes(cx, criterion, &wanted, &near, limits);
     let set = chosen(cx, criterion, &wanted, &near, &found);
-    if set.unreached.is_empty() || cx.halted().is_some() {
+    if set.unreached.is_empty() || cx.halt_reason().is_some() {
         return set;
     }
-    let all = explored(cx, limits, watch);
+    let all = explore_switches(cx, limits, watch);
     chosen(cx, criterion, &wanted, &all, &found)
 }
 
@@ -289,7 +289,7 @@ impl LastNewSwitch {
 }
 
 /// Explores until every switch was taken.
-fn explored(
+fn explore_switches(
     cx: &mut Ctx<'_>,
     limits: ExploreLimits,
     watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
@@ -304,14 +304,14 @@ fn explored(
 
 /// Returns purposes for items that the graph does not cover, each from a search among the switches that can matter for
 /// it.
-fn sliced(
+fn slice_purposes(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
     wanted: &BTreeSet<PurposeItem>,
     exploration: &Exploration,
     limits: ExploreLimits,
 ) -> Vec<TestPurpose> {
-    let covered = criterion.covered_along(cx.sts, exploration.taken().into_iter());
+    let covered = criterion.covered_along(cx.sts, exploration.taken_switches().into_iter());
     let mut left = limits.max_states;
     let mut found = Vec::new();
     for &item in wanted.difference(&covered) {
@@ -341,10 +341,10 @@ fn chosen(
     let mut selection = PurposeSelection::new(exploration, criterion);
     found.iter().for_each(|purpose| selection.keep(cx.sts, purpose.clone(), None));
     let cut = selection.choose(cx, &aims, &uses);
-    let (purposes, items) = selection.kept();
+    let (purposes, items) = selection.into_purposes();
     let (stats, total) = (exploration.stats, wanted.len());
     let mut set = PurposeSet { criterion, purposes, items, at_start, unreached: Vec::new(), total, stats };
-    let covered = set.covered();
+    let covered = set.covered_items();
     let left = wanted.difference(&covered);
     let doubts = set.doubts();
     let why = |item: &PurposeItem| match (doubts.get(item), &cut) {
@@ -408,7 +408,7 @@ impl<'g> PurposeSelection<'g> {
         let mut in_doubt = Vec::new();
         for (item, uses) in aims {
             if self.walked > GRACE
-                && let Some(halted) = cx.halted()
+                && let Some(halted) = cx.halt_reason()
             {
                 return Some(WhyUnreached::Cut(StopReason::Halted(halted)));
             }
@@ -465,7 +465,7 @@ impl<'g> PurposeSelection<'g> {
     }
 
     /// Returns the purposes with the items that they cover, longest first.
-    fn kept(mut self) -> (Vec<TestPurpose>, Vec<BTreeSet<PurposeItem>>) {
+    fn into_purposes(mut self) -> (Vec<TestPurpose>, Vec<BTreeSet<PurposeItem>>) {
         self.kept.sort_by_key(|(purpose, _)| Reverse(purpose.steps.len()));
         self.kept.into_iter().unzip()
     }

@@ -36,7 +36,7 @@ pub fn with_detours(cx: &mut Ctx<'_>, set: PurposeSet) -> PurposeSet {
             continue;
         }
         covered.extend(&on_path);
-        let purpose = detoured(cx, purpose, &loops, &mut covered, &mut tries);
+        let purpose = add_detours(cx, purpose, &loops, &mut covered, &mut tries);
         items.push(set.criterion.covered_along(cx.sts, purpose.path()));
         purposes.push(purpose);
     }
@@ -77,7 +77,7 @@ fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &TestPurpose, loops: &'l Loops) -> Vec<
 }
 
 /// Returns `purpose` with every loop that covers something new, as long as it grows by at most half.
-fn detoured(
+fn add_detours(
     cx: &mut Ctx<'_>,
     purpose: &TestPurpose,
     loops: &Loops,
@@ -86,7 +86,7 @@ fn detoured(
 ) -> TestPurpose {
     let mut longer = purpose.clone();
     let room = purpose.steps.len() / 2;
-    if room == 0 || *tries == 0 || cx.halted().is_some() {
+    if room == 0 || *tries == 0 || cx.halt_reason().is_some() {
         return longer;
     }
     for (place, detour) in on_the_way(cx, purpose, loops) {

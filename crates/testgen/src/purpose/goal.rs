@@ -60,10 +60,10 @@ pub fn of_goal(cx: &mut Ctx<'_>, goal: &Goal, limits: ExploreLimits) -> Result<T
             let first = path.first().map(|&id| cx.sts.switches[id].source);
             let tt = cx.pool.tt();
             let wanted = GoalState { location: first, rest: path, when: tt };
-            found(cx, &goal.name, &wanted, limits)
+            find_purpose(cx, &goal.name, &wanted, limits)
         }
         GoalKind::Reach { location, when } => {
-            found(cx, &goal.name, &GoalState { location: *location, rest: &[], when: *when }, limits)
+            find_purpose(cx, &goal.name, &GoalState { location: *location, rest: &[], when: *when }, limits)
         }
         GoalKind::Observer(observer) => observer::purpose(cx, &goal.name, observer, limits),
         GoalKind::Always(_) | GoalKind::Sometimes(_) | GoalKind::Test(_) => Err(NoPurpose::NoPurpose),
@@ -81,16 +81,16 @@ pub(super) struct GoalState<'w> {
 }
 
 /// Returns the purpose along a shortest path to a wanted state.
-pub(super) fn found(
+pub(super) fn find_purpose(
     cx: &mut Ctx<'_>,
     name: &str,
-    wanted: &GoalState<'_>,
+    goal: &GoalState<'_>,
     limits: ExploreLimits,
 ) -> Result<TestPurpose, NoPurpose> {
     let mut max_states = FIRST_STATES.min(limits.max_states);
     loop {
-        let exploration = search(cx, wanted, ExploreLimits { max_states, ..limits });
-        if let Some(purpose) = first(cx, name, wanted, &exploration) {
+        let exploration = search(cx, goal, ExploreLimits { max_states, ..limits });
+        if let Some(purpose) = first(cx, name, goal, &exploration) {
             return Ok(purpose);
         }
         match exploration.stop {
@@ -105,13 +105,10 @@ pub(super) fn found(
 
 /// Explores with the variables of the condition kept apart: they matter even if no guard reads them. Parts that neither
 /// the condition nor the system distinguishes are interchangeable, unless the rest of the path names some.
-fn search(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, limits: ExploreLimits) -> Exploration {
-    let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(wanted.when));
-    let symmetry = if wanted.rest.is_empty() {
-        Symmetry::of(cx.pool, cx.sts, &[wanted.when])
-    } else {
-        Symmetry::default()
-    };
+fn search(cx: &mut Ctx<'_>, goal: &GoalState<'_>, limits: ExploreLimits) -> Exploration {
+    let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(goal.when));
+    let symmetry =
+        if goal.rest.is_empty() { Symmetry::of(cx.pool, cx.sts, &[goal.when]) } else { Symmetry::default() };
     let config = ExploreConfig { limits, ignore_dead, symmetry, ..ExploreConfig::default() };
     explore(cx, &config, &mut |_| ControlFlow::Continue(()))
 }
@@ -120,18 +117,18 @@ fn search(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, limits: ExploreLimits) -> Ex
 fn first(
     cx: &mut Ctx<'_>,
     name: &str,
-    wanted: &GoalState<'_>,
+    goal: &GoalState<'_>,
     exploration: &Exploration,
 ) -> Option<TestPurpose> {
     let graph = &exploration.graph;
     let mut in_doubt = None;
     for (node, state) in graph.nodes.iter_enumerated() {
-        if wanted.location.is_some_and(|location| location != state.loc) || !is_possible(cx, wanted, state) {
+        if goal.location.is_some_and(|location| location != state.loc) || !is_possible(cx, goal, state) {
             continue;
         }
         let mut path = graph.path_to(node);
-        path.extend_from_slice(wanted.rest);
-        match confirmed(cx, name, wanted, &path) {
+        path.extend_from_slice(goal.rest);
+        match confirm_path(cx, name, goal, &path) {
             Some(purpose) if purpose.doubt.is_none() => return Some(purpose),
             other => in_doubt = in_doubt.or(other),
         }
@@ -140,23 +137,28 @@ fn first(
 }
 
 /// Returns whether the switches of the rest and the condition are not refuted from the merged `state`.
-fn is_possible(cx: &mut Ctx<'_>, wanted: &GoalState<'_>, state: &SymState) -> bool {
+fn is_possible(cx: &mut Ctx<'_>, goal: &GoalState<'_>, state: &SymState) -> bool {
     let mut state = state.clone();
-    for &switch in wanted.rest {
+    for &switch in goal.rest {
         match step(cx, &state, switch).state() {
             Some(next) => state = next,
             None => return false,
         }
     }
-    let (facts, _) = with_condition(cx, wanted.when, &state);
+    let (facts, _) = with_condition(cx, goal.when, &state);
     cx.decide(&facts) != SolverDecision::Unsat
 }
 
 /// Returns the purpose along `path` with the condition at its end, unless that is refuted.
-fn confirmed(cx: &mut Ctx<'_>, name: &str, wanted: &GoalState<'_>, path: &[SwitchId]) -> Option<TestPurpose> {
+fn confirm_path(
+    cx: &mut Ctx<'_>,
+    name: &str,
+    goal: &GoalState<'_>,
+    path: &[SwitchId],
+) -> Option<TestPurpose> {
     let start = SymState::initial(cx);
     let (mut purpose, state) = TestPurpose::with_state(cx, name.to_owned(), start, path).ok()?;
-    let (facts, end) = with_condition(cx, wanted.when, &state);
+    let (facts, end) = with_condition(cx, goal.when, &state);
     purpose.doubt = match cx.decide(&facts) {
         SolverDecision::Sat => None,
         SolverDecision::Unsat => return None,

@@ -14,7 +14,7 @@ use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId, S
 use ioxide_model::term::Term;
 use ioxide_symex::{Ctx, ExploreLimits, quiescence};
 
-use super::goal::{GoalState, NoPurpose, found};
+use super::goal::{GoalState, NoPurpose, find_purpose};
 use super::{PurposeStep, TestPurpose};
 
 /// Returns the purpose that leads `observer` to hit.
@@ -31,7 +31,7 @@ pub(super) fn purpose(
     let tt = cx.pool.tt();
     let mut inner = cx.over(&product.sts);
     let wanted = GoalState { location: Some(product.hit), rest: &[], when: tt };
-    let purpose = found(&mut inner, name, &wanted, limits)?;
+    let purpose = find_purpose(&mut inner, name, &wanted, limits)?;
     let original = |step: PurposeStep| PurposeStep { switch: product.origin[step.switch], facts: step.facts };
     Ok(TestPurpose { steps: purpose.steps.into_iter().map(original).collect(), ..purpose })
 }

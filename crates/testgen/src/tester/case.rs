@@ -72,15 +72,15 @@ impl CaseGuided {
     }
 
     /// Takes the labels since the last move into account.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, trace: &Trace) {
         while self.run.ended.is_none()
-            && let Some(label) = history.labels.get(self.run.seen)
+            && let Some(label) = trace.labels.get(self.run.seen)
         {
             self.run.seen += 1;
             match label {
                 Label::Delay(time) => {
                     self.run.waited = &self.run.waited + time;
-                    let is_last = self.run.seen == history.len();
+                    let is_last = self.run.seen == trace.len();
                     if is_last && self.run.waited >= *self.timeout() {
                         self.take(cx, &CaseEvent::Silence, label);
                     }
@@ -97,7 +97,7 @@ impl CaseGuided {
     fn take(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
         let state = self.run.execution.state();
         let waited = std::mem::replace(&mut self.run.waited, Rational::ZERO);
-        let shown = shown(cx, event, label, &waited);
+        let shown = event_text(cx, event, label, &waited);
         self.run.ended = match self.run.execution.observe(cx, &waited, event) {
             CaseMoved::To(_) => None,
             CaseMoved::Ended(verdict, arc) => Some(CaseEnd::Arc { state, arc, verdict, event: shown }),
@@ -125,7 +125,7 @@ impl CaseGuided {
     fn stimulus(&self, cx: &mut Ctx<'_>, arc: &CaseArc) -> Option<(Rational, Vec<Value>)> {
         let state = self.state()?;
         let mut known = Substitution::new();
-        for (var, value) in self.run.execution.seen().iter() {
+        for (var, value) in self.run.execution.observed_values().iter() {
             known.set(var, cx.pool.value(value.clone()));
         }
         let guard = cx.pool.substitute(arc.guard, &known);
@@ -192,8 +192,8 @@ impl Tester for CaseGuided {
         Some(self.name.clone())
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, _after: &Monitor, history: &Trace) -> TesterMove {
-        self.catch_up(cx, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, _monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.catch_up(cx, trace);
         if let Some(ended) = &self.run.ended {
             return TesterMove::Stop(self.stop(ended));
         }
@@ -208,8 +208,8 @@ impl Tester for CaseGuided {
         }
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
-        self.catch_up(cx, history);
+    fn finding(&mut self, cx: &mut Ctx<'_>, trace: &Trace) -> Option<MethodFinding> {
+        self.catch_up(cx, trace);
         let CaseEnd::Arc { state, arc, verdict, event } = self.run.ended.as_ref()? else { return None };
         let guard = self.case.states[*state].arcs[*arc].guard;
         Some(MethodFinding {
@@ -223,7 +223,7 @@ impl Tester for CaseGuided {
 }
 
 /// The event as people write it, with its delay.
-fn shown(cx: &Ctx<'_>, event: &CaseEvent, label: &Label, waited: &Rational) -> String {
+fn event_text(cx: &Ctx<'_>, event: &CaseEvent, label: &Label, waited: &Rational) -> String {
     let after = match (cx.sts.is_timed(), event) {
         (true, _) => format!("after {} s ", readable(waited)),
         (false, _) => String::new(),

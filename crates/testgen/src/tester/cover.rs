@@ -198,9 +198,9 @@ impl CoverTester {
     }
 
     /// Drops the purposes whose path the run has left.
-    fn watch(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
+    fn watch(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let testers = &mut self.testers;
-        self.watched.retain(|&at| testers[at].follow(cx, after, history));
+        self.watched.retain(|&at| testers[at].follow(cx, monitor, trace));
     }
 
     /// Returns the end of a run: met if one of its purposes was.
@@ -281,11 +281,11 @@ impl Tester for CoverTester {
         self.current.map(|at| format!("purpose {}", self.testers[at].purpose().name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.watch(cx, after, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.watch(cx, monitor, trace);
         let mut leading = self.current.take();
         while let Some(at) = leading {
-            match self.testers[at].next(cx, after, history) {
+            match self.testers[at].next(cx, monitor, trace) {
                 TesterMove::Stop(stop) => {
                     self.note(at, &stop);
                     self.ended.push(stop);

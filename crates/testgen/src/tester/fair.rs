@@ -30,13 +30,13 @@ impl<'t> InputFair<'t> {
     }
 
     /// Returns whether to look before the inner tester decides; draws one time in two.
-    fn looks(&mut self, sts: &Sts, after: &Monitor, history: &Trace) -> bool {
+    fn looks(&mut self, sts: &Sts, monitor: &Monitor, trace: &Trace) -> bool {
         let is_new = self.interaction == Interaction::Fair
-            && self.looked != Some(history.len())
-            && !history.ends_in_silence();
-        let looks = is_new && may_speak(sts, after.belief()) && self.rng.random_ratio(1, 2);
+            && self.looked != Some(trace.len())
+            && !trace.ends_in_silence();
+        let looks = is_new && may_speak(sts, monitor.belief()) && self.rng.random_ratio(1, 2);
         if looks {
-            self.looked = Some(history.len());
+            self.looked = Some(trace.len());
         }
         looks
     }
@@ -60,11 +60,11 @@ impl Tester for InputFair<'_> {
         self.inner.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        if self.looks(cx.sts, after, history) {
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if self.looks(cx.sts, monitor, trace) {
             TesterMove::Observe
         } else {
-            self.inner.next(cx, after, history)
+            self.inner.next(cx, monitor, trace)
         }
     }
 
@@ -80,8 +80,8 @@ impl Tester for InputFair<'_> {
         self.inner.share(worker, jobs);
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
-        self.inner.finding(cx, history)
+    fn finding(&mut self, cx: &mut Ctx<'_>, trace: &Trace) -> Option<MethodFinding> {
+        self.inner.finding(cx, trace)
     }
 
     fn prepare(&mut self, cx: &mut Ctx<'_>) {

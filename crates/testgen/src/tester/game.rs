@@ -118,18 +118,18 @@ impl GameTester {
     }
 
     /// Takes the labels since the last move into account.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, history: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, trace: &Trace) {
         if self.run.seen == 0 {
             self.arena.start(cx);
         }
-        for label in &history.labels[self.run.seen.min(history.len())..] {
+        for label in &trace.labels[self.run.seen.min(trace.len())..] {
             self.run.is_met |= self.arena.is_hit(cx);
             self.arena.see(cx, label);
             if let Label::Input(_, values) | Label::Output(_, values) = label {
                 self.run.values.extend_from_slice(values);
             }
         }
-        self.run.seen = history.len();
+        self.run.seen = trace.len();
         self.run.is_met |= self.arena.is_hit(cx);
     }
 
@@ -142,7 +142,7 @@ impl GameTester {
             let Some(start) = self.arena.symbolic(cx, state) else { continue };
             let solution = GameSolution::new(cx, &self.arena, start.clone(), self.interaction);
             // The moves of a strategy depend on the state: where it cannot be told, there may be none.
-            is_forced |= self.arena.seen() == Some(state) && solution.is_forced();
+            is_forced |= self.arena.known_state() == Some(state) && solution.is_forced();
             for (choice, worth) in solution.choices() {
                 let gate = match choice {
                     GameChoice::Look => None,
@@ -163,16 +163,16 @@ impl GameTester {
     }
 
     /// Returns the input that begins `way`; `None` if the move is to look, or no values were found.
-    fn input(&mut self, cx: &mut Ctx<'_>, after: &Monitor, weighed: &WeighedMove) -> Option<TesterMove> {
+    fn input(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, weighed: &WeighedMove) -> Option<TesterMove> {
         let gate = weighed.gate?;
         let fields = cx.sts.gates[gate].fields.clone();
-        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, 1)).collect();
+        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed_var(field, 1)).collect();
         for facts in self.conditions(cx, weighed) {
             let (beside, first) = (&self.run.values[..], self.tally.runs);
             let wish = PatternedRequest { fields: &fields, facts: &facts, beside, first };
             let PickedValues::Values(values) = pick_patterned(cx, &mut self.rng, &wish) else { continue };
             if let Some(label) = Label::message(cx.sts, gate, values)
-                && after.accepts(cx, &label)
+                && monitor.accepts(cx, &label)
             {
                 return Some(TesterMove::Stimulate(label));
             }
@@ -198,8 +198,8 @@ impl GameTester {
         found
     }
 
-    fn last_move(&mut self, history: &Trace) -> TesterMove {
-        if self.run.looked || history.ends_in_silence() {
+    fn last_move(&mut self, trace: &Trace) -> TesterMove {
+        if self.run.looked || trace.ends_in_silence() {
             self.tally.reached += 1;
             return TesterMove::Stop(TesterStop::GoalMet(format!("the goal `{}` was reached", self.name)));
         }
@@ -218,7 +218,7 @@ fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<T
         let gate = cx.sts.switches[step.switch].gate;
         let depth = u32::try_from(at + 1).unwrap_or(u32::MAX);
         let fields = cx.sts.gates[gate].fields.clone();
-        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect();
+        let fields: Vec<VarId> = fields.iter().map(|&field| cx.pool.indexed_var(field, depth)).collect();
         let guard = cx.pool.and(step.facts.iter().copied());
         rest = match cx.sts.gates[gate].kind {
             GateKind::Input => {
@@ -251,10 +251,10 @@ impl Tester for GameTester {
         Some(format!("goal {}", self.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.catch_up(cx, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.catch_up(cx, trace);
         if self.run.is_met {
-            return self.last_move(history);
+            return self.last_move(trace);
         }
         let Some(best) = self.best(cx) else {
             return TesterMove::Stop(TesterStop::GoalMissed(format!(
@@ -262,9 +262,9 @@ impl Tester for GameTester {
                 self.name
             )));
         };
-        match self.input(cx, after, &best) {
+        match self.input(cx, monitor, &best) {
             Some(input) => input,
-            None if history.ends_in_silence() && !self.arena.waits_for_silence() => {
+            None if trace.ends_in_silence() && !self.arena.waits_for_silence() => {
                 TesterMove::Stop(TesterStop::GoalMissed(format!(
                     "the system is silent, and `{}` needs it to speak",
                     self.name

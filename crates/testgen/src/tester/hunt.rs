@@ -3,7 +3,7 @@
 //! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
-//! A walk changes its [mood](mood::WalkMood) every few inputs: the inputs that are likely (swarm testing: not all of
+//! A walk changes its [mood](mood::WalkPreferences) every few inputs: the inputs that are likely (swarm testing: not all of
 //! them together), the repetition of one input or the alternation of two, the preference for new sequences, the kinds
 //! of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
 //! resets but some, the short ones begin in a [rare state](starts::StartStates). Between two walks a purpose is
@@ -244,14 +244,14 @@ impl HuntTester {
             if stats.terms > max_terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let set = with_detours(cx, set);
-        let (is_settled, covered) = (set.is_settled(), set.covered().len());
+        let (is_settled, covered) = (set.is_settled(), set.covered_items().len());
         let is_over = is_settled || states >= most || self.has_all(cx.sts);
-        self.search = if is_over || cx.halted().is_some() {
+        self.search = if is_over || cx.halt_reason().is_some() {
             PurposeSearch::Over
         } else {
             PurposeSearch::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN }
         };
-        if self.set.as_ref().is_none_or(|known| known.covered().len() < covered) {
+        if self.set.as_ref().is_none_or(|known| known.covered_items().len() < covered) {
             self.adopt(set);
         }
     }
@@ -262,11 +262,11 @@ impl HuntTester {
     }
 
     /// Takes the messages since the last move into account.
-    fn notice(&mut self, sts: &Sts, after: &Monitor, history: &Trace) {
+    fn notice(&mut self, sts: &Sts, monitor: &Monitor, trace: &Trace) {
         // Of several messages at once, nobody knows which led where.
         let fresh = if let [only] = self.fresh[..] { only } else { None };
         self.fresh.clear();
-        self.walk.notice(after, history, fresh);
+        self.walk.notice(monitor, trace, fresh);
         self.taken.extend(fresh);
         self.met.extend(fresh.map(|id| self.config.criterion.covered_by(sts, id)));
     }
@@ -283,15 +283,15 @@ impl HuntTester {
 
     /// Returns the next move of the purpose of this run. A run whose purpose has ended goes on as a walk, and `None` is
     /// returned: a purpose leads to where little was observed, and that is where to explore.
-    fn purpose(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
+    fn purpose(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
         let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
-        match cover.next(cx, after, history) {
+        match cover.next(cx, monitor, trace) {
             TesterMove::Stop(stop) if self.runs < self.first => Some(TesterMove::Stop(stop)),
             TesterMove::Stop(stop) => {
                 self.phase = HuntPhase::Walk;
                 self.ended = Some(stop);
                 let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
-                self.walk.take_over(history.len() + more);
+                self.walk.take_over(trace.len() + more);
                 None
             }
             other => Some(other),
@@ -396,26 +396,26 @@ impl Tester for HuntTester {
         }
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         if self.phase == HuntPhase::Open {
             self.search(cx);
             self.choose_phase();
         }
-        if self.runs == 1 && history.is_empty() {
+        if self.runs == 1 && trace.is_empty() {
             self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
         }
-        self.here = history.len();
-        self.notice(cx.sts, after, history);
+        self.here = trace.len();
+        self.notice(cx.sts, monitor, trace);
         let limit = self.limit();
         self.look = labels_of_a_look(cx.sts);
-        if !has_room_for_input(cx.sts, history.len(), limit) {
-            let next = self.walk.last_move(history);
+        if !has_room_for_input(cx.sts, trace.len(), limit) {
+            let next = self.walk.last_move(trace);
             return self.end_with_purpose(next);
         }
-        match self.purpose(cx, after, history) {
+        match self.purpose(cx, monitor, trace) {
             Some(next) => next,
             None => {
-                let next = self.walk.next(cx, after, history, limit);
+                let next = self.walk.next(cx, monitor, trace, limit);
                 self.end_with_purpose(next)
             }
         }
@@ -425,11 +425,11 @@ impl Tester for HuntTester {
         Some(self.limit())
     }
 
-    fn finding(&mut self, cx: &mut Ctx<'_>, history: &Trace) -> Option<MethodFinding> {
+    fn finding(&mut self, cx: &mut Ctx<'_>, trace: &Trace) -> Option<MethodFinding> {
         // A run that has no room for a look is never asked for a move.
         self.look = labels_of_a_look(cx.sts);
         // Messages that had arrived when the run was stopped belong to it.
-        self.here = self.here.max(history.len());
+        self.here = self.here.max(trace.len());
         None
     }
 

@@ -154,8 +154,8 @@ impl PurposeGuided {
     }
 
     /// Takes the labels since the last move into account; returns whether the run is still on the path.
-    pub fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> bool {
-        self.catch_up(cx, after, history);
+    pub fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> bool {
+        self.catch_up(cx, monitor, trace);
         self.progress.off.is_none()
     }
 
@@ -167,9 +167,9 @@ impl PurposeGuided {
     }
 
     /// Takes the labels since the last move into account.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         while self.progress.off.is_none()
-            && let Some(label) = history.labels.get(self.progress.seen)
+            && let Some(label) = trace.labels.get(self.progress.seen)
         {
             self.progress.seen += 1;
             self.skip_internal(cx);
@@ -184,7 +184,7 @@ impl PurposeGuided {
                 Label::Delay(time) => {
                     self.progress.waited = &self.progress.waited + time;
                     // Up to a message it is only the time of that message.
-                    if self.progress.seen == history.len() {
+                    if self.progress.seen == trace.len() {
                         self.silence(cx);
                     }
                 }
@@ -192,26 +192,26 @@ impl PurposeGuided {
         }
         self.skip_internal(cx);
         if self.progress.at == self.purpose.steps.len() && !self.progress.looked {
-            self.progress.belief = after.belief().size();
+            self.progress.belief = monitor.belief().size();
         }
     }
 
     /// Skips internal steps of the path, which cannot be observed.
     fn skip_internal(&mut self, cx: &Ctx<'_>) {
-        while self.expected(cx).is_some_and(|(_, kind)| kind == GateKind::Internal) {
+        while self.expected_switch(cx).is_some_and(|(_, kind)| kind == GateKind::Internal) {
             self.progress.at += 1;
         }
     }
 
     /// The next switch of the path, and the kind of its gate; `None` at the end.
-    fn expected(&self, cx: &Ctx<'_>) -> Option<(SwitchId, GateKind)> {
+    fn expected_switch(&self, cx: &Ctx<'_>) -> Option<(SwitchId, GateKind)> {
         let id = self.purpose.steps.get(self.progress.at)?.switch;
         Some((id, cx.sts.kind_of(&cx.sts.switches[id])))
     }
 
     /// Takes a message into account that was sent or observed (lines 30 to 40).
     fn message(&mut self, cx: &mut Ctx<'_>, gate: GateId, values: &[Value], label: &Label) {
-        let Some((id, _)) = self.expected(cx) else { return };
+        let Some((id, _)) = self.expected_switch(cx) else { return };
         let mut known = self.progress.known.clone();
         for (field, value) in self.fields(cx, id).into_iter().zip(values) {
             known.set(field, cx.pool.value(value.clone()));
@@ -222,7 +222,7 @@ impl PurposeGuided {
         }
         let is_on_path = cx.sts.switches[id].gate == gate && {
             let so_far = self.prefix(self.progress.at + 1);
-            decided(cx, &so_far, &known) != SolverDecision::Unsat
+            decide_facts(cx, &so_far, &known) != SolverDecision::Unsat
         };
         if !is_on_path {
             let (seen, switch) = (label.show(cx.pool, cx.sts), &cx.sts.switches[id].label);
@@ -235,7 +235,7 @@ impl PurposeGuided {
         self.progress.silences = 0;
         self.progress.waited = Rational::ZERO;
         let all = self.all_facts();
-        if decided(cx, &all, &self.progress.known.clone()) == SolverDecision::Unsat {
+        if decide_facts(cx, &all, &self.progress.known.clone()) == SolverDecision::Unsat {
             let seen = label.show(cx.pool, cx.sts);
             self.progress.off = Some(format!("after {seen} the rest of the purpose is impossible"));
         }
@@ -243,7 +243,7 @@ impl PurposeGuided {
 
     /// Takes silence into account: it leaves the path where an output is expected, not where an input is.
     fn silence(&mut self, cx: &Ctx<'_>) {
-        let Some((id, kind)) = self.expected(cx) else { return };
+        let Some((id, kind)) = self.expected_switch(cx) else { return };
         self.progress.silences += 1;
         let patience = match kind {
             GateKind::Output | GateKind::Internal => 0,
@@ -257,11 +257,11 @@ impl PurposeGuided {
     }
 
     /// Gives the input of `id` (lines 5 to 24).
-    fn stimulate(&mut self, cx: &mut Ctx<'_>, after: &Monitor, id: SwitchId) -> TesterMove {
-        let wait = if cx.sts.is_timed() { self.choose_instant(cx, after) } else { None };
+    fn stimulate(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> TesterMove {
+        let wait = if cx.sts.is_timed() { self.choose_instant(cx, monitor) } else { None };
         let known = self.progress.known.clone();
         let (all, so_far) = (self.all_facts(), self.prefix(self.progress.at + 1));
-        let values = match decided(cx, &all, &known) {
+        let values = match decide_facts(cx, &all, &known) {
             SolverDecision::Sat => self.values(cx, id, &all),
             SolverDecision::Unsat => Err(NoWayOn::Impossible),
             SolverDecision::Unknown(why) => self.values(cx, id, &so_far).and_then(|values| {
@@ -269,7 +269,7 @@ impl PurposeGuided {
                 for (field, value) in self.fields(cx, id).into_iter().zip(&values) {
                     known.set(field, cx.pool.value(value.clone()));
                 }
-                match decided(cx, &all, &known) {
+                match decide_facts(cx, &all, &known) {
                     SolverDecision::Unsat => Err(NoWayOn::LedOff(why)),
                     SolverDecision::Sat | SolverDecision::Unknown(_) => Ok(values),
                 }
@@ -288,9 +288,9 @@ impl PurposeGuided {
 
     /// Chooses and records the time of the input after the last message: at once in the first run if that is possible,
     /// at another instant that leads on in the others.
-    fn choose_instant(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<Rational> {
+    fn choose_instant(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<Rational> {
         let delay = self.delay(cx);
-        let horizon = after.horizon(cx) + &self.progress.waited;
+        let horizon = monitor.horizon(cx) + &self.progress.waited;
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
         let mut facts: Vec<Term> =
             self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();
@@ -313,7 +313,7 @@ impl PurposeGuided {
     /// The variable for the delay of the next step, numbered as in the path condition.
     fn delay(&self, cx: &mut Ctx<'_>) -> VarId {
         let depth = u32::try_from(self.progress.at + 1).unwrap_or(u32::MAX);
-        cx.pool.indexed(cx.delay, depth)
+        cx.pool.indexed_var(cx.delay, depth)
     }
 
     /// Returns values for the fields of `id` such that `facts` are satisfiable.
@@ -322,7 +322,7 @@ impl PurposeGuided {
             facts.iter().map(|&fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         let fields = self.fields(cx, id);
         let picked = match self.choice {
-            InputChoice::Patterns => self.patterned(cx, &fields, &facts),
+            InputChoice::Patterns => self.pick_patterned(cx, &fields, &facts),
             InputChoice::Uniform(n) => pick_uniform(cx, &mut self.rng, &fields, &facts, n),
         };
         match picked {
@@ -333,7 +333,7 @@ impl PurposeGuided {
     }
 
     /// Returns values by patterns of equality, the fields in the order in which the path uses them.
-    fn patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> PickedValues {
+    fn pick_patterned(&mut self, cx: &mut Ctx<'_>, fields: &[VarId], facts: &[Term]) -> PickedValues {
         let order = order_of_use(cx.pool, fields, &self.purpose.steps[self.progress.at + 1..]);
         let in_use: Vec<VarId> = order.iter().map(|&at| fields[at]).collect();
         let (beside, first) = (&self.progress.values[..], self.round);
@@ -352,7 +352,7 @@ impl PurposeGuided {
     fn fields(&self, cx: &mut Ctx<'_>, id: SwitchId) -> Vec<VarId> {
         let depth = u32::try_from(self.progress.at + 1).unwrap_or(u32::MAX);
         let gate = cx.sts.switches[id].gate;
-        cx.sts.gates[gate].fields.iter().map(|&field| cx.pool.indexed(field, depth)).collect()
+        cx.sts.gates[gate].fields.iter().map(|&field| cx.pool.indexed_var(field, depth)).collect()
     }
 
     /// The path condition of the first `steps` steps.
@@ -368,12 +368,12 @@ impl PurposeGuided {
     }
 
     /// Returns whether the path was followed to its end; an undecided path is missed.
-    fn executed(&self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterStop {
+    fn stop_reason(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterStop {
         let name = &self.purpose.name;
-        if *after.belief() == Belief::Unspecified {
+        if *monitor.belief() == Belief::Unspecified {
             return TesterStop::GoalMissed("the model says nothing about what was seen".into());
         }
-        match decided(cx, &self.all_facts(), &self.progress.known) {
+        match decide_facts(cx, &self.all_facts(), &self.progress.known) {
             SolverDecision::Sat => TesterStop::GoalMet(format!("purpose `{name}` was executed")),
             SolverDecision::Unsat => TesterStop::GoalMissed(format!("purpose `{name}` was not executed")),
             SolverDecision::Unknown(why) => {
@@ -383,10 +383,10 @@ impl PurposeGuided {
     }
 
     /// Returns the move after the last switch: one more look, then the end.
-    fn last_move(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        let is_quiet = history.ends_in_silence();
+    fn last_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        let is_quiet = trace.ends_in_silence();
         if self.progress.looked || is_quiet {
-            return TesterMove::Stop(self.executed(cx, after));
+            return TesterMove::Stop(self.stop_reason(cx, monitor));
         }
         self.progress.looked = true;
         TesterMove::Observe
@@ -394,7 +394,7 @@ impl PurposeGuided {
 }
 
 /// Decides whether `facts` are satisfiable with the values of `known`.
-fn decided(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> SolverDecision {
+fn decide_facts(cx: &mut Ctx<'_>, facts: &[Term], known: &Substitution) -> SolverDecision {
     let facts: Vec<Term> = facts.iter().map(|&fact| cx.pool.substitute(fact, known)).collect();
     cx.decide(&facts)
 }
@@ -409,14 +409,14 @@ impl Tester for PurposeGuided {
         Some(format!("purpose {}", self.purpose.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.catch_up(cx, after, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.catch_up(cx, monitor, trace);
         if let Some(reason) = &self.progress.off {
             return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
-        match self.expected(cx) {
-            None => self.last_move(cx, after, history),
-            Some((id, GateKind::Input)) => self.stimulate(cx, after, id),
+        match self.expected_switch(cx) {
+            None => self.last_move(cx, monitor, trace),
+            Some((id, GateKind::Input)) => self.stimulate(cx, monitor, id),
             Some((_, GateKind::Output | GateKind::Observed | GateKind::Internal)) => TesterMove::Observe,
         }
     }

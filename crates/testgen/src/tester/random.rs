@@ -90,12 +90,12 @@ impl RandomTester {
     }
 
     /// Returns an input that some state of the belief accepts, with its instant.
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<TesterMove> {
-        let belief = BorrowedBelief::of(after)?;
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
+        let belief = BorrowedBelief::of(monitor)?;
         self.owed = None;
         let mut candidates = belief.inputs(cx.sts);
-        while let Some(at) = self.weighted(cx.sts, &candidates) {
-            if let Some(halted) = cx.halted() {
+        while let Some(at) = self.draw_weighted(cx.sts, &candidates) {
+            if let Some(halted) = cx.halt_reason() {
                 self.owed = Some(halted.into());
                 break;
             }
@@ -106,10 +106,10 @@ impl RandomTester {
                 recent: self.seen.values(),
                 constants: lexicon.constants(),
                 atoms: &atoms,
-                taste: ValueWeights::default(),
+                weights: ValueWeights::default(),
             };
             let mut stimulus = StimulusChoice::new(&mut self.rng, hints, WaitingCost::default());
-            let chosen = stimulus.by(cx, after, &belief, id);
+            let chosen = stimulus.by(cx, monitor, &belief, id);
             self.owed = stimulus.owed.or(self.owed.take());
             if chosen.is_some() {
                 *self.chosen.entry(id).or_default() += 1;
@@ -120,7 +120,7 @@ impl RandomTester {
     }
 
     /// Draws a position in `candidates`, likelier where the weight is high and the switch was rarely chosen.
-    fn weighted(&mut self, sts: &Sts, candidates: &[SwitchId]) -> Option<usize> {
+    fn draw_weighted(&mut self, sts: &Sts, candidates: &[SwitchId]) -> Option<usize> {
         let weight = |id: &SwitchId| {
             let times = self.chosen.get(id).copied().unwrap_or(0);
             (u64::from(sts.switches[*id].weight) * SCALE).div_ceil(1 + u64::from((1 + times).ilog2()))
@@ -164,18 +164,18 @@ impl Tester for RandomTester {
         Some(self.config.steps)
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.seen.catch_up(history);
-        if !has_room_for_input(cx.sts, history.len(), self.config.steps) {
-            return self.last_move(history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.seen.catch_up(trace);
+        if !has_room_for_input(cx.sts, trace.len(), self.config.steps) {
+            return self.last_move(trace);
         }
-        let is_quiet = history.ends_in_silence();
+        let is_quiet = trace.ends_in_silence();
         if (is_quiet || self.wants_to_send())
-            && let Some(stimulus) = self.stimulus(cx, after)
+            && let Some(stimulus) = self.stimulus(cx, monitor)
         {
             return stimulus;
         }
-        match (is_quiet, after.belief()) {
+        match (is_quiet, monitor.belief()) {
             (false, _) => TesterMove::Observe,
             (true, Belief::Unspecified) => {
                 TesterMove::Stop(TesterStop::GoalMissed("the specification says nothing any more".into()))
@@ -190,10 +190,10 @@ impl Tester for RandomTester {
 
 impl RandomTester {
     /// Returns a last observation, then the end of the run.
-    fn last_move(&mut self, history: &Trace) -> TesterMove {
-        let is_quiet = history.ends_in_silence();
+    fn last_move(&mut self, trace: &Trace) -> TesterMove {
+        let is_quiet = trace.ends_in_silence();
         if self.last_look == LastLook::Asked || is_quiet {
-            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", history.len())));
+            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", trace.len())));
         }
         self.last_look = LastLook::Asked;
         TesterMove::Observe

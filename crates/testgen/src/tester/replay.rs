@@ -235,8 +235,8 @@ impl Tester for ReplayTester {
         self.name.clone()
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.give_again(history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.give_again(trace);
         while let Some(planned) = self.plan.get(self.at) {
             self.at += 1;
             let (wait, input) = match planned {
@@ -246,20 +246,20 @@ impl Tester for ReplayTester {
                 PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input),
                 PlannedMove::Send(input) => (None, input),
             };
-            let bound = bind(cx.pool, cx.sts, &input.label, &input.references, &self.inputs, history);
+            let bound = bind(cx.pool, cx.sts, &input.label, &input.references, &self.inputs, trace);
             let number = input.number;
             let why = match (wait, bound) {
                 (Some(wait), Some(label)) => {
-                    self.inputs.insert(number, history.len());
+                    self.inputs.insert(number, trace.len());
                     return TesterMove::StimulateAfter(wait, label);
                 }
-                (None, Some(label)) if after.accepts(cx, &label) => {
-                    self.inputs.insert(number, history.len());
-                    self.given = Some(Given { before: history.len(), label: label.clone() });
+                (None, Some(label)) if monitor.accepts(cx, &label) => {
+                    self.inputs.insert(number, trace.len());
+                    self.given = Some(Given { before: trace.len(), label: label.clone() });
                     return TesterMove::Stimulate(label);
                 }
                 // What is under way is settled first.
-                (None, _) if after.under_way() > 0 => {
+                (None, _) if monitor.under_way() > 0 => {
                     self.at -= 1;
                     return TesterMove::Observe;
                 }
@@ -282,9 +282,9 @@ impl Tester for ReplayTester {
 impl ReplayTester {
     /// Repeats an input that an output of the system preceded, so that it was not given; the observation need not be
     /// looked for later.
-    fn give_again(&mut self, history: &Trace) {
+    fn give_again(&mut self, trace: &Trace) {
         let Some(Given { before, label }) = self.given.take() else { return };
-        if history.len() > before && !history.labels[before..].contains(&label) {
+        if trace.len() > before && !trace.labels[before..].contains(&label) {
             self.at -= 1;
             let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
             let next_look = (self.at..self.plan.len()).find(is_due);

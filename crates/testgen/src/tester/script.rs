@@ -96,13 +96,13 @@ impl ScriptTester {
     }
 
     /// Compares the labels since the last move with the test.
-    fn catch_up(&mut self, cx: &Ctx<'_>, history: &Trace) {
+    fn catch_up(&mut self, cx: &Ctx<'_>, trace: &Trace) {
         while self.progress.off.is_none()
-            && let Some(label) = history.labels.get(self.progress.seen)
+            && let Some(label) = trace.labels.get(self.progress.seen)
         {
             self.progress.seen += 1;
             let step = self.step();
-            let is_last = self.progress.seen == history.len();
+            let is_last = self.progress.seen == trace.len();
             self.progress.off = match (&step, label) {
                 (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => self.silence(cx, *gate),
                 (Some(TestStepKind::Quiet(wanted)), Label::Delay(time)) => self.wait(wanted.as_ref(), time),
@@ -146,9 +146,9 @@ impl ScriptTester {
     }
 
     /// Returns the move that gives an input of `gate` that the test and the specification allow.
-    fn send(&mut self, cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> TesterMove {
+    fn send(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> TesterMove {
         let mut owed = None;
-        for wish in wishes(cx, after, gate, when) {
+        for wish in wishes(cx, monitor, gate, when) {
             match wish.pick(cx, &mut self.rng, gate) {
                 PickedValues::Values(values) => {
                     return Label::message(cx.sts, gate, values)
@@ -165,8 +165,8 @@ impl ScriptTester {
         }))
     }
 
-    fn last_move(&mut self, history: &Trace) -> TesterMove {
-        let is_input = matches!(history.labels.last(), Some(Label::Input(..)));
+    fn last_move(&mut self, trace: &Trace) -> TesterMove {
+        let is_input = matches!(trace.labels.last(), Some(Label::Input(..)));
         if is_input && !self.progress.looked {
             self.progress.looked = true;
             return TesterMove::Observe;
@@ -188,7 +188,8 @@ impl ValueChoice {
             Self::Concrete(guard, state) => pick(cx, rng, &ValueRequest { gate, guard: *guard, state }),
             Self::Symbolic(facts, depth) => {
                 let fields = cx.sts.gates[gate].fields.clone();
-                let fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, *depth)).collect();
+                let fields: Vec<_> =
+                    fields.into_iter().map(|field| cx.pool.indexed_var(field, *depth)).collect();
                 pick_symbolic(cx, rng, &fields, facts)
             }
         }
@@ -196,11 +197,11 @@ impl ValueChoice {
 }
 
 /// Returns the conditions for values of an input of `gate`, one for every switch of the belief that takes it.
-fn wishes(cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
+fn wishes(cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> Vec<ValueChoice> {
     let sts = cx.sts;
     let from = |loc| sts.switches_from(loc).filter(move |(_, switch)| switch.gate == gate);
     let mut found = Vec::new();
-    match after.belief() {
+    match monitor.belief() {
         Belief::Concrete(states) => {
             for state in states {
                 for (_, switch) in from(state.loc) {
@@ -214,7 +215,7 @@ fn wishes(cx: &mut Ctx<'_>, after: &Monitor, gate: GateId, when: Term) -> Vec<Va
                 for (id, _) in from(state.loc) {
                     let SwitchStep::Taken(next) = step(cx, state, id) else { continue };
                     let numbered = sts.gates[gate].fields.iter().map(|&field| {
-                        let indexed = cx.pool.indexed(field, next.depth);
+                        let indexed = cx.pool.indexed_var(field, next.depth);
                         (field, cx.pool.var(indexed))
                     });
                     let numbered = numbered.collect();
@@ -280,14 +281,14 @@ impl Tester for ScriptTester {
         Some(format!("test {}", self.script()?.name))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.catch_up(cx, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.catch_up(cx, trace);
         if let Some(reason) = &self.progress.off {
             return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
         match self.step() {
-            None => self.last_move(history),
-            Some(TestStepKind::Send(gate, when)) => self.send(cx, after, gate, when),
+            None => self.last_move(trace),
+            Some(TestStepKind::Send(gate, when)) => self.send(cx, monitor, gate, when),
             Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => TesterMove::Observe,
             Some(TestStepKind::Quiet(Some(seconds))) => TesterMove::ObserveFor(duration(&seconds)),
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::{ConcreteState, delayed};
+use ioxide_model::concrete::{ConcreteState, advance_clocks};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
@@ -29,8 +29,8 @@ pub(super) enum BorrowedBelief<'a> {
 
 impl<'a> BorrowedBelief<'a> {
     /// The states of `after`; `None` where the specification leaves all open.
-    pub(super) fn of(after: &'a Monitor) -> Option<Self> {
-        match after.belief() {
+    pub(super) fn of(monitor: &'a Monitor) -> Option<Self> {
+        match monitor.belief() {
             Belief::Concrete(states) => Some(Self::Concrete(states.iter().collect())),
             Belief::Symbolic(states) => Some(Self::Symbolic(states.iter().collect())),
             Belief::Unspecified => None,
@@ -99,12 +99,12 @@ impl<'s> StimulusChoice<'s> {
     pub(super) fn by(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &Monitor,
+        monitor: &Monitor,
         belief: &BorrowedBelief<'_>,
         id: SwitchId,
     ) -> Option<TesterMove> {
         self.wait = Rational::ZERO;
-        self.horizon = cx.sts.is_timed().then(|| after.horizon(cx));
+        self.horizon = cx.sts.is_timed().then(|| monitor.horizon(cx));
         let values = self.values(cx, belief, id)?;
         let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
         Some(if cx.sts.is_timed() {
@@ -138,7 +138,7 @@ impl<'s> StimulusChoice<'s> {
         let mut there = Cow::Borrowed(state);
         if cx.sts.is_timed() {
             self.wait = instant::choose(cx, self.rng, state, switch, self.timing)?;
-            there = Cow::Owned(delayed(cx.sts, state, &self.wait));
+            there = Cow::Owned(advance_clocks(cx.sts, state, &self.wait));
         }
         let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };
         let picked = pick_hinted(cx, self.rng, &wish, &self.hints);
@@ -152,10 +152,11 @@ impl<'s> StimulusChoice<'s> {
             SwitchStep::Refuted => return None,
         };
         let fields = cx.sts.gates[cx.sts.switches[id].gate].fields.clone();
-        let mut fields: Vec<_> = fields.into_iter().map(|field| cx.pool.indexed(field, next.depth)).collect();
+        let mut fields: Vec<_> =
+            fields.into_iter().map(|field| cx.pool.indexed_var(field, next.depth)).collect();
         let mut facts = next.path.facts().to_vec();
         if let Some(horizon) = &self.horizon {
-            let delay = cx.pool.indexed(cx.delay, next.depth);
+            let delay = cx.pool.indexed_var(cx.delay, next.depth);
             facts.push(instant::within(cx, delay, horizon));
             fields.push(delay);
         }

@@ -99,7 +99,7 @@ impl LabelTests {
     }
 
     /// Returns move number `at` of test `test`: an input, or `Some(None)` for a look; `None` after its end.
-    fn planned(&self, test: usize, at: usize) -> Option<Option<&Label>> {
+    fn planned_label(&self, test: usize, at: usize) -> Option<Option<&Label>> {
         let start = test.checked_sub(1).map_or(0, |before| self.ends[before].at);
         let symbols = self.symbols.get(start..self.ends.get(test)?.at)?;
         symbols.get(at).map(|&id| self.labels.get(id as usize))
@@ -179,10 +179,10 @@ impl SuiteTester {
     }
 
     /// Returns whether the answer to the last input, or to the reset, is complete.
-    fn is_settled(&self, cx: &mut Ctx<'_>, after: &Monitor) -> bool {
+    fn is_settled(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
         match self.wait {
             _ if self.run.quiet => true,
-            _ if self.run.seen == 0 => is_silent(cx, after),
+            _ if self.run.seen == 0 => is_silent(cx, monitor),
             AnswerWait::Output => self.run.answers > 0,
             AnswerWait::Quiescence => false,
         }
@@ -190,12 +190,12 @@ impl SuiteTester {
 
     /// Returns the next move of the test. Inputs that the specification does not mention are left out, those of a word
     /// only once the system is silent, since it may be about to accept them.
-    fn planned(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<PlannedMove> {
+    fn plan_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<PlannedMove> {
         let test = self.test();
-        while let Some(planned) = self.tests.planned(test, self.run.at) {
+        while let Some(planned) = self.tests.planned_label(test, self.run.at) {
             match planned {
                 None => return Some(PlannedMove::Look),
-                Some(label) if after.accepts(cx, label) => {
+                Some(label) if monitor.accepts(cx, label) => {
                     return Some(PlannedMove::Send(label.clone().into()));
                 }
                 Some(_) if self.tests.kind(test) == WaitKind::Word && !self.run.quiet => {
@@ -210,8 +210,8 @@ impl SuiteTester {
     }
 
     /// Returns the move of a test that states itself where to look.
-    fn follow(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
-        match self.planned(cx, after) {
+    fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
+        match self.plan_move(cx, monitor) {
             Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
                 TesterMove::Stimulate(input.label)
             }
@@ -224,15 +224,15 @@ impl SuiteTester {
     }
 
     /// Returns the move of a word: an input once the answer to the last one is complete.
-    fn walk(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> TesterMove {
+    fn walk(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
         if self.run.answers > MAX_ANSWERS {
             let text = format!("more than {MAX_ANSWERS} outputs came after one input");
             return TesterMove::Stop(TesterStop::GoalMissed(text));
         }
-        if !self.is_settled(cx, after) {
+        if !self.is_settled(cx, monitor) {
             return TesterMove::Observe;
         }
-        match self.planned(cx, after) {
+        match self.plan_move(cx, monitor) {
             Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
                 TesterMove::Stimulate(input.label)
             }
@@ -252,8 +252,8 @@ impl SuiteTester {
 
 impl SuiteRun {
     /// Takes the labels since the last move into account.
-    fn catch_up(&mut self, sts: &Sts, history: &Trace) {
-        for label in history.labels.iter().skip(self.seen) {
+    fn catch_up(&mut self, sts: &Sts, trace: &Trace) {
+        for label in trace.labels.iter().skip(self.seen) {
             match label {
                 Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input => {
                     *self = Self { seen: self.seen, at: self.at + 1, answers: 0, quiet: false };
@@ -287,11 +287,11 @@ impl Tester for SuiteTester {
         Some(format!("test {}", self.test() + 1))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        self.run.catch_up(cx.sts, history);
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        self.run.catch_up(cx.sts, trace);
         match self.tests.kind(self.test()) {
-            WaitKind::Word => self.walk(cx, after),
-            WaitKind::Plan => self.follow(cx, after),
+            WaitKind::Word => self.walk(cx, monitor),
+            WaitKind::Plan => self.follow(cx, monitor),
         }
     }
 
@@ -302,8 +302,8 @@ impl Tester for SuiteTester {
 }
 
 /// Returns whether the specification is certainly quiescent; false for a symbolic belief.
-fn is_silent(cx: &mut Ctx<'_>, after: &Monitor) -> bool {
-    let Belief::Concrete(states) = after.belief() else { return false };
+fn is_silent(cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
+    let Belief::Concrete(states) = monitor.belief() else { return false };
     states.iter().all(|state| is_quiescent(cx, state) == Quiescence::Quiet)
 }
 

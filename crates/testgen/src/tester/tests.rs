@@ -28,20 +28,20 @@ model Lamp {
 fn only_inputs_the_specification_mentions_are_given() {
     with(LAMP, |cx| {
         let mut tester = RandomTester::new(RandomConfig::default(), 3);
-        let mut after = Monitor::new(cx);
-        let mut history = Trace::default();
+        let mut monitor = Monitor::new(cx);
+        let mut trace = Trace::default();
         for _ in 0..60 {
-            match tester.next(cx, &after, &history) {
+            match tester.next(cx, &monitor, &trace) {
                 TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) => {
-                    assert!(after.accepts(cx, &label));
-                    see(cx, &mut after, &mut history, label);
+                    assert!(monitor.accepts(cx, &label));
+                    see(cx, &mut monitor, &mut trace, label);
                 }
                 TesterMove::Observe | TesterMove::ObserveFor(_) => {
                     let light =
                         |on| Label::Output(cx.sts.gate_named("light").unwrap(), vec![Value::Bool(on)]);
                     let candidates = [light(true), light(false), Label::Quiescence];
-                    let seen = candidates.into_iter().find(|label| after.accepts(cx, label)).unwrap();
-                    see(cx, &mut after, &mut history, seen);
+                    let seen = candidates.into_iter().find(|label| monitor.accepts(cx, label)).unwrap();
+                    see(cx, &mut monitor, &mut trace, seen);
                 }
                 TesterMove::Stop(stop) => panic!("too early: {stop:?}"),
             }
@@ -53,12 +53,12 @@ fn only_inputs_the_specification_mentions_are_given() {
 fn the_last_move_is_a_look() {
     with(LAMP, |cx| {
         let mut tester = RandomTester::new(RandomConfig { steps: 1, ..RandomConfig::default() }, 3);
-        let mut after = Monitor::new(cx);
-        let mut history = Trace::default();
+        let mut monitor = Monitor::new(cx);
+        let mut trace = Trace::default();
         let press = press(cx, 2);
-        see(cx, &mut after, &mut history, press);
-        assert_eq!(tester.next(cx, &after, &history), TesterMove::Observe);
-        assert!(matches!(tester.next(cx, &after, &history), TesterMove::Stop(TesterStop::GoalMet(_))));
+        see(cx, &mut monitor, &mut trace, press);
+        assert_eq!(tester.next(cx, &monitor, &trace), TesterMove::Observe);
+        assert!(matches!(tester.next(cx, &monitor, &trace), TesterMove::Stop(TesterStop::GoalMet(_))));
     });
 }
 
@@ -67,8 +67,8 @@ fn the_same_seed_moves_the_same() {
     let moves = |seed| {
         with(LAMP, |cx| {
             let mut tester = RandomTester::new(RandomConfig::default(), seed);
-            let after = Monitor::new(cx);
-            (0..20).map(|_| tester.next(cx, &after, &Trace::default())).collect::<Vec<_>>()
+            let monitor = Monitor::new(cx);
+            (0..20).map(|_| tester.next(cx, &monitor, &Trace::default())).collect::<Vec<_>>()
         })
     };
     assert_eq!(moves(1), moves(1));
@@ -79,11 +79,11 @@ fn the_same_seed_moves_the_same() {
 fn rarely_chosen_switches_are_favoured() {
     with(LAMP, |cx| {
         let quiet: Trace = [Label::Quiescence].into_iter().collect();
-        let after = Monitor::new(cx);
+        let monitor = Monitor::new(cx);
         let mut repeats = 0;
         for seed in 0..200 {
             let mut tester = RandomTester::new(RandomConfig::default(), seed);
-            let mut is_rough = || match tester.next(cx, &after, &quiet) {
+            let mut is_rough = || match tester.next(cx, &monitor, &quiet) {
                 TesterMove::Stimulate(Label::Input(_, values)) => values[0] > Value::int(5),
                 other => panic!("{other:?}"),
             };
@@ -105,18 +105,18 @@ fn a_replay_makes_the_moves_that_made_the_trace() {
             [(0, 2), (1, 9)].map(|(number, n)| PlannedMove::Send(numbered(number, press(cx, n))));
         assert_eq!(plan, [first, PlannedMove::Look, second, PlannedMove::Look]);
         let mut strict = ReplayTester::new(plan.clone(), Unmentioned::Stop);
-        let mut after = Monitor::new(cx);
-        assert_eq!(strict.next(cx, &after, &Trace::default()), TesterMove::Stimulate(press(cx, 2)));
+        let mut monitor = Monitor::new(cx);
+        assert_eq!(strict.next(cx, &monitor, &Trace::default()), TesterMove::Stimulate(press(cx, 2)));
         let first = press(cx, 2);
-        after.observe(cx, &first).unwrap();
-        assert_eq!(strict.next(cx, &after, &Trace::default()), TesterMove::Observe);
+        monitor.observe(cx, &first).unwrap();
+        assert_eq!(strict.next(cx, &monitor, &Trace::default()), TesterMove::Observe);
         assert!(matches!(
-            strict.next(cx, &after, &Trace::default()),
+            strict.next(cx, &monitor, &Trace::default()),
             TesterMove::Stop(TesterStop::GoalMissed(_))
         ));
         let mut loose = ReplayTester::new(plan[2..3].to_vec(), Unmentioned::Skip);
         assert!(matches!(
-            loose.next(cx, &after, &Trace::default()),
+            loose.next(cx, &monitor, &Trace::default()),
             TesterMove::Stop(TesterStop::GoalMet(_))
         ));
     });
@@ -131,9 +131,9 @@ fn values_unknown_at_start_do_not_stop_it() {
     with(text, |cx| {
         let mut tester = RandomTester::new(RandomConfig::default(), 1);
         let quiet: Trace = [Label::Quiescence].into_iter().collect();
-        let after = Monitor::new(cx);
+        let monitor = Monitor::new(cx);
         for _ in 0..20 {
-            assert!(matches!(tester.next(cx, &after, &quiet), TesterMove::Stimulate(_)));
+            assert!(matches!(tester.next(cx, &monitor, &quiet), TesterMove::Stimulate(_)));
         }
     });
 }
@@ -146,13 +146,13 @@ fn a_written_silence_is_over_when_its_time_has_passed() {
     with(text, |cx| {
         let mut tester = ScriptTester::new(&cx.sts.goals, 1);
         tester.start(1);
-        let after = Monitor::new(cx);
-        let mut history = Trace::default();
+        let monitor = Monitor::new(cx);
+        let mut trace = Trace::default();
         for _ in 0..2 {
-            assert_eq!(tester.next(cx, &after, &history), TesterMove::ObserveFor(Duration::from_secs(2)));
-            history.labels.push(Label::Delay(Rational::from(1)));
+            assert_eq!(tester.next(cx, &monitor, &trace), TesterMove::ObserveFor(Duration::from_secs(2)));
+            trace.labels.push(Label::Delay(Rational::from(1)));
         }
-        assert!(matches!(tester.next(cx, &after, &history), TesterMove::Stimulate(_)));
+        assert!(matches!(tester.next(cx, &monitor, &trace), TesterMove::Stimulate(_)));
     });
 }
 
@@ -160,9 +160,9 @@ fn press(cx: &Ctx<'_>, force: i64) -> Label {
     Label::Input(cx.sts.gate_named("press").unwrap(), vec![Value::int(force)])
 }
 
-fn see(cx: &mut Ctx<'_>, after: &mut Monitor, history: &mut Trace, label: Label) {
-    after.observe(cx, &label).unwrap();
-    history.labels.push(label);
+fn see(cx: &mut Ctx<'_>, monitor: &mut Monitor, trace: &mut Trace, label: Label) {
+    monitor.observe(cx, &label).unwrap();
+    trace.labels.push(label);
 }
 
 fn with<T>(text: &str, body: impl FnOnce(&mut Ctx<'_>) -> T) -> T {

@@ -82,7 +82,7 @@ impl TourTester {
 
     /// Returns the items covered in all rounds together.
     #[must_use]
-    pub fn covered(&self) -> &BTreeSet<PurposeItem> {
+    pub fn covered_items(&self) -> &BTreeSet<PurposeItem> {
         &self.covered
     }
 
@@ -97,18 +97,18 @@ impl TourTester {
     }
 
     /// Counts the items that the labels since the last move have covered.
-    fn catch_up(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) {
+    fn catch_up(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let mut before = self.run.before.take().unwrap_or_else(|| Monitor::new(cx));
-        for label in &history.labels[self.run.seen.min(history.len())..] {
+        for label in &trace.labels[self.run.seen.min(trace.len())..] {
             if let Some(&only) = certain_switch(&explaining(cx, before.belief(), label)) {
                 self.note(self.criterion.covered_by(cx.sts, only));
             }
             // What is forbidden ends the run, and the run loop knows.
             let _ = before.observe(cx, label);
         }
-        self.run.seen = history.len();
+        self.run.seen = trace.len();
         // Racing labels may have been judged in several orders: the run's own monitor is right.
-        self.run.before = Some(after.clone());
+        self.run.before = Some(monitor.clone());
     }
 
     fn note(&mut self, item: PurposeItem) {
@@ -122,8 +122,8 @@ impl TourTester {
     }
 
     /// Returns the way to a new item, if there is one.
-    fn plan(&mut self, cx: &mut Ctx<'_>, after: &Monitor, seen: usize) -> Option<PurposeGuided> {
-        let start = here(cx, after)?;
+    fn plan(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, seen: usize) -> Option<PurposeGuided> {
+        let start = here(cx, monitor)?;
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
             let (path, name) = self.nearest(cx, &start, others, is_certain)?;
@@ -166,10 +166,10 @@ impl TourTester {
     }
 
     /// Returns the next move towards a new item, or the end of the run.
-    fn advance(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+    fn advance(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         loop {
             if let Some(plan) = &mut self.run.plan {
-                match plan.next(cx, after, history) {
+                match plan.next(cx, monitor, trace) {
                     TesterMove::Stop(_) => self.run.plan = None,
                     other => return other,
                 }
@@ -178,7 +178,7 @@ impl TourTester {
                 return self.end();
             }
             self.run.idle += 1;
-            self.run.plan = self.plan(cx, after, history.len());
+            self.run.plan = self.plan(cx, monitor, trace.len());
             if self.run.plan.is_none() {
                 return self.end();
             }
@@ -202,8 +202,8 @@ impl TourTester {
 }
 
 /// Returns the state to start from: the only one or the first one of a concrete belief.
-fn here(cx: &mut Ctx<'_>, after: &Monitor) -> Option<SymState> {
-    match after.belief() {
+fn here(cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<SymState> {
+    match monitor.belief() {
         Belief::Concrete(states) => {
             let state: &ConcreteState = states.first()?;
             SymState::at(cx, state)
@@ -222,10 +222,10 @@ impl Tester for TourTester {
         Some(format!("tour of {} {}", self.goals.len(), self.criterion))
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.note(PurposeItem::Location(cx.sts.initial));
-        self.catch_up(cx, after, history);
-        self.advance(cx, after, history)
+        self.catch_up(cx, monitor, trace);
+        self.advance(cx, monitor, trace)
     }
 
     fn share(&mut self, worker: usize, jobs: usize) {

@@ -9,7 +9,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use ioxide_model::concrete::{ConcreteState, delayed};
+use ioxide_model::concrete::{ConcreteState, advance_clocks};
 use ioxide_model::label::Label;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::sort::Sort;
@@ -45,17 +45,17 @@ impl UniformTester {
         Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
     }
 
-    fn stimulus(&mut self, cx: &mut Ctx<'_>, after: &Monitor) -> Option<TesterMove> {
-        let belief = BorrowedBelief::of(after)?;
+    fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
+        let belief = BorrowedBelief::of(monitor)?;
         let mut candidates = belief.inputs(cx.sts);
         candidates.shuffle(&mut self.rng);
-        candidates.into_iter().find_map(|id| self.input(cx, after, &belief, id))
+        candidates.into_iter().find_map(|id| self.input(cx, monitor, &belief, id))
     }
 
     fn input(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &Monitor,
+        monitor: &Monitor,
         belief: &BorrowedBelief<'_>,
         id: SwitchId,
     ) -> Option<TesterMove> {
@@ -69,7 +69,7 @@ impl UniformTester {
             let here: Vec<&&ConcreteState> = states.iter().filter(|state| state.loc == source).collect();
             for _ in 0..DRAWS {
                 let Some(state) = here.choose(&mut self.rng) else { break };
-                if let Some(label) = self.drawn(cx, state, id, &wait) {
+                if let Some(label) = self.draw_input(cx, state, id, &wait) {
                     return Some(if cx.sts.is_timed() {
                         TesterMove::StimulateAfter(wait, label)
                     } else {
@@ -78,16 +78,22 @@ impl UniformTester {
                 }
             }
         }
-        StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall).by(cx, after, belief, id)
+        StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall).by(cx, monitor, belief, id)
     }
 
     /// Draws values once; returns the input if the guard accepts them.
-    fn drawn(&mut self, cx: &Ctx<'_>, state: &ConcreteState, id: SwitchId, wait: &Rational) -> Option<Label> {
+    fn draw_input(
+        &mut self,
+        cx: &Ctx<'_>,
+        state: &ConcreteState,
+        id: SwitchId,
+        wait: &Rational,
+    ) -> Option<Label> {
         let switch = &cx.sts.switches[id];
         let fields = &cx.sts.gates[switch.gate].fields;
         let values: Vec<Value> = fields.iter().map(|&field| self.value(cx, field)).collect();
         let drawn: Valuation = fields.iter().copied().zip(values.iter().cloned()).collect();
-        let there = delayed(cx.sts, state, wait);
+        let there = advance_clocks(cx.sts, state, wait);
         let is_enabled = cx.pool.holds(switch.guard, &(&drawn, &there.values)) == Ok(true);
         is_enabled.then(|| Label::message(cx.sts, switch.gate, values))?
     }
@@ -118,13 +124,13 @@ impl Tester for UniformTester {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
-        if history.len() >= self.steps {
-            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", history.len())));
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
+        if trace.len() >= self.steps {
+            return TesterMove::Stop(TesterStop::GoalMet(format!("{} steps taken", trace.len())));
         }
-        let is_quiet = history.ends_in_silence();
+        let is_quiet = trace.ends_in_silence();
         if (is_quiet || self.rng.random_ratio(1, 2))
-            && let Some(stimulus) = self.stimulus(cx, after)
+            && let Some(stimulus) = self.stimulus(cx, monitor)
         {
             return stimulus;
         }

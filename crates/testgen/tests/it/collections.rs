@@ -183,7 +183,7 @@ fn purposes_agree_with_an_explicit_search() {
         let mut solver = stack(&SolverConfig::default());
         let cx = &mut Ctx::new(&mut model, &mut solver);
         let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
-        let covered: BTreeSet<PurposeItem> = set.covered();
+        let covered: BTreeSet<PurposeItem> = set.covered_items();
         let all: BTreeSet<PurposeItem> = expected.keys().map(|&id| PurposeItem::Switch(id)).collect();
         assert_eq!(covered, all, "{text}");
         assert!(set.is_settled(), "{text}");
@@ -246,11 +246,11 @@ fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, u
     let mut copy = model.clone();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut copy, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
     let mut states = closed(model, vec![start]);
     for step in 0..12 {
-        let Belief::Concrete(believed) = after.belief() else { panic!("values are known: {text}") };
+        let Belief::Concrete(believed) = monitor.belief() else { panic!("values are known: {text}") };
         assert_eq!(believed.iter().cloned().collect::<BTreeSet<_>>(), states, "step {step} of\n{text}");
         let mut possible: Vec<&Label> =
             labels.iter().filter(|label| !reached(model, &states, label).is_empty()).collect();
@@ -263,7 +263,7 @@ fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, u
             Label::Quiescence => quiet(model, &states, &labels),
             _ => reached(model, &states, &label),
         };
-        match after.observe(&mut cx, &label) {
+        match monitor.observe(&mut cx, &label) {
             Ok(AllowedLabel::Allowed) => assert!(!next.is_empty(), "{label:?} allowed at {step} of\n{text}"),
             Ok(AllowedLabel::Unspecified) if matches!(label, Label::Input(..)) => {
                 assert!(next.is_empty(), "{label:?} unspecified at {step} of\n{text}");
@@ -317,12 +317,12 @@ fn conform_agrees_with_enumeration() {
                 failing += 1;
                 assert_eq!(trace.len(), witness.trace.len(), "{spec_text}\n{imp_text}");
                 let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-                let mut after = Monitor::new(&mut cx);
+                let mut monitor = Monitor::new(&mut cx);
                 for label in before {
-                    assert_eq!(after.observe(&mut cx, label).expect("allowed"), AllowedLabel::Allowed);
+                    assert_eq!(monitor.observe(&mut cx, label).expect("allowed"), AllowedLabel::Allowed);
                 }
                 assert!(matches!(last, Label::Output(..) | Label::Quiescence));
-                assert!(after.observe(&mut cx, last).is_err());
+                assert!(monitor.observe(&mut cx, last).is_err());
             }
             // Too many cases, and it says so.
             (_, ConformAnswer::Unknown(_)) => open += 1,

@@ -53,12 +53,12 @@ fn symbolic(
 
 fn assert_forbidden(cx: &mut Ctx<'_>, witness: &ConformWitness) {
     let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-    let mut after = Monitor::new(cx);
+    let mut monitor = Monitor::new(cx);
     for label in before {
-        assert_eq!(after.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
+        assert_eq!(monitor.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
     }
     assert!(matches!(last, Label::Output(..) | Label::Quiescence));
-    assert!(after.observe(cx, last).is_err());
+    assert!(monitor.observe(cx, last).is_err());
 }
 
 #[test]

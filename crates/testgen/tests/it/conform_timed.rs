@@ -76,11 +76,11 @@ fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
 
 fn assert_forbidden(cx: &mut Ctx<'_>, witness: &ConformWitness) {
     let (last, before) = witness.trace.labels.split_last().expect("a witness has a label");
-    let mut after = Monitor::new(cx);
+    let mut monitor = Monitor::new(cx);
     for label in before {
-        assert_eq!(after.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
+        assert_eq!(monitor.observe(cx, label).expect("allowed"), AllowedLabel::Allowed);
     }
-    assert!(after.observe(cx, last).is_err());
+    assert!(monitor.observe(cx, last).is_err());
 }
 
 /// Steps of a witness: a delay belongs to what comes after it.

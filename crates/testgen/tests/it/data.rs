@@ -38,8 +38,12 @@ fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     let switch = &cx.sts.switches[id];
     let state = initial_state(cx.pool, cx.sts).expect("all values are known");
     let atoms = lexicon.atoms(&mut cx, id).to_vec();
-    let hints =
-        Hints { recent: seen, constants: lexicon.constants(), atoms: &atoms, taste: ValueWeights::default() };
+    let hints = Hints {
+        recent: seen,
+        constants: lexicon.constants(),
+        atoms: &atoms,
+        weights: ValueWeights::default(),
+    };
     let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &state.values };
     let pick = |seed| match pick_hinted(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish, &hints) {
         PickedValues::Values(values) => values,
@@ -182,10 +186,10 @@ fn what_was_seen_is_remembered_the_latest_last() {
     let model = model("model M { input i(n: int, b: bool) output o(s: string) state s { on i } }");
     let (input, output) = (model.sts.gate_named("i").expect("i"), model.sts.gate_named("o").expect("o"));
     let number = |n| Label::Input(input, vec![Value::int(n), Value::Bool(true)]);
-    let mut history: Trace = [number(1), number(2), Label::Quiescence].into_iter().collect();
+    let mut trace: Trace = [number(1), number(2), Label::Quiescence].into_iter().collect();
     let mut seen = SeenValues::default();
-    seen.catch_up(&history);
-    history.labels.extend([Label::Output(output, vec![Value::str("x")]), number(1)]);
-    seen.catch_up(&history);
+    seen.catch_up(&trace);
+    trace.labels.extend([Label::Output(output, vec![Value::str("x")]), number(1)]);
+    seen.catch_up(&trace);
     assert_eq!(seen.values(), [Value::int(2), Value::str("x"), Value::int(1)]);
 }

@@ -182,20 +182,20 @@ fn the_killing_tester_adapts_to_what_the_system_does() {
     let trace = |labels: &[&Label]| labels.iter().copied().cloned().collect::<Trace>();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let after = Monitor::new(&mut cx);
+    let monitor = Monitor::new(&mut cx);
     let test = |trace| KillTest { trace, look: None, kills: Vec::new() };
     let mut tester = KillTester::new([trace(&[&a, &x, &a]), trace(&[&a, &y])].map(test));
     tester.start(0);
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), TesterMove::Stimulate(a.clone()));
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a])), TesterMove::Observe);
+    assert_eq!(tester.next(&mut cx, &monitor, &trace(&[])), TesterMove::Stimulate(a.clone()));
+    assert_eq!(tester.next(&mut cx, &monitor, &trace(&[&a])), TesterMove::Observe);
     // The first test wants `x`; the second goes on after `y`, and looks once more.
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[&a, &y])), TesterMove::Observe);
-    let end = tester.next(&mut cx, &after, &trace(&[&a, &y, &Label::Quiescence]));
+    assert_eq!(tester.next(&mut cx, &monitor, &trace(&[&a, &y])), TesterMove::Observe);
+    let end = tester.next(&mut cx, &monitor, &trace(&[&a, &y, &Label::Quiescence]));
     assert!(matches!(end, TesterMove::Stop(TesterStop::GoalMet(_))), "{end:?}");
     assert_eq!((tester.n_done(), tester.is_done()), (1, false));
     tester.start(1);
-    assert_eq!(tester.next(&mut cx, &after, &trace(&[])), TesterMove::Stimulate(a.clone()));
-    let end = tester.next(&mut cx, &after, &trace(&[&a, &y]));
+    assert_eq!(tester.next(&mut cx, &monitor, &trace(&[])), TesterMove::Stimulate(a.clone()));
+    let end = tester.next(&mut cx, &monitor, &trace(&[&a, &y]));
     assert!(matches!(end, TesterMove::Stop(TesterStop::GoalMissed(_))), "{end:?}");
     (2..10).for_each(|seed| tester.start(seed));
     assert!(tester.is_done(), "a test that never comes to its end is given up");

@@ -59,7 +59,7 @@ fn brp_has_the_six_purposes_of_the_paper() {
     let mut model = example("brp/spec.iox", &[]);
     let set = covered(&mut model, LIMITS);
     assert_eq!(lengths(&set), [18, 14, 8, 4, 2, 1]);
-    assert_eq!((set.covered().len(), set.total, set.unreached.len()), (16, 16, 0));
+    assert_eq!((set.covered_items().len(), set.total, set.unreached.len()), (16, 16, 0));
     assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_none()));
 }
 
@@ -69,7 +69,7 @@ fn the_car_alarm_has_eleven_purposes() {
     let set = covered(&mut model, LIMITS);
     let lengths = lengths(&set);
     assert_eq!((lengths.len(), lengths.iter().sum::<usize>(), lengths[0]), (11, 64, 11), "{lengths:?}");
-    assert_eq!((set.covered().len(), set.total), (26, 26));
+    assert_eq!((set.covered_items().len(), set.total), (26, 26));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_scaled_protocol_has_the_longest_purpose_of_the_formula() {
             example("brp/scaled.iox", &[("N", &chunks.to_string()), ("MAX_RN", &max_rn.to_string())]);
         let set = covered(&mut model, LIMITS);
         assert_eq!(lengths(&set)[0], 2 * chunks + 2 * max_rn + 2);
-        assert_eq!(set.covered().len(), set.total);
+        assert_eq!(set.covered_items().len(), set.total);
     }
 }
 
@@ -87,7 +87,7 @@ fn the_scaled_protocol_has_the_longest_purpose_of_the_formula() {
 fn an_endless_model_is_left_as_soon_as_everything_is_covered() {
     let mut model = example("adder.iox", &[]);
     let set = covered(&mut model, LIMITS);
-    assert_eq!(set.covered().len(), set.total);
+    assert_eq!(set.covered_items().len(), set.total);
     assert!(set.stats.states < 100, "{:?}", set.stats);
 }
 
@@ -114,7 +114,7 @@ fn register_automata_have_the_purposes_of_the_table() {
         let set = covered(&mut model, LIMITS);
         let lengths = lengths(&set);
         let unreached: Vec<_> = set.unreached.iter().collect();
-        assert_eq!((set.covered().len(), set.total), (switches, switches), "{name}: {unreached:?}");
+        assert_eq!((set.covered_items().len(), set.total), (switches, switches), "{name}: {unreached:?}");
         assert_eq!(lengths[0], longest, "{name}");
         assert!(lengths.len().abs_diff(purposes) <= 3, "{name}: {} purposes, not {purposes}", lengths.len());
     }
@@ -209,7 +209,7 @@ fn random_models_agree_with_an_explicit_search() {
             let mut solver = BruteSolver::new();
             let cx = &mut Ctx::new(&mut model, &mut solver);
             let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
-            assert_eq!(set.covered(), expected.keys().copied().collect(), "{criterion}: {text}");
+            assert_eq!(set.covered_items(), expected.keys().copied().collect(), "{criterion}: {text}");
             for purpose in &set.purposes {
                 let last = purpose.steps.last().expect("no purpose is empty").switch;
                 let item = criterion.covered_by(&model.sts, last);
@@ -230,7 +230,7 @@ fn the_protocol_has_few_purposes_for_locations_and_gates() {
         let cx = &mut Ctx::new(&mut model, &mut solver);
         let set = coverage(cx, criterion, LIMITS, &mut |_| ControlFlow::Continue(()));
         let lengths: Vec<usize> = set.purposes.iter().map(|purpose| purpose.steps.len()).collect();
-        (set.covered().len(), set.total, lengths)
+        (set.covered_items().len(), set.total, lengths)
     };
     // NOK_WA after a second request, CONF after three acknowledged frames, NOK_INIT at once.
     assert_eq!(found(Criterion::Locations), (6, 6, vec![7, 3, 1]));
@@ -275,7 +275,7 @@ fn without_a_solver_paths_are_taken_in_doubt() {
     let limits = ExploreLimits { max_states: 6, max_depth: u32::MAX };
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
-    assert_eq!((set.covered().len(), set.aims().len()), (0, 2), "what is in doubt is not covered");
+    assert_eq!((set.covered_items().len(), set.aims().len()), (0, 2), "what is in doubt is not covered");
     assert!(set.purposes.iter().all(|purpose| purpose.doubt.is_some()));
     assert!(set.unreached.iter().all(|unreached| matches!(unreached.why, WhyUnreached::Doubt(_))));
     assert!(!set.is_settled());
@@ -288,7 +288,7 @@ fn a_search_that_has_to_end_proves_nothing() {
     let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
-    assert!(!set.is_settled() && set.covered().len() < set.total);
+    assert!(!set.is_settled() && set.covered_items().len() < set.total);
     assert!(set.unreached.iter().all(|unreached| !unreached.why.is_proof()));
     assert!(set.unreached.iter().any(|it| it.why == WhyUnreached::Cut(StopReason::Halted(Halted::Time))));
 }
@@ -304,7 +304,7 @@ fn chain(n: usize) -> Model {
 #[test]
 fn what_is_on_the_way_is_not_walked_again() {
     let set = covered(&mut chain(40), LIMITS);
-    assert_eq!((set.covered().len(), set.total), (80, 80));
+    assert_eq!((set.covered_items().len(), set.total), (80, 80));
     // The longest goes to the end and stays there; a side step of every state but the first, which has no way.
     let expected: Vec<usize> = std::iter::once(40).chain((1..=40).rev()).collect();
     assert_eq!(lengths(&set), expected);
@@ -322,9 +322,9 @@ fn paths_are_made_only_as_long_as_there_is_time() {
         coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()))
     });
     assert!(!set.purposes.is_empty(), "what was found by then is told");
-    assert!(set.covered().len() < set.total);
+    assert!(set.covered_items().len() < set.total);
     assert!(set.unreached.iter().any(|it| it.why == WhyUnreached::Cut(StopReason::Halted(Halted::Time))));
-    assert_eq!(cx.halted(), None, "the signal counts for this search only");
+    assert_eq!(cx.halt_reason(), None, "the signal counts for this search only");
 }
 
 const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop
@@ -379,7 +379,7 @@ fn what_only_one_of_many_counters_enables_is_found_among_what_can_matter() {
     let mut cx = Ctx::new(&mut model, &mut solver);
     let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
-    assert_eq!((set.covered().len(), set.total), (24, 24), "{:?}", set.unreached);
+    assert_eq!((set.covered_items().len(), set.total), (24, 24), "{:?}", set.unreached);
     assert!(set.stats.states < 10_000, "the search went on to its end: {:?}", set.stats);
 }
 
@@ -394,5 +394,5 @@ fn given_purposes_can_cover_everything() {
     assert!(found.total < model.sts.switches.len(), "some switches are completions");
     let given = PurposeSet::of(&model.sts, found.purposes);
     assert_eq!(given.total, found.total);
-    assert_eq!(given.covered().len(), found.total);
+    assert_eq!(given.covered_items().len(), found.total);
 }

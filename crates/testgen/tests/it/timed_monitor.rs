@@ -11,7 +11,7 @@ use crate::common::{named, seconds, solver};
 use crate::timed::enumerated::{Enumerated, TICK, all_messages, may_wait};
 use crate::timed::oracle::{initial, messages, taken};
 use crate::timed::random;
-use ioxide_model::concrete::{ConcreteState, delayed};
+use ioxide_model::concrete::{ConcreteState, advance_clocks};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
@@ -50,11 +50,11 @@ fn the_monitor_agrees_with_enumeration() {
         let mut cx = Ctx::new(&mut model, &mut solver);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut oracle = Enumerated::new(&copy);
-        let mut after = Monitor::new(&mut cx);
+        let mut monitor = Monitor::new(&mut cx);
         for _ in 0..STEPS {
             let mut onwards = Vec::new();
             for tenths in (0..=35).step_by(TICK) {
-                let mut quiet = after.clone();
+                let mut quiet = monitor.clone();
                 let is_quiet = wait(&mut quiet, &mut cx, tenths, &mut rng);
                 assert_eq!(is_quiet, oracle.may_wait(tenths), "seed {seed}: silence for {tenths}");
                 (compared, forbidden) = (compared + 1, forbidden + u64::from(!is_quiet));
@@ -67,9 +67,9 @@ fn the_monitor_agrees_with_enumeration() {
                         onwards.push((quiet, expected));
                     }
                 }
-                let mut there = after.clone();
+                let mut there = monitor.clone();
                 there.pass(&mut cx, &seconds(tenths));
-                assert_eq!(there.lost(), None, "seed {seed}");
+                assert_eq!(there.lost_states(), None, "seed {seed}");
                 for label in all_messages(&copy) {
                     let mut then = there.clone();
                     let observed = then.observe(&mut cx, &label);
@@ -86,7 +86,7 @@ fn the_monitor_agrees_with_enumeration() {
                 }
             }
             let Some((then, states)) = onwards.choose(&mut rng).cloned() else { break };
-            (after, oracle.entry) = (then, states);
+            (monitor, oracle.entry) = (then, states);
         }
     }
     println!("{compared} observations compared, {forbidden} of them forbidden");
@@ -94,9 +94,9 @@ fn the_monitor_agrees_with_enumeration() {
 }
 
 /// Silence for so long, in one piece or in two.
-fn wait(after: &mut Monitor, cx: &mut Ctx<'_>, tenths: i64, rng: &mut ChaCha8Rng) -> bool {
+fn wait(monitor: &mut Monitor, cx: &mut Ctx<'_>, tenths: i64, rng: &mut ChaCha8Rng) -> bool {
     let first = rng.random_range(0..=tenths / 5) * 5;
-    [first, tenths - first].iter().all(|&part| after.observe(cx, &Label::Delay(seconds(part))).is_ok())
+    [first, tenths - first].iter().all(|&part| monitor.observe(cx, &Label::Delay(seconds(part))).is_ok())
 }
 
 /// A label with the instant at which it was observed, in tenths of a second.
@@ -174,7 +174,7 @@ fn what_a_conforming_system_does_is_never_forbidden_however_late_it_is_seen() {
 
 /// The position of the first label that is forbidden.
 fn blamed(cx: &mut Ctx<'_>, seen: &[Seen], tolerance: Tolerance) -> Option<usize> {
-    let mut after = Monitor::with_tolerance(cx, tolerance);
+    let mut monitor = Monitor::with_tolerance(cx, tolerance);
     let mut now = seen.first().map_or(0, |first| first.at.min(0));
     for (n, seen) in seen.iter().enumerate() {
         let wait = seconds(seen.at - now);
@@ -182,13 +182,13 @@ fn blamed(cx: &mut Ctx<'_>, seen: &[Seen], tolerance: Tolerance) -> Option<usize
         let is_given =
             matches!(&seen.label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input);
         if is_given {
-            if after.observe(cx, &Label::Delay(wait)).is_err() {
+            if monitor.observe(cx, &Label::Delay(wait)).is_err() {
                 return Some(n);
             }
         } else {
-            after.pass(cx, &wait);
+            monitor.pass(cx, &wait);
         }
-        if after.observe(cx, &seen.label).is_err() {
+        if monitor.observe(cx, &seen.label).is_err() {
             return Some(n);
         }
     }
@@ -202,28 +202,31 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let mut cx = Ctx::new(&mut model, &mut solver);
     let tolerance = Tolerance { latency: seconds(3), resolution: seconds(1), ..Tolerance::default() };
     let silent = |cx: &mut Ctx<'_>, tenths| {
-        let mut after = Monitor::with_tolerance(cx, tolerance.clone());
-        after.observe(cx, &Label::Delay(seconds(tenths))).is_ok()
+        let mut monitor = Monitor::with_tolerance(cx, tolerance.clone());
+        monitor.observe(cx, &Label::Delay(seconds(tenths))).is_ok()
     };
     assert!(silent(&mut cx, 25));
     assert!(!silent(&mut cx, 26));
     // What is forbidden changes nothing.
-    let mut after = Monitor::with_tolerance(&mut cx, tolerance.clone());
-    assert!(after.observe(&mut cx, &Label::Delay(seconds(30))).is_err());
-    assert_eq!(after.now(), Some(&seconds(0)));
-    assert!(after.observe(&mut cx, &Label::Delay(seconds(10))).is_ok());
+    let mut monitor = Monitor::with_tolerance(&mut cx, tolerance.clone());
+    assert!(monitor.observe(&mut cx, &Label::Delay(seconds(30))).is_err());
+    assert_eq!(monitor.now(), Some(&seconds(0)));
+    assert!(monitor.observe(&mut cx, &Label::Delay(seconds(10))).is_ok());
     // A long run keeps its instants few: the last ones are all that counts.
     let y = cx.sts.gate_named("y").unwrap();
-    let mut after = Monitor::with_tolerance(&mut cx, tolerance.clone());
+    let mut monitor = Monitor::with_tolerance(&mut cx, tolerance.clone());
     for _ in 0..50 {
-        after.pass(&mut cx, &seconds(20));
-        assert!(after.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok());
+        monitor.pass(&mut cx, &seconds(20));
+        assert!(monitor.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok());
     }
-    let ioxide_symex::Belief::Symbolic(states) = after.belief() else { panic!("instants are known") };
+    let ioxide_symex::Belief::Symbolic(states) = monitor.belief() else { panic!("instants are known") };
     assert_eq!(states.len(), 1);
     assert!(states[0].path.facts().len() <= 4, "{}", states[0].path.facts().len());
-    let later =
-        delayed(cx.sts, &ConcreteState { loc: cx.sts.initial, values: Default::default() }, &seconds(1));
+    let later = advance_clocks(
+        cx.sts,
+        &ConcreteState { loc: cx.sts.initial, values: Default::default() },
+        &seconds(1),
+    );
     assert_eq!(later.loc, cx.sts.initial);
 }
 
@@ -235,9 +238,9 @@ fn a_system_that_was_heard_to_start_late_is_not_called_too_early() {
     let y = cx.sts.gate_named("y").unwrap();
     let mut is_allowed = |start: i64| {
         let tolerance = Tolerance { latency: seconds(1), start: seconds(start), ..Tolerance::default() };
-        let mut after = Monitor::with_tolerance(&mut cx, tolerance);
-        after.pass(&mut cx, &seconds(17));
-        after.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok()
+        let mut monitor = Monitor::with_tolerance(&mut cx, tolerance);
+        monitor.pass(&mut cx, &seconds(17));
+        monitor.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok()
     };
     assert!(!is_allowed(0), "1.7 s after the start, which was heard at most 0.1 s late");
     assert!(is_allowed(4), "it may have started 0.4 s before that was heard");

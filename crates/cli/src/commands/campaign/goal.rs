@@ -10,7 +10,7 @@ use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{ScannedPart, unit_text};
 use ioxide_model::sts::Sts;
 use ioxide_runner::campaign::unit::UnitTold;
-use ioxide_runner::coverage::{CoverageTold, EnoughCoverage};
+use ioxide_runner::coverage::{CoverageRecord, EnoughCoverage};
 use ioxide_symex::Ctx;
 
 use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
@@ -33,7 +33,7 @@ pub struct CoverageGoal {
     enough: EnoughCoverage,
     /// The number of the next unit that is added; those before it are.
     next: u64,
-    early: BTreeMap<u64, CoverageTold>,
+    early: BTreeMap<u64, CoverageRecord>,
 }
 
 impl CampaignGoal {

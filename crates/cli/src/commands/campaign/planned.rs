@@ -25,7 +25,7 @@ pub struct PlannedUnits {
 impl PlannedUnits {
     /// The units of the command `run`.
     pub fn of(program: &Path, run: &[String]) -> Result<Self, EarlyStop> {
-        let plan = asked(program, run)?;
+        let plan = query_plan(program, run)?;
         let text = |name: &str| plan[name].as_str().unwrap_or_default().to_owned();
         let name = |unit: &Json| unit["name"].as_str().unwrap_or_default().to_owned();
         let units = plan["units"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -59,7 +59,7 @@ impl PlannedUnits {
 }
 
 /// Returns the JSON that `run --plan` prints.
-fn asked(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
+fn query_plan(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
     let asked = Process::new(program).args(run).arg("--plan").stderr(Stdio::inherit()).output();
     let asked =
         asked.map_err(|error| EarlyStop::usage(format!("cannot start `{}`: {error}", program.display())))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ioxide_campaign::drive::{CampaignObserver, WatcherWish};
+use ioxide_campaign::drive::{CampaignObserver, ObserverRequest};
 use ioxide_campaign::scan::ScannedPart;
 use ioxide_campaign::schedule::CampaignTally;
 
@@ -41,11 +41,11 @@ impl WatchedCampaign {
 }
 
 impl CampaignObserver for WatchedCampaign {
-    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> WatcherWish {
+    fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> ObserverRequest {
         let (before, count) = (self.before, self.count);
         self.progress.tick(|| line(tally, before, count, elapsed));
         if STOP.load(Ordering::Relaxed) {
-            return WatcherWish::Stop;
+            return ObserverRequest::Stop;
         }
         match self.budget {
             Some(budget) if elapsed >= budget => {
@@ -53,9 +53,9 @@ impl CampaignObserver for WatchedCampaign {
                     eprintln!("the budget is spent: ending and merging what was done");
                     self.is_late = true;
                 }
-                WatcherWish::Stop
+                ObserverRequest::Stop
             }
-            _ => WatcherWish::GoOn,
+            _ => ObserverRequest::GoOn,
         }
     }
 
@@ -69,10 +69,10 @@ impl CampaignObserver for WatchedCampaign {
         }
     }
 
-    fn part(&mut self, part: &ScannedPart) -> WatcherWish {
+    fn part(&mut self, part: &ScannedPart) -> ObserverRequest {
         match self.goal.as_mut().and_then(|goal| goal.part(part)) {
-            Some(unit) => WatcherWish::StopAfter(unit),
-            None => WatcherWish::GoOn,
+            Some(unit) => ObserverRequest::StopAfter(unit),
+            None => ObserverRequest::GoOn,
         }
     }
 }

@@ -10,7 +10,7 @@ use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
 use serde_json::{Value as Json, json};
 
-use super::written;
+use super::case_text;
 use crate::args::{self, CaseFormat, CaseGoalArg};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
@@ -24,7 +24,7 @@ pub fn run(
     args: &args::CaseArgs,
     goal: CaseGoalArg,
     config: &CaseConfig,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let goal = match goal {
         CaseGoalArg::Switches => CaseGoal::Switches,
@@ -35,7 +35,7 @@ pub fn run(
         return Err(EarlyStop::usage("the model has no clocks, so it has no deadlines")
             .help("use `--goal switches` or `--goal pairs`"));
     }
-    let set = made(model, goal, args, config, wanted)?;
+    let set = make_cases(model, goal, args, config, request)?;
     if let Some(folder) = &args.out {
         write_all(folder, model, &set, goal, args.format)?;
     }
@@ -47,22 +47,22 @@ pub fn run(
     };
     let all = set.uncovered.iter().all(|(_, why, _)| why.is_proof());
     let status = if all { ExitStatus::Success } else { ExitStatus::Inconclusive };
-    exit::shown(limit::status(&wanted.halt, status), told)
+    exit::status_after_output(limit::status(&request.halt, status), told)
 }
 
-fn made(
+fn make_cases(
     model: &mut Model,
     goal: CaseGoal,
     args: &args::CaseArgs,
     config: &CaseConfig,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<CaseSet, EarlyStop> {
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
     Ok(covering(&mut Ctx::new(model, &mut *solver), goal, config, limits, &mut |(at, of)| {
         progress.tick(|| format!("making cases: {at} of {of} {goal}"));
-        if wanted.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if request.halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }))
 }
 
@@ -87,7 +87,7 @@ fn write_all(
             .map_err(failed)
     };
     for (at, made) in set.cases.iter().enumerate() {
-        file(&file_name(at, format), &written(model, &made.case, format)?)?;
+        file(&file_name(at, format), &case_text(model, &made.case, format)?)?;
     }
     file("cases.json", &format!("{:#}\n", set_json(model, set, goal, format)))
 }

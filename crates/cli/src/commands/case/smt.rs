@@ -19,7 +19,8 @@ pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
     let declarations = write::declarations(pool, &all).map_err(|error| inexpressible(&error))?;
     let declarations = declarations.lines().map(str::to_owned).collect();
-    let names = pool.free_vars_of(&all).into_iter().map(|var| named(model, var)).collect::<Result<_, _>>()?;
+    let names =
+        pool.free_vars_of(&all).into_iter().map(|var| smt_name(model, var)).collect::<Result<_, _>>()?;
     let mut guards = Vec::with_capacity(case.states.len());
     for state in &case.states {
         let texts = state.arcs.iter().map(|arc| guard(model, arc.guard)).collect::<Result<Vec<_>, _>>()?;
@@ -30,7 +31,7 @@ pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
 
 /// Returns the SMT-LIB symbol and sort of `var`, and the constructors if it is a plain enum; other data has no sort
 /// name.
-fn named(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
+fn smt_name(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
     let pool = &model.pool;
     let (symbol, mut cases) = (write::var_name(pool, var), Vec::new());
     let sort = match pool.var_info(var).sort {
@@ -82,7 +83,7 @@ pub fn script(view: &CaseView<'_>) -> Result<String, EarlyStop> {
     }
     for (n, state) in view.case.states.iter().enumerate() {
         for (arc, guard) in state.arcs.iter().zip(&smt.guards[n]) {
-            let (rule, target) = (arc.rule.word(), view.target(arc));
+            let (rule, target) = (arc.rule.word(), view.target_name(arc));
             let _ = writeln!(out, "; {} {rule} {target}", TestCase::state_name(n));
             let _ = writeln!(out, "(push 1)\n(assert {guard})\n(check-sat)\n(pop 1)");
         }

@@ -29,7 +29,7 @@ use super::{config, stop};
 use crate::args::CompleteCommand;
 use crate::commands::fsm::first_reply::FirstReply;
 use crate::commands::fsm::live::{LiveTestError, heard};
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::session::patience;
 use crate::solver::SolverRequest;
@@ -41,22 +41,23 @@ pub fn run(
     args: &CompleteCommand,
     sut: &str,
     mut model: Model,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<ExitStatus, EarlyStop> {
     let config = config(&args.suite, args.seed)?;
-    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
+    let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let opener = SystemOpener::new(&system, Arc::new(model.clone()), wanted.clone());
-    let mut solver = wanted.make()?;
+    let opener = SystemOpener::new(&system, Arc::new(model.clone()), request.clone());
+    let mut solver = request.make()?;
     let shown = model.clone();
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let _stage = limit::stage("making the classes, and counting states");
     let found = abstraction(&mut cx, config.boundary, &config.limits)
-        .map_err(|reason| stop(&args.model.file, wanted, &reason.into()))?;
+        .map_err(|reason| stop(&args.model.file, request, &reason.into()))?;
     let counted = observable(args, &cx, &found)?;
     let bound = counted.n_states() + config.extra;
-    let plan = CountingPlan::new(&counted, bound).map_err(|refusal| refused(args, &refusal.to_string()))?;
+    let plan =
+        CountingPlan::new(&counted, bound).map_err(|refusal| refusal_error(args, &refusal.to_string()))?;
     let repetitions = args.repeat.max(1);
     opener.open(0, args.seed, |adapter| {
         let live = ClassLive::new(
@@ -66,7 +67,7 @@ pub fn run(
             counted.names(),
             adapter,
             patience,
-            &wanted.halt,
+            &request.halt,
             args.seed,
         );
         let mut repeated = Repeated::new(live, repetitions);
@@ -77,14 +78,19 @@ pub fn run(
 }
 
 /// The machine of classes as state counting needs it.
-fn observable(args: &CompleteCommand, cx: &Ctx<'_>, found: &Abstraction) -> Result<Observable, EarlyStop> {
-    let machine = Nfsm::from_listing(&found.listing(cx, AnswerNames::Each));
-    let observable = Observable::check(machine).map_err(|refusal| refused(args, &refusal.to_string()))?;
-    observable.check_complete().map_err(|refusal| refused(args, &refusal.to_string()))?;
-    Ok(observable.minimised())
+fn observable(
+    args: &CompleteCommand,
+    cx: &Ctx<'_>,
+    abstraction: &Abstraction,
+) -> Result<Observable, EarlyStop> {
+    let machine = Nfsm::from_listing(&abstraction.listing(cx, AnswerNames::Each));
+    let observable =
+        Observable::check(machine).map_err(|refusal| refusal_error(args, &refusal.to_string()))?;
+    observable.check_complete().map_err(|refusal| refusal_error(args, &refusal.to_string()))?;
+    Ok(observable.merge_equivalent_states())
 }
 
-fn refused(args: &CompleteCommand, why: &str) -> EarlyStop {
+fn refusal_error(args: &CompleteCommand, why: &str) -> EarlyStop {
     EarlyStop::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
         .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
 }
@@ -95,7 +101,7 @@ fn preamble(said: &str) -> EarlyStop {
 
 fn choices_text(
     args: &CompleteCommand,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     live: &ClassLive<'_, '_>,
     bound: usize,
     report: &ReductionReport,
@@ -112,34 +118,34 @@ fn choices_text(
             out,
             "{}",
             json!({
-                "version": 1, "verdict": word, "bound": bound, "input_classes": found.inputs.len(),
-                "exact": found.is_exact, "left_out": found.n_left_out(), "failures": failures,
+                "version": 1, "verdict": word, "bound": bound, "input_classes": abstraction.inputs.len(),
+                "exact": abstraction.is_exact, "left_out": abstraction.n_left_out(), "failures": failures,
                 "tested": report.tested.len(), "repeat": args.repeat, "resets": live.resets, "inputs": live.inputs,
             })
         )
     } else {
-        show(&mut out, args, found, live, (word, bound), report, &failures)
+        show(&mut out, args, abstraction, live, (word, bound), report, &failures)
     };
-    exit::shown(status, shown)
+    exit::status_after_output(status, shown)
 }
 
 fn show(
     out: &mut impl Write,
     args: &CompleteCommand,
-    found: &Abstraction,
+    abstraction: &Abstraction,
     live: &ClassLive<'_, '_>,
     (word, bound): (&str, usize),
     report: &ReductionReport,
     failures: &[String],
 ) -> io::Result<()> {
-    let tested = counted(report.tested.len(), "word");
+    let tested = count_noun(report.tested.len(), "word");
     match word {
         "pass" => writeln!(
             out,
             "pass: only answers that the model allows, if the system has at most {} over {}, treats inputs of one class \
              alike, has guards made of the model's conditions, and updates variables as the model does ({tested} tested)",
-            counted(bound, "state"),
-            counted(found.inputs.len(), "input class")
+            count_noun(bound, "state"),
+            count_noun(abstraction.inputs.len(), "input class")
         )?,
         "fail" => writeln!(out, "fail: answers that the model does not allow ({tested} tested)")?,
         _ => writeln!(out, "unknown: not all words were tested (only {})", report.tested.len())?,
@@ -147,19 +153,19 @@ fn show(
     for failure in failures {
         writeln!(out, "  {failure} is not allowed")?;
     }
-    if !found.is_exact {
+    if !abstraction.is_exact {
         writeln!(
             out,
             "  no finite abstraction: {} of classes left out",
-            counted(found.n_left_out(), "pair")
+            count_noun(abstraction.n_left_out(), "pair")
         )?;
     }
     writeln!(
         out,
         "live: every test {}, {}, {} (seed {}); assumes that this shows every answer",
-        counted(args.repeat, "time"),
-        counted(live.resets, "reset"),
-        counted(live.inputs, "input"),
+        count_noun(args.repeat, "time"),
+        count_noun(live.resets, "reset"),
+        count_noun(live.inputs, "input"),
         args.seed
     )
 }
@@ -188,21 +194,22 @@ impl<'a, 'm> ClassLive<'a, 'm> {
     fn new(
         model: &'a Model,
         cx: &'a mut Ctx<'m>,
-        found: &'a Abstraction,
+        abstraction: &'a Abstraction,
         names: &MachineNames,
         adapter: &'a mut dyn Adapter,
         patience: Duration,
         halt: &'a Halt,
         seed: u64,
     ) -> Self {
-        let number = |name: &String| found.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
+        let number =
+            |name: &String| abstraction.inputs.iter().position(|input| input.name == *name).unwrap_or(0);
         let inputs_of = names.inputs.iter().map(number).collect();
-        let walk = ClassWalk::new(found, seed);
+        let walk = ClassWalk::new(abstraction, seed);
         let (names, unknown) = (names.clone(), BTreeMap::new());
         Self {
             model,
             cx,
-            found,
+            found: abstraction,
             walk,
             adapter,
             patience,
@@ -218,7 +225,7 @@ impl<'a, 'm> ClassLive<'a, 'm> {
     }
 
     /// The id of an answer by name, those the machine does not have behind those it has.
-    fn named(&mut self, name: &str) -> OutputId {
+    fn output_id(&mut self, name: &str) -> OutputId {
         if let Some(id) = self.names.output(name) {
             return id;
         }
@@ -266,11 +273,11 @@ impl LiveMachine for ClassLive<'_, '_> {
         said.extend(self.first_reply.wait(self.adapter, self.halt)?);
         heard(self.adapter, self.patience, self.halt, &mut said)?;
         let input = self.inputs_of[input.index()];
-        match self.walk.answered(self.cx, input, &values, &said) {
-            Some(name) => Ok(self.named(&name)),
+        match self.walk.follow_answer(self.cx, input, &values, &said) {
+            Some(name) => Ok(self.output_id(&name)),
             None => {
                 let name = answer_name(&self.model.pool, &self.model.sts, &said);
-                let id = self.named(&format!("{name} (wrong)"));
+                let id = self.output_id(&format!("{name} (wrong)"));
                 self.lost = Some(id);
                 Ok(id)
             }

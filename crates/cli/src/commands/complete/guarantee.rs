@@ -9,9 +9,9 @@ use ioxide_testgen::complete::claim::Claim;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Value as Json, json};
 
-use super::{claim_json, config, made};
+use super::{claim_json, config, make_suite};
 use crate::args::CompleteArgs;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::EarlyStop;
 use crate::solver::SolverRequest;
 
@@ -48,7 +48,7 @@ impl CompleteGuarantee {
                 return writeln!(
                     out,
                     "guarantee: none, {} without a verdict",
-                    counted(counts.inconclusive + counts.errors, "test")
+                    count_noun(counts.inconclusive + counts.errors, "test")
                 );
             }
             _ if self.is_outdated() => {
@@ -60,7 +60,12 @@ impl CompleteGuarantee {
             }
             GuaranteeStanding::Reached => writeln!(out, "guarantee: {}", self.promise())?,
             GuaranteeStanding::Open => {
-                writeln!(out, "guarantee: none yet; after all {}: {}", counted(all, "test"), self.promise())?;
+                writeln!(
+                    out,
+                    "guarantee: none yet; after all {}: {}",
+                    count_noun(all, "test"),
+                    self.promise()
+                )?;
             }
         }
         self.statement().try_for_each(|sentence| writeln!(out, "  {sentence}"))
@@ -76,8 +81,8 @@ impl CompleteGuarantee {
         };
         format!(
             "if the system has at most {} over {} and meets the assumptions below, {scope}",
-            counted(number("bound"), "state"),
-            counted(number("input_classes"), "input class"),
+            count_noun(number("bound"), "state"),
+            count_noun(number("input_classes"), "input class"),
         )
     }
 
@@ -135,7 +140,7 @@ impl GuaranteeStanding {
 pub fn tester(
     options: &str,
     model: &mut Model,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     seed: u64,
     path: &str,
 ) -> Result<(SuiteTester, CompleteGuarantee), EarlyStop> {
@@ -143,7 +148,7 @@ pub fn tester(
     for option in options.split(',').filter(|option| !option.is_empty()) {
         set(&mut args, option)?;
     }
-    let suite = made(model, &config(&args, seed)?, wanted, path)?;
+    let suite = make_suite(model, &config(&args, seed)?, request, path)?;
     let mut tests = LabelTests::default();
     suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
     Ok((SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1), CompleteGuarantee::new(&suite.claim)))

@@ -12,7 +12,7 @@ use ioxide_smt::halt::Halted;
 use ioxide_testgen::conform::import::join;
 use serde_json::{Value as Json, json};
 
-use super::{compared, mismatch, options, show, verdict_json};
+use super::{compare_models, mismatch, options, show, verdict_json};
 use crate::args::{ConformArgs, MergeArgs};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
@@ -32,7 +32,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let files = models(&args.implementation)?;
     let mut set =
-        ModelSet { args, files, wanted: SolverRequest::new(&args.solver, limit::halt(&args.limit)) };
+        ModelSet { args, files, request: SolverRequest::new(&args.solver, limit::halt(&args.limit)) };
     if args.part.is_planned() {
         unit_command::refuse(args.json, "--json")?;
         unit_command::no_rounds(
@@ -59,7 +59,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(if is_whole {
         status
     } else {
-        limit::status(&set.wanted.halt, worse(status, ExitStatus::Inconclusive))
+        limit::status(&set.request.halt, worse(status, ExitStatus::Inconclusive))
     })
 }
 
@@ -87,7 +87,7 @@ fn models(folder: &str) -> Result<Vec<String>, EarlyStop> {
 struct ModelSet<'a> {
     args: &'a ConformArgs,
     files: Vec<String>,
-    wanted: SolverRequest<'a>,
+    request: SolverRequest<'a>,
 }
 
 impl ModelSet<'_> {
@@ -97,8 +97,8 @@ impl ModelSet<'_> {
 
     /// The answer about one model; nothing if there was no time for it.
     fn one(&self, name: &str) -> Result<Option<Json>, EarlyStop> {
-        let Self { args, wanted, .. } = self;
-        if wanted.halt.halted().is_some() {
+        let Self { args, request: wanted, .. } = self;
+        if wanted.halt.halt_reason().is_some() {
             return Ok(None);
         }
         let path = self.path(name);
@@ -116,7 +116,7 @@ impl ModelSet<'_> {
             Err(stop) => return Ok(Some(incomparable(stop))),
         };
         let options = options(&spec, args);
-        let verdict = match compared(&mut spec, &imp, &options, wanted) {
+        let verdict = match compare_models(&mut spec, &imp, &options, wanted) {
             Ok(verdict) => verdict,
             Err(stop) if stop.status() == ExitStatus::Usage => return Ok(Some(incomparable(stop))),
             Err(stop) => return Err(stop),
@@ -124,7 +124,7 @@ impl ModelSet<'_> {
         if let (
             Some(Halted::Time | Halted::Interrupted),
             ioxide_testgen::conform::ConformAnswer::Unknown(_),
-        ) = (wanted.halt.halted(), &verdict.answer)
+        ) = (wanted.halt.halt_reason(), &verdict.answer)
         {
             return Ok(None);
         }
@@ -168,11 +168,11 @@ impl UnitCommand for ModelSet<'_> {
             let name = names.name(unit);
             part.begin(unit, &name).map_err(unit_command::trouble)?;
             let Some(result) = self.one(&name)? else {
-                let stopped = limit::status(&self.wanted.halt, worse(status, ExitStatus::Inconclusive));
+                let stopped = limit::status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
             };
             status = worse(status, status_of(&result));
-            part.done(unit, &name, false, &result).map_err(unit_command::trouble)?;
+            part.write_done(unit, &name, false, &result).map_err(unit_command::trouble)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status })
     }
@@ -227,12 +227,12 @@ fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, EarlyStop
         )
     };
     let shown = write(&mut out);
-    exit::shown(status, shown)
+    exit::status_after_output(status, shown)
 }
 
 /// Puts answers together: what `conform` says of the whole folder, and its JSON in a file.
-pub fn merged(parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
-    let dir = Path::new(&to.out);
+pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+    let dir = Path::new(&merge_args.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let (mut results, mut missing) = (Vec::new(), 0);
     for unit in 0..parts.manifest.count {
@@ -245,6 +245,6 @@ pub fn merged(parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, E
     let all = json!({ "version": 1, "results": results });
     let written = write::whole(&file, write::FileReaders::Usual, |out| writeln!(out, "{all}"));
     written.map_err(|error| write::cannot(&file, &error))?;
-    let status = show_answers(&results, to.json)?;
+    let status = show_answers(&results, merge_args.json)?;
     Ok(if missing > 0 { worse(status, ExitStatus::Inconclusive) } else { status })
 }

@@ -47,15 +47,16 @@ impl SystemLauncher {
         Ok(Self { spec, sut, settings })
     }
 
-    fn run(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), EarlyStop> {
+    fn run(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), EarlyStop> {
         let mut spec = self.spec.clone();
-        let seed = wish.seed.unwrap_or_else(seed::fresh);
-        let args = TestArgs { tester: wish.tester.name().into(), runs: wish.runs, ..self.settings.clone() };
+        let seed = request.seed.unwrap_or_else(seed::fresh);
+        let args =
+            TestArgs { tester: request.tester.name().into(), runs: request.runs, ..self.settings.clone() };
         let mut chosen = ChosenTester::named(&args, &mut spec, seed)?;
         let config = CampaignConfig {
             runs: chosen.runs(&args),
             seed,
-            on_failure: if wish.keeps_going { OnFailure::GoOn } else { OnFailure::Stop },
+            on_failure: if request.keeps_going { OnFailure::GoOn } else { OnFailure::Stop },
             run: run_config(&args, &spec, &self.sut)?,
             tester: format!("{} tester", args.tester),
             sut: args.sut.clone(),
@@ -70,9 +71,9 @@ impl SystemLauncher {
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
             let mut discreet = Discreet::new(reporter, self.sut.secrets()?);
-            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let sink = EventSink::new(&mut discreet, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
-            campaign(&mut bench, chosen.tester(), &config, &teller)?;
+            campaign(&mut bench, chosen.tester(), &config, &sink)?;
             Ok(())
         })
     }
@@ -94,9 +95,9 @@ impl Launcher for SystemLauncher {
         !self.spec.sts.is_timed() || matches!(self.sut, SystemUnderTest::Model(_))
     }
 
-    fn launch(&self, wish: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
+    fn launch(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         STOP.store(false, Ordering::Relaxed);
-        self.run(wish, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
+        self.run(request, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
     }
 
     fn stop(&self) {

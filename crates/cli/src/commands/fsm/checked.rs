@@ -21,12 +21,12 @@ use crate::{limit, load};
 
 /// Judges the suite at `path`.
 pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
-    let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let machine = NamedMachine::load(&args.file, &args.set, &request)?;
+    let spec = limit::within(&request.halt, || spec(args, &machine))?;
     let suite = read(path, &machine, &spec)?;
     let _stage = limit::stage("judging the suite");
-    let judgement = limit::within(&wanted.halt, || judge(&spec, &suite, args.extra, args.max_steps));
+    let judgement = limit::within(&request.halt, || judge(&spec, &suite, args.extra, args.max_steps));
     let mut out = io::stdout().lock();
     let told = if args.json {
         writeln!(out, "{}", as_json(args, &spec, &suite, &judgement))
@@ -37,7 +37,7 @@ pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, EarlyStop> {
         Judgement::Complete(_) => ExitStatus::Success,
         Judgement::Incomplete(_) | Judgement::Unknown(_) => ExitStatus::Inconclusive,
     };
-    exit::shown(status, told)
+    exit::status_after_output(status, told)
 }
 
 /// The words of the suite: a file of ioxide, or lines of inputs.
@@ -97,7 +97,7 @@ fn show(
             writeln!(
                 out,
                 "not complete: a wrong machine with {} states passes all {tests} tests",
-                machine.connected().n_states()
+                machine.reachable_part().n_states()
             )?;
             show_missed(out, spec, machine)
         }
@@ -117,7 +117,7 @@ fn show_certificate(
     let Some(certificate) = certificate else {
         return writeln!(out, "  shown by a search among all such machines");
     };
-    let words: Vec<String> = certificate.access.iter().map(|word| shown(spec, word)).collect();
+    let words: Vec<String> = certificate.access.iter().map(|word| bracket_word(spec, word)).collect();
     writeln!(out, "  certificate: the tests tell apart all that follows the words {}", words.join(", "))?;
     if certificate.is_k_a_complete {
         writeln!(
@@ -132,7 +132,7 @@ fn show_certificate(
 }
 
 /// A word in brackets, so that the empty one is seen.
-fn shown(spec: &SuiteModel, word: &Word) -> String {
+fn bracket_word(spec: &SuiteModel, word: &Word) -> String {
     format!("<{}>", show_word(spec.names(), word))
 }
 
@@ -148,7 +148,7 @@ fn show_missed(out: &mut impl Write, spec: &SuiteModel, machine: &Mealy) -> io::
 
 /// The transitions of a machine in the names of the specification: `state input output next`.
 fn rows(spec: &SuiteModel, machine: &Mealy) -> Vec<String> {
-    let machine = machine.connected();
+    let machine = machine.reachable_part();
     let names = spec.names();
     let mut rows = Vec::new();
     for state in machine.states() {

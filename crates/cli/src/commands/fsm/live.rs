@@ -162,14 +162,14 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Returns the id of the answer with these outputs, which is kept.
-    pub fn noted(&mut self, said: Vec<Label>) -> OutputId {
-        let output = self.named(&self.name(&said));
+    pub fn intern_answer(&mut self, said: Vec<Label>) -> OutputId {
+        let output = self.output_id(&self.name(&said));
         self.answers.entry(output).or_insert(said);
         output
     }
 
     /// Returns the id of the answer called `name`, a new one if the machine does not have it.
-    pub fn named(&mut self, name: &str) -> OutputId {
+    pub fn output_id(&mut self, name: &str) -> OutputId {
         let names = &mut self.names;
         let entry = self.outputs.entry(name.to_owned());
         *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
@@ -197,7 +197,7 @@ impl<'a> LiveSystem<'a> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while let Some(late) = self.adapter.poll()? {
             said.push(late.label);
-            bounded(said)?;
+            check_answer_size(said)?;
         }
         let sent = self.adapter.send(input)?;
         let early = !sent.earlier.is_empty();
@@ -246,7 +246,7 @@ pub fn heard(
     said: &mut Vec<Label>,
 ) -> Result<(), LiveTestError> {
     loop {
-        bounded(said)?;
+        check_answer_size(said)?;
         go_on(halt)?;
         match adapter.observe(patience)? {
             Observation::Output(output) => said.push(output.label),
@@ -256,7 +256,7 @@ pub fn heard(
 }
 
 /// Returns an error if there are too many outputs for an answer: those that are there are not all.
-fn bounded(said: &[Label]) -> Result<(), LiveTestError> {
+fn check_answer_size(said: &[Label]) -> Result<(), LiveTestError> {
     if said.len() <= MAX_ANSWERS {
         return Ok(());
     }
@@ -269,7 +269,7 @@ fn bounded(said: &[Label]) -> Result<(), LiveTestError> {
 
 /// Returns an error if the time limit was reached or the user interrupted.
 pub(super) fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
-    halt.halted().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
+    halt.halt_reason().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
 }
 
 impl LiveMachine for LiveSystem<'_> {
@@ -290,7 +290,7 @@ impl LiveMachine for LiveSystem<'_> {
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
         let said = self.tell(&label)?;
-        Ok(self.noted(said))
+        Ok(self.intern_answer(said))
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
     use crate::test_systems::{TalkingSystem, model};
 
     /// Returns how many outputs there are, or the error that there are too many.
-    fn counted(said: Result<Vec<Label>, LiveTestError>) -> Result<usize, String> {
+    fn count_outputs(said: Result<Vec<Label>, LiveTestError>) -> Result<usize, String> {
         let unexpected = |said: String| EarlyStop::usage(said);
         said.map(|said| said.len()).map_err(|error| error.into_stop(unexpected).message().to_owned())
     }
@@ -324,14 +324,14 @@ mod tests {
         for (times, expected) in [(MAX_ANSWERS, Ok(MAX_ANSWERS)), (MAX_ANSWERS + 1, too_many())] {
             let mut system = TalkingSystem::new(hello.clone(), times);
             let greeting = LiveSystem::greeting(&mut system, Duration::ZERO, &halt);
-            assert_eq!(counted(greeting), expected);
+            assert_eq!(count_outputs(greeting), expected);
             let mut system = TalkingSystem::new(hello.clone(), times).polled();
             assert!(system.reset().is_ok());
             let names = MachineNames::default();
             let live =
                 LiveSystem::new(&messages, AnswerWait::Output, &names, &mut system, Duration::ZERO, &halt);
             let mut live = live.unwrap_or_else(|stop| panic!("{}", stop.message()));
-            assert_eq!(counted(live.tell(&hello)), expected);
+            assert_eq!(count_outputs(live.tell(&hello)), expected);
         }
     }
 }

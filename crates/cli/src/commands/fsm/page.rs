@@ -16,7 +16,7 @@ pub fn save(path: &str, file: &str, listing: &MachineListing, told: SuiteTold) -
     let told = SuiteTold { machine: file.to_owned(), ..told };
     let page =
         ReportPage { suite: Some(SuitePage::new(graph(file, listing), told)), ..ReportPage::default() };
-    write::named(path, |out| page.write(out))
+    write::write_named(path, |out| page.write(out))
 }
 
 /// Adds a test while there is room.
@@ -31,13 +31,13 @@ fn graph(title: &str, listing: &MachineListing) -> PictureGraph {
     let ends = listing.rows.iter().flat_map(|row| [&row.from, &row.to]);
     for name in [&listing.initial].into_iter().chain(ends) {
         ids.entry(name).or_insert_with(|| {
-            nodes.push(GraphNode { initial: *name == listing.initial, ..GraphNode::named(name) });
+            nodes.push(GraphNode { initial: *name == listing.initial, ..GraphNode::new(name) });
             GraphNodeId::new(nodes.len() - 1)
         });
     }
     let edges = listing.rows.iter().filter_map(|row| {
         let (from, to) = (ids.get(row.from.as_str())?, ids.get(row.to.as_str())?);
-        Some(GraphEdge::plain(*from, *to, &format!("{}/{}", row.input, row.output)))
+        Some(GraphEdge::with_text(*from, *to, &format!("{}/{}", row.input, row.output)))
     });
     PictureGraph::new(title, nodes, edges).expect("both ends of an edge are among the nodes")
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ioxide_fsm::mealy::{MachineListing, MachineNames};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::aligned;
+use ioxide_fsm::product::align_names;
 use ioxide_fsm::reduce::{
     AdaptiveCase, AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played,
     ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
@@ -16,7 +16,7 @@ use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
 use super::live::{LiveSystem, LiveTestError};
-use super::{completion, page, refused};
+use super::{completion, page, refusal_error};
 use crate::args::{FsmArgs, FsmVariant};
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::{self, NamedMachine};
@@ -39,19 +39,19 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
             .help("the machine or system to test, and how many states it may have")
     };
     let (sut, bound) = (args.sut.as_deref().ok_or_else(missing)?, args.bound.ok_or_else(missing)?);
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("counting states");
-    let spec = NamedMachine::load(&args.file, &args.set, &wanted)?;
+    let spec = NamedMachine::load(&args.file, &args.set, &request)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
     few_enough(args, &model)?;
-    let plan = limit::within(&wanted.halt, || CountingPlan::new(&model, bound));
-    let plan = plan.map_err(|refusal| refused(&args.file, &refusal))?;
+    let plan = limit::within(&request.halt, || CountingPlan::new(&model, bound));
+    let plan = plan.map_err(|refusal| refusal_error(&args.file, &refusal))?;
     let plan = CountingPlan { max_words: args.max_words, ..plan };
     let counted = CountedMachine { args, spec: &spec, model: &model, plan: &plan };
     if is_file(sut) {
-        counted.against_machine(sut, &wanted)
+        counted.against_machine(sut, &request)
     } else {
-        counted.against_system(sut, &wanted.halt)
+        counted.against_system(sut, &request.halt)
     }
 }
 
@@ -86,17 +86,17 @@ fn is_file(sut: &str) -> bool {
 
 impl CountedMachine<'_> {
     /// Counts against the machine in the file `sut`.
-    fn against_machine(&self, sut: &str, wanted: &SolverRequest<'_>) -> Result<ExitStatus, EarlyStop> {
+    fn against_machine(&self, sut: &str, request: &SolverRequest<'_>) -> Result<ExitStatus, EarlyStop> {
         let Self { args, spec, model, plan } = *self;
         let spec_source = SpecSource { file: &args.file, set: &args.set };
         let played = PlayedName::parse(sut);
-        let machine = NamedMachine::load(played.file, &played.constants(spec_source)?, wanted)?;
-        let system = aligned(model.names(), &Nfsm::from_listing(&machine.listing))
-            .map_err(|refusal| refused(sut, &refusal))?;
+        let machine = NamedMachine::load(played.file, &played.constants(spec_source)?, request)?;
+        let system = align_names(model.names(), &Nfsm::from_listing(&machine.listing))
+            .map_err(|refusal| refusal_error(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
-        let mut until = TimedSystem { system: Played(&system), halt: wanted.halt.clone() };
+        let mut until = TimedSystem { system: Played(&system), halt: request.halt.clone() };
         let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
-            CountingEnd::Halted(halted) => not_counted(halted, &wanted.halt),
+            CountingEnd::Halted(halted) => not_counted(halted, &request.halt),
             CountingEnd::Trouble(never) => match never {},
         })?;
         told_and_kept(args, spec, system.names(), &report, None)
@@ -105,7 +105,7 @@ impl CountedMachine<'_> {
     /// Counts against the live system `sut`.
     fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, EarlyStop> {
         let Self { args, spec, model, plan } = *self;
-        let system = SystemUnderTest::named(sut, SpecSource { file: &args.file, set: &args.set })?;
+        let system = SystemUnderTest::from_name(sut, SpecSource { file: &args.file, set: &args.set })?;
         let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
         let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
         let seed = args.seed.unwrap_or_else(seed::fresh);
@@ -135,7 +135,7 @@ impl CountedMachine<'_> {
                 Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
                     let told =
                         writeln!(redaction::stdout(), "fail: before its first input the system says {said}");
-                    exit::shown(ExitStatus::Failure, told)
+                    exit::status_after_output(ExitStatus::Failure, told)
                 }
                 Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
             }
@@ -159,7 +159,7 @@ impl<S: Answering> Answering for TimedSystem<S> {
     type Error = CountingEnd<S::Error>;
 
     fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error> {
-        match self.halt.halted() {
+        match self.halt.halt_reason() {
             Some(halted) => Err(CountingEnd::Halted(halted)),
             None => self.system.observe(case).map_err(CountingEnd::Trouble),
         }
@@ -210,7 +210,7 @@ fn told_and_kept(
     };
     let saved = save(args, &spec.listing, names, report);
     let told = show(args, names, report, effort);
-    exit::shown(exit::kept(status, saved)?, told)
+    exit::status_after_output(exit::status_after_save(status, saved)?, told)
 }
 
 fn show(
@@ -322,10 +322,10 @@ pub fn observable(
 ) -> Result<Observable, EarlyStop> {
     let nfsm = match args.missing {
         None => nfsm,
-        Some(missing) => nfsm.completed(&completion(machine, missing)),
+        Some(missing) => nfsm.complete_with(&completion(machine, missing)),
     };
     if args.minimise {
-        return Ok(nfsm.determinised().minimised());
+        return Ok(nfsm.determinise().merge_equivalent_states());
     }
-    Observable::check(nfsm).map_err(|refusal| refused(path, &refusal))
+    Observable::check(nfsm).map_err(|refusal| refusal_error(path, &refusal))
 }

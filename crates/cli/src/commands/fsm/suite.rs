@@ -18,7 +18,7 @@ use ioxide_testgen::tester::replay::plan_of;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Map, Value as Json, json};
 
-use super::{completion, page, refused};
+use super::{completion, page, refusal_error};
 use crate::args::FsmArgs;
 use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::exit::{EarlyStop, ExitStatus};
@@ -41,13 +41,13 @@ pub fn make(args: &FsmArgs, method: &str) -> Result<ExitStatus, EarlyStop> {
         EarlyStop::usage(format!("there is no method `{method}`"))
             .help(format!("there is {}", names.join(", ")))
     })?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
-    let spec = limit::within(&wanted.halt, || spec(args, &machine))?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let machine = NamedMachine::load(&args.file, &args.set, &request)?;
+    let spec = limit::within(&request.halt, || spec(args, &machine))?;
     let job = SuiteJob { args, method, machine: &machine, spec: &spec };
     let size = match &args.out {
-        Some(path) => job.written(path, &wanted.halt)?,
-        None => job.measured(&wanted.halt)?,
+        Some(path) => job.write_suite(path, &request.halt)?,
+        None => job.measure_suite(&request.halt)?,
     };
     if let Some(path) = &args.html {
         page::save(path, &args.file, &machine.listing, suite_for_page(args, method, &spec, &size))?;
@@ -82,7 +82,7 @@ struct SuiteJob<'a> {
 
 impl SuiteJob<'_> {
     /// Makes the suite and returns its size.
-    fn measured(&self, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+    fn measure_suite(&self, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
         let _stage = limit::stage("making the suite");
         let mut size = SuiteSize { tests: 0, symbols: 0 };
         let mut suite = limit::within(halt, || self.method.suite(self.spec, self.args.extra));
@@ -95,7 +95,7 @@ impl SuiteJob<'_> {
     }
 
     /// Writes the suite as it is made.
-    fn written(&self, path: &str, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+    fn write_suite(&self, path: &str, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
         let Self { args, method, machine, spec } = *self;
         let _stage = limit::stage("making the suite");
         let cannot = |error: io::Error| write::cannot(path, &error);
@@ -131,7 +131,7 @@ impl SuiteJob<'_> {
 
 /// A part of a complete suite proves nothing, so none is handed out.
 fn whole(halt: &Halt, size: &SuiteSize) -> Result<(), EarlyStop> {
-    let Some(halted) = halt.halted() else { return Ok(()) };
+    let Some(halted) = halt.halt_reason() else { return Ok(()) };
     let status = limit::status(halt, ExitStatus::Inconclusive);
     let SuiteSize { tests, symbols } = size;
     Err(EarlyStop::new(
@@ -164,13 +164,14 @@ fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: 
 
 /// The machine as the suite methods need it: complete, connected, minimal.
 pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, EarlyStop> {
-    let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(&args.file, &refusal))?;
+    let mealy =
+        Mealy::from_listing(&machine.listing).map_err(|refusal| refusal_error(&args.file, &refusal))?;
     let mealy = match args.missing {
         None => mealy,
-        Some(missing) => mealy.completed(&completion(machine, missing)),
+        Some(missing) => mealy.complete_with(&completion(machine, missing)),
     };
-    let spec = if args.minimise { SuiteModel::reduced(&mealy) } else { SuiteModel::check(&mealy) };
-    spec.map_err(|refusal| refused(&args.file, &refusal))
+    let spec = if args.minimise { SuiteModel::from_reduced(&mealy) } else { SuiteModel::check(&mealy) };
+    spec.map_err(|refusal| refusal_error(&args.file, &refusal))
 }
 
 /// The names of the inputs, or the inputs with their data.

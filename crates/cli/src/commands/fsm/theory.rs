@@ -5,15 +5,15 @@ use std::path::Path;
 
 use ioxide_fsm::mealy::{MachineNames, Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
-use ioxide_fsm::product::{aligned, product};
+use ioxide_fsm::product::{align_names, product};
 use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, KnownExistence};
 use ioxide_fsm::word::{Word, show as show_word};
 use serde_json::{Value as Json, json};
 
 use super::reduction::{few_enough, observable};
-use super::{refused, suite};
+use super::{refusal_error, suite};
 use crate::args::FsmArgs;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;
@@ -22,13 +22,13 @@ use crate::write::{self, FileReaders};
 
 /// Shows the theory of the machine: covers, identifiers, distinguishing words, lower bounds.
 pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("looking at the machine");
-    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
+    let machine = NamedMachine::load(&args.file, &args.set, &request)?;
     let told = match Mealy::from_listing(&machine.listing) {
         Ok(_) => {
-            let spec = limit::within(&wanted.halt, || suite::spec(args, &machine))?;
-            let theory = limit::within(&wanted.halt, || DeterministicTheory::of(&spec));
+            let spec = limit::within(&request.halt, || suite::spec(args, &machine))?;
+            let theory = limit::within(&request.halt, || DeterministicTheory::of(&spec));
             if args.json {
                 deterministic_json(&spec, &theory).to_string()
             } else {
@@ -38,34 +38,34 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
         Err(_) => {
             let model = observable(args, &args.file, &machine, Nfsm::from_listing(&machine.listing))?;
             few_enough(args, &model)?;
-            let theory = limit::within(&wanted.halt, || ChoiceTheory::of(&model));
+            let theory = limit::within(&request.halt, || ChoiceTheory::of(&model));
             if args.json { choice_json(&model, &theory).to_string() } else { choice(&model, &theory) }
         }
     };
-    exit::shown(ExitStatus::Success, writeln!(io::stdout().lock(), "{}", told.trim_end()))
+    exit::status_after_output(ExitStatus::Success, writeln!(io::stdout().lock(), "{}", told.trim_end()))
 }
 
 /// Writes the product of the machine and another one, which fails where only the other one answers so.
 pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("making the product");
-    let first = NamedMachine::load(&args.file, &args.set, &wanted)?;
-    let second = NamedMachine::load(other, &args.set, &wanted)?;
+    let first = NamedMachine::load(&args.file, &args.set, &request)?;
+    let second = NamedMachine::load(other, &args.set, &request)?;
     let one = observable(args, &args.file, &first, Nfsm::from_listing(&first.listing))?;
-    let two = aligned(one.names(), &Nfsm::from_listing(&second.listing));
-    let two = two.map_err(|refusal| refused(other, &refusal))?;
+    let two = align_names(one.names(), &Nfsm::from_listing(&second.listing));
+    let two = two.map_err(|refusal| refusal_error(other, &refusal))?;
     let two = observable(args, other, &second, two)?;
-    let made = limit::within(&wanted.halt, || product(&one, &two));
+    let made = limit::within(&request.halt, || product(&one, &two));
     save(args, made.as_nfsm())
 }
 
 /// Writes the machine connected, observable and minimal.
-pub fn reduced(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("reducing the machine");
-    let machine = NamedMachine::load(&args.file, &args.set, &wanted)?;
-    let made = limit::within(&wanted.halt, || {
-        Nfsm::from_listing(&machine.listing).connected().determinised().minimised()
+    let machine = NamedMachine::load(&args.file, &args.set, &request)?;
+    let made = limit::within(&request.halt, || {
+        Nfsm::from_listing(&machine.listing).reachable_part().determinise().merge_equivalent_states()
     });
     save(args, made.as_nfsm())
 }
@@ -83,13 +83,15 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, EarlyStop> {
     lines.sort_by_key(|(is_other, _)| *is_other);
     let text: String = lines.into_iter().map(|(_, line)| line + "\n").collect();
     match &args.out {
-        None => exit::shown(ExitStatus::Success, io::stdout().lock().write_all(text.as_bytes())),
+        None => {
+            exit::status_after_output(ExitStatus::Success, io::stdout().lock().write_all(text.as_bytes()))
+        }
         Some(path) => {
             let written =
                 write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
             written.map_err(|error| write::cannot(path, &error))?;
-            let told = writeln!(io::stdout().lock(), "{path}: {}", counted(machine.n_states(), "state"));
-            exit::shown(ExitStatus::Success, told)
+            let told = writeln!(io::stdout().lock(), "{path}: {}", count_noun(machine.n_states(), "state"));
+            exit::status_after_output(ExitStatus::Success, told)
         }
     }
 }

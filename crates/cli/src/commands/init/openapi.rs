@@ -35,7 +35,7 @@ pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, EarlyStop> 
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = if is_address(file) {
-        fetched(args, file)?
+        fetch_description(args, file)?
     } else {
         fs::read_to_string(file)
             .map_err(|error| EarlyStop::usage(format!("cannot read `{file}`: {error}")))?
@@ -46,7 +46,7 @@ pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, EarlyStop> 
         source: file.to_owned(),
         allow: args.allow.clone(),
     };
-    let made = translate(&text, &options).map_err(|bad| refused(file, &bad))?;
+    let made = translate(&text, &options).map_err(|bad| description_error(file, &bad))?;
     let model = with_notes(&made);
     fs::create_dir_all(folder).map_err(|error| super::cannot(folder, &error))?;
     for ((path, _), text) in FILES.iter().zip([&model, &made.project]) {
@@ -62,7 +62,7 @@ fn is_address(file: &str) -> bool {
 }
 
 /// Returns the text at an address; if the address holds `{port}`, the service is started for the time of the request.
-fn fetched(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
+fn fetch_description(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
     let cannot = |error: AdapterError| EarlyStop::usage(format!("cannot read `{url}`: {error}"));
     let interrupt = Interrupt::by(&STOP);
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
@@ -78,7 +78,7 @@ fn fetched(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
     text
 }
 
-fn refused(file: &str, bad: &BadDescription) -> EarlyStop {
+fn description_error(file: &str, bad: &BadDescription) -> EarlyStop {
     EarlyStop::usage(format!("`{file}`: {bad}"))
 }
 

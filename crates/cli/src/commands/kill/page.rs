@@ -8,7 +8,7 @@ use ioxide_report::html::mutation::{MutantFate, MutantRow, MutationPage, TestRow
 use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
-use super::super::conform::shown;
+use super::super::conform::trace_lines;
 use super::super::mutate::{diff, line};
 use super::DecidedMutants;
 use super::workers::MutantOutcome;
@@ -31,7 +31,7 @@ pub struct MutatedModel<'a> {
 pub fn tests(model: &Model, suite: &[KillTest]) -> Vec<TestRow> {
     let row = |test: &KillTest| TestRow {
         name: String::new(),
-        steps: shown(model, &test.trace),
+        steps: trace_lines(model, &test.trace),
         kills: test.kills.clone(),
     };
     suite.iter().map(row).collect()
@@ -48,34 +48,34 @@ pub struct ShownSuite {
 /// Writes the page of `suite` to `path`.
 pub fn save(
     path: &str,
-    subject: &MutatedModel<'_>,
+    mutated: &MutatedModel<'_>,
     decided: &DecidedMutants,
     suite: ShownSuite,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<(), EarlyStop> {
-    let reach = a_priori(subject.model, wanted)?;
+    let reach = a_priori(mutated.model, request)?;
     let page = ReportPage {
-        model: Some(ModelPart::new(subject.model, subject.sources, subject.file, Some(&reach))),
+        model: Some(ModelPart::new(mutated.model, mutated.sources, mutated.file, Some(&reach))),
         mutation: Some(MutationPage {
-            model: subject.model.sts.name.to_string(),
+            model: mutated.model.sts.name.to_string(),
             suite: suite.name,
-            mutants: rows(subject, decided, &suite.tests),
+            mutants: rows(mutated, decided, &suite.tests),
             tests: suite.tests,
         }),
         ..ReportPage::default()
     };
-    write::named(path, |out| page.write(out))
+    write::write_named(path, |out| page.write(out))
 }
 
-fn rows(subject: &MutatedModel<'_>, decided: &DecidedMutants, tests: &[TestRow]) -> Vec<MutantRow> {
+fn rows(mutated: &MutatedModel<'_>, decided: &DecidedMutants, tests: &[TestRow]) -> Vec<MutantRow> {
     let mut is_killed = vec![false; decided.mutants.len()];
     tests.iter().flat_map(|test| &test.kills).for_each(|&at| is_killed[at] = true);
     let all = decided.mutants.iter().zip(&decided.outcomes).zip(is_killed);
-    all.map(|((mutant, outcome), is_killed)| row(subject, mutant, outcome.as_ref(), is_killed)).collect()
+    all.map(|((mutant, outcome), is_killed)| row(mutated, mutant, outcome.as_ref(), is_killed)).collect()
 }
 
 fn row(
-    subject: &MutatedModel<'_>,
+    mutated: &MutatedModel<'_>,
     mutant: &Mutant,
     outcome: Option<&MutantOutcome>,
     is_killed: bool,
@@ -83,7 +83,7 @@ fn row(
     let (word, reason, witness) = match outcome {
         Some(MutantOutcome::Killed(trace)) => {
             let word = if is_killed { MutantFate::Killed } else { MutantFate::Survived };
-            (word, String::new(), shown(subject.model, trace))
+            (word, String::new(), trace_lines(mutated.model, trace))
         }
         Some(MutantOutcome::Equivalent(reason)) => (MutantFate::Equivalent, reason.clone(), Vec::new()),
         Some(MutantOutcome::Unknown(reason)) => (MutantFate::Unknown, reason.clone(), Vec::new()),
@@ -93,8 +93,8 @@ fn row(
     MutantRow {
         id: mutant.id.clone(),
         operators: operators.join("+"),
-        line: mutant.edits.first().map_or(0, |edit| line(subject.sources, subject.model, edit)),
-        diff: diff(subject.model, mutant),
+        line: mutant.edits.first().map_or(0, |edit| line(mutated.sources, mutated.model, edit)),
+        diff: diff(mutated.model, mutant),
         outcome: word,
         reason,
         witness,

@@ -18,7 +18,7 @@ use super::rounds::WitnessReuse;
 use super::workers::{self, MutantOutcome};
 use super::{DecidedMutants, show_suite};
 use crate::args::{DecideArgs, KillArgs, MergeArgs};
-use crate::commands::mutate::selected;
+use crate::commands::mutate::select_mutants;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -33,10 +33,10 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
     unit_command::refuse(args.trees.is_some(), "--trees")?;
     unit_command::refuse(args.json, "--json")?;
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let rounds = UnitRounds::dealt(args.part.n_rounds());
-    let mut units = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds };
+    let mut units = MutantUnits { model, mutants, decide: &args.decide, request, rounds };
     unit_command::run(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
 }
 
@@ -49,7 +49,7 @@ pub struct MutantUnits<'a> {
     /// The limits and settings under which the mutants are decided.
     pub decide: &'a DecideArgs,
     /// The solver, and its time limit.
-    pub wanted: SolverRequest<'a>,
+    pub request: SolverRequest<'a>,
     /// The distribution of units over rounds.
     pub rounds: UnitRounds,
 }
@@ -74,7 +74,7 @@ impl MutantUnits<'_> {
         let mut told =
             |at: usize, outcome: &MutantOutcome| if is_late(outcome) { Ok(()) } else { tell(at, outcome) };
         let outcomes =
-            workers::decide(&self.model, &self.mutants, &config, jobs, &self.wanted, known, &mut told)?;
+            workers::decide(&self.model, &self.mutants, &config, jobs, &self.request, known, &mut told)?;
         let open = |(at, outcome): (usize, Option<MutantOutcome>)| {
             outcome.filter(|outcome| units.contains(at as u64) && !is_late(outcome))
         };
@@ -108,7 +108,7 @@ impl UnitCommand for MutantUnits<'_> {
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
             let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
             part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-            part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)
+            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
         let is_unknown =
@@ -116,7 +116,7 @@ impl UnitCommand for MutantUnits<'_> {
         Ok(match (is_open, is_unknown) {
             (true, _) => PartEnd {
                 end: EndOfPart::Stopped,
-                status: limit::status(&self.wanted.halt, ExitStatus::Inconclusive),
+                status: limit::status(&self.request.halt, ExitStatus::Inconclusive),
             },
             (false, true) => PartEnd { end: EndOfPart::All, status: ExitStatus::Inconclusive },
             (false, false) => PartEnd { end: EndOfPart::All, status: ExitStatus::Success },
@@ -139,11 +139,15 @@ pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutco
 }
 
 /// Puts decisions together: the journal of `kill --record`, the suite, the page, and what `kill` says.
-pub fn merged(args: &KillArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn merge_decisions(
+    args: &KillArgs,
+    parts: &mut GatheredParts,
+    merge_args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(&to.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let dir = Path::new(&to.out);
+    let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let dir = Path::new(&merge_args.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let place = |name: &str| Some(dir.join(name).display().to_string());
     let config = workers::config(&args.decide)?;
@@ -155,7 +159,7 @@ pub fn merged(args: &KillArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
         let text = parts.unit(at as u64).map_err(unit_command::trouble)?;
         outcomes.push(text.map(|text| read(&model, mutant, &text.result)).transpose()?);
     }
-    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, wanted: &wanted };
+    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };
     let rounds = UnitRounds::dealt(args.part.n_rounds());
     let outcomes = reuse.with_others(&mut model, outcomes, &parts.settled, &rounds)?;
     for (at, mutant) in mutants.iter().enumerate() {
@@ -176,12 +180,12 @@ pub fn merged(args: &KillArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
     let whole = KillArgs {
         out: place("suite.jsonl"),
         html: place("report.html"),
-        json: to.json,
+        json: merge_args.json,
         record: None,
         trees: None,
-        solver: to.solver.clone(),
+        solver: merge_args.solver.clone(),
         part: Default::default(),
         ..args.clone()
     };
-    show_suite(&whole, &sources, &mut model, &decided, &wanted)
+    show_suite(&whole, &sources, &mut model, &decided, &request)
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::parts::read;
 use super::workers::{self, MutantOutcome};
 use crate::args::{DecideArgs, KillArgs, SolverArgs};
-use crate::commands::mutate::selected;
+use crate::commands::mutate::select_mutants;
 use crate::exit::EarlyStop;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -27,8 +27,8 @@ pub fn feedback(
     solver: &SolverArgs,
 ) -> Result<RoundFeedback, EarlyStop> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
-    let wanted = SolverRequest::new(solver, limit::halt(&args.limit));
-    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let request = SolverRequest::new(solver, limit::halt(&args.limit));
+    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut traces = Vec::new();
     for before in 0..round - 1 {
@@ -40,7 +40,7 @@ pub fn feedback(
         }
     }
     let open = rounds.units(round - 1, mutants.len() as u64);
-    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, wanted: &wanted };
+    let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };
     let killed = reuse.killed_again(&mut model, &traces, &open)?;
     let settled: UnitSet = killed.iter().map(|&(at, _)| at as u64).collect();
     let over = mutants.is_empty();
@@ -55,7 +55,7 @@ pub struct WitnessReuse<'a> {
     /// The settings of decisions.
     pub decide: &'a DecideArgs,
     /// The solver.
-    pub wanted: &'a SolverRequest<'a>,
+    pub request: &'a SolverRequest<'a>,
 }
 
 impl WitnessReuse<'_> {
@@ -66,7 +66,7 @@ impl WitnessReuse<'_> {
         traces: &[Trace],
         open: &UnitSet,
     ) -> Result<Vec<(usize, Trace)>, EarlyStop> {
-        let Self { mutants, decide, wanted } = *self;
+        let Self { mutants, decide, request: wanted } = *self;
         let witnesses = KnownWitnesses::new(traces);
         let completion = workers::config(decide)?.completion;
         let mut solver = wanted.make()?;

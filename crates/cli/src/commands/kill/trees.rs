@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::{DecidedMutants, workers};
 use crate::args::{CaseFormat, KillArgs};
-use crate::commands::case::written;
+use crate::commands::case::case_text;
 use crate::exit::EarlyStop;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -29,11 +29,11 @@ pub struct KillTrees {
 }
 
 /// Makes and writes the tests, if that is asked for.
-pub fn made(
+pub fn make_trees(
     model: &mut Model,
     decided: &DecidedMutants,
     args: &KillArgs,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
 ) -> Result<Option<KillTrees>, EarlyStop> {
     let Some(folder) = &args.trees else { return Ok(None) };
     let spec = model.sts.clone();
@@ -44,10 +44,10 @@ pub fn made(
     let mut progress = ProgressLine::start();
     let (trees, without) = killing_trees(&model.pool, &spec, &killed, completion, &mut |done| {
         progress.tick(|| format!("adaptive tests for {done} of {} mutants", killed.len()));
-        wanted.halt.halted().is_some()
+        request.halt.halt_reason().is_some()
     });
     let trees = KillTrees { trees, without, format: args.tree_format };
-    trees.write(folder, model, decided, wanted)?;
+    trees.write(folder, model, decided, request)?;
     Ok(Some(trees))
 }
 
@@ -62,7 +62,7 @@ impl KillTrees {
         folder: &str,
         model: &mut Model,
         decided: &DecidedMutants,
-        wanted: &SolverRequest<'_>,
+        request: &SolverRequest<'_>,
     ) -> Result<(), EarlyStop> {
         let failed = |error: io::Error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}"));
         fs::create_dir_all(folder).map_err(failed)?;
@@ -72,9 +72,9 @@ impl KillTrees {
                 .map_err(failed)
         };
         for (at, tree) in self.trees.iter().enumerate() {
-            let mut solver = wanted.make()?;
+            let mut solver = request.make()?;
             let case = of_adaptive_test(&mut Ctx::new(model, &mut *solver), &tree.test);
-            file(&self.file_name(at), &written(model, &case, self.format)?)?;
+            file(&self.file_name(at), &case_text(model, &case, self.format)?)?;
         }
         file("trees.json", &format!("{:#}\n", self.json(decided)))
     }

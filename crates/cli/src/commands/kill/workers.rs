@@ -74,21 +74,21 @@ pub fn decide(
     mutants: &[Mutant],
     config: &KillConfig,
     jobs: usize,
-    wanted: &SolverRequest<'_>,
+    request: &SolverRequest<'_>,
     known: Vec<Option<MutantOutcome>>,
     told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
 ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
     let mut base = model.clone();
-    let mut solver = wanted.make()?;
+    let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
     let mut watch = |effort: &SearchEffort| {
         progress.tick(|| format!("exploring the model: {} states", effort.states));
         go_on()
     };
-    let analysis = MutationAnalysis::watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
+    let analysis = MutationAnalysis::new_watched(&mut Ctx::new(&mut base, &mut *solver), config, &mut watch);
     drop(progress);
-    let work = MutantWork { base: &base, analysis: &analysis, mutants, make: &|| wanted.make() };
-    work.shared(jobs, known, told)
+    let work = MutantWork { base: &base, analysis: &analysis, mutants, make: &|| request.make() };
+    work.decide_in_parallel(jobs, known, told)
 }
 
 /// The mutants to decide, with what every worker needs.
@@ -104,7 +104,7 @@ impl MutantWork<'_> {
     /// Adds to `known` the outcomes of the other mutants, which `jobs` workers decide; `told` is called with each.
     ///
     /// A worker without a solver leaves its mutants to the others; if mutants are left because of that, it is an error.
-    fn shared(
+    fn decide_in_parallel(
         &self,
         jobs: usize,
         known: Vec<Option<MutantOutcome>>,
@@ -170,7 +170,7 @@ fn go_on() -> ControlFlow<()> {
 
 /// Decides one mutant; `None` if the user interrupts.
 fn one(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option<MutantOutcome> {
-    if let Some(Halted::Time) = cx.halted() {
+    if let Some(Halted::Time) = cx.halt_reason() {
         return Some(MutantOutcome::Unknown(Halted::Time.to_string()));
     }
     let verdict = analysis.decide(cx, mutant, &mut |_| go_on());
@@ -194,7 +194,7 @@ mod tests {
     use crate::test_systems::model;
 
     /// Decides all mutants of a small model; the first `without` workers have no solver.
-    fn decided(jobs: usize, without: usize) -> Result<usize, String> {
+    fn decide_all(jobs: usize, without: usize) -> Result<usize, String> {
         let mut base = model(
             "model Count {\n input add(n: int)\n output sum(n: int)\n var x: int = 0\n state s {\n \
              t: on add when n > 0 { x = x + n } -> u\n }\n state u {\n r: emit sum(n: x) -> s\n }\n}\n",
@@ -211,7 +211,7 @@ mod tests {
         };
         let work = MutantWork { base: &base, analysis: &analysis, mutants: &all, make: &make };
         let mut n_told = 0;
-        let outcomes = work.shared(jobs, vec![None; all.len()], &mut |_, _| {
+        let outcomes = work.decide_in_parallel(jobs, vec![None; all.len()], &mut |_, _| {
             n_told += 1;
             Ok(())
         });
@@ -223,8 +223,8 @@ mod tests {
     /// Defect: workers without a solver ended silently, and mutants that nobody decided looked interrupted.
     #[test]
     fn mutants_without_a_worker_are_an_error_and_no_interrupt() {
-        assert_eq!(decided(2, 2), Err("the solver is gone".to_owned()));
-        assert_eq!(decided(2, 1), Ok(0));
-        assert_eq!(decided(2, 0), Ok(0));
+        assert_eq!(decide_all(2, 2), Err("the solver is gone".to_owned()));
+        assert_eq!(decide_all(2, 1), Ok(0));
+        assert_eq!(decide_all(2, 0), Ok(0));
     }
 }

@@ -8,8 +8,8 @@ use ioxide_model::label::Label;
 use ioxide_model::value::Value;
 use ioxide_testgen::abstraction::{answer_name, input_name};
 
+use super::learning_error;
 use super::session::{DataRun, EarlierLines};
-use super::stopped;
 use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::EarlyStop;
@@ -47,7 +47,7 @@ pub fn check(
     }
     let n = if lines.is_identified { SAMPLE } else { LARGE_SAMPLE };
     for run in sample(runs, n, detail) {
-        if let Some(change) = changed(live, &run, detail).map_err(stopped)? {
+        if let Some(change) = find_unstable(live, &run, detail).map_err(learning_error)? {
             let path = args.session.as_deref().unwrap_or_default();
             let then = lines.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
             return Err(EarlyStop::usage(format!(
@@ -100,14 +100,14 @@ struct UnstableAnswer {
 }
 
 /// Returns the first answer of `run` that differs every time it is asked; `None` if one try has all the answers.
-fn changed(
+fn find_unstable(
     live: &mut LiveSystem<'_>,
     run: &DataRun,
     detail: AnswerDetail,
 ) -> Result<Option<UnstableAnswer>, LiveTestError> {
     let mut found = None;
     for _ in 0..TRIES {
-        found = asked(live, run, detail)?;
+        found = compare_answers(live, run, detail)?;
         if found.is_none() {
             break;
         }
@@ -115,7 +115,7 @@ fn changed(
     Ok(found)
 }
 
-fn asked(
+fn compare_answers(
     live: &mut LiveSystem<'_>,
     run: &DataRun,
     detail: AnswerDetail,

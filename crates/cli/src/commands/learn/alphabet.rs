@@ -38,7 +38,7 @@ pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>
         all.tell(model, "`--input` names others");
         all.labels
     } else {
-        texts.iter().map(|text| given(model, text)).collect::<Result<_, _>>()?
+        texts.iter().map(|text| parse_input(model, text)).collect::<Result<_, _>>()?
     };
     if labels.is_empty() {
         return Err(EarlyStop::new(ExitStatus::Nothing, "the model has no input to learn with"));
@@ -46,7 +46,7 @@ pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>
     Ok(labels.into_iter().map(|label| (input_name(&model.pool, &model.sts, &label), label)).collect())
 }
 
-fn given(model: &Model, text: &str) -> Result<Label, EarlyStop> {
+fn parse_input(model: &Model, text: &str) -> Result<Label, EarlyStop> {
     let typed = typed::read(&model.pool, &model.sts, text)
         .map_err(|problem| EarlyStop::usage(format!("`--input {text}`: {problem}")))?;
     match typed.label(&model.sts) {

@@ -28,7 +28,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 pub type AnsweredRun = Vec<(InputId, Vec<Label>)>;
 
 /// A question to a copy of the system, such as a word of inputs.
-pub trait CrewQuestion: Clone + Send {
+pub trait WorkerQuestion: Clone + Send {
     /// The answer to the question.
     type Answer: Clone + Send;
 
@@ -36,7 +36,7 @@ pub trait CrewQuestion: Clone + Send {
     fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError>;
 }
 
-impl CrewQuestion for Word {
+impl WorkerQuestion for Word {
     type Answer = AnsweredRun;
 
     fn ask(&self, live: &mut LiveSystem<'_>) -> Result<AnsweredRun, LiveTestError> {
@@ -59,7 +59,7 @@ struct QuestionPlace {
 }
 
 /// The result of one question, with the place of the question.
-struct CrewAnswer<A> {
+struct WorkerAnswer<A> {
     place: QuestionPlace,
     said: Result<A, LiveTestError>,
 }
@@ -85,7 +85,7 @@ impl<Q> Default for QuestionQueue<Q> {
     }
 }
 
-impl<Q: CrewQuestion> QuestionQueue<Q> {
+impl<Q: WorkerQuestion> QuestionQueue<Q> {
     /// Adds a batch; returns its number.
     fn put(&self, questions: &[Q]) -> u64 {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,16 +131,16 @@ impl<Q> QuestionQueue<Q> {
 }
 
 /// Ends the queue when it is dropped, also by a panic or an early return.
-pub struct CrewDismissal<'a, Q>(pub &'a QuestionQueue<Q>);
+pub struct PoolGuard<'a, Q>(pub &'a QuestionQueue<Q>);
 
-impl<Q> Drop for CrewDismissal<'_, Q> {
+impl<Q> Drop for PoolGuard<'_, Q> {
     fn drop(&mut self) {
         self.0.end();
     }
 }
 
 /// The settings that all copies share.
-pub struct CrewTask<'a> {
+pub struct WorkerTask<'a> {
     /// Opens copies.
     pub opener: &'a SystemOpener<'a>,
     /// The messages behind the names of inputs, and the outputs before the first input.
@@ -158,17 +158,17 @@ pub struct CrewTask<'a> {
 }
 
 /// The copies of a system, each in a thread of its own.
-pub struct SystemCrew<'a, Q: CrewQuestion> {
+pub struct WorkerPool<'a, Q: WorkerQuestion> {
     queue: &'a QuestionQueue<Q>,
-    found: Receiver<CrewAnswer<Q::Answer>>,
+    found: Receiver<WorkerAnswer<Q::Answer>>,
     size: usize,
 }
 
-impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
+impl<'a, Q: WorkerQuestion> WorkerPool<'a, Q> {
     /// Starts `size` copies; they work until the queue is ended.
     pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        task: &'a CrewTask<'a>,
+        task: &'a WorkerTask<'a>,
         queue: &'a QuestionQueue<Q>,
         size: usize,
     ) -> Self
@@ -210,7 +210,7 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
                 Err(_) => match self.queue.next() {
-                    Some((place, question)) => CrewAnswer { place, said: question.ask(own) },
+                    Some((place, question)) => WorkerAnswer { place, said: question.ask(own) },
                     // The rest is under way.
                     None => match self.found.recv() {
                         Ok(found) => found,
@@ -221,7 +221,7 @@ impl<'a, Q: CrewQuestion> SystemCrew<'a, Q> {
             sheet.note(own, found);
         }
         self.settle(&mut sheet, own);
-        sheet.finished()
+        sheet.into_answers()
     }
 
     /// Drops the questions that no copy has taken, and waits a while for the answers under way; those that come later
@@ -256,7 +256,7 @@ where
     K: FnMut(&mut LiveSystem<'_>, &A) -> Result<(), LiveTestError>,
 {
     /// Puts an answer in its place; one of an earlier batch is kept and has none.
-    fn note(&mut self, own: &mut LiveSystem<'_>, found: CrewAnswer<A>) {
+    fn note(&mut self, own: &mut LiveSystem<'_>, found: WorkerAnswer<A>) {
         let is_late = found.place.batch != self.batch;
         if is_late && found.said.is_err() {
             // That batch ended with an error already.
@@ -273,16 +273,16 @@ where
     }
 
     /// Returns all answers, or the first error.
-    fn finished(self) -> Result<Vec<A>, LiveTestError> {
+    fn into_answers(self) -> Result<Vec<A>, LiveTestError> {
         match self.trouble {
             Some(trouble) => Err(trouble),
-            None => self.heard.into_iter().collect::<Option<Vec<A>>>().ok_or_else(unanswered),
+            None => self.heard.into_iter().collect::<Option<Vec<A>>>().ok_or_else(unanswered_error),
         }
     }
 }
 
 /// The error of a question whose copy is gone.
-fn unanswered() -> LiveTestError {
+fn unanswered_error() -> LiveTestError {
     let stop = EarlyStop::new(ExitStatus::Infrastructure, "a copy of the system ended without an answer");
     LiveTestError::Stop(Box::new(stop.help("ask one system at a time: leave `--jobs` out")))
 }
@@ -291,19 +291,19 @@ fn unanswered() -> LiveTestError {
 /// error, so that nobody waits for it.
 struct TakenQuestion<'a, A> {
     place: QuestionPlace,
-    tell: &'a Sender<CrewAnswer<A>>,
+    tell: &'a Sender<WorkerAnswer<A>>,
     is_answered: bool,
 }
 
 impl<'a, A> TakenQuestion<'a, A> {
-    fn new(place: QuestionPlace, tell: &'a Sender<CrewAnswer<A>>) -> Self {
+    fn new(place: QuestionPlace, tell: &'a Sender<WorkerAnswer<A>>) -> Self {
         Self { place, tell, is_answered: false }
     }
 
     /// Answers the question; returns whether anybody listens.
     fn answer(mut self, said: Result<A, LiveTestError>) -> bool {
         self.is_answered = true;
-        self.tell.send(CrewAnswer { place: self.place, said }).is_ok()
+        self.tell.send(WorkerAnswer { place: self.place, said }).is_ok()
     }
 }
 
@@ -311,17 +311,17 @@ impl<A> Drop for TakenQuestion<'_, A> {
     fn drop(&mut self) {
         if !self.is_answered {
             // Nobody listens any more if this fails.
-            let _ = self.tell.send(CrewAnswer { place: self.place, said: Err(unanswered()) });
+            let _ = self.tell.send(WorkerAnswer { place: self.place, said: Err(unanswered_error()) });
         }
     }
 }
 
 /// Opens one copy and answers questions until the queue ends.
-fn work<Q: CrewQuestion>(
-    task: &CrewTask<'_>,
+fn work<Q: WorkerQuestion>(
+    task: &WorkerTask<'_>,
     queue: &QuestionQueue<Q>,
     number: usize,
-    tell: &Sender<CrewAnswer<Q::Answer>>,
+    tell: &Sender<WorkerAnswer<Q::Answer>>,
 ) {
     let done = task.opener.open(number, task.seed, |adapter| {
         let mut live =
@@ -341,7 +341,11 @@ fn work<Q: CrewQuestion>(
 }
 
 /// Takes one question and answers it with the error for which the copy could not be opened.
-fn refuse<Q: CrewQuestion>(queue: &QuestionQueue<Q>, tell: &Sender<CrewAnswer<Q::Answer>>, stop: EarlyStop) {
+fn refuse<Q: WorkerQuestion>(
+    queue: &QuestionQueue<Q>,
+    tell: &Sender<WorkerAnswer<Q::Answer>>,
+    stop: EarlyStop,
+) {
     if let Some((place, _)) = queue.wait() {
         TakenQuestion::new(place, tell).answer(Err(LiveTestError::Stop(Box::new(stop))));
     }

@@ -17,7 +17,7 @@ mod words;
 use std::sync::Arc;
 
 use ioxide_fsm::mealy::MachineNames;
-use ioxide_learn::register::guards::guarded;
+use ioxide_learn::register::guards::guard_machine;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_learn::register::place::Theory;
 use ioxide_model::label::Label;
@@ -31,10 +31,10 @@ use self::system::{DataGate, DataQuestion, SeenAnswers};
 use self::value_system::{StartAssumption, ValueSystem};
 use self::values::ValueKind;
 use super::again::{self, AnswerDetail};
-use super::copies::{CrewDismissal, CrewTask, QuestionQueue, SystemCrew};
+use super::copies::{PoolGuard, QuestionQueue, WorkerPool, WorkerTask};
 use super::page::LearningViewer;
 use super::session::{SessionFile, data_runs};
-use super::{LEARNING, alphabet, recorded, stopped, suites};
+use super::{LEARNING, alphabet, learning_error, recorded, suites};
 use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{self, EarlyStop, ExitStatus};
@@ -66,7 +66,7 @@ pub fn run(
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;
     let theories = theories(args, &model, &gates)?;
-    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
+    let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = DataExamination {
@@ -77,34 +77,35 @@ pub fn run(
         walk_length: if args.walks == 0 { WALK_LENGTH } else { args.walk_length },
         seed,
     };
-    let wanted = SolverRequest::new(&args.solver, halt.clone());
+    let request = SolverRequest::new(&args.solver, halt.clone());
     let mut messages = Messages { model, inputs: Default::default(), preamble: Vec::new() };
     let votes = (args.unstable == UnstableArg::Majority)
         .then(|| MajorityVote { at_least: args.votes, confidence: f64::from(args.confidence) / 100.0 });
-    let made = made_values::named(&args.made, &messages.model)?;
+    let made = made_values::parse_fields(&args.made, &messages.model)?;
     let start = StartAssumption { theories, constants, made, words: Vec::new() };
-    let start = reference::learned(args, &messages, &gates, start, &examination, halt)?;
+    let start = reference::learn_assumptions(args, &messages, &gates, start, &examination, halt)?;
     viewer.begins(gates.len(), examination.extra);
-    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
     opener.open(0, seed, |adapter| {
-        messages.preamble = LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(stopped)?;
+        messages.preamble =
+            LiveSystem::greeting(adapter, args.greeting(patience), halt).map_err(learning_error)?;
         let messages = &messages;
         let wait = if args.one_answer { AnswerWait::Output } else { AnswerWait::Quiescence };
         let names = MachineNames::default();
-        let task = CrewTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
+        let task = WorkerTask { opener: &opener, messages, wait, names: &names, patience, halt, seed };
         let queue: QuestionQueue<DataQuestion> = QuestionQueue::default();
         std::thread::scope(|scope| {
-            let _home = CrewDismissal(&queue);
+            let _home = PoolGuard(&queue);
             let copies = usize::from(args.jobs) - 1;
-            let crew = (copies > 0).then(|| SystemCrew::start(scope, &task, &queue, copies));
+            let crew = (copies > 0).then(|| WorkerPool::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
             let shown: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
             let (mut file, earlier) = SessionFile::begin(args, messages, &shown.iter().collect::<Vec<_>>())?;
             let mut class = ValueSystem::new(halt, messages, &gates, start, &examination);
             let runs = data_runs(&earlier.text, &messages.model);
             again::check(args, &earlier, runs.clone(), AnswerDetail::Messages, &mut live)?;
-            let dated = earlier.dated(runs.len());
-            class.resumed(runs);
+            let dated = earlier.date_text(runs.len());
+            class.resume_from(runs);
             class.runs.extend(recorded::data_seeds(args, messages)?);
             class.votes = votes;
             class.viewer = viewer.clone();
@@ -112,8 +113,9 @@ pub fn run(
             let mut seen = SeenAnswers::default();
             let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
             let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
-            let machine = guarded(&learned.machine);
-            let told = class.show_learned(sut, &learned, &machine, seed, &plan.domain).dated(dated.as_ref());
+            let machine = guard_machine(&learned.machine);
+            let told =
+                class.show_learned(sut, &learned, &machine, seed, &plan.domain).with_date(dated.as_ref());
             let text = text::LearnedText {
                 machine: &machine,
                 domain: &plan.domain,
@@ -122,9 +124,9 @@ pub fn run(
                 messages,
             };
             viewer.draw(|| text.drawing(learned.hypotheses));
-            let shown = super::put(args, &text.written(args, &told)?, &told, viewer)?;
+            let shown = super::put(args, &text.write_model(args, &told)?, &told, viewer)?;
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
-            exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+            exit::status_after_output(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
         })
     })
 }

@@ -69,51 +69,51 @@ impl<'a> LearnedDraft<'a> {
     }
 
     /// The text in the wanted format.
-    pub fn text(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn text(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
         match args.format {
             DraftFormat::Dot => Ok(self.dot()),
-            DraftFormat::Iox => self.iox(args, told),
+            DraftFormat::Iox => self.iox(args, origin),
         }
     }
 
     fn dot(&self) -> String {
         let mut out = String::from("digraph learned {\n  __start [shape=none, label=\"\"];\n");
-        let _ = writeln!(out, "  __start -> {};", quoted(&self.states[0]));
+        let _ = writeln!(out, "  __start -> {};", quote(&self.states[0]));
         for state in &self.states {
-            let _ = writeln!(out, "  {};", quoted(state));
+            let _ = writeln!(out, "  {};", quote(state));
         }
         for way in &self.ways {
             let (from, to) = (&self.states[way.from], &self.states[way.to]);
             let label = format!("{} / {}", self.names.inputs[way.input], self.names.outputs[way.output]);
-            let _ = writeln!(out, "  {} -> {} [label={}];", quoted(from), quoted(to), quoted(&label));
+            let _ = writeln!(out, "  {} -> {} [label={}];", quote(from), quote(to), quote(&label));
         }
         out.push_str("}\n");
         out
     }
 
-    fn iox(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
+    fn iox(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let mut text = String::new();
-        text.push_str(&head(args, told, model)?);
-        let mut owing = OwedAnswers::default();
+        text.push_str(&head(args, origin, model)?);
+        let mut owed = OwedAnswers::default();
         if !self.messages.preamble.is_empty() {
-            let first = owing.state(&texts(model, &self.messages.preamble), &self.states[0]);
-            text.push_str(&owing.first(&first));
+            let first = owed.state(&texts(model, &self.messages.preamble), &self.states[0]);
+            text.push_str(&owed.first(&first));
         }
         for state in 0..self.states.len() {
-            text.push_str(&self.state(state, &mut owing));
+            text.push_str(&self.state(state, &mut owed));
         }
-        text.push_str(&owing.rest());
+        text.push_str(&owed.rest());
         text.push_str("}\n");
-        formatted(text).map_err(|stop| stop.help("use `--format dot`"))
+        format_draft(text).map_err(|stop| stop.help("use `--format dot`"))
     }
 
-    fn state(&self, state: usize, owing: &mut OwedAnswers) -> String {
+    fn state(&self, state: usize, owed: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", self.states[state]);
         let is_over = self.is_over(state);
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
             let answer = texts(&self.messages.model, self.answer(way.output));
-            let target = owing.state(&answer, &self.states[way.to]);
+            let target = owed.state(&answer, &self.states[way.to]);
             let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[way.input], self.mark(way));
         }
         text.push_str("}\n");
@@ -153,10 +153,10 @@ impl<'a> LearnedDraft<'a> {
 }
 
 /// Returns the beginning of the model: a comment on its origin, its name, and its messages.
-pub fn head(args: &LearnArgs, told: &MachineOrigin, model: &Model) -> Result<String, EarlyStop> {
+pub fn head(args: &LearnArgs, origin: &MachineOrigin, model: &Model) -> Result<String, EarlyStop> {
     let mut text = String::new();
-    let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", told.source, args.model.file);
-    let facts: Vec<String> = told.facts.iter().map(|fact| format!("/// {fact}")).collect();
+    let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", origin.source, args.model.file);
+    let facts: Vec<String> = origin.facts.iter().map(|fact| format!("/// {fact}")).collect();
     let _ = writeln!(text, "{}.", facts.join(";\n"));
     let _ = writeln!(text, "model {} {{", learned_name(&model.sts.name));
     text.push_str(&declarations(model, &args.model.file)?);
@@ -164,7 +164,7 @@ pub fn head(args: &LearnArgs, told: &MachineOrigin, model: &Model) -> Result<Str
 }
 
 /// A draft as models are laid out.
-pub fn formatted(text: String) -> Result<String, EarlyStop> {
+pub fn format_draft(text: String) -> Result<String, EarlyStop> {
     let mut drafts = Sources::new();
     let file = drafts.add("learned.iox", text);
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
@@ -269,6 +269,6 @@ fn plain_declarations(model: &Model) -> Result<String, EarlyStop> {
     Ok(text)
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -29,7 +29,7 @@ pub fn of_machine(number: usize, machine: &Mealy, names: &MachineNames) -> Hypot
         }
     }
     let states = state_names(machine.n_states(), &arrows(machine), names.outputs.as_slice());
-    HypothesisDrawing { number, states: numbered(states), moves }
+    HypothesisDrawing { number, states: number_states(states), moves }
 }
 
 /// A machine that answers in several ways. Its states are others than those of the machines before it, but for the first.
@@ -41,12 +41,12 @@ pub fn of_several(number: usize, draft: &SeveralDraft, names: &MachineNames) -> 
         DrawnMove { from: way.from, to: way.to, text, ..DrawnMove::default() }
     };
     let states = state_names(draft.n_states, &arrows, names.outputs.as_slice());
-    let mut states = numbered(states);
+    let mut states = number_states(states);
     states.iter_mut().skip(1).for_each(|state| state.key.insert_str(0, "draft "));
     HypothesisDrawing { number, states, moves: draft.ways.iter().map(draw).collect() }
 }
 
-fn numbered(names: Vec<String>) -> Vec<DrawnState> {
+fn number_states(names: Vec<String>) -> Vec<DrawnState> {
     let state = |(at, name): (usize, String)| DrawnState { key: at.to_string(), name, variables: Vec::new() };
     names.into_iter().enumerate().map(state).collect()
 }

@@ -8,7 +8,7 @@ use ioxide_learn::oracle::{LearnedGuarantee, LearningStage};
 use ioxide_learn::register::oracle::{DataGuarantee, DataStage};
 
 use super::page::LearningViewer;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::progress::ProgressLine;
 
 /// The time of a session divided by the time that may be spent on drawings.
@@ -80,24 +80,24 @@ impl<'v> LearningLine<'v> {
         self.progress.tick(|| {
             let done = match stage {
                 LearningStage::Hypothesis { states } => {
-                    format!("a machine with {}", counted(states, "state"))
+                    format!("a machine with {}", count_noun(states, "state"))
                 }
                 LearningStage::Settling { states, done, of } => {
-                    format!("{}: where move {done} of {of} leads", counted(states, "state"))
+                    format!("{}: where move {done} of {of} leads", count_noun(states, "state"))
                 }
                 LearningStage::Testing { states, extra, done, of } => format!(
                     "{}: test {done} of {of} for {extra} extra{}",
-                    counted(states, "state"),
+                    count_noun(states, "state"),
                     left.map_or_else(String::new, |left| format!(
                         ", {} s left if it is right",
                         left.as_secs()
                     ))
                 ),
                 LearningStage::Passed { states, extra } => {
-                    format!("{}: passed for {extra} extra", counted(states, "state"))
+                    format!("{}: passed for {extra} extra", count_noun(states, "state"))
                 }
                 LearningStage::Walking { states, done, of } => {
-                    format!("{}: walk {done} of {of}", counted(states, "state"))
+                    format!("{}: walk {done} of {of}", count_noun(states, "state"))
                 }
             };
             cost(&done, hypotheses, effort)
@@ -127,7 +127,7 @@ impl<'v> LearningLine<'v> {
         let number = self.hypotheses + 1;
         self.viewer.hypothesis(number, states);
         self.viewer.phase(LearningPhase::Drafting);
-        let done = || format!("a draft with choices, {}", counted(states, "state"));
+        let done = || format!("a draft with choices, {}", count_noun(states, "state"));
         self.progress.tick(|| cost(&done(), number, effort));
     }
 
@@ -155,16 +155,20 @@ impl<'v> LearningLine<'v> {
         self.progress.tick(|| {
             let done = match stage {
                 DataStage::Hypothesis { locations, registers } => {
-                    format!("{}, at most {}", counted(locations, "location"), counted(registers, "register"))
+                    format!(
+                        "{}, at most {}",
+                        count_noun(locations, "location"),
+                        count_noun(registers, "register")
+                    )
                 }
                 DataStage::Testing { locations, extra, done, of } => {
-                    format!("{}: test {done} of {of} for {extra} extra", counted(locations, "location"))
+                    format!("{}: test {done} of {of} for {extra} extra", count_noun(locations, "location"))
                 }
                 DataStage::Passed { values, states, extra } => {
                     format!(
                         "{} on {}: passed for {extra} extra",
-                        counted(states, "state"),
-                        counted(values, "value")
+                        count_noun(states, "state"),
+                        count_noun(values, "value")
                     )
                 }
                 DataStage::Walking { done, of } => format!("walk {done} of {of}"),
@@ -176,7 +180,11 @@ impl<'v> LearningLine<'v> {
 
 fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
     let LearningEffort { resets, symbols } = effort;
-    format!("{done}; hypothesis {hypotheses}, {}, {}", counted(resets, "reset"), counted(symbols, "message"))
+    format!(
+        "{done}; hypothesis {hypotheses}, {}, {}",
+        count_noun(resets, "reset"),
+        count_noun(symbols, "message")
+    )
 }
 
 /// Returns the time the remaining tests take at the pace so far; `None` before the first.

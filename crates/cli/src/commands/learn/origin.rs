@@ -6,7 +6,7 @@ use ioxide_learn::several::SeveralDraft;
 use serde_json::{Value as Json, json};
 
 use crate::args::LearnArgs;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::machine::Messages;
 
 /// The origin of a learned machine: its source, the effort, the guarantee.
@@ -34,11 +34,11 @@ impl MachineOrigin {
         let mut facts = vec![
             format!(
                 "{} with {}: {}, {}, {}",
-                counted(states, "state"),
-                counted(inputs.len(), "input"),
-                counted(learned.hypotheses, "hypothesis"),
-                counted(resets, "reset"),
-                counted(symbols, "message"),
+                count_noun(states, "state"),
+                count_noun(inputs.len(), "input"),
+                count_noun(learned.hypotheses, "hypothesis"),
+                count_noun(resets, "reset"),
+                count_noun(symbols, "message"),
             ),
             learned.guarantee.in_words(),
         ];
@@ -59,11 +59,11 @@ impl MachineOrigin {
     }
 
     /// Adds the number of votes about contradictions and the least confidence among them.
-    pub fn voted(mut self, votes: &[f64]) -> Self {
+    pub fn with_votes(mut self, votes: &[f64]) -> Self {
         let Some(least) = votes.iter().copied().reduce(f64::min) else { return self };
         self.facts.push(format!(
             "{} by majority, the least sure with confidence {:.1}%; an answer that was seen once may be wrong",
-            counted(votes.len(), "answer"),
+            count_noun(votes.len(), "answer"),
             least * 100.0
         ));
         self.json["votes"] = json!({ "answers": votes.len(), "least_confidence": least });
@@ -71,7 +71,7 @@ impl MachineOrigin {
     }
 
     /// Adds the time of answers that were not given now.
-    pub fn dated(mut self, dated: Option<&String>) -> Self {
+    pub fn with_date(mut self, dated: Option<&String>) -> Self {
         self.facts.extend(dated.cloned());
         self.json["dated"] = json!(dated);
         self
@@ -93,14 +93,14 @@ impl MachineOrigin {
             "has every run that was seen; an answer that comes once in ten times is missed with probability {missed:.1}% \
              wherever it may come"
         );
-        let choices = counted(draft.n_choices(), "input");
-        let states = counted(draft.n_states, "state");
+        let choices = count_noun(draft.n_choices(), "input");
+        let states = count_noun(draft.n_states, "state");
         let mut facts = vec![
             format!(
                 "{states} with {}: {choices} answered in several ways, {}, {}",
-                counted(inputs.len(), "input"),
-                counted(resets, "reset"),
-                counted(symbols, "message"),
+                count_noun(inputs.len(), "input"),
+                count_noun(resets, "reset"),
+                count_noun(symbols, "message"),
             ),
             guarantee.clone(),
         ];

@@ -46,32 +46,34 @@ impl LearningViewer {
 
     /// Shows the number of inputs, and of extra states that are tested for at most.
     pub fn begins(&self, inputs: usize, extra: usize) {
-        self.tell(|board| board.subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra)));
+        self.tell(|board| {
+            board.change_subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra))
+        });
     }
 
     /// Shows that a machine with choices is drafted.
     pub fn drafts(&self) {
-        self.tell(|board| board.subject(|subject| subject.kind = "a machine with choices".into()));
+        self.tell(|board| board.change_subject(|subject| subject.kind = "a machine with choices".into()));
     }
 
     /// Shows that a hypothesis with `states` states was made.
     pub fn hypothesis(&self, number: usize, states: usize) {
-        self.tell(|board| board.hypothesis(number, states));
+        self.tell(|board| board.report_hypothesis(number, states));
     }
 
     /// Shows the phase of learning.
     pub fn phase(&self, phase: LearningPhase) {
-        self.tell(|board| board.phase(phase));
+        self.tell(|board| board.report_phase(phase));
     }
 
     /// Shows the guarantee so far.
     pub fn guarantee(&self, words: impl FnOnce() -> String) {
-        self.tell(|board| board.guarantee(redaction::hide(&words())));
+        self.tell(|board| board.report_guarantee(redaction::hide(&words())));
     }
 
     /// Shows a hypothesis as a graph.
     pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
-        self.tell(|board| board.draw(without_secrets(drawing())));
+        self.tell(|board| board.report_drawing(without_secrets(drawing())));
     }
 
     /// Shows the counterexample that refuted the hypothesis with this number.
@@ -80,26 +82,26 @@ impl LearningViewer {
             let Counterexample { steps, believed } = found();
             let hide = |text: String| redaction::hide(&text);
             let steps = steps.into_iter().map(|(input, said)| (hide(input), hide(said))).collect();
-            board.counterexample(number, Counterexample { steps, believed: hide(believed) });
+            board.report_counterexample(number, Counterexample { steps, believed: hide(believed) });
         });
     }
 
     /// Shows two runs that contradict each other.
     pub fn disagreement(&self, runs: &str) {
-        self.tell(|board| board.disagreement(redaction::hide(runs)));
+        self.tell(|board| board.report_disagreement(redaction::hide(runs)));
     }
 
     /// Shows the first line of a note; runs below it are shown by [`disagreement`](Self::disagreement).
     pub fn note(&self, text: &str) {
         let first = text.lines().next().unwrap_or_default();
-        self.tell(|board| board.note(redaction::hide(first)));
+        self.tell(|board| board.add_note(redaction::hide(first)));
     }
 
     /// Shows that the model was written, to `out` or to stdout.
-    pub fn written(&self, told: &MachineOrigin, out: Option<&String>) {
-        let lines = || told.lines().iter().map(|line| redaction::hide(line)).collect();
+    pub fn show_written(&self, origin: &MachineOrigin, out: Option<&String>) {
+        let lines = || origin.lines().iter().map(|line| redaction::hide(line)).collect();
         let end = || LearningEnd { has_model: true, lines: lines(), out: out.cloned() };
-        self.tell(|board| board.end(end()));
+        self.tell(|board| board.report_end(end()));
     }
 
     fn tell(&self, what: impl FnOnce(&LearningBoard)) {
@@ -137,7 +139,7 @@ impl LearningPage {
         explore::warn_of_others(&server, "watch");
         let url = server.url();
         eprintln!("watch it at {url}");
-        if args.open && !explore::opened(&url) {
+        if args.open && !explore::open_browser(&url) {
             eprintln!("note: no browser could be started; open the address yourself");
         }
         let (ender, page) = (server.ender(), Arc::clone(&board));
@@ -159,7 +161,7 @@ impl LearningPage {
             Ok(_) => (),
             Err(stop) => {
                 let lines = stop.to_line().lines().map(redaction::hide).collect();
-                board.end(LearningEnd { has_model: false, lines, out: None });
+                board.report_end(LearningEnd { has_model: false, lines, out: None });
             }
         }
         if board.is_watched() {

@@ -40,7 +40,7 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
     let named = args.traces.iter().chain(&args.from).chain(&args.reference).chain(&args.inputs_file);
-    let played = args.sut.iter().filter_map(|sut| unit_command::played(sut));
+    let played = args.sut.iter().filter_map(|sut| unit_command::played_model(sut));
     let files: Vec<&str> = named.map(String::as_str).chain(played).collect();
     let depends_on = unit_command::depends_on(&[&sources], &files);
     unit_command::run(&args.part, depends_on, &mut SessionUnit { args })
@@ -77,7 +77,7 @@ impl UnitCommand for SessionUnit<'_> {
         let status = match super::session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
-                part.left(unit, &names.name(unit), stop.message()).map_err(unit_command::trouble)?;
+                part.write_missing(unit, &names.name(unit), stop.message()).map_err(unit_command::trouble)?;
                 return Ok(PartEnd { end: EndOfPart::Trouble, status: stop.status() });
             }
             told => told?,
@@ -89,7 +89,7 @@ impl UnitCommand for SessionUnit<'_> {
         let text = fs::read_to_string(&path).map_err(|error| write::cannot(&path, &error))?;
         let mut result: Json = serde_json::from_str(&text).map_err(io::Error::other)?;
         result["exit"] = json!(status as i32);
-        part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+        part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
         // The unit has it now.
         fs::remove_file(&path).map_err(|error| write::cannot(&path, &error))?;
         Ok(PartEnd { end: EndOfPart::All, status })
@@ -101,10 +101,10 @@ fn place(args: &LearnArgs) -> PathBuf {
 }
 
 /// Keeps the model and the report for the unit.
-pub fn keep(args: &LearnArgs, text: &str, told: &MachineOrigin) -> Result<(), EarlyStop> {
-    let kept = json!({ "model": text, "said": told.lines(), "json": told.json(&name(args)) });
+pub fn keep(args: &LearnArgs, text: &str, origin: &MachineOrigin) -> Result<(), EarlyStop> {
+    let kept = json!({ "model": text, "said": origin.lines(), "json": origin.json(&name(args)) });
     let path = place(args);
-    write::named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
+    write::write_named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
 }
 
 /// The file of the model.
@@ -116,7 +116,11 @@ fn name(args: &LearnArgs) -> String {
 }
 
 /// Writes the model that was learned, and says what `learn` says.
-pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn merge_learned(
+    args: &LearnArgs,
+    parts: &mut GatheredParts,
+    merge_args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
     let Some(text) = parts.unit(0).map_err(unit_command::trouble)? else {
         return Err(EarlyStop::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
@@ -125,14 +129,14 @@ pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
         || EarlyStop::usage("what the session told cannot be read").help("delete its part and do it again");
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
-    let path = Path::new(&to.out).join(name(args));
-    fs::create_dir_all(&to.out).map_err(|error| write::cannot(Path::new(&to.out), &error))?;
-    write::named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
+    let path = Path::new(&merge_args.out).join(name(args));
+    fs::create_dir_all(&merge_args.out).map_err(|error| write::cannot(Path::new(&merge_args.out), &error))?;
+    write::write_named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
     let mut out = redaction::stdout();
-    let shown = if to.json {
+    let shown = if merge_args.json {
         let mut told = text.result["json"].clone();
         told["out"] = json!(path.display().to_string());
-        if let Some(dated) = &to.dated {
+        if let Some(dated) = &merge_args.dated {
             told["dated"] = json!(dated);
         }
         writeln!(out, "{told}")
@@ -141,5 +145,5 @@ pub fn merged(args: &LearnArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
     };
     eprintln!("model: {}", path.display());
     let is_whole = text.result["exit"] == json!(ExitStatus::Success as i32);
-    exit::shown(if is_whole { ExitStatus::Success } else { ExitStatus::Inconclusive }, shown)
+    exit::status_after_output(if is_whole { ExitStatus::Success } else { ExitStatus::Inconclusive }, shown)
 }

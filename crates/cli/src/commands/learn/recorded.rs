@@ -9,7 +9,7 @@ use std::path::Path;
 use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::observer::Disagreement;
-use ioxide_learn::passive::merged;
+use ioxide_learn::passive::merge_runs;
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
@@ -26,7 +26,7 @@ use super::origin::MachineOrigin;
 use super::session::DataRun;
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::{load, record};
@@ -51,28 +51,28 @@ pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, EarlyStop> {
     }
     let TraceMachineReader { inputs, names, answers, .. } = reader;
     let (kept, held) = split(runs, args.hold_out);
-    let machine = merged(names.inputs.len(), &kept).map_err(|found| contradiction(&names, &found))?;
+    let machine = merge_runs(names.inputs.len(), &kept).map_err(|found| contradiction(&names, &found))?;
     let messages = Messages { model, inputs, preamble: Vec::new() };
     let agreeing = machine.agreeing(&held);
     let states = machine.machine.n_states();
     let mut facts = vec![format!(
         "{} from {}; what was never seen is left out",
-        counted(states as u64, "state"),
-        counted(kept.len() as u64, "run"),
+        count_noun(states as u64, "state"),
+        count_noun(kept.len() as u64, "run"),
     )];
     if !held.is_empty() {
         facts.push(format!(
             "{agreeing} of {} that were kept back are explained",
-            counted(held.len() as u64, "run")
+            count_noun(held.len() as u64, "run")
         ));
     }
     let told = json!({
         "version": 1, "traces": args.traces, "states": states, "runs": kept.len(),
         "held_out": held.len(), "explained": agreeing,
     });
-    let told = MachineOrigin::of_runs(&args.traces.join(", "), facts, told);
+    let origin = MachineOrigin::of_runs(&args.traces.join(", "), facts, told);
     let draft = LearnedDraft::new(&machine.machine, &names, &answers, &messages, Some(&machine.support));
-    exit::shown(ExitStatus::Success, finish(args, &draft, &told)?)
+    exit::status_after_output(ExitStatus::Success, finish(args, &draft, &origin)?)
 }
 
 /// The recorded runs of `--from`, in the names of a system that is asked: each as far as its answers are certain.
@@ -85,7 +85,7 @@ pub fn seeds(
     let mut runs = Vec::new();
     for path in &args.from {
         for trace in traces(&messages.model, path)? {
-            let run = named(certain(&trace, args.one_answer, &messages.preamble), messages, live);
+            let run = name_run(certain(&trace, args.one_answer, &messages.preamble), messages, live);
             tree.note(&run).map_err(|node| {
                 let before = tree.trace(node);
                 let now = run[..before.len()].to_vec();
@@ -114,12 +114,12 @@ pub fn data_seeds(args: &LearnArgs, messages: &Messages) -> Result<Vec<DataRun>,
 }
 
 /// A certain run in the names of a machine, up to the first input that is not ours.
-fn named(run: DataRun, messages: &Messages, live: &mut LiveSystem<'_>) -> IoWord {
+fn name_run(run: DataRun, messages: &Messages, live: &mut LiveSystem<'_>) -> IoWord {
     let mut word = IoWord::new();
     for (input, said) in run {
         let name = input_name(&messages.model.pool, &messages.model.sts, &input);
         let Some(input) = messages.inputs.keys().position(|known| *known == name) else { break };
-        word.push((InputId::new(input), live.noted(said)));
+        word.push((InputId::new(input), live.intern_answer(said)));
     }
     word
 }
@@ -163,12 +163,12 @@ fn split(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
     (kept, held)
 }
 
-fn contradiction(names: &MachineNames, found: &Disagreement) -> EarlyStop {
+fn contradiction(names: &MachineNames, disagreement: &Disagreement) -> EarlyStop {
     let show = |run: &IoWord| ioxide_fsm::word::show_io(names, run);
     let message = format!(
         "the runs contradict each other\n  one:     {}\n  another: {}",
-        show(&found.before),
-        show(&found.now)
+        show(&disagreement.before),
+        show(&disagreement.now)
     );
     EarlyStop::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
 }

@@ -24,7 +24,7 @@ use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
 use super::again::{self, AnswerDetail};
-use super::copies::{AnsweredRun, SystemCrew};
+use super::copies::{AnsweredRun, WorkerPool};
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::exit::EarlyStop;
@@ -40,7 +40,7 @@ const VERSION: u32 = 1;
 pub struct SessionFile {
     out: Option<File>,
     path: String,
-    /// Runs with values since [`remembered`](Self::remembered) was last called.
+    /// Runs with values since [`remembered`](Self::take_remembered) was last called.
     recent: Vec<DataRun>,
     /// The meter that counts resets and inputs for the page.
     pub meter: LearningMeter,
@@ -71,7 +71,7 @@ pub struct EarlierLines {
 
 impl EarlierLines {
     /// Returns the time of `n` earlier runs in words; `None` if there are none.
-    pub fn dated(&self, n: usize) -> Option<String> {
+    pub fn date_text(&self, n: usize) -> Option<String> {
         let started = self.started.as_deref().unwrap_or("an unknown date");
         (n > 0).then(|| format!("{} of these runs were not made now: they are of a session of {started}", n))
     }
@@ -115,7 +115,7 @@ impl SessionFile {
         };
         again::check(args, &lines, split_runs(&lines.text, label), AnswerDetail::Values, live)?;
         let runs = runs(&lines.text, messages, live);
-        let dated = lines.dated(runs.len());
+        let dated = lines.date_text(runs.len());
         Ok((file, EarlierSessions { runs, recorded: Vec::new(), dated }))
     }
 
@@ -170,7 +170,7 @@ impl SessionFile {
     }
 
     /// Returns and forgets the runs with values since the last call.
-    pub fn remembered(&mut self) -> Vec<DataRun> {
+    pub fn take_remembered(&mut self) -> Vec<DataRun> {
         std::mem::take(&mut self.recent)
     }
 
@@ -292,14 +292,14 @@ fn line(model: &Model, input: &str, said: &[Label]) -> String {
 pub fn data_runs(text: &str, model: &Model) -> Vec<DataRun> {
     let step = |line: &Json| {
         let typed = typed::read(&model.pool, &model.sts, line.get("input")?.as_str()?).ok()?;
-        Some((typed.label(&model.sts)?, said(line, model)?))
+        Some((typed.label(&model.sts)?, parse_outputs(line, model)?))
     };
     split_runs(text, step)
 }
 
 /// The runs of a session.
 fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWord> {
-    split_runs(text, |line| step(line, messages).map(|(input, said)| (input, live.noted(said))))
+    split_runs(text, |line| step(line, messages).map(|(input, said)| (input, live.intern_answer(said))))
 }
 
 /// The runs of a session, step by step; a line that was cut off ends its run.
@@ -327,10 +327,10 @@ fn split_runs<T>(text: &str, mut step: impl FnMut(&Json) -> Option<T>) -> Vec<Ve
 fn step(line: &Json, messages: &Messages) -> Option<(InputId, Vec<Label>)> {
     let name = line.get("input")?.as_str()?;
     let input = messages.inputs.keys().position(|known| known == name)?;
-    Some((InputId::new(input), said(line, &messages.model)?))
+    Some((InputId::new(input), parse_outputs(line, &messages.model)?))
 }
 
-fn said(line: &Json, model: &Model) -> Option<Vec<Label>> {
+fn parse_outputs(line: &Json, model: &Model) -> Option<Vec<Label>> {
     let said = line.get("said")?.as_array()?.iter().map(|message| {
         let label = message.get("label")?.as_str()?.to_owned();
         let args = message.get("args").and_then(Json::as_object).cloned().unwrap_or_default();
@@ -346,7 +346,7 @@ pub struct KeptAnswers<'a> {
     /// The session file that keeps the answers.
     pub file: SessionFile,
     /// Copies of the system.
-    pub crew: Option<SystemCrew<'a, Word>>,
+    pub crew: Option<WorkerPool<'a, Word>>,
 }
 
 impl LiveMachine for KeptAnswers<'_> {
@@ -369,15 +369,16 @@ impl LiveMachine for KeptAnswers<'_> {
     }
 
     fn width(&self) -> usize {
-        1 + self.crew.as_ref().map_or(0, SystemCrew::size)
+        1 + self.crew.as_ref().map_or(0, WorkerPool::size)
     }
 
     fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, LiveTestError> {
         let Self { live, file, crew } = self;
         let Some(crew) = crew else { return Ok(Vec::new()) };
         let heard = crew.ask(words, live, |live, run| file.add_run(live, run))?;
-        let noted =
-            |run: AnsweredRun| run.into_iter().map(|(input, said)| (input, live.noted(said))).collect();
+        let noted = |run: AnsweredRun| {
+            run.into_iter().map(|(input, said)| (input, live.intern_answer(said))).collect()
+        };
         Ok(heard.into_iter().map(noted).collect())
     }
 }

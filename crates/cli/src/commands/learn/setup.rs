@@ -15,13 +15,13 @@ use ioxide_learn::votes::confidence;
 use ioxide_smt::halt::{Halt, Halted};
 
 use super::drawing;
+use super::learning_error;
 use super::line::LearningLine;
 use super::page::LearningViewer;
 use super::session::{EarlierSessions, KeptAnswers};
-use super::stopped;
 use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveTestError;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
@@ -105,7 +105,7 @@ impl LearningSetup<'_> {
                     return Ok(LearnedLesson { lesson, observer, votes, hypotheses });
                 }
                 Err(LearnError::System(LiveTestError::Halted(halted))) => return Err(self.without(halted)),
-                Err(LearnError::System(trouble)) => return Err(stopped(trouble)),
+                Err(LearnError::System(trouble)) => return Err(learning_error(trouble)),
                 Err(LearnError::Disagrees(found)) => found,
             };
             self.viewer.disagreement(&two_ways(&observer, &found));
@@ -114,7 +114,7 @@ impl LearningSetup<'_> {
                     let (usual, sure) = self.vote(&mut observer, &found)?;
                     votes.push(sure);
                     let word: Vec<_> = usual.iter().map(|&(input, _)| input).collect();
-                    memory = observer.known().without(&word);
+                    memory = observer.all_answers().without(&word);
                     // The answer is new where it was taken out.
                     let _ = memory.note(&usual);
                 }
@@ -149,7 +149,7 @@ impl LearningSetup<'_> {
                 told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
             }
             watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
-            if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         learn(observer, self.examination, &mut watch)
     }
@@ -171,15 +171,15 @@ impl LearningSetup<'_> {
     fn vote(
         &self,
         observer: &mut ObservedSystem<'_>,
-        found: &Disagreement,
+        disagreement: &Disagreement,
     ) -> Result<(IoWord, f64), EarlyStop> {
         let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
         let wanted = f64::from(self.args.confidence) / 100.0;
         let mut n = 0;
         let mut most = || -> Result<(IoWord, u32), EarlyStop> {
-            *counts.entry(repeated(observer, found)?).or_default() += 1;
+            *counts.entry(repeat_run(observer, disagreement)?).or_default() += 1;
             let usual = counts.iter().max_by_key(|(_, count)| **count);
-            Ok(usual.map_or_else(|| (found.now.clone(), 0), |(run, count)| (run.clone(), *count)))
+            Ok(usual.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count)))
         };
         let (usual, count) = loop {
             n += 1;
@@ -195,7 +195,7 @@ impl LearningSetup<'_> {
         let note = format!(
             "after {} the system answers in several ways; {count} of {n} times it was {answer}, \
              which is believed (confidence {:.1}% that it is the usual one)",
-            counted(found.now.len(), "input"),
+            count_noun(disagreement.now.len(), "input"),
             sure * 100.0,
         );
         eprintln!("note: {note}");
@@ -207,11 +207,11 @@ impl LearningSetup<'_> {
     fn several(
         &self,
         observer: &mut ObservedSystem<'_>,
-        found: &Disagreement,
+        disagreement: &Disagreement,
         watching: &mut LearningLine<'_>,
     ) -> Result<SeveralDraft, EarlyStop> {
-        let mut earlier = observer.known().runs();
-        earlier.push(found.now.clone());
+        let mut earlier = observer.all_answers().runs();
+        earlier.push(disagreement.now.clone());
         let walks = if self.args.walks == 0 { DRAFT_WALKS } else { self.args.walks };
         let drafting = Drafting {
             repetitions: self.args.votes,
@@ -221,24 +221,24 @@ impl LearningSetup<'_> {
         };
         let mut watch = |states: usize, effort: LearningEffort| {
             watching.several(states, effort);
-            if self.halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let made = draft(&mut observer.live, self.n_inputs, &earlier, &drafting, &mut watch);
         let (draft, effort) = made.map_err(|trouble| match trouble {
             LiveTestError::Halted(halted) => self.without(halted),
-            trouble => stopped(trouble),
+            trouble => learning_error(trouble),
         })?;
         observer.effort = observer.effort.plus(effort);
         Ok(draft)
     }
 
-    fn tell(&self, observer: &ObservedSystem<'_>, found: &Disagreement) {
-        eprintln!("note: {}; it is drafted with choices", two_ways(observer, found));
+    fn tell(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) {
+        eprintln!("note: {}; it is drafted with choices", two_ways(observer, disagreement));
         self.viewer.drafts();
     }
 
-    fn contradiction(&self, observer: &ObservedSystem<'_>, found: &Disagreement) -> EarlyStop {
-        EarlyStop::new(ExitStatus::Inconclusive, two_ways(observer, found)).help(
+    fn contradiction(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) -> EarlyStop {
+        EarlyStop::new(ExitStatus::Inconclusive, two_ways(observer, disagreement)).help(
             "does a reset bring it to its first state? are answers later than the quiescence time? \
              `--unstable majority` believes the usual answer, `--unstable draft` writes a model with choices",
         )
@@ -246,18 +246,18 @@ impl LearningSetup<'_> {
 }
 
 /// Repeats the run of a contradiction and returns it with its answers.
-fn repeated(observer: &mut ObservedSystem<'_>, found: &Disagreement) -> Result<IoWord, EarlyStop> {
-    observer.live.reset().map_err(stopped)?;
+fn repeat_run(observer: &mut ObservedSystem<'_>, disagreement: &Disagreement) -> Result<IoWord, EarlyStop> {
+    observer.live.reset().map_err(learning_error)?;
     let mut seen = IoWord::new();
-    for &(input, _) in &found.now {
-        seen.push((input, observer.live.step(input).map_err(stopped)?));
+    for &(input, _) in &disagreement.now {
+        seen.push((input, observer.live.step(input).map_err(learning_error)?));
     }
     observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: seen.len() as u64 });
     Ok(seen)
 }
 
 /// Returns the two runs that contradict each other, side by side.
-fn two_ways(observer: &ObservedSystem<'_>, found: &Disagreement) -> String {
+fn two_ways(observer: &ObservedSystem<'_>, disagreement: &Disagreement) -> String {
     let names = observer.live.live.names();
     let show = |run: &IoWord| {
         let step = |&(input, output): &(_, _)| format!("{}/{}", names.inputs[input], names.outputs[output]);
@@ -267,16 +267,16 @@ fn two_ways(observer: &ObservedSystem<'_>, found: &Disagreement) -> String {
     format!(
         "the system answers the same inputs in two ways, after {} and {}\n  \
          earlier: {}\n  now:     {}",
-        counted(resets, "reset"),
-        counted(symbols, "input"),
-        show(&found.before),
-        show(&found.now)
+        count_noun(resets, "reset"),
+        count_noun(symbols, "input"),
+        show(&disagreement.before),
+        show(&disagreement.now)
     )
 }
 
 /// Returns a machine as a specification to compare with, minimal; inputs that it does not answer are ignored. `None` if
 /// the methods for suites refuse it.
 pub fn reference(machine: &Mealy, ignoring: &str) -> Option<SuiteModel> {
-    let whole = machine.completed(&ioxide_fsm::mealy::MachineCompletion::SelfLoop(ignoring.to_owned()));
-    SuiteModel::reduced(&whole).ok()
+    let whole = machine.complete_with(&ioxide_fsm::mealy::MachineCompletion::SelfLoop(ignoring.to_owned()));
+    SuiteModel::from_reduced(&whole).ok()
 }

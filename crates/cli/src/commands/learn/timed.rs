@@ -28,10 +28,10 @@ use self::text::TimedText;
 use super::line::LearningLine;
 use super::origin::MachineOrigin;
 use super::page::LearningViewer;
-use super::{EXTRA, LEARNING, alphabet, drawing, stopped, suites};
+use super::{EXTRA, LEARNING, alphabet, drawing, learning_error, suites};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{self, EarlyStop, ExitStatus};
 use crate::machine::Messages;
 use crate::solver::SolverRequest;
@@ -52,7 +52,7 @@ pub fn run(
     let suites = suites(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let inputs = alphabet::chosen(args, &model)?;
-    let system = SystemUnderTest::named(sut, args.model.spec_source())?;
+    let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let tolerance = Duration::from_millis(args.tolerance_ms);
@@ -65,12 +65,12 @@ pub fn run(
         seed,
     };
     let mut messages = Messages { model, inputs, preamble: Vec::new() };
-    let wanted = SolverRequest::new(&args.solver, halt.clone());
-    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted).on(ClockKind::Offered);
+    let request = SolverRequest::new(&args.solver, halt.clone());
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request).on(ClockKind::Offered);
     opener.open(0, seed, |adapter| {
         if !adapter.has_virtual_time() {
             messages.preamble =
-                LiveSystem::greeting(adapter, args.greeting(settle), halt).map_err(stopped)?;
+                LiveSystem::greeting(adapter, args.greeting(settle), halt).map_err(learning_error)?;
         }
         let labels = messages.inputs.values().cloned().collect();
         let names = messages.inputs.keys().cloned();
@@ -89,14 +89,14 @@ pub fn run(
                 told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
             }
             watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
-            if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let learned = learned.map_err(|error| broken(error, &observer))?;
         viewer.phase(LearningPhase::Timers);
         let names = &observer.live.names;
         viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
         viewer.guarantee(|| promise(args, learned.guarantee));
-        let starts = starts(&learned.machine, &mut observer).map_err(stopped)?;
+        let starts = starts(&learned.machine, &mut observer).map_err(learning_error)?;
         let told = show_learned(args, sut, &learned, &observer, (seed, starts.unclear), &messages);
         let text = TimedText {
             machine: &learned.machine,
@@ -104,9 +104,9 @@ pub fn run(
             messages: &messages,
             starts: &starts.moves,
         };
-        let shown = super::put(args, &text.written(args, &told)?, &told, viewer)?;
+        let shown = super::put(args, &text.write_model(args, &told)?, &told, viewer)?;
         let partial = || limit::status(halt, ExitStatus::Inconclusive);
-        exit::shown(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
+        exit::status_after_output(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
 }
 
@@ -123,7 +123,7 @@ fn refuse(args: &LearnArgs) -> Result<(), EarlyStop> {
 
 fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<'_>>) -> EarlyStop {
     let found = match error {
-        LearnError::System(trouble) => return stopped(trouble),
+        LearnError::System(trouble) => return learning_error(trouble),
         LearnError::Disagrees(found) => found,
     };
     let names = &observer.live.names;
@@ -190,7 +190,7 @@ impl TimerStarts {
     ) -> Result<bool, LiveTestError> {
         let half = before / 2;
         observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
-        let left = observer.live.left(way, half, input)?;
+        let left = observer.live.delay_until_output(way, half, input)?;
         let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= observer.live.tolerance);
         let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
         self.unclear += usize::from(is_new == is_old);
@@ -239,19 +239,23 @@ fn show_learned(
     let mut facts = vec![
         format!(
             "{} with {}: {}, {}, {}",
-            counted(learned.machine.n_states() as u64, "state"),
-            counted(messages.inputs.len() as u64, "input"),
-            counted(learned.hypotheses, "hypothesis"),
-            counted(resets, "reset"),
-            counted(symbols, "message"),
+            count_noun(learned.machine.n_states() as u64, "state"),
+            count_noun(messages.inputs.len() as u64, "input"),
+            count_noun(learned.hypotheses, "hypothesis"),
+            count_noun(resets, "reset"),
+            count_noun(symbols, "message"),
         ),
-        format!("{}, each {} ms more or less", counted(delays.len() as u64, "time-out"), args.tolerance_ms),
+        format!(
+            "{}, each {} ms more or less",
+            count_noun(delays.len() as u64, "time-out"),
+            args.tolerance_ms
+        ),
         guarantee.clone(),
     ];
     if unclear > 0 {
         facts.push(format!(
             "whether the timer starts anew is not clear for {}",
-            counted(unclear as u64, "move")
+            count_noun(unclear as u64, "move")
         ));
     }
     if learned.is_stopped {

@@ -19,7 +19,7 @@ use crate::commands::kill::journal::decision;
 use crate::commands::kill::page::MutatedModel;
 use crate::commands::kill::parts::{MutantUnits, read};
 use crate::commands::kill::workers::MutantOutcome;
-use crate::commands::mutate::selected;
+use crate::commands::mutate::select_mutants;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
@@ -35,10 +35,10 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     unit_command::refuse(args.json, "--json")?;
     rounds::refuse(args)?;
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
+    let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let depends_on = unit_command::depends_on(&[&sources], &[&args.suite]);
-    let mutants = MutantUnits { model, mutants, decide: &args.decide, wanted, rounds: UnitRounds::ONE };
+    let mutants = MutantUnits { model, mutants, decide: &args.decide, request, rounds: UnitRounds::ONE };
     unit_command::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
 }
 
@@ -56,7 +56,7 @@ impl UnitCommand for ScoreUnits<'_> {
     }
 
     fn rounds(&self) -> UnitRounds {
-        UnitRounds::repeated(self.args.part.n_rounds())
+        UnitRounds::repeat(self.args.part.n_rounds())
     }
 
     fn work(
@@ -73,14 +73,14 @@ impl UnitCommand for ScoreUnits<'_> {
         while !left.is_empty() {
             let chunk = left.split_off(CHUNK);
             let outcomes = self.mutants.decide(&chunk, &mut |_, _| Ok(()))?;
-            let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
+            let MutantUnits { model, mutants, request: wanted, .. } = &self.mutants;
             let decided = DecidedMutants { mutants: mutants.clone(), outcomes, halted: None };
             let killable: Vec<usize> = chunk
                 .iter()
                 .map(|unit| unit as usize)
                 .filter(|&at| super::trace(&decided, at).is_some())
                 .collect();
-            let kills = super::killed(self.args, wanted, &mut model.clone(), &decided, &killable)?;
+            let kills = super::killed_by_tests(self.args, wanted, &mut model.clone(), &decided, &killable)?;
             for unit in chunk.iter() {
                 let Some(outcome) =
                     decided.outcomes[unit as usize].as_ref().filter(|_| kills.halted.is_none())
@@ -97,7 +97,7 @@ impl UnitCommand for ScoreUnits<'_> {
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
                 part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-                part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -113,7 +113,7 @@ impl ScoreUnits<'_> {
         units: &UnitSet,
         part: &mut PartWriter,
     ) -> Result<PartEnd, EarlyStop> {
-        let MutantUnits { model, mutants, wanted, .. } = &self.mutants;
+        let MutantUnits { model, mutants, request: wanted, .. } = &self.mutants;
         let seed = run_seed(self.args.mutants.seed, round);
         let other = MutantArgs { seed, ..self.args.mutants.clone() };
         let args = ScoreArgs { mutants: other, ..self.args.clone() };
@@ -123,7 +123,7 @@ impl ScoreUnits<'_> {
         while !left.is_empty() {
             let chunk = left.split_off(CHUNK);
             let open: Vec<usize> = chunk.iter().map(place).collect();
-            let kills = super::killed(&args, wanted, &mut model.clone(), &decided, &open)?;
+            let kills = super::killed_by_tests(&args, wanted, &mut model.clone(), &decided, &open)?;
             if kills.halted.is_some() {
                 let status = limit::status(&wanted.halt, ExitStatus::Inconclusive);
                 return Ok(PartEnd { end: EndOfPart::Stopped, status });
@@ -133,7 +133,7 @@ impl ScoreUnits<'_> {
                 let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
                 let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
                 part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-                part.done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -141,11 +141,15 @@ impl ScoreUnits<'_> {
 }
 
 /// Puts scores together: the page, and what `score` says.
-pub fn merged(args: &ScoreArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn merge_scores(
+    args: &ScoreArgs,
+    parts: &mut GatheredParts,
+    merge_args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
     let (sources, mut model) = load::model(&args.file, &args.set)?;
-    let wanted = SolverRequest::new(&to.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&wanted.halt, || selected(&mut model, &args.mutants))?;
-    let dir = Path::new(&to.out);
+    let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
+    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let dir = Path::new(&merge_args.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let mut outcomes: Vec<Option<MutantOutcome>> = vec![None; mutants.len()];
     let mut kills = KillTable { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
@@ -188,11 +192,11 @@ pub fn merged(args: &ScoreArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Re
     let whole = ScoreArgs {
         html: Some(dir.join("report.html").display().to_string()),
         record: None,
-        json: to.json,
-        solver: to.solver.clone(),
+        json: merge_args.json,
+        solver: merge_args.solver.clone(),
         part: Default::default(),
         ..args.clone()
     };
     let subject = MutatedModel { model: &model, sources: &sources, file: &whole.file };
-    show_score(&whole, &subject, &decided, &kills, &wanted)
+    show_score(&whole, &subject, &decided, &kills, &request)
 }

@@ -26,7 +26,7 @@ pub struct MutantStage<'s> {
     /// The arguments.
     pub args: &'s ScoreArgs,
     /// The solver and the time there is.
-    pub wanted: &'s SolverRequest<'s>,
+    pub request: &'s SolverRequest<'s>,
     /// The model; the terms of testers live in its pool.
     pub spec: &'s Model,
     /// The mutants.
@@ -52,14 +52,14 @@ impl MutantStage<'_> {
             ..CampaignConfig::default()
         };
         let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
-        let left = self.wanted.halt.at_most(Duration::MAX);
+        let left = self.request.halt.at_most(Duration::MAX);
         let mut limited = TimedTester::new(tester, Some(left), TimeLimit::Within(left));
         let session = CampaignSession {
             spec: self.spec.clone(),
             sut: SystemUnderTest::Model(Box::new(system)),
             clock: ClockKind::default(),
             testers: vec![&mut limited],
-            solver: self.wanted.clone(),
+            solver: self.request.clone(),
             show: ShowResults::Nothing,
             record: None,
             times: EventTimes::LeftOut,
@@ -70,7 +70,7 @@ impl MutantStage<'_> {
 
     /// Plays every killable mutant against the cases that cover `goal`; one test each.
     pub fn by_cases(&self, killable: &[usize], goal: CaseGoal) -> Result<KillTable, EarlyStop> {
-        let Self { args, wanted, .. } = *self;
+        let Self { args, request: wanted, .. } = *self;
         let mut spec = self.spec.clone();
         let mut solver = wanted.make()?;
         let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
@@ -94,7 +94,7 @@ impl MutantStage<'_> {
                 progress.tick(|| {
                     format!("case {} of {}: mutant {done} of {}", number + 1, set.cases.len(), killable.len())
                 });
-                kills.halted = wanted.halt.halted();
+                kills.halted = wanted.halt.halt_reason();
                 if kills.halted.is_some() {
                     break;
                 }

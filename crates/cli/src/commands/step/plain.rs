@@ -79,10 +79,10 @@ impl StepSession<'_> {
 
     /// Returns the label that `line` asks for, by its number or as text.
     fn label(&mut self, line: &str) -> Result<Label, WalkError> {
-        let Ok(number) = line.parse::<usize>() else { return self.walk.label(line) };
+        let Ok(number) = line.parse::<usize>() else { return self.walk.parse_label(line) };
         let choice = number.checked_sub(1).and_then(|i| self.choices.get(i));
         let choice = choice.ok_or(WalkError::NoChoice(number))?;
-        choice.label(&mut self.walk.cx, &[])
+        choice.label_with(&mut self.walk.cx, &[])
     }
 
     fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), EarlyStop> {
@@ -90,7 +90,7 @@ impl StepSession<'_> {
         match self.walk.observe(label) {
             LabelJudgement::Forbidden(why) => {
                 writeln!(out, "forbidden")?;
-                return Ok(ioxide_report::terminal::explanation(&why, out)?);
+                return Ok(ioxide_report::terminal::write_explanation(&why, out)?);
             }
             LabelJudgement::Unspecified => {
                 writeln!(out, "the model does not say what happens after {shown}")?
@@ -108,10 +108,10 @@ impl StepSession<'_> {
     }
 
     fn trace(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
-        for (i, taken) in self.walk.past().iter().enumerate() {
+        for (i, taken) in self.walk.steps().iter().enumerate() {
             writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
         }
-        if self.walk.past().is_empty() {
+        if self.walk.steps().is_empty() {
             writeln!(out, "nothing was observed yet")?;
         }
         Ok(())
@@ -119,8 +119,8 @@ impl StepSession<'_> {
 
     fn show(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
         self.choices = self.walk.choices();
-        view::belief(&self.walk.cx, self.walk.after().belief(), out)?;
-        if !matches!(self.walk.after().belief(), Belief::Unspecified) {
+        view::belief(&self.walk.cx, self.walk.monitor().belief(), out)?;
+        if !matches!(self.walk.monitor().belief(), Belief::Unspecified) {
             view::menu(&mut self.walk, &self.choices, out)?;
         }
         Ok(())

@@ -69,7 +69,7 @@ fn labels(cx: &mut Ctx<'_>, purpose: &TestPurpose, values: &Valuation) -> Vec<La
             .fields
             .iter()
             .map(|&field| {
-                let var = cx.pool.indexed(field, depth);
+                let var = cx.pool.indexed_var(field, depth);
                 values.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
             })
             .collect();

@@ -68,7 +68,7 @@ pub fn menu(walk: &mut ModelWalk<'_>, choices: &[SwitchChoice], out: &mut impl W
         let fields: Vec<String> =
             gate.fields.iter().map(|field| cx.pool.var_info(*field).name.to_string()).collect();
         let fields = if fields.is_empty() { String::new() } else { format!("({})", fields.join(", ")) };
-        let guard = choice.when().unwrap_or(switch.guard);
+        let guard = choice.field_condition().unwrap_or(switch.guard);
         let guard =
             if cx.pool.is_true(guard) { String::new() } else { format!("  when {}", cx.pool.show(guard)) };
         let target = &cx.sts.locations[switch.target].name;

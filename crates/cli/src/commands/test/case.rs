@@ -14,7 +14,7 @@ use crate::exit::{EarlyStop, ExitStatus};
 use crate::{load, solver};
 
 /// The tester that follows the case in `file`.
-pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseGuided, EarlyStop> {
+pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<CaseGuided, EarlyStop> {
     let outline = read(file)?;
     if *outline.model != *spec.sts.name {
         return Err(EarlyStop::usage(format!(
@@ -31,7 +31,7 @@ pub fn tester(file: &str, spec: &mut Model, wanted: &SolverArgs) -> Result<CaseG
         None => Timeout::Above,
     };
     let config = CaseConfig { timeout, pruning: Pruning::Refuted, sending: sending(file, &outline)? };
-    let mut solver = solver::make(wanted)?;
+    let mut solver = solver::make(solver_args)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
     let case = case.map_err(|error| EarlyStop::usage(error.show(&spec.sts, &path)))?;
     check(file, &outline, &case)?;

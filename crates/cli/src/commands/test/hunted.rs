@@ -26,7 +26,7 @@ pub fn show(
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let named: Vec<&str> = missing.iter().take(MAX_NAMED).map(|&id| &*sts.switches[id].label).collect();
         writeln!(out, "not certainly taken: {}{more}", named.join(", "))?;
-        unreached(out, sts, hunt)?;
+        write_unreached(out, sts, hunt)?;
     }
     if was_late {
         writeln!(out, "ended by the clock after {} steps; `--for` gives it longer", hunt.spent())
@@ -36,7 +36,7 @@ pub fn show(
 }
 
 /// Writes the reasons why switches were not reached, as far as the search for purposes knows them.
-fn unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
+fn write_unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Result<()> {
     let Some(set) = hunt.purposes() else { return Ok(()) };
     for unreached in set.unreached.iter().take(MAX_NAMED) {
         writeln!(out, "  `{}`: {}", unreached.item.name(sts), unreached.why)?;

@@ -57,7 +57,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     unit_command::refuse(args.report.is_some(), "--report")?;
     unit_command::refuse(args.json, "--json")?;
     unit_command::refuse(args.jobs > 1, "--jobs")?;
-    let sut = if args.part.plan { nowhere(&args.sut) } else { expanded(&args.sut)? };
+    let sut = if args.part.plan { nowhere(&args.sut) } else { expand_address(&args.sut)? };
     let mut prepared = PreparedCampaign::new(args, &sut, &args.solver)?;
     let depends_on = prepared.depends_on();
     unit_command::run(&args.part, depends_on, &mut prepared)
@@ -101,13 +101,13 @@ impl<'a> PreparedCampaign<'a> {
             )
             .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
         }
-        let sut = SystemUnderTest::named(sut, args.model.spec_source())?;
+        let sut = SystemUnderTest::from_name(sut, args.model.spec_source())?;
         machine::know_outputs(&mut spec, &sut);
         // What a slower machine would not find in time would be another campaign.
         let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };
         let thinking = TestArgs { solver: solver.clone(), limit, ..args.clone() };
         let chosen = ChosenTester::named(&thinking, &mut spec, seed)?;
-        let units = rounds::repeated(units(&chosen, args)?, &chosen, args)?;
+        let units = rounds::repeat_units(units(&chosen, args)?, &chosen, args)?;
         let config = CampaignConfig {
             // Every round has as many.
             runs: chosen.runs(args).saturating_mul(args.part.n_rounds()),
@@ -122,7 +122,7 @@ impl<'a> PreparedCampaign<'a> {
     /// The texts that results depend on.
     fn depends_on(&self) -> String {
         let named = ["suite:", "case:"].iter().find_map(|kind| self.args.tester.strip_prefix(kind));
-        let files: Vec<&str> = named.into_iter().chain(unit_command::played(&self.args.sut)).collect();
+        let files: Vec<&str> = named.into_iter().chain(unit_command::played_model(&self.args.sut)).collect();
         unit_command::depends_on(&[&self.sources], &files)
     }
 }
@@ -148,7 +148,7 @@ fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop>
 const ADDRESS: &str = "${IOXIDE_ADDRESS}";
 
 /// The system with the address that this worker was given.
-fn expanded(sut: &str) -> Result<String, EarlyStop> {
+fn expand_address(sut: &str) -> Result<String, EarlyStop> {
     if !sut.starts_with("tcp:") || !sut.contains(ADDRESS) {
         return Ok(sut.to_owned());
     }
@@ -186,11 +186,11 @@ impl UnitCommand for PreparedCampaign<'_> {
     }
 
     fn rounds(&self) -> UnitRounds {
-        UnitRounds::repeated(self.args.part.n_rounds())
+        UnitRounds::repeat(self.args.part.n_rounds())
     }
 
     fn know(&mut self, _round: u64, known: &Json) -> Result<(), EarlyStop> {
-        let covered = rounds::covered(&self.spec.sts, known);
+        let covered = rounds::covered_switches(&self.spec.sts, known);
         let covered = covered.ok_or_else(|| {
             EarlyStop::usage("what the rounds before have covered does not fit the model")
                 .help("merge the parts of the rounds before again")
@@ -211,12 +211,12 @@ impl UnitCommand for PreparedCampaign<'_> {
     ) -> Result<PartEnd, EarlyStop> {
         let shares = self.units.count() / self.rounds().count();
         let Self { args, spec, sut, chosen, config, .. } = self;
-        let wanted = SolverRequest::new(&args.solver, Halt::default());
-        let opener = SystemOpener::new(sut, Arc::new(spec.clone()), wanted.clone())
+        let request = SolverRequest::new(&args.solver, Halt::default());
+        let opener = SystemOpener::new(sut, Arc::new(spec.clone()), request.clone())
             .on(timing::clock(&args.time, sut)?);
         let thinking = tester_choice::thinking(args);
         let interaction = chosen.interaction(args);
-        let mut solver = wanted.make()?;
+        let mut solver = request.make()?;
         let lines = UnitLines::default();
         opener.open(0, config.seed, |adapter| {
             let mut reporter = lines.clone();
@@ -224,10 +224,10 @@ impl UnitCommand for PreparedCampaign<'_> {
                 session::clock(if args.no_times { EventTimes::LeftOut } else { EventTimes::Told }, sut);
             let secrets = sut.secrets()?;
             let mut discreet = Discreet::new(&mut reporter, secrets.clone());
-            let teller = EventSink::new(&mut discreet, &mut *clock);
+            let sink = EventSink::new(&mut discreet, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
             session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, thinking));
-            let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &teller)?;
+            let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
                 part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
@@ -238,11 +238,11 @@ impl UnitCommand for PreparedCampaign<'_> {
                 let mut fair = InputFair::new(own.tester(), interaction);
                 let mut tester = TimedTester::new(&mut fair, None, thinking);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
-                    UnitEnd::Done(found) => told.done(part, names, unit, &found, &lines)?,
+                    UnitEnd::Done(found) => told.write_done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => {
                         told.trouble(part, names, unit, &secrets.hide(&error.to_string()))?;
                     }
-                    UnitEnd::Stopped => return Ok(told.stopped()),
+                    UnitEnd::Stopped => return Ok(told.stopped_end()),
                 }
                 if campaign.is_over() && told.has_failed || told.troubles >= MAX_TROUBLE {
                     break;
@@ -263,7 +263,7 @@ struct PartProgress {
 }
 
 impl PartProgress {
-    fn done(
+    fn write_done(
         &mut self,
         part: &mut PartWriter,
         names: &UnitNames,
@@ -275,7 +275,7 @@ impl PartProgress {
         self.has_failed |= found.failed > 0;
         lines.take().iter().for_each(|line| part.tell(line));
         let result = serde_json::to_value(found).map_err(io::Error::other)?;
-        part.done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::trouble)
+        part.write_done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::trouble)
     }
 
     fn trouble(
@@ -288,10 +288,10 @@ impl PartProgress {
         self.troubles += 1;
         self.any_trouble = true;
         eprintln!("error: no verdict: {}: {why}", names.name(unit));
-        part.left(unit, &names.name(unit), why).map_err(unit_command::trouble)
+        part.write_missing(unit, &names.name(unit), why).map_err(unit_command::trouble)
     }
 
-    fn stopped(&self) -> PartEnd {
+    fn stopped_end(&self) -> PartEnd {
         let status = if self.has_failed { ExitStatus::Failure } else { ExitStatus::Interrupted };
         PartEnd { end: EndOfPart::Stopped, status }
     }
@@ -329,19 +329,25 @@ impl Reporter for UnitLines {
 }
 
 /// Puts parts of a campaign together; the system is not started, and the solver is the one `to` names.
-pub fn merged(args: &TestArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
-    let folder = RecordFolder::open(&to.out)?;
-    let mut reporters =
-        session::reporters(if to.json { ShowResults::Nothing } else { ShowResults::People }, Some(&folder))?;
-    let whole = WholeCampaign::of(args, parts, &mut reporters, &to.solver)?;
+pub fn merge_campaign(
+    args: &TestArgs,
+    parts: &mut GatheredParts,
+    merge_args: &MergeArgs,
+) -> Result<ExitStatus, EarlyStop> {
+    let folder = RecordFolder::open(&merge_args.out)?;
+    let mut reporters = session::reporters(
+        if merge_args.json { ShowResults::Nothing } else { ShowResults::People },
+        Some(&folder),
+    )?;
+    let whole = WholeCampaign::of(args, parts, &mut reporters, &merge_args.solver)?;
     drop(reporters);
     let secrets = whole.sut.secrets()?;
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
-    let added = regressions::add(Path::new(&to.out), spec, &[], &outcome.failures, &secrets);
+    let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
-    let told = if to.json {
+    let told = if merge_args.json {
         let mut result = outcome_json(spec, config, outcome);
-        if let Some(dated) = &to.dated {
+        if let Some(dated) = &merge_args.dated {
             result["dated"] = json!(dated);
         }
         secrets.hide_json(&mut result);
@@ -350,8 +356,8 @@ pub fn merged(args: &TestArgs, parts: &mut GatheredParts, to: &MergeArgs) -> Res
         eprintln!("record: {}", folder.record().display());
         Ok(())
     };
-    html::beside(&folder, sources, spec, &to.solver);
-    let status = exit::shown(found(chosen, outcome), told)?;
+    html::beside(&folder, sources, spec, &merge_args.solver);
+    let status = exit::status_after_output(outcome_status(chosen, outcome), told)?;
     folder.end(status)
 }
 
@@ -382,8 +388,8 @@ impl WholeCampaign {
                 parts.manifest.count
             )));
         }
-        let wanted = SolverRequest::new(solver, limit::halt(&args.limit));
-        let (mut pool, mut solver) = (spec.clone(), wanted.make()?);
+        let request = SolverRequest::new(solver, limit::halt(&args.limit));
+        let (mut pool, mut solver) = (spec.clone(), request.make()?);
         let mut cx = Ctx::new(&mut pool, &mut *solver);
         let enough = args.until.map(|measure| EnoughCoverage::new(&mut cx, measure.into()));
         let mut merged = MergedCampaign::start(&spec, &config, enough, reporter)?;
@@ -422,7 +428,7 @@ fn told_again(
     Ok(is_whole)
 }
 
-fn found(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
+fn outcome_status(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     match () {
         () if outcome.counts.failed > 0 => ExitStatus::Failure,
         () if outcome.interrupted => ExitStatus::Inconclusive,

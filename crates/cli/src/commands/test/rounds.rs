@@ -20,7 +20,11 @@ use crate::exit::EarlyStop;
 use crate::unit_command;
 
 /// The units of all rounds: those of one, again and again.
-pub fn repeated(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop> {
+pub fn repeat_units(
+    units: UnitNames,
+    chosen: &ChosenTester,
+    args: &TestArgs,
+) -> Result<UnitNames, EarlyStop> {
     let rounds = args.part.n_rounds();
     if rounds == 1 {
         return Ok(units);
@@ -52,7 +56,7 @@ pub fn feedback(
 ) -> Result<RoundFeedback, EarlyStop> {
     let PreparedCampaign { spec, mut chosen, .. } = PreparedCampaign::nowhere(args, solver)?;
     let mut coverage = Coverage::new(&spec.sts);
-    let rounds = UnitRounds::repeated(args.part.n_rounds());
+    let rounds = UnitRounds::repeat(args.part.n_rounds());
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
             let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
@@ -64,7 +68,7 @@ pub fn feedback(
             })?);
         }
     }
-    let taken: Vec<SwitchId> = coverage.covered().collect();
+    let taken: Vec<SwitchId> = coverage.covered_switches().collect();
     chosen.know(&spec.sts, &taken);
     let over = chosen.tester().is_done();
     let covered: Vec<usize> = taken.iter().map(|id| id.index()).collect();
@@ -72,7 +76,7 @@ pub fn feedback(
 }
 
 /// The switches that are known to be covered; nothing if they are of another model.
-pub fn covered(sts: &Sts, known: &Json) -> Option<Vec<SwitchId>> {
+pub fn covered_switches(sts: &Sts, known: &Json) -> Option<Vec<SwitchId>> {
     let read = |at: &Json| {
         let at = usize::try_from(at.as_u64()?).ok().filter(|&at| at < sts.switches.len())?;
         Some(SwitchId::new(at))

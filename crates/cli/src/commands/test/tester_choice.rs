@@ -69,9 +69,10 @@ pub enum ChosenTester {
 impl ChosenTester {
     /// The tester `--tester` names.
     pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, EarlyStop> {
-        let wanted = SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
+        let request =
+            SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
-            let named = |name| purpose_search::named(spec, &wanted, name, MAX_STATES);
+            let named = |name| purpose_search::find_named_purpose(spec, &request, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
             let set = PurposeSet::of(&spec.sts, found);
             return Ok(Self::Cover(
@@ -82,7 +83,7 @@ impl ChosenTester {
         if let Some(name) = args.tester.strip_prefix("force:") {
             return Ok(Self::Game(Box::new(purpose_search::game(
                 spec,
-                &wanted,
+                &request,
                 name,
                 args.interaction.unwrap_or_default().into(),
             )?)));
@@ -100,7 +101,7 @@ impl ChosenTester {
         }
         if let Some(options) = complete_options(&args.tester) {
             let (tester, guarantee) =
-                complete::guarantee::tester(options, spec, &wanted, seed, &args.model.file)?;
+                complete::guarantee::tester(options, spec, &request, seed, &args.model.file)?;
             return Ok(Self::Suite(Box::new(tester), Some(guarantee)));
         }
         match args.tester.as_str() {
@@ -111,17 +112,17 @@ impl ChosenTester {
                 Ok(Self::Random(Box::new(RandomTester::new(config, seed))))
             }
             "cover" => {
-                let set = purposes(args, spec, &wanted)?;
+                let set = purposes(args, spec, &request)?;
                 Ok(Self::Cover(Box::new(CoverTester::new(&set, rounds(args), PurposeOrder::default())), Box::new(set)))
             }
             "tour" => {
-                let set = purposes(args, spec, &wanted)?;
+                let set = purposes(args, spec, &request)?;
                 let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
                 Ok(Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set)))
             }
             "tests" => Self::tests(args, spec, None),
             "kill" => {
-                let (killer, is_partial) = kill::tester(spec, &wanted)?;
+                let (killer, is_partial) = kill::tester(spec, &request)?;
                 Ok(Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some()))
             }
             other => Err(EarlyStop::usage(format!("there is no tester `{other}`"))
@@ -292,7 +293,7 @@ impl ChosenTester {
             return show_game(out, tester);
         }
         if let Self::Tour(tester, set) = self {
-            let (covered, criterion) = (tester.covered().len(), set.criterion);
+            let (covered, criterion) = (tester.covered_items().len(), set.criterion);
             writeln!(out, "tour: {covered} of {} {criterion} covered", set.total)?;
             return unreached(out, sts, set);
         }
@@ -303,7 +304,7 @@ impl ChosenTester {
             out,
             "coverage of {}: {} of {} a priori, {} a posteriori (liberal: {})",
             set.criterion,
-            set.covered().len(),
+            set.covered_items().len(),
             set.total,
             tester.conservative().len(),
             tester.liberal().len()
@@ -350,7 +351,7 @@ impl ChosenTester {
     /// Returns the results of the purposes for programs; null with other testers.
     pub fn json(&self, sts: &Sts) -> Json {
         if let Self::Tour(tester, set) = self {
-            let (criterion, covered) = (set.criterion.to_string(), tester.covered().len());
+            let (criterion, covered) = (set.criterion.to_string(), tester.covered_items().len());
             return json!({ "criterion": criterion, "total": set.total, "covered": covered });
         }
         let Self::Cover(tester, set) = self else { return Json::Null };
@@ -365,7 +366,7 @@ impl ChosenTester {
             "purposes": rows.collect::<Vec<_>>(),
             "criterion": set.criterion.to_string(),
             "total": set.total,
-            "a_priori": set.covered().len(),
+            "a_priori": set.covered_items().len(),
             "conservative": tester.conservative().len(),
             "liberal": tester.liberal().len(),
         })
@@ -436,9 +437,9 @@ fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
 }
 
 /// The purposes of the wanted criterion.
-fn purposes(args: &TestArgs, spec: &mut Model, wanted: &SolverRequest<'_>) -> Result<PurposeSet, EarlyStop> {
-    let set = purpose_search::found(spec, args.cover.into(), wanted, MAX_STATES)?;
-    if let Some(halted) = wanted.halt.halted() {
+fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> Result<PurposeSet, EarlyStop> {
+    let set = purpose_search::find_purposes(spec, args.cover.into(), request, MAX_STATES)?;
+    if let Some(halted) = request.halt.halt_reason() {
         eprintln!("warning: the test purposes are {}", limit::partial(halted));
     }
     match (set.purposes.is_empty(), set.is_settled()) {

@@ -69,7 +69,7 @@ impl ActionReader<'_> {
             statements.push(Statement { kind, span: self.parser.since(start) });
             self.separator();
             if self.parser.eat(TokenKind::Then) && self.parser.at(TokenKind::CloseBrace) {
-                return self.parser.unexpected("a statement");
+                return self.parser.report_unexpected("a statement");
             }
         }
         self.parser.close(TokenKind::CloseBrace, open)?;

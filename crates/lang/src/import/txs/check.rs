@@ -51,13 +51,14 @@ type ChannelSorts = BTreeMap<String, Vec<Sort>>;
 /// Checks all processes, models and purposes, and returns the interface; errors go into `sink`.
 pub(super) fn check(
     spec: &Specification,
-    words: &Vocabulary,
+    vocabulary: &Vocabulary,
     pool: &TermPool,
     sink: &mut FindingSink,
 ) -> ProcessInterface {
-    let interface = interface(spec, words, sink);
+    let interface = interface(spec, vocabulary, sink);
     let mut pool = pool.clone();
-    let mut checker = BehaviourChecker { spec, words, interface: &interface, pool: &mut pool, sink };
+    let mut checker =
+        BehaviourChecker { spec, words: vocabulary, interface: &interface, pool: &mut pool, sink };
     for (at, process) in spec.processes.iter().enumerate() {
         checker.process(at, process);
     }
@@ -66,34 +67,38 @@ pub(super) fn check(
     interface
 }
 
-fn interface(spec: &Specification, words: &Vocabulary, sink: &mut FindingSink) -> ProcessInterface {
+fn interface(spec: &Specification, vocabulary: &Vocabulary, sink: &mut FindingSink) -> ProcessInterface {
     let mut processes = BTreeMap::new();
     let mut signatures = Vec::with_capacity(spec.processes.len());
     for (at, process) in spec.processes.iter().enumerate() {
         if processes.insert(process.name.text.clone(), at).is_some() {
             twice(sink, "process", &process.name);
         }
-        let channels = process.channels.iter().map(|channel| sorts(words, &channel.sorts, sink)).collect();
-        let params =
-            process.params.iter().map(|param| words.var_sort(param, sink).unwrap_or(Sort::Int)).collect();
+        let channels =
+            process.channels.iter().map(|channel| sorts(vocabulary, &channel.sorts, sink)).collect();
+        let params = process
+            .params
+            .iter()
+            .map(|param| vocabulary.var_sort(param, sink).unwrap_or(Sort::Int))
+            .collect();
         let exit = match &process.exit {
             ExitDef::Never => BehaviourEnding::Never,
             ExitDef::Hit => BehaviourEnding::Hit,
-            ExitDef::Exit(names) => BehaviourEnding::Exit(sorts(words, names, sink)),
+            ExitDef::Exit(names) => BehaviourEnding::Exit(sorts(vocabulary, names, sink)),
         };
         signatures.push(ProcessSignature { channels, params, exit });
     }
     let mut channels = BTreeMap::new();
     for channel in &spec.channels {
-        if channels.insert(channel.name.text.clone(), sorts(words, &channel.sorts, sink)).is_some() {
+        if channels.insert(channel.name.text.clone(), sorts(vocabulary, &channel.sorts, sink)).is_some() {
             twice(sink, "channel", &channel.name);
         }
     }
     ProcessInterface { signatures, processes, channels }
 }
 
-fn sorts(words: &Vocabulary, names: &[Name], sink: &mut FindingSink) -> Vec<Sort> {
-    names.iter().map(|name| words.sort(name, sink).unwrap_or(Sort::Int)).collect()
+fn sorts(vocabulary: &Vocabulary, names: &[Name], sink: &mut FindingSink) -> Vec<Sort> {
+    names.iter().map(|name| vocabulary.sort(name, sink).unwrap_or(Sort::Int)).collect()
 }
 
 fn twice(sink: &mut FindingSink, what: &str, name: &Name) {
@@ -260,7 +265,7 @@ impl BehaviourChecker<'_> {
                 }
                 BehaviourKind::Enable(left, right) => {
                     let exit = self.behaviour(*left, scope.clone(), reach);
-                    (self.enabled(*right, &exit, scope.clone(), reach), None)
+                    (self.check_enabled(*right, &exit, scope.clone(), reach), None)
                 }
                 BehaviourKind::Accept(..) => {
                     let message = "`ACCEPT` stands directly behind `>>>`";
@@ -324,7 +329,7 @@ impl BehaviourChecker<'_> {
     }
 
     /// Checks the behaviour behind `>>>`, which accepts the exit values, and returns its ending.
-    fn enabled(
+    fn check_enabled(
         &mut self,
         right: BehaviourId,
         exit: &BehaviourEnding,
@@ -345,7 +350,7 @@ impl BehaviourChecker<'_> {
             BehaviourKind::Accept(offered, body) => (offered, *body),
             _ => (&[], right),
         };
-        self.offered(offered, &sorts, behaviour.span, "`EXIT`", &mut scope);
+        self.check_offers(offered, &sorts, behaviour.span, "`EXIT`", &mut scope);
         self.behaviour(body, scope, reach)
     }
 
@@ -360,7 +365,7 @@ impl BehaviourChecker<'_> {
                     }
                 };
                 let (sorts, what) = self.with_further(name, sorts, offer, reach);
-                self.offered(&offer.values, &sorts, offer.span, &what, scope);
+                self.check_offers(&offer.values, &sorts, offer.span, &what, scope);
                 BehaviourEnding::Never
             }
             OfferedOn::Exit => BehaviourEnding::Exit(self.exit_values(&offer.values, scope)),
@@ -428,7 +433,7 @@ impl BehaviourChecker<'_> {
     }
 
     /// Checks values against the sorts they must have; received variables are in scope from here on.
-    fn offered(
+    fn check_offers(
         &mut self,
         offered: &[OfferedValue],
         sorts: &[Sort],

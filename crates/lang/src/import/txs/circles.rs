@@ -42,7 +42,7 @@ impl CallGraph {
     pub(super) fn in_circles(&self) -> BTreeSet<usize> {
         let mut is_in: BTreeSet<usize> = BTreeSet::new();
         let mut is_seen = vec![false; self.calls.len()];
-        for root in self.finished().into_iter().rev() {
+        for root in self.finishing_order().into_iter().rev() {
             let mut members = Vec::new();
             let mut todo = vec![root];
             while let Some(at) = todo.pop() {
@@ -59,7 +59,7 @@ impl CallGraph {
     }
 
     /// Returns the functions in the order in which a search along the calls leaves them.
-    fn finished(&self) -> Vec<usize> {
+    fn finishing_order(&self) -> Vec<usize> {
         let mut finished = Vec::with_capacity(self.calls.len());
         let mut is_seen = vec![false; self.calls.len()];
         for root in 0..self.calls.len() {

@@ -20,7 +20,7 @@ const WRITERS: [&str; 4] = ["toString", "fromString", "toXml", "fromXml"];
 /// Checks `connection` and adds a hint how to write it into `ioxide.toml`.
 pub(super) fn connection(
     connection: &ConnectDef,
-    words: &Vocabulary,
+    vocabulary: &Vocabulary,
     interface: &ProcessInterface,
     pool: &TermPool,
     sink: &mut FindingSink,
@@ -34,7 +34,7 @@ pub(super) fn connection(
             continue;
         }
         let sorts = interface.channels[&codec.channel.text].clone();
-        CodecCheck { words, pool: &mut pool, sink }.check(codec, &sorts);
+        CodecCheck { words: vocabulary, pool: &mut pool, sink }.check(codec, &sorts);
     }
     sink.push(hint(connection, interface));
 }
@@ -81,7 +81,7 @@ impl CodecCheck<'_> {
         }
         for &(offered, sort) in to {
             match offered {
-                OfferedValue::Give(value) => self.given(value, sort, &scope),
+                OfferedValue::Give(value) => self.check_sent(value, sort, &scope),
                 OfferedValue::Take(var) => {
                     let message = "a value is given here with `!`";
                     self.sink.error(|| Diagnostic::new(Code::TxsSyntax, var.name.span, message));
@@ -91,9 +91,9 @@ impl CodecCheck<'_> {
     }
 
     /// Checks a value that is sent; functions between values and texts are left to `ioxide.toml`.
-    fn given(&mut self, value: &TxsExpr, sort: Sort, scope: &Scope) {
+    fn check_sent(&mut self, value: &TxsExpr, sort: Sort, scope: &Scope) {
         let mut applied = BTreeSet::new();
-        super::typing::applied(value, &mut applied);
+        super::typing::collect_applied(value, &mut applied);
         let is_text = |(name, _): &(String, usize)| WRITERS.contains(&name.as_str());
         let mut muted = FindingSink::default();
         let sink = if applied.iter().any(is_text) { &mut muted } else { &mut *self.sink };

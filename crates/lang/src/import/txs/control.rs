@@ -90,7 +90,7 @@ impl Channels {
     }
 
     /// Returns the channel of communications on all of `plain` at once: one message, with the fields of all.
-    pub(super) fn joined(&mut self, plain: &BTreeSet<ChannelId>) -> ChannelId {
+    pub(super) fn joint_channel(&mut self, plain: &BTreeSet<ChannelId>) -> ChannelId {
         if let Some(&only) = plain.first()
             && plain.len() == 1
         {
@@ -143,7 +143,7 @@ impl Sharing {
 
     /// Returns the channels of a step that both sides take together, one on `left` and the other on `right`: they agree
     /// on the shared channels, and each adds its own. `None` if they do not synchronise.
-    pub(super) fn met(
+    pub(super) fn shared_channels(
         &self,
         left: &BTreeSet<ChannelId>,
         right: &BTreeSet<ChannelId>,
@@ -214,12 +214,12 @@ pub(super) struct Stepper<'a> {
 impl<'a> Stepper<'a> {
     /// Makes a stepper for part number `part`, whose terms are in `pool`.
     pub(super) fn new(
-        meant: &TxsMeaning<'a>,
+        meaning: &TxsMeaning<'a>,
         channels: &'a mut Channels,
         part: usize,
         pool: TermPool,
     ) -> Self {
-        let TxsMeaning { spec, words, interface, .. } = *meant;
+        let TxsMeaning { spec, words, interface, .. } = *meaning;
         let (fields, exit_fields) = (BTreeMap::new(), BTreeMap::new());
         let (partly_hidden, nesting, called) = (None, 0, None);
         Self {
@@ -268,7 +268,10 @@ impl<'a> Stepper<'a> {
     }
 
     /// Types an expression. The text was checked before, so an error now is due to values that grow too large.
-    fn typed<T>(&mut self, look: impl FnOnce(&mut Typing<'_>) -> Result<T, Reported>) -> Result<T, NoPart> {
+    fn type_expression<T>(
+        &mut self,
+        look: impl FnOnce(&mut Typing<'_>) -> Result<T, Reported>,
+    ) -> Result<T, NoPart> {
         let mut sink = FindingSink::default();
         let found = look(&mut Typing { words: self.words, pool: &mut self.pool, sink: &mut sink });
         found.map_err(|_| NoPart::Wrong(sink.finish()))
@@ -282,7 +285,11 @@ impl<'a> Stepper<'a> {
 
     /// Returns `control` with calls unfolded and compositions opened, down to the next actions. Conditions that are
     /// decided already, such as those of processes that start `n` others, are decided here.
-    pub(super) fn opened(&mut self, control: ControlState, path: &str) -> Result<ControlState, NoPart> {
+    pub(super) fn open_compositions(
+        &mut self,
+        control: ControlState,
+        path: &str,
+    ) -> Result<ControlState, NoPart> {
         self.deeper(|stepper| stepper.opened_once(control, path))
     }
 
@@ -301,21 +308,33 @@ impl<'a> Stepper<'a> {
         let (mut id, mut scope, mut wiring) = match control {
             ControlState::At(id, scope, wiring) => (id, scope, wiring),
             ControlState::Parallel(sharing, left, right) => {
-                let left = self.opened(*left, &under(path, 'l'))?;
-                let right = self.opened(*right, &under(path, 'r'))?;
+                let left = self.open_compositions(*left, &under(path, 'l'))?;
+                let right = self.open_compositions(*right, &under(path, 'r'))?;
                 return Ok(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
             }
             ControlState::Hide(channels, body) => {
-                return Ok(ControlState::Hide(channels, Box::new(self.opened(*body, &under(path, 'l'))?)));
+                return Ok(ControlState::Hide(
+                    channels,
+                    Box::new(self.open_compositions(*body, &under(path, 'l'))?),
+                ));
             }
             ControlState::Enable(left, right) => {
-                return Ok(ControlState::Enable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+                return Ok(ControlState::Enable(
+                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    right,
+                ));
             }
             ControlState::Disable(left, right) => {
-                return Ok(ControlState::Disable(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+                return Ok(ControlState::Disable(
+                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    right,
+                ));
             }
             ControlState::Interrupt(left, right) => {
-                return Ok(ControlState::Interrupt(Box::new(self.opened(*left, &under(path, 'l'))?), right));
+                return Ok(ControlState::Interrupt(
+                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    right,
+                ));
             }
             ControlState::Ended => return Ok(ControlState::Ended),
         };
@@ -323,10 +342,10 @@ impl<'a> Stepper<'a> {
             match &self.behaviour(id).kind {
                 BehaviourKind::Call { process, channels, args } => {
                     self.called = Some(self.behaviour(id).span);
-                    (id, scope, wiring) = self.unfolded(process, channels, args, &scope, &wiring)?;
+                    (id, scope, wiring) = self.unfold_call(process, channels, args, &scope, &wiring)?;
                 }
                 BehaviourKind::Guard(guard, next) => {
-                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    let guard = self.type_expression(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     match self.pool.as_value(guard).and_then(Value::as_bool) {
                         Some(true) => id = *next,
                         Some(false) => return Ok(ControlState::Ended),
@@ -365,7 +384,7 @@ impl<'a> Stepper<'a> {
             BehaviourKind::Interrupt(left, right) => ControlState::Interrupt(at(*left), at(*right)),
             _ => return Ok(ControlState::At(id, scope, wiring)),
         };
-        self.opened(control, path)
+        self.open_compositions(control, path)
     }
 
     fn channel_sorts(&self, names: &[Name]) -> Vec<Sort> {
@@ -373,7 +392,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Returns the body of a called process, with its parameters and channels in scope.
-    fn unfolded(
+    fn unfold_call(
         &mut self,
         process: &Name,
         channels: &[Name],
@@ -385,7 +404,7 @@ impl<'a> Stepper<'a> {
         let (process, signature) = (&self.spec.processes[at], &self.interface.signatures[at]);
         let mut inner = Scope::new();
         for ((param, &sort), arg) in process.params.iter().zip(&signature.params).zip(args) {
-            let value = self.typed(|typing| typing.check(arg, sort, scope))?;
+            let value = self.type_expression(|typing| typing.check(arg, sort, scope))?;
             inner.insert(param.name.text.clone(), value);
         }
         let formal = process.channels.iter().map(|channel| channel.name.text.clone());
@@ -423,7 +442,7 @@ impl<'a> Stepper<'a> {
                 steps.extend(self.first_steps(right, path)?);
                 Ok(steps)
             }
-            ControlState::Interrupt(left, right) => self.interrupted(left, right, path),
+            ControlState::Interrupt(left, right) => self.interrupt_steps(left, right, path),
         }
     }
 
@@ -444,7 +463,7 @@ impl<'a> Stepper<'a> {
     /// Returns the first steps of the behaviour behind `[>>` or `[><`.
     fn first_steps(&mut self, right: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
         let path = under(path, 'r');
-        let opened = self.opened(right.clone(), &path)?;
+        let opened = self.open_compositions(right.clone(), &path)?;
         self.steps(&opened, &path)
     }
 
@@ -460,7 +479,7 @@ impl<'a> Stepper<'a> {
         let mut steps = loop {
             match &self.behaviour(id).kind {
                 BehaviourKind::Guard(guard, next) => {
-                    let guard = self.typed(|typing| typing.check(guard, Sort::Bool, &scope))?;
+                    let guard = self.type_expression(|typing| typing.check(guard, Sort::Bool, &scope))?;
                     if self.pool.is_false(guard) {
                         return Ok(Vec::new());
                     }
@@ -468,7 +487,7 @@ impl<'a> Stepper<'a> {
                     id = *next;
                 }
                 BehaviourKind::Let(groups, next) => {
-                    scope = self.typed(|typing| typing.bind(groups, &scope))?;
+                    scope = self.type_expression(|typing| typing.bind(groups, &scope))?;
                     id = *next;
                 }
                 BehaviourKind::Prefix(offer, next) => {
@@ -477,8 +496,8 @@ impl<'a> Stepper<'a> {
                 BehaviourKind::Choice(all) => {
                     let mut steps = Vec::new();
                     for &one in all {
-                        let opened =
-                            self.opened(ControlState::At(one, scope.clone(), wiring.clone()), path)?;
+                        let opened = self
+                            .open_compositions(ControlState::At(one, scope.clone(), wiring.clone()), path)?;
                         steps.extend(self.steps(&opened, path)?);
                     }
                     break steps;
@@ -486,7 +505,7 @@ impl<'a> Stepper<'a> {
                 // `ACCEPT` is looked through by whoever enables it.
                 BehaviourKind::Stop | BehaviourKind::Accept(..) => break Vec::new(),
                 _ => {
-                    let opened = self.opened(ControlState::At(id, scope, wiring.clone()), path)?;
+                    let opened = self.open_compositions(ControlState::At(id, scope, wiring.clone()), path)?;
                     break self.steps(&opened, path)?;
                 }
             }
@@ -512,7 +531,7 @@ impl<'a> Stepper<'a> {
                     names.map(|name| wiring.get(&name.text).copied().ok_or(NoPart::Broken)).collect();
                 let plain = plain?;
                 let fields = plain.iter().flat_map(|&channel| self.fields(channel)).collect();
-                let channel = self.channels.joined(&plain.into_iter().collect());
+                let channel = self.channels.joint_channel(&plain.into_iter().collect());
                 (ControlAct::On(channel), fields)
             }
             OfferedOn::Exit => {
@@ -525,9 +544,9 @@ impl<'a> Stepper<'a> {
             OfferedOn::Internal => (ControlAct::Internal, Vec::new()),
             OfferedOn::Quiet => (ControlAct::Quiet, Vec::new()),
         };
-        let (inner, mut guards) = self.offered(&offer.values, &fields, scope)?;
+        let (inner, mut guards) = self.bind_offers(&offer.values, &fields, scope)?;
         if let Some(guard) = &offer.guard {
-            guards.push(self.typed(|typing| typing.check(guard, Sort::Bool, &inner))?);
+            guards.push(self.type_expression(|typing| typing.check(guard, Sort::Bool, &inner))?);
         }
         let guard = self.pool.and(guards);
         Ok(ControlStep { act, guard, next: ControlState::At(next, inner, wiring.clone()), span: offer.span })
@@ -542,7 +561,7 @@ impl<'a> Stepper<'a> {
                     *sort.ok_or(NoPart::Broken)?
                 }
                 OfferedValue::Give(value) => {
-                    let term = self.typed(|typing| typing.infer(value, None, scope))?;
+                    let term = self.type_expression(|typing| typing.infer(value, None, scope))?;
                     self.pool.sort(term).base()
                 }
             });
@@ -551,7 +570,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// Returns the scope with the names bound to received `fields`, and the facts that sent values equal theirs.
-    fn offered(
+    fn bind_offers(
         &mut self,
         offered: &[OfferedValue],
         fields: &[VarId],
@@ -564,7 +583,7 @@ impl<'a> Stepper<'a> {
             match one {
                 OfferedValue::Take(var) => drop(inner.insert(var.name.text.clone(), term)),
                 OfferedValue::Give(value) => {
-                    let value = self.typed(|typing| typing.check(value, sort, scope))?;
+                    let value = self.type_expression(|typing| typing.check(value, sort, scope))?;
                     guards.push(self.pool.eq(term, value));
                 }
             }
@@ -605,7 +624,7 @@ impl<'a> Stepper<'a> {
         }
         for one in &shared_lefts {
             for other in &shared_rights {
-                let Some(act) = self.met(sharing, &one.act, &other.act) else { continue };
+                let Some(act) = self.synchronise_acts(sharing, &one.act, &other.act) else { continue };
                 let guard = self.pool.and2(one.guard, other.guard);
                 steps.push(ControlStep {
                     act,
@@ -619,11 +638,17 @@ impl<'a> Stepper<'a> {
     }
 
     /// Returns the joint action of both sides of a composition; `None` if they do not synchronise.
-    fn met(&mut self, sharing: &Sharing, one: &ControlAct, other: &ControlAct) -> Option<ControlAct> {
+    fn synchronise_acts(
+        &mut self,
+        sharing: &Sharing,
+        one: &ControlAct,
+        other: &ControlAct,
+    ) -> Option<ControlAct> {
         match (one, other) {
             (ControlAct::On(left), ControlAct::On(right)) => {
-                let met = sharing.met(&self.channels.plain(*left), &self.channels.plain(*right))?;
-                Some(ControlAct::On(self.channels.joined(&met)))
+                let met =
+                    sharing.shared_channels(&self.channels.plain(*left), &self.channels.plain(*right))?;
+                Some(ControlAct::On(self.channels.joint_channel(&met)))
             }
             _ => (one == other).then(|| one.clone()),
         }
@@ -642,7 +667,7 @@ impl<'a> Stepper<'a> {
             && let BehaviourKind::Accept(offered, body) = &self.behaviour(*id).kind
         {
             let fields = self.exit_fields(sorts);
-            let (inner, guards) = self.offered(offered, &fields, scope)?;
+            let (inner, guards) = self.bind_offers(offered, &fields, scope)?;
             let guard = self.pool.and(guards.into_iter().chain([step.guard]));
             return Ok(ControlStep {
                 act,
@@ -654,7 +679,7 @@ impl<'a> Stepper<'a> {
         Ok(ControlStep { act, next: right.clone(), ..step })
     }
 
-    fn interrupted(
+    fn interrupt_steps(
         &mut self,
         left: &ControlState,
         right: &ControlState,

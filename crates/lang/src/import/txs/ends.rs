@@ -22,7 +22,12 @@ pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[Va
 /// Returns the position of an integer parameter that changes in a call of `function`, if every way through `body` has
 /// at most one call. As the nesting of calls is limited, evaluation of such a function gives up if it does not end, and
 /// costs little until then.
-pub(super) fn counted(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
+pub(super) fn counted_parameter(
+    pool: &TermPool,
+    body: Term,
+    function: FnId,
+    params: &[VarId],
+) -> Option<usize> {
     let inside = pool.subterms(&[body], |_| true);
     let mut most: BTreeMap<Term, usize> = BTreeMap::new();
     for &term in &inside {

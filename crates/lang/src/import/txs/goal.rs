@@ -22,13 +22,13 @@ use crate::sink::{FindingSink, Reported};
 
 /// Adds the goals of `purpose` to `model`.
 pub(super) fn add_goals(
-    meant: &TxsMeaning<'_>,
+    meaning: &TxsMeaning<'_>,
     purpose: &PurposeDef,
     model: &mut Model,
     sink: &mut FindingSink,
 ) {
     for goal in &purpose.goals {
-        if let Ok(observer) = observer(meant, purpose, goal, model, sink) {
+        if let Ok(observer) = observer(meaning, purpose, goal, model, sink) {
             let (name, _) = goal;
             model.sts.goals.push(Goal {
                 name: format!("{}.{}", purpose.name.text, name.text).into(),
@@ -42,16 +42,16 @@ pub(super) fn add_goals(
 }
 
 fn observer(
-    meant: &TxsMeaning<'_>,
+    meaning: &TxsMeaning<'_>,
     purpose: &PurposeDef,
     (name, body): &(Name, BehaviourId),
     model: &mut Model,
     sink: &mut FindingSink,
 ) -> Result<Observer, Reported> {
-    let mut outside = ModelOutside::new(meant.interface, &purpose.inputs, &purpose.outputs);
+    let mut outside = ModelOutside::new(meaning.interface, &purpose.inputs, &purpose.outputs);
     let start = ControlState::At(*body, Scope::new(), outside.wiring.clone());
     let kinds = outside.kinds.clone();
-    let stepper = Stepper::new(meant, &mut outside.channels, 0, meant.pool.clone());
+    let stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
     let built = match PartBuilder::new(stepper, &name.text, name.span, &kinds).build(start) {
         Ok(built) => built,
         Err(why) => return Err(why.report(name.span, sink)),
@@ -90,7 +90,7 @@ impl GoalSystem {
         self.is(switch.gate, &TxsPartMessage::Miss).then_some(ObserverTarget::Miss)
     }
 
-    fn seen(&self, switch: &Switch) -> Option<ObservedEvent> {
+    fn observed_event(&self, switch: &Switch) -> Option<ObservedEvent> {
         if self.is(switch.gate, &TxsPartMessage::Quiet) {
             return Some(ObservedEvent::Quiet);
         }
@@ -107,7 +107,8 @@ impl GoalSystem {
             let start = self.verdict(switch).is_some() && switch.source == sts.initial;
             let message = if start {
                 "a goal is not reached before anything was seen"
-            } else if switch.gate == Sts::TAU || self.verdict(switch).is_none() && self.seen(switch).is_none()
+            } else if switch.gate == Sts::TAU
+                || self.verdict(switch).is_none() && self.observed_event(switch).is_none()
             {
                 "a goal cannot take internal steps: it follows what is seen"
             } else {
@@ -169,7 +170,7 @@ impl GoalSystem {
         let switches: Vec<Switch> = self.built.model.sts.switches.iter().cloned().collect();
         let mut rules = Vec::new();
         for switch in &switches {
-            if let Some(on) = self.seen(switch) {
+            if let Some(on) = self.observed_event(switch) {
                 self.rules_for(switch, on, &switches, &mut rules);
             }
         }
@@ -226,7 +227,7 @@ fn is_impossible(pool: &TermPool, condition: Term) -> bool {
     let clash = |one: Term, other: Term| match (pool.node(one), pool.node(other)) {
         (TermNode::Is(a, x), TermNode::Is(b, y)) => x == y && a != b,
         (TermNode::Eq(..), TermNode::Eq(..)) => {
-            let (one, other) = (fixed(pool, one), fixed(pool, other));
+            let (one, other) = (equated_constant(pool, one), equated_constant(pool, other));
             one.zip(other).is_some_and(|((x, a), (y, b))| x == y && a != b)
         }
         _ => false,
@@ -236,7 +237,7 @@ fn is_impossible(pool: &TermPool, condition: Term) -> bool {
 }
 
 /// Returns the term and the constant of an equation between a term and a constant.
-fn fixed(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
+fn equated_constant(pool: &TermPool, equation: Term) -> Option<(Term, Term)> {
     let TermNode::Eq(a, b) = *pool.node(equation) else { return None };
     match (pool.as_value(a).is_some(), pool.as_value(b).is_some()) {
         (true, false) => Some((b, a)),

@@ -126,7 +126,7 @@ impl Scanner<'_> {
             return Some(Lexeme::Number(self.take_while(|c| c.is_ascii_digit())));
         }
         if first == '"' || first == '\'' {
-            return Some(self.quoted(first, sink));
+            return Some(self.read_quoted(first, sink));
         }
         let signs = SIGNS.iter().chain(&SEPARATORS);
         if let Some(sign) = signs.into_iter().find(|sign| self.rest().starts_with(**sign)) {
@@ -155,7 +155,7 @@ impl Scanner<'_> {
     }
 
     /// A text, with the escapes `\"`, `\\`, `\n`, `\t`, `\r`, or a regular expression, taken as it stands.
-    fn quoted(&mut self, quote: char, sink: &mut FindingSink) -> Lexeme {
+    fn read_quoted(&mut self, quote: char, sink: &mut FindingSink) -> Lexeme {
         let start = self.at;
         self.at += 1;
         let mut taken = String::new();

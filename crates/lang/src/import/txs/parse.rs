@@ -106,7 +106,7 @@ impl TxsReader<'_> {
 
     fn definition(&mut self) -> TxsRead<()> {
         self.owner = None;
-        let Lexeme::Word(word) = self.lexeme().clone() else { return self.expected("a definition") };
+        let Lexeme::Word(word) = self.lexeme().clone() else { return self.report_expected("a definition") };
         match word.as_str() {
             "TYPEDEF" => self.type_def(),
             "FUNCDEF" => self.func_def(),
@@ -120,7 +120,7 @@ impl TxsReader<'_> {
             "MAPPERDEF" => {
                 self.not_read("MAPPERDEF", "write what it maps into the model, or into `ioxide.toml`")
             }
-            _ => self.expected("a definition, such as `PROCDEF`"),
+            _ => self.report_expected("a definition, such as `PROCDEF`"),
         }
     }
 
@@ -192,11 +192,11 @@ impl TxsReader<'_> {
     }
 
     fn sign(&mut self, sign: &str) -> TxsRead<()> {
-        if self.eat(sign) { Ok(()) } else { self.expected(&format!("`{sign}`")) }
+        if self.eat(sign) { Ok(()) } else { self.report_expected(&format!("`{sign}`")) }
     }
 
     fn word(&mut self, word: &str) -> TxsRead<()> {
-        if self.eat_word(word) { Ok(()) } else { self.expected(&format!("`{word}`")) }
+        if self.eat_word(word) { Ok(()) } else { self.report_expected(&format!("`{word}`")) }
     }
 
     fn at_name(&self) -> bool {
@@ -210,24 +210,26 @@ impl TxsReader<'_> {
                 self.bump();
                 Ok(Name { text, span })
             }
-            _ => self.expected(what),
+            _ => self.report_expected(what),
         }
     }
 
     fn number(&mut self) -> TxsRead<String> {
-        let Lexeme::Number(text) = self.lexeme().clone() else { return self.expected("a number") };
+        let Lexeme::Number(text) = self.lexeme().clone() else { return self.report_expected("a number") };
         self.bump();
         Ok(text)
     }
 
     fn text(&mut self) -> TxsRead<String> {
-        let Lexeme::Text(text) = self.lexeme().clone() else { return self.expected("a text in quotes") };
+        let Lexeme::Text(text) = self.lexeme().clone() else {
+            return self.report_expected("a text in quotes");
+        };
         self.bump();
         Ok(text)
     }
 
     /// Reports that something else was expected here.
-    fn expected<T>(&mut self, what: &str) -> TxsRead<T> {
+    fn report_expected<T>(&mut self, what: &str) -> TxsRead<T> {
         let span = self.span();
         let found = match self.lexeme() {
             Lexeme::Word(word) => format!("`{word}`"),
@@ -521,10 +523,10 @@ impl TxsReader<'_> {
         let is_encode = self.at_word("ENCODE");
         self.bump();
         let channel = self.name("the name of a channel")?;
-        let message = self.offered()?;
+        let message = self.parse_offers()?;
         self.sign(if is_encode { "->" } else { "<-" })?;
         let span = self.span();
-        match <[_; 1]>::try_from(self.offered()?) {
+        match <[_; 1]>::try_from(self.parse_offers()?) {
             Ok([text]) => Ok(TxsCodec { is_encode, channel, message, text }),
             Err(_) => Err(self
                 .sink

@@ -105,9 +105,9 @@ impl<'a> PartBuilder<'a> {
 
     /// Builds the part that starts as `control`.
     pub(super) fn build(mut self, control: ControlState) -> Result<BuiltPart, NoPart> {
-        let start = self.stepper.opened(control, "")?;
+        let start = self.stepper.open_compositions(control, "")?;
         let mut values = Vec::new();
-        let start = self.settled(start, "", &mut values);
+        let start = self.store_names(start, "", &mut values);
         let name = self.place_name(&start);
         self.sts.locations[LocId::new(0)].name = self.unique(&name).into();
         self.places.insert(start.clone(), LocId::new(0));
@@ -130,10 +130,10 @@ impl<'a> PartBuilder<'a> {
                 return Err(NoPart::PartlyHidden(span));
             }
             let Some(gate) = self.gate(&step.act, step.span)? else { continue };
-            let next = self.stepper.opened(step.next, "")?;
+            let next = self.stepper.open_compositions(step.next, "")?;
             let mut update = Vec::new();
-            let next = self.settled(next, "", &mut update);
-            let guard = self.renamed(&step.act, step.guard, &mut update);
+            let next = self.store_names(next, "", &mut update);
+            let guard = self.rename_fields(&step.act, step.guard, &mut update);
             let pool = &mut self.stepper.pool;
             let after = live(&next);
             for &term in before.difference(&after) {
@@ -149,7 +149,7 @@ impl<'a> PartBuilder<'a> {
             }
             let label = format!("{}:{}", self.sts.locations[place].name, self.sts.gates[gate].name);
             self.sts.switches.push(Switch {
-                label: numbered(&mut self.labels, &label).into(),
+                label: number_name(&mut self.labels, &label).into(),
                 source: place,
                 gate,
                 guard,
@@ -168,7 +168,7 @@ impl<'a> PartBuilder<'a> {
 
     /// Rewrites the guard and update of a step on several channels at once over the fields of the joint message;
     /// returns the guard.
-    fn renamed(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
+    fn rename_fields(&mut self, act: &ControlAct, guard: Term, update: &mut [(VarId, Term)]) -> Term {
         let (ControlAct::On(channel) | ControlAct::Hidden(channel)) = act else { return guard };
         if self.stepper.channels.all[*channel].joins.is_empty() {
             return guard;
@@ -196,14 +196,14 @@ impl<'a> PartBuilder<'a> {
 
     /// Returns `control` with the term of every name stored in a variable of its path; the new values of the variables
     /// are added to `update`.
-    fn settled(
+    fn store_names(
         &mut self,
         control: ControlState,
         path: &str,
         update: &mut Vec<(VarId, Term)>,
     ) -> ControlState {
         let mut inner = |builder: &mut Self, control: Box<ControlState>, side: char| {
-            Box::new(builder.settled(*control, &under(path, side), update))
+            Box::new(builder.store_names(*control, &under(path, side), update))
         };
         match control {
             ControlState::Ended => ControlState::Ended,
@@ -322,7 +322,7 @@ impl<'a> PartBuilder<'a> {
     }
 
     fn unique(&mut self, name: &str) -> String {
-        numbered(&mut self.names, name)
+        number_name(&mut self.names, name)
     }
 }
 
@@ -335,7 +335,7 @@ pub(super) fn kind_of(plain: &BTreeSet<ChannelId>, kinds: &[(ChannelId, GateKind
 }
 
 /// Returns `name` the first time, `name.2` the second.
-fn numbered(known: &mut BTreeMap<String, usize>, name: &str) -> String {
+fn number_name(known: &mut BTreeMap<String, usize>, name: &str) -> String {
     let n = known.entry(name.to_owned()).or_insert(0);
     *n += 1;
     if *n == 1 { name.to_owned() } else { format!("{name}.{n}") }

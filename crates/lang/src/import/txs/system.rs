@@ -67,17 +67,17 @@ enum CompositionTree {
 
 /// Builds the system of `model`.
 pub(super) fn system(
-    meant: &TxsMeaning<'_>,
+    meaning: &TxsMeaning<'_>,
     model: &ModelDef,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let mut outside = ModelOutside::new(meant.interface, &model.inputs, &model.outputs);
+    let mut outside = ModelOutside::new(meaning.interface, &model.inputs, &model.outputs);
     let span = model.name.span;
-    let (tree, leaves, pool) = taken_apart(meant, model, &mut outside, sink)?;
-    let names = part_names(meant.spec, &model.name.text, &leaves);
+    let (tree, leaves, pool) = taken_apart(meaning, model, &mut outside, sink)?;
+    let names = part_names(meaning.spec, &model.name.text, &leaves);
     let mut parts = Vec::with_capacity(leaves.len());
     for (at, (leaf, (name, _))) in leaves.into_iter().zip(&names).enumerate() {
-        let stepper = Stepper::new(meant, &mut outside.channels, at + 1, pool.clone());
+        let stepper = Stepper::new(meaning, &mut outside.channels, at + 1, pool.clone());
         let name = if names.len() == 1 { &model.name.text } else { name };
         match PartBuilder::new(stepper, name, span, &outside.kinds).build(leaf) {
             Ok(part) => parts.push(part),
@@ -91,15 +91,15 @@ pub(super) fn system(
             .keys()
             .any(|said| matches!(said, TxsPartMessage::Hidden(_) | TxsPartMessage::Enabling(_)))
     {
-        return listed(model, part.model.clone(), sink);
+        return check_listed(model, part.model.clone(), sink);
     }
     let mut composing = PartComposer { outside: &mut outside, parts: &parts, names: &names, span };
     let system = composing.compose(&tree, &model.name, sink)?;
-    listed(model, system, sink)
+    check_listed(model, system, sink)
 }
 
 /// Returns the system if `SYNC` lists all its communications, or is not written.
-fn listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Model, Reported> {
+fn check_listed(model: &ModelDef, system: Model, sink: &mut FindingSink) -> Result<Model, Reported> {
     let Some(sync) = &model.sync else { return Ok(system) };
     let known: Vec<&Name> = model.inputs.iter().chain(&model.outputs).collect();
     if let Some(name) = sync.iter().flatten().find(|name| !known.iter().any(|other| other.text == name.text))
@@ -148,14 +148,14 @@ fn no_goals(parts: &[BuiltPart], sink: &mut FindingSink) -> Result<(), Reported>
 
 /// Returns the outermost compositions, the behaviours below them, and the pool of their terms.
 fn taken_apart(
-    meant: &TxsMeaning<'_>,
+    meaning: &TxsMeaning<'_>,
     model: &ModelDef,
     outside: &mut ModelOutside,
     sink: &mut FindingSink,
 ) -> Result<(CompositionTree, Vec<ControlState>, TermPool), Reported> {
-    let mut stepper = Stepper::new(meant, &mut outside.channels, 0, meant.pool.clone());
+    let mut stepper = Stepper::new(meaning, &mut outside.channels, 0, meaning.pool.clone());
     let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
-    let opened = stepper.opened(start, "").map_err(|why| why.report(model.name.span, sink))?;
+    let opened = stepper.open_compositions(start, "").map_err(|why| why.report(model.name.span, sink))?;
     let mut leaves = Vec::new();
     let tree = tree(opened, &mut leaves);
     Ok((tree, leaves, stepper.pool))
@@ -275,7 +275,7 @@ impl PartComposer<'_> {
     /// Variables for the values on `channel`.
     fn fields(&self, composer: &mut Composer, channel: ChannelId) -> Vec<VarId> {
         let sorts = self.outside.channels.all[channel].sorts.clone();
-        self.shared(composer, &sorts, &self.outside.channels.field_names(channel))
+        self.shared_fields(composer, &sorts, &self.outside.channels.field_names(channel))
     }
 
     /// The message on `channel`.
@@ -295,7 +295,7 @@ impl PartComposer<'_> {
         first.map_or(self.span, |switch| switch.span)
     }
 
-    fn shared(&self, composer: &mut Composer, sorts: &[Sort], names: &[String]) -> Vec<VarId> {
+    fn shared_fields(&self, composer: &mut Composer, sorts: &[Sort], names: &[String]) -> Vec<VarId> {
         let from = &self.parts[0].model.pool;
         let mut fields = Vec::with_capacity(sorts.len());
         for (&sort, name) in sorts.iter().zip(names) {
@@ -406,10 +406,11 @@ impl PartComposer<'_> {
         seen.extend(others);
         for one in &lefts {
             for other in &rights {
-                let met = sharing.met(&channels.plain(one.channel), &channels.plain(other.channel));
+                let met =
+                    sharing.shared_channels(&channels.plain(one.channel), &channels.plain(other.channel));
                 let Some(met) = met else { continue };
                 let members = one.members.iter().chain(&other.members).copied().collect();
-                seen.push(ChannelGroup { channel: channels.joined(&met), members });
+                seen.push(ChannelGroup { channel: channels.joint_channel(&met), members });
             }
             if seen.len() > MAX_GROUPS {
                 let message =
@@ -457,7 +458,7 @@ impl PartComposer<'_> {
                 TxsPartMessage::Hidden(channel) => self.fields(composer, *channel),
                 TxsPartMessage::Enabling(sorts) => {
                     let names: Vec<String> = (0..sorts.len()).map(field_name).collect();
-                    self.shared(composer, sorts, &names)
+                    self.shared_fields(composer, sorts, &names)
                 }
                 _ => continue,
             };

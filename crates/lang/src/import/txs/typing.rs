@@ -59,7 +59,7 @@ impl Typing<'_> {
         want: Option<Sort>,
         scope: &Scope,
     ) -> Result<Term, Reported> {
-        let term = self.untested(formula, want, scope)?;
+        let term = self.type_formula(formula, want, scope)?;
         if typeck::is_sane(self.pool, term) {
             return Ok(term);
         }
@@ -68,7 +68,12 @@ impl Typing<'_> {
             .error(|| Diagnostic::new(Code::TooLarge, formula.span, "this expression becomes too large")))
     }
 
-    fn untested(&mut self, formula: &TxsExpr, want: Option<Sort>, scope: &Scope) -> Result<Term, Reported> {
+    fn type_formula(
+        &mut self,
+        formula: &TxsExpr,
+        want: Option<Sort>,
+        scope: &Scope,
+    ) -> Result<Term, Reported> {
         match &formula.kind {
             FormulaKind::Number(text) => match text.parse() {
                 Ok(n) => Ok(self.pool.value(Value::Int(n))),
@@ -421,23 +426,23 @@ fn by_ctor(
 }
 
 /// Adds the functions that `formula` applies, each with its number of arguments.
-pub(super) fn applied(formula: &TxsExpr, found: &mut BTreeSet<(String, usize)>) {
+pub(super) fn collect_applied(formula: &TxsExpr, found: &mut BTreeSet<(String, usize)>) {
     match &formula.kind {
         FormulaKind::Number(_) | FormulaKind::Text(_) | FormulaKind::Regex(_) => {}
         FormulaKind::Bool(_) | FormulaKind::Unset(_) => {}
         FormulaKind::Apply(name, args) => {
             found.insert((name.text.clone(), args.len()));
-            args.iter().for_each(|arg| applied(arg, found));
+            args.iter().for_each(|arg| collect_applied(arg, found));
         }
-        FormulaKind::Minus(inner) | FormulaKind::Typed(inner, _) => applied(inner, found),
+        FormulaKind::Minus(inner) | FormulaKind::Typed(inner, _) => collect_applied(inner, found),
         FormulaKind::Chain(first, rest) => {
-            applied(first, found);
-            rest.iter().for_each(|(_, next)| applied(next, found));
+            collect_applied(first, found);
+            rest.iter().for_each(|(_, next)| collect_applied(next, found));
         }
-        FormulaKind::If(parts) => parts.iter().for_each(|part| applied(part, found)),
+        FormulaKind::If(parts) => parts.iter().for_each(|part| collect_applied(part, found)),
         FormulaKind::Let(groups, body) => {
-            groups.iter().flatten().for_each(|binding| applied(&binding.value, found));
-            applied(body, found);
+            groups.iter().flatten().for_each(|binding| collect_applied(&binding.value, found));
+            collect_applied(body, found);
         }
     }
 }

@@ -85,14 +85,14 @@ pub(super) fn vocabulary(
     sink: &mut FindingSink,
 ) -> (Vocabulary, TermPool) {
     let mut pool = TermPool::new();
-    let mut words = Vocabulary::default();
+    let mut vocabulary = Vocabulary::default();
     for (name, sort) in [("Int", Sort::Int), ("Bool", Sort::Bool), ("String", Sort::Str)] {
-        words.sorts.insert(name.into(), sort);
+        vocabulary.sorts.insert(name.into(), sort);
     }
-    words.library();
-    words.types(&spec.types, &mut pool, sink);
-    words.functions(&spec.functions, options, &mut pool, sink);
-    (words, pool)
+    vocabulary.library();
+    vocabulary.types(&spec.types, &mut pool, sink);
+    vocabulary.functions(&spec.functions, options, &mut pool, sink);
+    (vocabulary, pool)
 }
 
 impl Vocabulary {
@@ -290,7 +290,7 @@ impl Vocabulary {
     /// Returns the functions of the text that `def` may call, by name and number of arguments.
     fn called_by(&self, def: &FuncDef) -> BTreeSet<usize> {
         let mut applied = BTreeSet::new();
-        super::typing::applied(&def.body, &mut applied);
+        super::typing::collect_applied(&def.body, &mut applied);
         let mut found = BTreeSet::new();
         for (name, n_args) in applied {
             for callable in self.callables.get(&name).into_iter().flatten() {
@@ -350,7 +350,7 @@ impl Vocabulary {
         if !ends::is_called(pool, body, id) {
             return FunctionMeaning::Plain(vars, body);
         }
-        let counted = || ends::counted(pool, body, id, &vars);
+        let counted = || ends::counted_parameter(pool, body, id, &vars);
         match ends::descends(pool, body, id, &vars).or_else(counted) {
             Some(position) => {
                 pool.define_function(id, body, position);

@@ -34,7 +34,7 @@ struct CheckedCondition {
 
 impl CheckedCondition {
     /// The steps of a path on which it holds.
-    fn taken(self) -> [PathStep; 3] {
+    fn steps_if_true(self) -> [PathStep; 3] {
         [PathStep::Require(self.holds), PathStep::Fit(self.fits), PathStep::Assign(self.named, self.place)]
     }
 }
@@ -80,7 +80,7 @@ impl<'a> Lowering<'a, '_> {
                 Ok(vec![PathStep::Choose(ways.into_iter().collect::<Result<_, _>>()?, place)])
             }
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
-            StatementKind::Local(local) => self.declared(local, message, place),
+            StatementKind::Local(local) => self.declare_local(local, message, place),
             StatementKind::For(name, range, body) => {
                 let over = self.range(range, message);
                 let scope = self.scope();
@@ -101,10 +101,10 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<ActionBranch, Reported> {
         let name = branch.name.as_ref().map(|name| name.text.clone());
         let scope = self.scope();
-        let asked = branch.when.as_ref().map(|when| self.asked(when, message)).transpose();
+        let asked = branch.when.as_ref().map(|when| self.check_condition(when, message)).transpose();
         let body = self.block(&branch.body, message);
         self.leave(scope);
-        let taken = asked?.map(CheckedCondition::taken);
+        let taken = asked?.map(CheckedCondition::steps_if_true);
         Ok(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Lowering<'a, '_> {
         let mut complete = Ok(());
         for (condition, body) in arms {
             let scope = self.scope();
-            let asked = self.asked(condition, message);
+            let asked = self.check_condition(condition, message);
             let body = self.block(body, message);
             self.leave(scope);
             let (asked, body) = match asked.and_then(|asked| Ok((asked, body?))) {
@@ -131,7 +131,7 @@ impl<'a> Lowering<'a, '_> {
                 }
             };
             let (fails, fits) = (self.cx.pool.not(asked.holds), asked.fits);
-            let steps = not_yet.iter().cloned().chain(asked.taken()).chain(body).collect();
+            let steps = not_yet.iter().cloned().chain(asked.steps_if_true()).chain(body).collect();
             ways.push(ActionBranch { name: None, steps });
             not_yet.extend([PathStep::Require(fails), PathStep::Fit(fits)]);
         }
@@ -144,7 +144,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Checks a condition; the names of its patterns stay bound.
-    fn asked(
+    fn check_condition(
         &mut self,
         condition: &'a Condition,
         message: ParamScope<'_>,
@@ -180,7 +180,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// `let x = e` or `var x := e`.
-    fn declared(
+    fn declare_local(
         &mut self,
         local: &'a BlockName,
         message: ParamScope<'_>,

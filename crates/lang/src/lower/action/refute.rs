@@ -29,7 +29,7 @@ pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>
 }
 
 /// Returns `conditions` without bounds that follow from the others or from the sort of the term.
-pub(super) fn tightened(pool: &TermPool, conditions: &[Term], others: &[Term]) -> Vec<Term> {
+pub(super) fn tighten(pool: &TermPool, conditions: &[Term], others: &[Term]) -> Vec<Term> {
     let mut known = KnownFacts { pool, about: FxHashMap::default() };
     let parts = |conditions: &[Term]| -> Vec<Term> {
         conditions.iter().flat_map(|condition| pool.conjuncts(*condition)).collect()
@@ -90,7 +90,7 @@ impl KnownFacts<'_> {
                 (Some(value), None) => self.equals(b, value.clone()),
                 _ => true,
             },
-            _ => self.limit_of(part).is_none_or(|limit| self.bounded(limit)),
+            _ => self.limit_of(part).is_none_or(|limit| self.assume_limit(limit)),
         }
     }
 
@@ -137,7 +137,7 @@ impl KnownFacts<'_> {
     }
 
     /// Assumes a limit; returns whether the limits leave a number.
-    fn bounded(&mut self, ConstantLimit { term, limit, side }: ConstantLimit) -> bool {
+    fn assume_limit(&mut self, ConstantLimit { term, limit, side }: ConstantLimit) -> bool {
         let about = self.of(term);
         match side {
             LimitSide::Below => about.lo = about.lo.take().max(Some(limit)),

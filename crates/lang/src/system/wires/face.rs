@@ -121,7 +121,7 @@ impl SystemWiring<'_> {
             if self.is_exposed_alone(end) { None } else { self.index_field(&instance.family, &names) };
         let sort = |at| self.composer.field_sort(self.part(end.0), end.1, at);
         let fields = names.into_iter().enumerate().map(|(at, name)| (name, sort(at))).collect();
-        let place = self.exposed(end).map_or(instance.span, |name| name.span);
+        let place = self.exposed_name(end).map_or(instance.span, |name| name.span);
         MessageShape { index, fields, place }
     }
 
@@ -129,7 +129,7 @@ impl SystemWiring<'_> {
     fn face_name(&self, end: WireEnd) -> String {
         let instance = &self.instances[end.0];
         let own = || format!("{}.{}", instance.family, instance.model.sts.gates[end.1].name);
-        self.exposed(end).map_or_else(own, |name| name.text.clone())
+        self.exposed_name(end).map_or_else(own, |name| name.text.clone())
     }
 
     /// Returns the message of the system that stands for a message of a part, made at first use.

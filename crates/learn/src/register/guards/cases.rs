@@ -7,7 +7,7 @@
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
-use super::{GuardComparison, GuardedBranch, GuardedTold, Operand, ValueRelation};
+use super::{GuardComparison, GuardedAnswerValue, GuardedBranch, Operand, ValueRelation};
 use crate::register::place::{Theory, ValuePoint};
 
 /// A place in a result: the operands that have the value, or a literal.
@@ -194,9 +194,9 @@ fn build_branch(gate: InputId, guard: &[GuardComparison], result: &CaseResult) -
     let operand = |choice: &ResultPlace| match choice {
         // What stays at hand longest: constants, registers, fields.
         ResultPlace::Operands(operands) => {
-            operands.last().map_or(GuardedTold::Literal(0), |&it| GuardedTold::Operand(it))
+            operands.last().map_or(GuardedAnswerValue::Literal(0), |&it| GuardedAnswerValue::Operand(it))
         }
-        ResultPlace::Literal(value) => GuardedTold::Literal(*value),
+        ResultPlace::Literal(value) => GuardedAnswerValue::Literal(*value),
     };
     let register = |(number, choice): (usize, &ResultPlace)| match choice {
         // A register that can stay as it is does.

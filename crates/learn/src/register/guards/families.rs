@@ -9,7 +9,7 @@ use ioxide_model::index::Idx;
 
 use super::cases::{CaseResult, ComparisonCase, ResultPlace, build_branches};
 use super::{GuardedBranch, GuardedLocation, GuardedMachine, Operand};
-use crate::register::machine::{LocationId, RegisterMachine, ToldValue};
+use crate::register::machine::{AnswerField, LocationId, RegisterMachine};
 use crate::register::place::{ValuePlace, ValuePoint, ValueRegion};
 
 /// Locations above which nothing is put together: all pairs are tried. Chosen by feel.
@@ -42,7 +42,7 @@ struct LocationFamily {
 
 /// `machine` with guards, and with as few locations as saves transitions.
 #[must_use]
-pub fn guarded(machine: &RegisterMachine) -> GuardedMachine {
+pub fn guard_machine(machine: &RegisterMachine) -> GuardedMachine {
     let patterns = sample_registers(machine);
     let alone = |(location, it): (LocationId, &super::super::machine::RegisterLocation)| LocationFamily {
         n_registers: it.n_registers,
@@ -190,9 +190,9 @@ impl FamilyMaker<'_> {
             let equal = values.iter().filter(|(_, it)| *it == value).map(|(operand, _)| *operand);
             ResultPlace::Operands(equal.collect())
         };
-        let tell = |told: &ToldValue| match *told {
-            ToldValue::Source(source) => choice(known[source]),
-            ToldValue::Literal(literal) => ResultPlace::Literal(literal),
+        let tell = |told: &AnswerField| match *told {
+            AnswerField::Source(source) => choice(known[source]),
+            AnswerField::Literal(literal) => ResultPlace::Literal(literal),
         };
         let is_it = |other: &FamilyMember| other.location == step.target;
         let target = families.iter().position(|family| family.members.iter().any(is_it))?;

@@ -96,7 +96,7 @@ impl Slots<'_> {
         at: usize,
         fields: &[VarId],
     ) -> Vec<PartSwitch> {
-        let gate = CarriedMessage::accepted(at);
+        let gate = CarriedMessage::accept_gate(at);
         let mut switches = Vec::new();
         for slot in 0..self.slots.len() {
             let pool = &mut composer.pool;
@@ -157,7 +157,7 @@ impl Slots<'_> {
         at: usize,
         fields: &[VarId],
     ) -> Vec<PartSwitch> {
-        let gate = CarriedMessage::delivered(at);
+        let gate = CarriedMessage::deliver_gate(at);
         let mut switches = Vec::new();
         for slot in 0..self.slots.len() {
             let mut facts = self.packet_facts(composer, slot, at, fields);

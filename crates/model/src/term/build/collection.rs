@@ -327,7 +327,7 @@ impl TermPool {
             TermOp::Sorted => return self.sorted_list(sort, entries.to_vec()),
             TermOp::Keys | TermOp::Values => return self.members_in_order(op, sort, entries),
             TermOp::Any => self.any_entry(entries, args[1]),
-            TermOp::Collect(into) => self.collected(into, entries, args[1], args[2]),
+            TermOp::Collect(into) => self.collect_entries(into, entries, args[1], args[2]),
             _ => return None,
         })
     }
@@ -537,23 +537,29 @@ impl TermPool {
     fn any_entry(&mut self, entries: &[CollectionEntry], lambda: Term) -> Term {
         let mut parts = Vec::with_capacity(entries.len());
         for entry in entries {
-            let holds = self.applied(lambda, entry.member);
+            let holds = self.apply_lambda(lambda, entry.member);
             parts.push(self.and([entry.there, holds]));
         }
         self.or(parts)
     }
 
-    fn collected(&mut self, into: CollectionId, entries: &[CollectionEntry], keep: Term, item: Term) -> Term {
+    fn collect_entries(
+        &mut self,
+        into: CollectionId,
+        entries: &[CollectionEntry],
+        keep: Term,
+        item: Term,
+    ) -> Term {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
-            let (keep, item) = (self.applied(keep, entry.member), self.applied(item, entry.member));
+            let (keep, item) = (self.apply_lambda(keep, entry.member), self.apply_lambda(item, entry.member));
             found.push(CollectionEntry { there: self.and([entry.there, keep]), member: item, item });
         }
         self.made_of_entries(Sort::Collection(into), found)
     }
 
     /// The body of `lambda` with `arg` for its variable.
-    fn applied(&mut self, lambda: Term, arg: Term) -> Term {
+    fn apply_lambda(&mut self, lambda: Term, arg: Term) -> Term {
         let (var, body) = self.lambda_parts(lambda);
         self.substitute(body, &Substitution::from_iter([(var, arg)]))
     }

@@ -126,8 +126,10 @@ impl TermPool {
     /// `exists x: t == some(x) && b` is `exists x: t is some && t.value == x && b`, which fixes `x`.
     fn exists_construct(&mut self, vars: &[VarId], body: Term) -> Option<Term> {
         let mut conjuncts = self.conjuncts(body);
-        let (at, opened) =
-            conjuncts.iter().enumerate().find_map(|(at, &part)| Some((at, self.opened(vars, part)?)))?;
+        let (at, opened) = conjuncts
+            .iter()
+            .enumerate()
+            .find_map(|(at, &part)| Some((at, self.open_equation(vars, part)?)))?;
         conjuncts[at] = opened;
         let body = self.and(conjuncts);
         Some(self.exists(vars, body))
@@ -135,7 +137,7 @@ impl TermPool {
 
     /// The equation `t == C(a, b)` as a test and equations of the fields, if `t` does not mention `vars`
     /// and the fields do.
-    fn opened(&mut self, vars: &[VarId], conjunct: Term) -> Option<Term> {
+    fn open_equation(&mut self, vars: &[VarId], conjunct: Term) -> Option<Term> {
         let TermNode::Eq(a, b) = *self.node(conjunct) else { return None };
         let mentions = |pool: &Self, term| pool.free_vars(term).iter().any(|var| vars.contains(var));
         let (whole, made) = if mentions(self, a) { (b, a) } else { (a, b) };

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::super::op::bounded;
+use super::super::op::check_length;
 use super::{EvalError, bearable, plus, times, with_bearable_parts};
 use crate::sort::Sort;
 use crate::term::{Term, TermNode, TermOp, TermPool};
@@ -233,7 +233,7 @@ impl TermPool {
                 {
                     let item = self.quick(item, values, budget)?.into_owned();
                     let more = a.as_collection().expect("a collection").and(item);
-                    return bounded(more).map_err(QuickGivenUp::Failed);
+                    return check_length(more).map_err(QuickGivenUp::Failed);
                 }
                 self.apply_op(op, &[&*a, &*self.quick(b, values, budget)?], sort)
             }

@@ -74,7 +74,7 @@ fn frames_end_where_they_should() {
         check(b"abcdef", Framing::Fixed(2), &["ab", "cd", "ef"], true);
         check(b"abcde", Framing::Fixed(2), &["ab", "cd"], false);
         let counted = |at, word, counts| {
-            let number = NumberLayout::named(word, Endian::Big).unwrap();
+            let number = NumberLayout::from_word(word, Endian::Big).unwrap();
             Framing::Counted(LengthField { at, number, counts })
         };
         check(b"a\x02bcd\0e", counted(1, "u8", LengthUnit::Rest), &["a\x02bc", "d\0"], false);
@@ -84,8 +84,8 @@ fn frames_end_where_they_should() {
         check(b"a\x01b", counted(1, "varint", LengthUnit::Rest), &["a\x01b"], true);
         check(&[0xff; 12], counted(0, "varint", LengthUnit::Rest), &[], false);
     }
-    assert_eq!(framed(&Framing::Length(2), "ab"), Ok(b"\0\x02ab".to_vec()));
-    assert!(framed(&Framing::Length(1), &"x".repeat(256)).is_err());
+    assert_eq!(write_frame(&Framing::Length(2), "ab"), Ok(b"\0\x02ab".to_vec()));
+    assert!(write_frame(&Framing::Length(1), &"x".repeat(256)).is_err());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn joined(script: impl ByteSource + 'static, interrupt: Interrupt) -> Frames {
     let model = crate::samples::model("model M { state a {} }");
     let joining = TextCodec::new(&text, &model).unwrap().joining();
     let limits = MessageLimits { total: Duration::from_millis(30), ..GENEROUS };
-    Frames::new(script, Framing::Line, limits, interrupt).joined(joining)
+    Frames::new(script, Framing::Line, limits, interrupt).with_joining(joining)
 }
 
 /// Says `more` every time, and nothing in between.
@@ -255,7 +255,7 @@ fn counted_bytes_may_hold_anything() {
     for size in 1..9 {
         let read = |bytes: &[u8]| {
             let frames = frames(bytes, Framing::Line, size, true);
-            all(frames.joined(joining.clone()))
+            all(frames.with_joining(joining.clone()))
         };
         let (found, error) = read(b"$4\r\na\r\nb\r\n+OK\r\n$0\r\n\r\n");
         assert_eq!(found, ["$4\na\r\nb", "+OK", "$0\n"]);
@@ -304,7 +304,7 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60), at in 0usize..4, size in 1usize..9) {
-        let number = |word| NumberLayout::named(word, Endian::Little).unwrap();
+        let number = |word| NumberLayout::from_word(word, Endian::Little).unwrap();
         for framing in [
             Framing::Line,
             Framing::Length(2),
@@ -322,14 +322,17 @@ proptest! {
 #[test]
 fn inputs_get_the_mark_that_ends_a_message() {
     let mark = Framing::Delimiter("<>".into());
-    assert_eq!(Framing::Line.ended("PING", None), "PING\n");
+    assert_eq!(Framing::Line.append_end_mark("PING", None), "PING\n");
     for ended in ["PING\n", "PING\r\n", "a\nb\n"] {
-        assert_eq!(Framing::Line.ended(ended, None), ended);
+        assert_eq!(Framing::Line.append_end_mark(ended, None), ended);
     }
-    assert_eq!(Framing::Line.ended("PING", Some("\r\n")), "PING\r\n");
-    assert_eq!(Framing::Line.ended("PING", Some("")), "PING");
-    assert_eq!((mark.ended("a", None), mark.ended("a<>", None)), ("a<>".into(), "a<>".into()));
-    assert_eq!(Framing::Length(4).ended("PING", None), "PING");
+    assert_eq!(Framing::Line.append_end_mark("PING", Some("\r\n")), "PING\r\n");
+    assert_eq!(Framing::Line.append_end_mark("PING", Some("")), "PING");
+    assert_eq!(
+        (mark.append_end_mark("a", None), mark.append_end_mark("a<>", None)),
+        ("a<>".into(), "a<>".into())
+    );
+    assert_eq!(Framing::Length(4).append_end_mark("PING", None), "PING");
 }
 
 #[test]

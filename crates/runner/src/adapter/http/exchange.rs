@@ -48,7 +48,9 @@ impl IdleConnection {
         let mut bytes = Vec::new();
         match self.reader.as_mut().map(|reader| reader.read(&mut bytes, Duration::ZERO)) {
             Some(Ok(ReadResult::Nothing)) => ConnectionState::Open(self),
-            Some(Ok(ReadResult::Some(_))) => ConnectionState::Speaks(PendingRequest::unasked(self, bytes)),
+            Some(Ok(ReadResult::Some(_))) => {
+                ConnectionState::Speaks(PendingRequest::for_unasked(self, bytes))
+            }
             Some(Ok(ReadResult::End) | Err(_)) | None => ConnectionState::Closed,
         }
     }
@@ -139,7 +141,7 @@ impl PendingRequest {
         self.input.as_deref().filter(|_| !self.is_unasked())
     }
 
-    fn unasked(link: IdleConnection, buffer: Vec<u8>) -> Self {
+    fn for_unasked(link: IdleConnection, buffer: Vec<u8>) -> Self {
         Self {
             link,
             cause: OutputCause::None,
@@ -203,7 +205,7 @@ impl PendingRequest {
     ) -> Result<Option<HttpResponse>, AdapterError> {
         // What was left over may be an answer already.
         if self.is_unasked()
-            && let Some(response) = self.parsed()?
+            && let Some(response) = self.parse_response()?
         {
             return Ok(Some(response));
         }
@@ -217,13 +219,13 @@ impl PendingRequest {
                 }
             }
             Ok(ReadResult::End) => self.ended = true,
-            Err(_) if self.buffer.is_empty() => return Err(closed(used)),
+            Err(_) if self.buffer.is_empty() => return Err(closed_error(used)),
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
         if self.ended && self.buffer.is_empty() {
-            return Err(closed(used));
+            return Err(closed_error(used));
         }
-        let parsed = self.parsed()?;
+        let parsed = self.parse_response()?;
         if parsed.is_none() && self.is_dripping(limits) { Err(dripping(limits)) } else { Ok(parsed) }
     }
 
@@ -246,7 +248,7 @@ impl PendingRequest {
     /// Called when no more bytes have come: returns the answer if it is complete, and an error if its time is over.
     fn nothing_more(&mut self, limits: MessageLimits) -> Result<Option<HttpResponse>, AdapterError> {
         if self.read < self.buffer.len()
-            && let Some(response) = self.parsed()?
+            && let Some(response) = self.parse_response()?
         {
             return Ok(Some(response));
         }
@@ -265,7 +267,7 @@ impl PendingRequest {
         self.read > LONG && self.buffer.len() < self.read + self.read / 8
     }
 
-    fn parsed(&mut self) -> Result<Option<HttpResponse>, AdapterError> {
+    fn parse_response(&mut self) -> Result<Option<HttpResponse>, AdapterError> {
         self.read = self.buffer.len();
         let asked = match self.cause {
             OutputCause::Request(asked) => asked,
@@ -286,7 +288,7 @@ impl PendingRequest {
     }
 
     /// Returns the state of the connection after `response` was taken.
-    pub(super) fn left(mut self, response: &HttpResponse) -> AnswerRest {
+    pub(super) fn connection_after(mut self, response: &HttpResponse) -> AnswerRest {
         if let Some(kind) = response.stream {
             return AnswerRest::Stream(OpenStream::new(kind, self.input, self.link, self.buffer));
         }
@@ -301,7 +303,7 @@ impl PendingRequest {
 
 /// Returns the error for a connection that was closed without an answer. On one that was used before, the request may
 /// have crossed its end.
-fn closed(used: usize) -> AdapterError {
+fn closed_error(used: usize) -> AdapterError {
     match used {
         0 | 1 => AdapterError::Ended { status: "it closed the connection without an answer".into() },
         _ => AdapterError::Unknown("it closed the connection without an answer".into()),

@@ -21,7 +21,7 @@ pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String,
     for _ in 0..=MAX_REDIRECTS {
         let response = get(&place, Roots::System, limit, interrupt)?;
         match (response.status, response.header("location")) {
-            (300..=399, Some(to)) => place = redirected(&place, to),
+            (300..=399, Some(to)) => place = resolve_redirect(&place, to),
             (200..=299, _) => return Ok(String::from_utf8_lossy(&response.body).into_owned()),
             (status, _) => return Err(cannot(&place, &format!("it was answered with status {status}"))),
         }
@@ -64,7 +64,7 @@ fn path_of(place: &str, query: &str) -> String {
 
 /// Returns the address that the `Location` header `to` names in an answer from `place` (RFC 3986, 5.2), without its
 /// fragment.
-fn redirected(place: &str, to: &str) -> String {
+fn resolve_redirect(place: &str, to: &str) -> String {
     let to = to.split('#').next().unwrap_or_default();
     if has_scheme(to) {
         return to.to_owned();
@@ -134,12 +134,15 @@ mod tests {
     fn addresses_keep_their_path_and_lead_elsewhere() {
         assert_eq!(path_of("http://a:1", ""), "/");
         assert_eq!(path_of("http://a:1/x/", "?y=1"), "/x/?y=1");
-        assert_eq!(redirected("http://a:1/x/y", "/z"), "http://a:1/z");
-        assert_eq!(redirected("http://a:1/x", "https://b/z"), "https://b/z");
-        assert_eq!(redirected("http://a:1/x", "/login?next=http://b/z"), "http://a:1/login?next=http://b/z");
-        assert_eq!(redirected("http://a:1", "x"), "http://a:1/x");
-        assert_eq!(redirected("http://a:1?to=/x/y", "z"), "http://a:1/z");
-        assert_eq!(redirected("http://a:1/x/y?to=/u/v", "z#part"), "http://a:1/x/z");
+        assert_eq!(resolve_redirect("http://a:1/x/y", "/z"), "http://a:1/z");
+        assert_eq!(resolve_redirect("http://a:1/x", "https://b/z"), "https://b/z");
+        assert_eq!(
+            resolve_redirect("http://a:1/x", "/login?next=http://b/z"),
+            "http://a:1/login?next=http://b/z"
+        );
+        assert_eq!(resolve_redirect("http://a:1", "x"), "http://a:1/x");
+        assert_eq!(resolve_redirect("http://a:1?to=/x/y", "z"), "http://a:1/z");
+        assert_eq!(resolve_redirect("http://a:1/x/y?to=/u/v", "z#part"), "http://a:1/x/z");
     }
 
     /// RFC 3986, 5.4.1 and 5.4.2, without fragments, which are not asked for.
@@ -180,7 +183,7 @@ mod tests {
             ("g?y/../x", "http://a/b/c/g?y/../x"),
         ];
         for (to, expected) in examples {
-            assert_eq!(redirected("http://a/b/c/d;p?q", to), expected, "{to}");
+            assert_eq!(resolve_redirect("http://a/b/c/d;p?q", to), expected, "{to}");
         }
     }
 }

@@ -16,7 +16,7 @@ const COUNTER: &str = "model Counter {
     state a { on ADD emit SUM }
 }";
 
-fn speech(address: &str) -> HttpSpeech {
+fn speech(address: &str) -> HttpProtocol {
     let add = RequestConfig {
         method: "POST".into(),
         path: "/add/{n}".into(),
@@ -24,7 +24,7 @@ fn speech(address: &str) -> HttpSpeech {
         ..RequestConfig::default()
     };
     let sum = AnswerConfig { body: Some("(?P<n>[0-9]+)".into()), ..AnswerConfig::default() };
-    HttpSpeech {
+    HttpProtocol {
         url: format!("http://{address}").parse().unwrap(),
         http: HttpConfig {
             inputs: vec![("ADD".into(), add)],
@@ -232,7 +232,7 @@ fn a_url_says_that_a_server_is_up() {
 #[test]
 fn a_body_that_says_two_things_at_once_is_none() {
     let sum = AnswerConfig { fields: vec![("n".into(), "/n".into())], ..AnswerConfig::default() };
-    let speech = HttpSpeech {
+    let speech = HttpProtocol {
         http: HttpConfig { outputs: vec![("SUM".into(), sum)], ..speech("localhost:1").http },
         ..speech("localhost:1")
     };

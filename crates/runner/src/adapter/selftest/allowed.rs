@@ -22,7 +22,7 @@ impl AllowedInputs {
         let gates: Vec<GateId> = model.sts.gates.iter_enumerated().map(|(id, _)| id).collect();
         let inputs = gates.into_iter().filter(|gate| model.sts.gates[*gate].kind == GateKind::Input);
         let inputs: Vec<GateId> = inputs.collect();
-        Self(inputs.into_iter().filter_map(|gate| allowed(&mut model, solver, gate)).collect())
+        Self(inputs.into_iter().filter_map(|gate| allowed_message(&mut model, solver, gate)).collect())
     }
 
     /// The arguments of the input called `label`.
@@ -31,7 +31,11 @@ impl AllowedInputs {
     }
 }
 
-fn allowed(model: &mut Model, solver: &mut dyn Solver, gate: GateId) -> Option<(String, Map<String, Json>)> {
+fn allowed_message(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    gate: GateId,
+) -> Option<(String, Map<String, Json>)> {
     let start = model.sts.initial;
     let mut switches: Vec<Switch> =
         model.sts.switches.iter().filter(|one| one.gate == gate).cloned().collect();

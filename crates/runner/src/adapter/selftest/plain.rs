@@ -77,7 +77,7 @@ impl PlainSelfTest<'_> {
                 Some(None)
             }
             result => {
-                let noted = |answers: &Vec<(Label, Duration)>| answered(self.model, answers);
+                let noted = |answers: &Vec<(Label, Duration)>| describe_answers(self.model, answers);
                 let answers = self.checks.take(&check, result, noted)?;
                 Some(Some(TriedInput { input: label, answers }))
             }
@@ -191,7 +191,7 @@ fn input(
     Ok(answers)
 }
 
-fn answered(model: &Model, answers: &[(Label, Duration)]) -> String {
+fn describe_answers(model: &Model, answers: &[(Label, Duration)]) -> String {
     match answers {
         [] => "no answer".into(),
         [(label, took), rest @ ..] => {

@@ -13,7 +13,7 @@ const ECHO: &str = "model Echo {
 const SOON: Duration = Duration::from_secs(20);
 
 /// A system that `command` starts, past its reset.
-fn started(command: &str, speech: TextSpeech, limit: Duration) -> TextAdapter {
+fn started(command: &str, speech: TextProtocol, limit: Duration) -> TextAdapter {
     let spec = SutSpec::Stdio(command.into());
     let connection = RemoteConnection { limit, message_limit: Some(limit), ..RemoteConnection::default() };
     let mut adapter = TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &connection).unwrap();
@@ -21,14 +21,14 @@ fn started(command: &str, speech: TextSpeech, limit: Duration) -> TextAdapter {
     adapter
 }
 
-fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> TextSpeech {
+fn lines(more: Option<&str>, outputs: &[(&str, &str)]) -> TextProtocol {
     let text = TextConfig {
         inputs: vec![("SAY".into(), "PONG {n}\n".into())],
         outputs: outputs.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect(),
         more: more.map(Into::into),
         ..TextConfig::default()
     };
-    TextSpeech {
+    TextProtocol {
         words: MessageFormat::Text(text),
         framing: Framing::Line,
         input_end: None,
@@ -85,8 +85,8 @@ fn a_message_that_is_never_finished_ends_with_its_time_limit() {
 fn a_message_that_lies_about_its_length_is_unreadable() {
     let layout = |text: &str| MessageLayout::parse(text, Endian::Big).unwrap();
     let said = "0x01, u8 len(message), i16 n, xor8";
-    let number = NumberLayout::named("u8", Endian::Big).unwrap();
-    let speech = TextSpeech {
+    let number = NumberLayout::from_word("u8", Endian::Big).unwrap();
+    let speech = TextProtocol {
         words: MessageFormat::Binary(BinaryConfig {
             inputs: vec![("SAY".into(), layout(said))],
             outputs: vec![("SAID".into(), layout(said)), ("OTHER".into(), layout("0x02, u8 len(message)"))],
@@ -128,11 +128,11 @@ fn binary_messages_are_sent_and_read() {
             ("OTHER".into(), layout("0x02, u8 len(message)")),
         ],
     };
-    let number = NumberLayout::named("u8", Endian::Big).unwrap();
+    let number = NumberLayout::from_word("u8", Endian::Big).unwrap();
     let framing = Framing::Counted(LengthField { at: 1, number, counts: LengthUnit::Message });
     let speech = |input: &str, reset: &str| {
         let reset = vec![ResetStep::plain(reset)];
-        TextSpeech {
+        TextProtocol {
             words: MessageFormat::Binary(binary(input)),
             framing: framing.clone(),
             input_end: None,
@@ -175,7 +175,7 @@ fn reset_server(answer: impl Fn(u32, &str) -> String + Send + 'static) -> String
 }
 
 fn reset_by(step: ResetStep, address: &str) -> TextAdapter {
-    let speech = TextSpeech { reset: vec![step], ..lines(None, &PONG) };
+    let speech = TextProtocol { reset: vec![step], ..lines(None, &PONG) };
     let spec = SutSpec::Tcp(address.into());
     TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &RemoteConnection::default()).unwrap()
 }
@@ -221,7 +221,7 @@ fn a_step_of_a_reset_may_only_await_a_message() {
         ResetStep { send: None, expect: Some("hello".into()) },
         ResetStep { send: Some("PONG 5".into()), expect: Some("PONG 5".into()) },
     ];
-    let speech = TextSpeech { reset: greeted.to_vec(), ..lines(None, &PONG) };
+    let speech = TextProtocol { reset: greeted.to_vec(), ..lines(None, &PONG) };
     let mut adapter = started("echo hello; cat", speech, SOON);
     assert_eq!(adapter.poll(), Ok(None), "nothing of the reset is left");
 }
@@ -235,7 +235,7 @@ fn a_binary_reset_is_compared_by_its_digits() {
     };
     let reset = |expect: &str| {
         let step = ResetStep { send: Some("0a0bff".into()), expect: Some(expect.into()) };
-        let speech = TextSpeech {
+        let speech = TextProtocol {
             words: MessageFormat::Binary(binary.clone()),
             framing: Framing::Fixed(3),
             input_end: None,

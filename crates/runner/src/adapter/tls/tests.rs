@@ -9,9 +9,9 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::*;
-use crate::adapter::http::{HttpAdapter, HttpSpeech};
+use crate::adapter::http::{HttpAdapter, HttpProtocol};
 use crate::adapter::tcp::TcpAdapter;
-use crate::adapter::text::{MessageFormat, TextAdapter, TextSpeech};
+use crate::adapter::text::{MessageFormat, TextAdapter, TextProtocol};
 use crate::adapter::{Adapter, Framing, Observation, RemoteConnection, SutSpec};
 use crate::codec::http::answer::AnswerConfig;
 use crate::codec::http::{HttpConfig, RequestConfig};
@@ -80,7 +80,7 @@ fn text(address: &str, connection: &RemoteConnection) -> TextAdapter {
         outputs: vec![("SAID".into(), "say (?P<n>-?[0-9]+)".into())],
         ..TextConfig::default()
     };
-    let speech = TextSpeech {
+    let speech = TextProtocol {
         words: MessageFormat::Text(text),
         framing: Framing::Line,
         input_end: None,
@@ -239,7 +239,7 @@ fn requests_go_through_tls_and_so_does_the_ready_probe() {
         outputs: vec![("SAID".into(), said)],
         ..HttpConfig::default()
     };
-    let speech = HttpSpeech { url: url.parse().unwrap(), http, reset: Vec::new() };
+    let speech = HttpProtocol { url: url.parse().unwrap(), http, reset: Vec::new() };
     let model = Arc::new(model(ECHO));
     let mut adapter = HttpAdapter::new(&speech, Arc::clone(&model), &server.trusted()).unwrap();
     adapter.reset().unwrap();
@@ -289,7 +289,7 @@ fn one_thread_reads_while_another_one_writes() {
     };
     let model = Arc::new(model(timed));
     assert!(model.sts.is_timed());
-    let speech = TextSpeech {
+    let speech = TextProtocol {
         words: MessageFormat::Text(text),
         framing: Framing::Line,
         input_end: None,

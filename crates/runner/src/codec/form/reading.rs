@@ -8,7 +8,9 @@ use ioxide_model::sort::{CollectionKind, Constructor, DataId, DataKind, DataSort
 use ioxide_model::term::TermPool;
 use serde_json::{Map, Value as Json};
 
-use super::super::{CodecError, JsonProblem, is_option, short, shown, value_from_json, wrapped};
+use super::super::{
+    CodecError, JsonProblem, is_option, short, shorten_json, value_from_json, wrap_in_object,
+};
 use super::{JsonForm, member_name, place_of};
 use crate::limits::Excess;
 
@@ -88,7 +90,7 @@ impl<'f> FormReading<'f> {
                 Some(field) => match only_member(json).filter(|(name, _)| *name == "some") {
                     Some((name, inner)) => {
                         let inner = self.normal(pool, field.sort, inner).map_err(|error| error.inside(name));
-                        inner.map(|inner| wrapped(name, inner))
+                        inner.map(|inner| wrap_in_object(name, inner))
                     }
                     None => Ok(json.clone()),
                 },
@@ -173,7 +175,8 @@ impl<'f> FormReading<'f> {
                 Err(_) => (),
             }
         }
-        let problem = JsonProblem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shown(json) };
+        let problem =
+            JsonProblem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shorten_json(json) };
         Err(CodecError::new(problem))
     }
 
@@ -187,13 +190,13 @@ impl<'f> FormReading<'f> {
         }
         let named =
             |name: &str| data.ctors.iter().find(|ctor| *ctor.name == *name && written(ctor).is_none());
-        if let Some((ctor, fields)) = self.tagged(data, json, named) {
+        if let Some((ctor, fields)) = self.find_tagged_case(data, json, named) {
             let fields = match fields {
                 Json::Object(members) => self.normal_members(pool, data, ctor, members),
                 other => Ok(other.clone()),
             };
             return fields
-                .map(|fields| wrapped(&ctor.name, fields))
+                .map(|fields| wrap_in_object(&ctor.name, fields))
                 .map_err(|error| error.inside(&ctor.name));
         }
         if json.as_str().is_some_and(|name| named(name).is_some())
@@ -207,7 +210,7 @@ impl<'f> FormReading<'f> {
 
     /// Returns the case that is the name of a member of the object `json`, with its fields: the only member, or the
     /// only one that names a case where other members may stand beside it.
-    fn tagged<'d, 'j>(
+    fn find_tagged_case<'d, 'j>(
         &self,
         data: &DataSort,
         json: &'j Json,
@@ -227,7 +230,7 @@ fn only_member(json: &Json) -> Option<(&String, &Json)> {
 
 /// Text as it is, anything else as JSON.
 fn plain(json: &Json) -> String {
-    json.as_str().map_or_else(|| shown(json), str::to_owned)
+    json.as_str().map_or_else(|| shorten_json(json), str::to_owned)
 }
 
 /// Returns whether two JSON values are equal; numbers are compared by value, not by notation.

@@ -11,7 +11,7 @@ use ioxide_model::sts::{Gate, GateKind, Model};
 use super::message::{HttpResponse, ResponsePart};
 use crate::codec::form::JsonForm;
 use crate::codec::text::{value_json, whole};
-use crate::codec::{SpeechProblem, Undecodable};
+use crate::codec::{ProtocolProblem, Undecodable};
 use crate::json::{self, JsonError};
 use crate::line::cut;
 
@@ -129,11 +129,11 @@ impl AnswerReader {
     }
 
     /// Checks that every field of the output has a place, unless it is an option.
-    pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), SpeechProblem> {
+    pub(super) fn covers(&self, model: &Model, name: &str) -> Result<(), ProtocolProblem> {
         let given = self.fields();
         for field in fields_of(model, name) {
             if !given.contains(&field.0.as_str()) && !is_option(model, field.1) {
-                return Err(SpeechProblem::of("output", name, SpeechProblem::NoPlace(field.0)));
+                return Err(ProtocolProblem::of("output", name, ProtocolProblem::NoPlace(field.0)));
             }
         }
         Ok(())

@@ -72,7 +72,7 @@ impl CapturedValues {
             if config.output.is_some() && config.output.as_deref() != output {
                 continue;
             }
-            if let Some(value) = found(&config.from, response) {
+            if let Some(value) = find_capture(&config.from, response) {
                 fresh.push(text_of(&value));
                 self.values.insert(name.clone(), value);
             }
@@ -107,7 +107,7 @@ pub(super) fn text_of(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn found(from: &CaptureFrom, response: &HttpResponse) -> Option<Json> {
+fn find_capture(from: &CaptureFrom, response: &HttpResponse) -> Option<Json> {
     match from {
         CaptureFrom::Header(name) => response.header(name).map(Json::from),
         CaptureFrom::Cookie(name) => {

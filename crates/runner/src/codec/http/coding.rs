@@ -60,7 +60,7 @@ impl From<BadCoding> for Undecodable {
 
 impl BodyCoding {
     /// Returns the encoding called `name`; `None` if it is not read here.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         match name.to_ascii_lowercase().as_str() {
             "gzip" | "x-gzip" => Some(Self::Gzip),
             "deflate" => Some(Self::Deflate),
@@ -97,11 +97,11 @@ impl BodyCoding {
         match decoder.take(bound).read_to_end(&mut body) {
             Ok(_) if body.len() > limit => Err(Excess::body().into()),
             Ok(_) => Ok(body),
-            Err(error) => Err(self.damaged(&error)),
+            Err(error) => Err(self.damaged_error(&error)),
         }
     }
 
-    fn damaged(self, error: &io::Error) -> BadCoding {
+    fn damaged_error(self, error: &io::Error) -> BadCoding {
         let reason = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it is cut off".into(),
             _ => error.to_string(),
@@ -161,7 +161,7 @@ pub(super) fn decode_body(names: &[&str], body: Vec<u8>) -> Result<Vec<u8>, BadC
     if names.len() > MAX_CODINGS {
         return Err(BadCoding::Many(names.len()));
     }
-    names.iter().rev().try_fold(body, |body, name| match BodyCoding::named(name) {
+    names.iter().rev().try_fold(body, |body, name| match BodyCoding::from_name(name) {
         Some(coding) => coding.decode(&body),
         None => Err(Excess::Coding { name: cut(name, 40) }.into()),
     })

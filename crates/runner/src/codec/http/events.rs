@@ -149,7 +149,7 @@ mod tests {
 
     fn all(text: &[u8]) -> Vec<String> {
         let mut bytes = text.to_vec();
-        std::iter::from_fn(|| next_event(&mut bytes).unwrap()).map(|event| event.shown()).collect()
+        std::iter::from_fn(|| next_event(&mut bytes).unwrap()).map(|event| event.summary_line()).collect()
     }
 
     #[test]
@@ -167,11 +167,11 @@ mod tests {
         for cut in 0..=text.len() {
             let (mut bytes, mut seen) = (text[..cut].to_vec(), Vec::new());
             while let Some(event) = next_event(&mut bytes).unwrap() {
-                seen.push(event.shown());
+                seen.push(event.summary_line());
             }
             bytes.extend_from_slice(&text[cut..]);
             while let Some(event) = next_event(&mut bytes).unwrap() {
-                seen.push(event.shown());
+                seen.push(event.summary_line());
             }
             assert_eq!(seen, whole, "cut at {cut}");
         }

@@ -146,7 +146,7 @@ impl HttpResponse {
 
     /// Status and body in one line.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub fn summary_line(&self) -> String {
         let body = String::from_utf8_lossy(&self.body[..self.body.len().min(1000)]);
         let body = cut(&body.escape_debug().to_string(), 200);
         match &self.part {
@@ -217,7 +217,7 @@ impl HttpResponse {
     /// be recognised without it.
     fn decode(&mut self, body: Vec<u8>) -> Result<(), Undecodable> {
         let codings = self.codings();
-        match codings.iter().find(|name| !body.is_empty() && BodyCoding::named(name).is_none()) {
+        match codings.iter().find(|name| !body.is_empty() && BodyCoding::from_name(name).is_none()) {
             Some(name) => {
                 self.unread_coding = Some(Excess::Coding { name: cut(name, 40) });
                 self.body = body;
@@ -340,7 +340,7 @@ fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
     if let Some((last, others)) = transfer.split_last() {
         let is_chunked = last.eq_ignore_ascii_case("chunked");
         let others = if is_chunked { others } else { &transfer[..] };
-        let is_known = others.iter().all(|name| BodyCoding::named(name).is_some());
+        let is_known = others.iter().all(|name| BodyCoding::from_name(name).is_some());
         return match (is_known, is_chunked, lengths.is_empty()) {
             (false, ..) => Err("a `transfer-encoding` other than `chunked`, `gzip` and `deflate`".into()),
             (true, _, false) => Err("both `content-length` and `transfer-encoding`".into()),

@@ -113,7 +113,7 @@ pub(super) struct TemplateValues<'f> {
 
 impl TemplateValues<'_> {
     /// Returns the value inside an option, or the value itself if it is no option; `None` for `none`.
-    fn opened(self, value: &Value) -> Option<&Value> {
+    fn unwrap_option(self, value: &Value) -> Option<&Value> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Option => {
                 data.args.first()
@@ -141,7 +141,7 @@ impl TemplateValues<'_> {
     fn texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
         let plain = |value: &Value| self.plain(value);
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
-        match value.map(|value| self.opened(value)) {
+        match value.map(|value| self.unwrap_option(value)) {
             Some(None) => Ok(Vec::new()),
             Some(Some(Value::Collection(items))) => match &items.items {
                 Items::List(items) | Items::Set(items) => items.iter().map(plain).collect(),
@@ -176,7 +176,7 @@ impl TemplateValues<'_> {
                 Ok(self.form.write(&self.model.pool, value).to_string())
             }
             Value::Real(number) => Ok(whole_as_such(&number.to_string())),
-            _ => match self.opened(value) {
+            _ => match self.unwrap_option(value) {
                 Some(inner) if !std::ptr::eq(inner, value) => self.plain(inner),
                 _ => plain_text(&self.model.pool, value),
             },
@@ -241,7 +241,7 @@ impl PreparedRequest {
         self.path.fields().chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
     }
 
-    pub(super) fn filled(
+    pub(super) fn fill(
         &self,
         base: &str,
         filling: TemplateValues<'_>,
@@ -282,7 +282,7 @@ impl PreparedRequest {
     fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, UnwritableMessage> {
         let Some(body) = &self.body else { return Ok(None) };
         let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());
-        if only.is_some_and(|value| filling.opened(value).is_none()) {
+        if only.is_some_and(|value| filling.unwrap_option(value).is_none()) {
             return Ok(None);
         }
         let shown = |value: &Value| match self.writing {

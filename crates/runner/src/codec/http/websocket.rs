@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     /// A frame as servers send it.
-    fn sent(first: u8, payload: &[u8]) -> Vec<u8> {
+    fn server_frame(first: u8, payload: &[u8]) -> Vec<u8> {
         let mut bytes = vec![first];
         match u8::try_from(payload.len()) {
             Ok(n) if n < 126 => bytes.push(n),
@@ -233,9 +233,14 @@ mod tests {
 
     #[test]
     fn messages_in_parts_are_put_together() {
-        let mut bytes =
-            [sent(0x01, b"Hel"), sent(0x89, b"?"), sent(0x80, b"lo"), sent(0x82, &[7; 300]), sent(0x88, b"")]
-                .concat();
+        let mut bytes = [
+            server_frame(0x01, b"Hel"),
+            server_frame(0x89, b"?"),
+            server_frame(0x80, b"lo"),
+            server_frame(0x82, &[7; 300]),
+            server_frame(0x88, b""),
+        ]
+        .concat();
         let mut assembly = Assembly::default();
         let mut next = || assembly.next(&mut bytes).unwrap();
         assert_eq!(next(), Some(IncomingFrame::Ping(b"?".to_vec())));
@@ -252,15 +257,15 @@ mod tests {
         for bytes in [
             masked,
             huge,
-            sent(0x80, b"x"),
-            sent(0x83, b"x"),
-            sent(0x81, &[0xff]),
-            sent(0x09, b"x"),
-            sent(0xc1, b"x"),
+            server_frame(0x80, b"x"),
+            server_frame(0x83, b"x"),
+            server_frame(0x81, &[0xff]),
+            server_frame(0x09, b"x"),
+            server_frame(0xc1, b"x"),
         ] {
             assert!(Assembly::default().next(&mut bytes.clone()).is_err(), "{bytes:?}");
         }
-        let mut within = [sent(0x01, b"a"), sent(0x01, b"b")].concat();
+        let mut within = [server_frame(0x01, b"a"), server_frame(0x01, b"b")].concat();
         assert!(Assembly::default().next(&mut within).is_err());
     }
 }

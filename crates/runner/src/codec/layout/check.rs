@@ -26,7 +26,7 @@ impl Checksum {
 
     /// Returns the checksum with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(other, _)| *other == name).map(|(_, check)| check)
     }
 
@@ -47,8 +47,8 @@ impl Checksum {
             Self::Sum8 => bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte)).into(),
             Self::Xor8 => bytes.iter().fold(0u8, |sum, &byte| sum ^ byte).into(),
             Self::Crc16 => ccitt(bytes).into(),
-            Self::Crc16Modbus => reflected(bytes, 0xa001, 0xffff),
-            Self::Crc32 => !reflected(bytes, 0xedb8_8320, 0xffff_ffff),
+            Self::Crc16Modbus => reflected_crc(bytes, 0xa001, 0xffff),
+            Self::Crc32 => !reflected_crc(bytes, 0xedb8_8320, 0xffff_ffff),
         }
     }
 }
@@ -62,7 +62,7 @@ fn ccitt(bytes: &[u8]) -> u16 {
 }
 
 /// Computes a reflected CRC, least significant bit first, without the final inversion.
-fn reflected(bytes: &[u8], polynomial: u32, start: u32) -> u32 {
+fn reflected_crc(bytes: &[u8], polynomial: u32, start: u32) -> u32 {
     bytes.iter().fold(start, |crc, &byte| {
         let crc = crc ^ u32::from(byte);
         (0..8).fold(crc, |crc, _| (crc >> 1) ^ if crc & 1 == 0 { 0 } else { polynomial })

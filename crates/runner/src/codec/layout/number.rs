@@ -64,7 +64,7 @@ const MAX_VARINT: usize = 10;
 impl NumberLayout {
     /// The number that a word such as `u8`, `i16le` or `varint` names.
     #[must_use]
-    pub fn named(word: &str, default: Endian) -> Option<Self> {
+    pub fn from_word(word: &str, default: Endian) -> Option<Self> {
         if word == "varint" {
             return Some(Self { width: Width::Varint, is_signed: false, endian: Endian::Little });
         }
@@ -82,7 +82,7 @@ impl NumberLayout {
 
     /// Returns the size in bytes; `None` if it varies.
     #[must_use]
-    pub const fn fixed(self) -> Option<usize> {
+    pub const fn fixed_size(self) -> Option<usize> {
         match self.width {
             Width::Bytes(count) => Some(count),
             Width::Varint => None,
@@ -92,7 +92,7 @@ impl NumberLayout {
     /// The least and the greatest number that fits.
     #[must_use]
     pub fn bounds(self) -> (i128, i128) {
-        let bits = self.fixed().unwrap_or(8) * 8;
+        let bits = self.fixed_size().unwrap_or(8) * 8;
         if self.is_signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 

@@ -16,7 +16,7 @@ impl MessageLayout {
     /// A special case before the general one is how precedence is meant.
     #[must_use]
     pub fn is_ambiguous_before(&self, later: &Self) -> bool {
-        let (ours, theirs) = (self.known(), later.known());
+        let (ours, theirs) = (self.known_bits(), later.known_bits());
         let differ = |(a, b): (&KnownBits, &KnownBits)| (a.bits ^ b.bits) & a.mask & b.mask != 0;
         if ours.iter().zip(&theirs).any(differ)
             || self.sizes().1 < later.sizes().0
@@ -33,24 +33,24 @@ impl MessageLayout {
 
     /// The least and the greatest size.
     fn sizes(&self) -> (usize, usize) {
-        let least = self.items.iter().filter_map(LayoutItem::fixed).sum();
-        let is_fixed = self.items.iter().all(|item| item.fixed().is_some());
+        let least = self.items.iter().filter_map(LayoutItem::fixed_size).sum();
+        let is_fixed = self.items.iter().all(|item| item.fixed_size().is_some());
         (least, if is_fixed { least } else { usize::MAX })
     }
 
     /// Returns the constant bits of the first bytes, up to an item whose size varies.
-    fn known(&self) -> Vec<KnownBits> {
+    fn known_bits(&self) -> Vec<KnownBits> {
         let mut known = Vec::new();
         for item in &self.items {
-            let Some(size) = item.fixed() else { break };
-            known.extend(item.known(size));
+            let Some(size) = item.fixed_size() else { break };
+            known.extend(item.known_bits(size));
         }
         known
     }
 }
 
 impl LayoutItem {
-    fn known(&self, size: usize) -> Vec<KnownBits> {
+    fn known_bits(&self, size: usize) -> Vec<KnownBits> {
         let all = |bytes: &[u8]| bytes.iter().map(|&bits| KnownBits { mask: 0xff, bits }).collect();
         match self {
             Self::Const(bytes) => all(bytes),

@@ -133,7 +133,7 @@ impl MessageLayout {
         for (n, part) in split(text).into_iter().enumerate() {
             let part = part.trim();
             let wrong = |problem| BadLayout { number: n + 1, item: cut(part, 40), problem };
-            let item = item(part, endian).and_then(|item| layout.placed(item));
+            let item = item(part, endian).and_then(|item| layout.place_item(item));
             layout.items.push(item.map_err(wrong)?);
         }
         layout.whole().map_err(|(number, problem)| BadLayout {
@@ -145,7 +145,7 @@ impl MessageLayout {
     }
 
     /// Returns `item` as it stands after the items so far: counted, if a length before it counts it.
-    fn placed(&self, mut item: LayoutItem) -> Result<LayoutItem, BadLayoutItem> {
+    fn place_item(&self, mut item: LayoutItem) -> Result<LayoutItem, BadLayoutItem> {
         for (name, _) in item.fields() {
             if self.fields().any(|(other, _)| other == name) {
                 return Err(BadLayoutItem::Twice(name.to_owned()));
@@ -181,7 +181,7 @@ impl MessageLayout {
         }
         for (n, item) in self.items.iter().enumerate() {
             if let LayoutItem::Bytes { field, extent: FieldExtent::Rest, .. } = item
-                && self.items[n + 1..].iter().any(|item| item.fixed().is_none())
+                && self.items[n + 1..].iter().any(|item| item.fixed_size().is_none())
             {
                 return Err((n, BadLayoutItem::NoEnd(field.clone())));
             }
@@ -192,7 +192,7 @@ impl MessageLayout {
                 return Err((n, BadLayoutItem::NoBytesField(name.to_owned())));
             }
         }
-        let size = self.items.iter().filter_map(LayoutItem::fixed).fold(0, usize::saturating_add);
+        let size = self.items.iter().filter_map(LayoutItem::fixed_size).fold(0, usize::saturating_add);
         if size > max_message() {
             return Err((0, BadLayoutItem::TooLong));
         }
@@ -250,7 +250,7 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     }
     let (word, rest) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len()));
     let rest = rest.trim();
-    if let Some(number) = NumberLayout::named(word, endian) {
+    if let Some(number) = NumberLayout::from_word(word, endian) {
         return what(rest, number).map(|what| LayoutItem::Number(number, what));
     }
     match word {
@@ -258,7 +258,7 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
         "bitsle" => bits(rest, Endian::Little),
         "text" => field(rest, FieldForm::Text),
         "hex" => field(rest, FieldForm::Hex),
-        "skip" => match bracketed(rest) {
+        "skip" => match split_brackets(rest) {
             Some((inside, "")) => size(inside).map(LayoutItem::Skip),
             _ => Err(BadLayoutItem::SkipForm),
         },
@@ -267,7 +267,7 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
 }
 
 fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
-    let named = |name: &str, endian| Checksum::named(name).map(|check| LayoutItem::Check(check, endian));
+    let named = |name: &str, endian| Checksum::from_name(name).map(|check| LayoutItem::Check(check, endian));
     let suffixed = |suffix, endian| word.strip_suffix(suffix).and_then(|name| named(name, endian));
     let item = named(word, endian)
         .or_else(|| suffixed("le", Endian::Little))
@@ -281,7 +281,7 @@ fn what(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
     if let Some(value) = text.strip_prefix('=') {
         return Ok(NumberRole::Const(number.fitting(integer(value)?)?));
     }
-    if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| bracketed(rest.trim_start())) {
+    if let Some((of, plus)) = text.strip_prefix("len").and_then(|rest| split_brackets(rest.trim_start())) {
         let of = match of.trim() {
             "message" if number.width == Width::Varint => {
                 return Err(BadLayoutItem::VaryingLength);
@@ -298,7 +298,7 @@ fn what(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
         Some(at) => (&text[..at], text[at..].trim()),
         None => (text, ""),
     };
-    let names = match (names, bracketed(names)) {
+    let names = match (names, split_brackets(names)) {
         ("", _) => Vec::new(),
         (_, Some((inside, ""))) => split(inside).into_iter().map(pair).collect::<Result<Vec<_>, _>>()?,
         _ => return Err(BadLayoutItem::NamesForm),
@@ -320,7 +320,7 @@ fn pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
 
 /// Reads bits: `(3 mode, 1 on, 4 = 0)`.
 fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
-    let Some((inside, "")) = bracketed(text) else { return Err(BadLayoutItem::BitsForm) };
+    let Some((inside, "")) = split_brackets(text) else { return Err(BadLayoutItem::BitsForm) };
     let (mut parts, mut sum) = (Vec::new(), 0);
     for part in split(inside) {
         let part = part.trim();
@@ -351,7 +351,7 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
 
 /// Reads a field of bytes: `name`, `(8) name`, `name until 0x00`.
 fn field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
-    let (extent, rest) = match bracketed(text) {
+    let (extent, rest) = match split_brackets(text) {
         Some((inside, rest)) => (FieldExtent::Fixed(size(inside)?), rest),
         None => (FieldExtent::Rest, text),
     };
@@ -372,7 +372,7 @@ fn mark_of(text: &str) -> Result<Vec<u8>, BadLayoutItem> {
 }
 
 /// Returns the text in the brackets at the front and the text after them; `None` if there are none.
-fn bracketed(text: &str) -> Option<(&str, &str)> {
+fn split_brackets(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('(')?;
     let mut depth = 1;
     let end = inside.char_indices().find(|(_, c)| {

@@ -13,7 +13,7 @@ impl MessageLayout {
     pub fn decode(&self, bytes: &[u8]) -> Result<Vec<(&str, LayoutValue)>, LayoutMismatch> {
         let mut reading = LayoutReader { bytes, at: 0, lengths: Vec::new(), fields: Vec::new() };
         for (n, item) in self.items.iter().enumerate() {
-            let after = self.items[n + 1..].iter().filter_map(LayoutItem::fixed).sum();
+            let after = self.items[n + 1..].iter().filter_map(LayoutItem::fixed_size).sum();
             reading.item(item, after)?;
         }
         match bytes.len() - reading.at {
@@ -98,7 +98,7 @@ impl<'l> LayoutReader<'_, 'l> {
             } else {
                 Err(LayoutMismatch {
                     at,
-                    problem: format!("{} is {expected} here, not {value}", what.shown()),
+                    problem: format!("{} is {expected} here, not {value}", what.role_text()),
                 })
             }
         };
@@ -110,7 +110,7 @@ impl<'l> LayoutReader<'_, 'l> {
                 let length = usize::try_from(value - plus);
                 let length = length.map_err(|_| LayoutMismatch {
                     at,
-                    problem: format!("{} cannot be {value}", what.shown()),
+                    problem: format!("{} cannot be {value}", what.role_text()),
                 })?;
                 self.lengths.push((name, length));
                 Ok(())

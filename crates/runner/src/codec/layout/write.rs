@@ -119,11 +119,11 @@ impl MessageLayout {
 
 impl LayoutItem {
     fn length(&self, fields: &NamedFields<'_>, rest: usize) -> Result<usize, LayoutUnfit> {
-        match (self.fixed(), self) {
+        match (self.fixed_size(), self) {
             (Some(length), _) => Ok(length),
             // No length of the whole message has a length that varies.
             (None, Self::Number(number, what)) => {
-                written(*number, what, fields, LayoutSizes { total: 0, rest }).map(|b| b.len())
+                write_number(*number, what, fields, LayoutSizes { total: 0, rest }).map(|b| b.len())
             }
             (None, Self::Bytes { field, extent: FieldExtent::Until(mark), .. }) => {
                 Ok(bytes_of(fields, field)?.len() + mark.len())
@@ -141,7 +141,7 @@ impl LayoutItem {
     ) -> Result<(), LayoutUnfit> {
         match self {
             Self::Const(fixed) => bytes.extend(fixed),
-            Self::Number(number, what) => bytes.extend(written(*number, what, fields, sizes)?),
+            Self::Number(number, what) => bytes.extend(write_number(*number, what, fields, sizes)?),
             Self::Bits(number, parts) => bytes.extend(bits(*number, parts, fields, sizes)?),
             Self::Bytes { field, form, extent } => {
                 let value = bytes_of(fields, field)?;
@@ -191,13 +191,13 @@ fn fits(form: FieldForm, extent: &FieldExtent, value: &[u8]) -> Result<(), Exten
 }
 
 /// The bytes of a number.
-fn written(
+fn write_number(
     number: NumberLayout,
     what: &NumberRole,
     fields: &NamedFields<'_>,
     sizes: LayoutSizes,
 ) -> Result<Vec<u8>, LayoutUnfit> {
-    let wrong = |problem| LayoutUnfit::Number { what: what.shown(), problem };
+    let wrong = |problem| LayoutUnfit::Number { what: what.role_text(), problem };
     number.bytes(what.value(fields, sizes)?).map_err(wrong)
 }
 
@@ -212,7 +212,7 @@ fn bits(
     for (count, what) in parts {
         let value = what.value(fields, sizes)?;
         if !(0..1 << count).contains(&value) {
-            return Err(LayoutUnfit::Bits { what: what.shown(), value, count: *count });
+            return Err(LayoutUnfit::Bits { what: what.role_text(), value, count: *count });
         }
         all = all << count | value;
     }
@@ -235,7 +235,7 @@ impl NumberRole {
     }
 
     /// Returns the meaning of the number, for people.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn role_text(&self) -> String {
         match self {
             Self::Const(value) => format!("the constant {value}"),
             Self::Len(LengthOf::Message, _) => "the length of the message".into(),

@@ -132,7 +132,7 @@ impl ItemsCodec {
     }
 
     /// Returns the text of all items; a value whose length is not written must be allowed.
-    pub(super) fn written(
+    pub(super) fn write_items(
         &self,
         pool: &TermPool,
         value: &CollectionValue,
@@ -170,7 +170,7 @@ impl ItemsCodec {
         }
         if let Some(pattern) = &self.item.pattern {
             let found = pattern.find(text)?;
-            return Some((matched(pool, of.kind, (of.key, of.item), &found)?, found.len()));
+            return Some((item_json(pool, of.kind, (of.key, of.item), &found)?, found.len()));
         }
         let len = match self.between.as_str() {
             "" => text.chars().next()?.len_utf8(),
@@ -210,7 +210,7 @@ impl ItemWriter<'_> {
         {
             let nothing = || UnwritableMessage::UndescribedCase(ctor.name.to_string());
             let template = codec.each.as_ref().ok_or_else(nothing)?;
-            return self.filled(template, &|name| field_of(&ctor.fields, data, name));
+            return self.fill_template(template, &|name| field_of(&ctor.fields, data, name));
         }
         self.by(&["item"], &|name| part(self.pool, item, "item", name))
     }
@@ -225,12 +225,12 @@ impl ItemWriter<'_> {
     /// An item by its template, or its `plain` parts with `=` between them if it has none.
     fn by(&self, plain: &[&str], names: &dyn Fn(&str) -> Option<Value>) -> Result<String, UnwritableMessage> {
         match &self.codec.item.each {
-            Some(template) => self.filled(template, names),
-            None => self.filled(&TextTemplate::of_fields(plain, "="), names),
+            Some(template) => self.fill_template(template, names),
+            None => self.fill_template(&TextTemplate::of_fields(plain, "="), names),
         }
     }
 
-    fn filled(
+    fn fill_template(
         &self,
         template: &TextTemplate,
         names: &dyn Fn(&str) -> Option<Value>,
@@ -243,7 +243,7 @@ impl ItemWriter<'_> {
     }
 }
 
-fn matched(
+fn item_json(
     pool: &TermPool,
     kind: CollectionKind,
     (key, item): (Sort, Sort),

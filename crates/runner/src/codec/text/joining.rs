@@ -114,7 +114,7 @@ impl FrameJoining {
     }
 
     /// Returns the rule that a frame matches and the number it announces; `None` if it announces nothing.
-    fn announced(&self, frame: &[u8]) -> Result<Option<(&CountedFrame, usize)>, Undecodable> {
+    fn announced_count(&self, frame: &[u8]) -> Result<Option<(&CountedFrame, usize)>, Undecodable> {
         let found = self.counted.iter().find_map(|counted| Some((counted, counted.frame.captures(frame)?)));
         let Some((counted, groups)) = found else { return Ok(None) };
         let text = groups.name("n").map_or(&b""[..], |group| group.as_bytes());
@@ -164,7 +164,7 @@ impl UnfinishedMessage {
         self.bytes.extend(part);
         let is_frame = std::mem::take(&mut self.need) == FrameNeed::Frame;
         if is_frame {
-            let announced = joining.announced(&self.bytes[from..])?;
+            let announced = joining.announced_count(&self.bytes[from..])?;
             if self.owed.is_empty() {
                 self.goes_on = announced.is_some_and(|(counted, _)| counted.more);
             }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     /// The messages that these parts are, and what is needed after the last.
-    fn joined(joining: &FrameJoining, parts: &[&str]) -> (Vec<String>, FrameNeed) {
+    fn join_frames(joining: &FrameJoining, parts: &[&str]) -> (Vec<String>, FrameNeed) {
         let (mut messages, mut begun) = (Vec::new(), UnfinishedMessage::default());
         for part in parts {
             if begun.add(joining, part.as_bytes().to_vec()).unwrap() {
@@ -236,13 +236,16 @@ mod tests {
     fn continuation_lines_of_smtp_do_not_break_at_the_second() {
         let smtp = joining(Some("[0-9]{3}-.*"), &[]);
         let lines = ["250-a", "250-SIZE 5", "250-b", "250 HELP", "354 go"];
-        assert_eq!(joined(&smtp, &lines).0, ["250-a\n250-SIZE 5\n250-b\n250 HELP", "354 go"]);
+        assert_eq!(join_frames(&smtp, &lines).0, ["250-a\n250-SIZE 5\n250-b\n250 HELP", "354 go"]);
     }
 
     #[test]
     fn all_that_came_may_say_that_it_goes_on() {
         let list = joining(Some(r"LIST(\n- .*)*"), &[]);
-        assert_eq!(joined(&list, &["LIST", "- a", "- b", "END", "- c"]).0, ["LIST\n- a\n- b\nEND", "- c"]);
+        assert_eq!(
+            join_frames(&list, &["LIST", "- a", "- b", "END", "- c"]).0,
+            ["LIST\n- a\n- b\nEND", "- c"]
+        );
     }
 
     #[test]
@@ -251,7 +254,7 @@ mod tests {
         let redis =
             joining(None, &[(r"\$(?P<n>[0-9]+)", bytes), (r"\*(?P<n>[0-9]+)", AnnouncedFrame::Frames)]);
         let parts = ["*2", "$2", "$5", "*1", ":7", "+OK", "*0", "$-1", "$3"];
-        let (messages, need) = joined(&redis, &parts);
+        let (messages, need) = join_frames(&redis, &parts);
         assert_eq!(messages, ["*2\n$2\n$5\n*1\n:7", "+OK", "*0", "$-1"]);
         assert_eq!(need, FrameNeed::Bytes { count: 3, end: b"\r\n".to_vec() });
     }
@@ -263,7 +266,7 @@ mod tests {
             &[("%(?P<n>[0-9]+)", AnnouncedFrame::Pairs), (r"\*(?P<n>[0-9]+)", AnnouncedFrame::Frames)],
         );
         let parts = ["%2", "+a", ":1", "+b", "*1", "+c", "%0", "+OK"];
-        assert_eq!(joined(&map, &parts).0, ["%2\n+a\n:1\n+b\n*1\n+c", "%0", "+OK"]);
+        assert_eq!(join_frames(&map, &parts).0, ["%2\n+a\n:1\n+b\n*1\n+c", "%0", "+OK"]);
     }
 
     /// Memcached: values one after the other, which may hold anything, until a line ends them.
@@ -273,7 +276,7 @@ mod tests {
         let value = CountedConfig { frame, then: AnnouncedFrame::Bytes { end: "\r\n".into() }, more: true };
         let cache = FrameJoining::new(None, &[value]).unwrap();
         let parts = ["VALUE a 0 3", "END", "VALUE b 0 0", "", "END", "END", "STORED", "VALUE c 0 1", "x"];
-        let (messages, need) = joined(&cache, &parts);
+        let (messages, need) = join_frames(&cache, &parts);
         assert_eq!(messages, ["VALUE a 0 3\nEND\nVALUE b 0 0\n\nEND", "END", "STORED"]);
         assert_eq!(need, FrameNeed::Frame);
     }

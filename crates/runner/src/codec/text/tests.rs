@@ -185,7 +185,7 @@ fn items_are_written_and_read_one_by_one() {
 }
 
 /// Messages with a list of cases, a codec for them, and what is wrong with one if it is.
-fn replies(cases: &[(&str, &str, &str)]) -> (Model, Result<TextCodec, BadSpeech>) {
+fn replies(cases: &[(&str, &str, &str)]) -> (Model, Result<TextCodec, BadProtocol>) {
     let text = "model M { enum Reply { ok, number(n: int), bulk(text: string, tag: int?) }\n\
         input SAY(all: list<Reply>) output SAID(all: list<Reply>) state s { on SAY emit SAID } }";
     let model = model(text);

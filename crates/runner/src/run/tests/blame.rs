@@ -121,7 +121,7 @@ impl Adapter for RollSystem {
 }
 
 /// A campaign of one run with these moves: the name of an input, or `look`.
-fn tested(fault: RollFault, moves: &str, pause: Duration) -> (Model, Vec<Event>, CampaignOutcome) {
+fn run_moves(fault: RollFault, moves: &str, pause: Duration) -> (Model, Vec<Event>, CampaignOutcome) {
     let spec = model(ROLL);
     let planned = |word: &str| match word {
         "look" => PlannedMove::Look,
@@ -139,8 +139,8 @@ fn tested(fault: RollFault, moves: &str, pause: Duration) -> (Model, Vec<Event>,
         RunConfig { patience: Patience::new(Duration::from_millis(1)), confirm: 1, ..RunConfig::default() };
     let config = CampaignConfig { run, ..CampaignConfig::default() };
     let (mut events, mut clock) = (Vec::new(), StoppedClock);
-    let teller = EventSink::new(&mut events, &mut clock);
-    let outcome = campaign(&mut bench, &mut tester, &config, &teller).expect("events are told");
+    let sink = EventSink::new(&mut events, &mut clock);
+    let outcome = campaign(&mut bench, &mut tester, &config, &sink).expect("events are told");
     (spec, events, outcome)
 }
 
@@ -163,7 +163,7 @@ const LONG: Duration = Duration::from_millis(20);
 fn a_held_message_that_nothing_explains_is_blamed_and_not_a_right_answer_after_it() {
     // a's number comes last, is right, and explains nothing.
     let moves = "ask_a ask_b look look look";
-    let (spec, events, outcome) = tested(RollFault::WrongNumber, moves, Duration::ZERO);
+    let (spec, events, outcome) = run_moves(RollFault::WrongNumber, moves, Duration::ZERO);
     let failure = &outcome.failures[0];
     assert_eq!(ends(&spec, &failure.trace), ("!got_b(n: 102)".into(), "δ".into()));
     assert!(failure.signature.starts_with("!got_b in s"), "{}", failure.signature);
@@ -183,7 +183,7 @@ fn a_held_message_that_nothing_explains_is_blamed_and_not_a_right_answer_after_i
 #[test]
 fn a_failure_on_one_of_three_connections_is_repeated_and_shrunk_by_its_message() {
     let moves = "ask_c ask_a ask_b look look look ask_c look look";
-    let (spec, _, outcome) = tested(RollFault::WrongNumber, moves, Duration::ZERO);
+    let (spec, _, outcome) = run_moves(RollFault::WrongNumber, moves, Duration::ZERO);
     let failure = &outcome.failures[0];
     assert_eq!((failure.reproduced, failure.of), (3, 3));
     let shrunk = failure.shrunk.as_ref().expect("it was made smaller");
@@ -195,7 +195,7 @@ fn a_failure_on_one_of_three_connections_is_repeated_and_shrunk_by_its_message()
 fn a_message_is_blamed_whose_time_to_be_explained_ran_out_and_not_the_input_after_it() {
     // The number of c shows that b's is not held any longer, before it is judged itself.
     let moves = "ask_a ask_b look ask_c look look look";
-    let (spec, _, outcome) = tested(RollFault::WrongNumber, moves, LONG);
+    let (spec, _, outcome) = run_moves(RollFault::WrongNumber, moves, LONG);
     let (blamed, last) = ends(&spec, &outcome.failures[0].trace);
     assert_eq!((blamed.as_str(), last.as_str()), ("!got_b(n: 102)", "?ask_c"));
 }
@@ -203,7 +203,7 @@ fn a_message_is_blamed_whose_time_to_be_explained_ran_out_and_not_the_input_afte
 #[test]
 fn silence_is_blamed_where_the_missing_message_would_have_explained_the_held_one() {
     let moves = "ask_b ask_a look look";
-    let (spec, _, outcome) = tested(RollFault::NoAnswer, moves, Duration::ZERO);
+    let (spec, _, outcome) = run_moves(RollFault::NoAnswer, moves, Duration::ZERO);
     let failure = &outcome.failures[0];
     assert_eq!(ends(&spec, &failure.trace), ("δ".into(), "δ".into()));
     assert_eq!(line(&spec, &failure.trace), "?ask_b ?ask_a !got_a(n: 2) δ");
@@ -213,10 +213,10 @@ fn silence_is_blamed_where_the_missing_message_would_have_explained_the_held_one
 #[test]
 fn a_record_of_a_message_whose_time_ran_out_is_judged_as_it_was() {
     let moves = "ask_a ask_b look ask_c look look look";
-    let (spec, events, outcome) = tested(RollFault::WrongNumber, moves, LONG);
+    let (spec, events, outcome) = run_moves(RollFault::WrongNumber, moves, LONG);
     let record = Record { events, is_cut: false };
     let (trace, ways) = record.trace_and_ways(&spec, 0).expect("it fits");
-    let connection = |name: &str, client: &str| crate::event::ConnectionTold {
+    let connection = |name: &str, client: &str| crate::event::ConnectionRecord {
         name: name.into(),
         messages: vec![format!("ask_{client}"), format!("got_{client}")],
         index: None,

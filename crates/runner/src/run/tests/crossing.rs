@@ -138,12 +138,12 @@ fn failures(spec: &Model, sut: &Model, tester: &mut dyn Tester, seed: u64) -> (u
     let (mut failed, mut runs) = (Vec::new(), 0);
     while runs < 10 && !tester.is_done() {
         let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-        let teller = EventSink::new(&mut silent, &mut clock);
+        let sink = EventSink::new(&mut silent, &mut clock);
         let mut coverage = Coverage::new(&spec.sts);
         let id = RunId { run: runs, seed: seed.wrapping_add(runs) };
         // However slow this machine is, a silence can be taken back.
         let config = RunConfig { confirm: 100_000, ..RunConfig::default() };
-        let finished = run(&mut bench, tester, &config, id, &mut coverage, &teller).unwrap();
+        let finished = run(&mut bench, tester, &config, id, &mut coverage, &sink).unwrap();
         match finished.end {
             RunEnd::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
             RunEnd::Verdict(..) => (),
@@ -299,13 +299,13 @@ const BOARD: &str = "model Board { input POST output POSTED output NOTE output c
 
 /// Returns which events on the two connections are allowed: `?` is given, `!` is seen, `~` is the end of a connection,
 /// `d` silence; with `mark`, also whether expiring it is.
-fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
+fn allowed_events(events: &[&str], mark: Option<u64>) -> Vec<bool> {
     let model = model(BOARD);
     crate::samples::with_cx(model.clone(), |mut cx| {
         let is_bob = |gate: GateId| matches!(&*model.sts.gates[gate].name, "NOTE" | "LEAVE" | "closed_bob");
         let of = |gate: GateId| MessageRoute::One(u32::from(is_bob(gate)));
         let wiring = Arc::new(ConnectionWiring::new(&model.pool, &model.sts, 2, of));
-        let mut after = Monitor::new(&mut cx).wired(Some(Arc::clone(&wiring)));
+        let mut monitor = Monitor::new(&mut cx).with_wiring(Some(Arc::clone(&wiring)));
         let mut allowed = Vec::new();
         for event in events {
             let (sign, name) = event.split_at(1);
@@ -316,10 +316,10 @@ fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
                 (label, at)
             };
             allowed.push(match sign {
-                "d" => after.observe(&mut cx, &Label::Quiescence).is_ok(),
+                "d" => monitor.observe(&mut cx, &Label::Quiescence).is_ok(),
                 "?" => {
                     let (label, at) = message();
-                    after.send(&mut cx, &label, at);
+                    monitor.send(&mut cx, &label, at);
                     true
                 }
                 _ => {
@@ -331,12 +331,12 @@ fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
                         others: 0,
                         is_end: sign == "~",
                     };
-                    after.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
+                    monitor.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
                 }
             });
         }
         if let Some(mark) = mark {
-            allowed.push(after.expire(&mut cx, mark).is_ok());
+            allowed.push(monitor.expire(&mut cx, mark).is_ok());
         }
         allowed
     })
@@ -344,22 +344,22 @@ fn monitored(events: &[&str], mark: Option<u64>) -> Vec<bool> {
 
 #[test]
 fn a_message_is_held_until_another_connection_explains_it_or_all_is_silent() {
-    assert_eq!(monitored(&["?POST", "!POSTED", "!NOTE", "d"], None), [true; 4]);
-    assert_eq!(monitored(&["?POST", "!POSTED", "d"], None), [true, true, false]);
+    assert_eq!(allowed_events(&["?POST", "!POSTED", "!NOTE", "d"], None), [true; 4]);
+    assert_eq!(allowed_events(&["?POST", "!POSTED", "d"], None), [true, true, false]);
     // Nothing else can come first: it is wrong at once.
-    assert_eq!(monitored(&["?POST", "!NOTE", "!POSTED", "!POSTED"], None), [true, true, true, false]);
+    assert_eq!(allowed_events(&["?POST", "!NOTE", "!POSTED", "!POSTED"], None), [true, true, true, false]);
 }
 
 #[test]
 fn what_came_long_ago_is_not_held_any_longer() {
-    assert_eq!(monitored(&["?POST", "!POSTED"], Some(2)), [true, true, false]);
-    assert_eq!(monitored(&["?POST", "!POSTED"], Some(1)), [true, true, true]);
-    assert_eq!(monitored(&["?POST", "!POSTED", "!NOTE"], Some(3)), [true; 4]);
+    assert_eq!(allowed_events(&["?POST", "!POSTED"], Some(2)), [true, true, false]);
+    assert_eq!(allowed_events(&["?POST", "!POSTED"], Some(1)), [true, true, true]);
+    assert_eq!(allowed_events(&["?POST", "!POSTED", "!NOTE"], Some(3)), [true; 4]);
 }
 
 #[test]
 fn an_input_on_a_connection_that_was_closed_may_be_lost_and_others_may_not() {
     // The second one was taken, and something must come; or it was never read.
-    assert_eq!(monitored(&["?LEAVE", "?LEAVE", "~closed_bob", "d"], None), [true; 4]);
-    assert_eq!(monitored(&["?LEAVE", "~closed_bob", "?POST", "d"], None), [true, true, true, false]);
+    assert_eq!(allowed_events(&["?LEAVE", "?LEAVE", "~closed_bob", "d"], None), [true; 4]);
+    assert_eq!(allowed_events(&["?LEAVE", "~closed_bob", "?POST", "d"], None), [true, true, true, false]);
 }

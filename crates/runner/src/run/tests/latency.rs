@@ -38,7 +38,7 @@ struct Moves(Vec<TesterMove>);
 impl Tester for Moves {
     fn start(&mut self, _seed: u64) {}
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &Monitor, _history: &Trace) -> TesterMove {
+    fn next(&mut self, _cx: &mut Ctx<'_>, _monitor: &Monitor, _trace: &Trace) -> TesterMove {
         if self.0.is_empty() {
             return TesterMove::Stop(TesterStop::GoalMet("done".into()));
         }
@@ -61,10 +61,10 @@ fn an_observed_input_is_no_answer() {
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let (mut silent, mut clock) = (SilentReporter, MonotonicClock::start());
     sleep(Duration::from_millis(1));
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let mut tester = Moves(vec![TesterMove::Stimulate(ask), TesterMove::Observe, TesterMove::Observe]);
     let (config, mut coverage) = (RunConfig::default(), Coverage::new(&sts));
-    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &teller).unwrap();
+    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &sink).unwrap();
     assert!(matches!(finished.end, RunEnd::Verdict(Verdict::Pass, _)), "{:?}", finished.end);
     let (_, histogram) = finished.latencies.gates().next().expect("`told` was waited for");
     assert!(histogram.longest() >= 2 * PAUSE, "{:?}", histogram.longest());

@@ -125,10 +125,10 @@ fn failures(
         // However slow this machine is, a silence can be taken back.
         let config = RunConfig { confirm: 100_000, ..RunConfig::default() };
         let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-        let teller = EventSink::new(&mut silent, &mut clock);
+        let sink = EventSink::new(&mut silent, &mut clock);
         let mut coverage = Coverage::new(&spec.sts);
         let id = RunId { run: runs, seed: seed.wrapping_add(runs) };
-        let finished = run(&mut bench, tester, &config, id, &mut coverage, &teller).unwrap();
+        let finished = run(&mut bench, tester, &config, id, &mut coverage, &sink).unwrap();
         match finished.end {
             RunEnd::Verdict(Verdict::Fail, _) => failed.push(finished.trace),
             RunEnd::Verdict(..) => (),
@@ -225,10 +225,10 @@ impl<T: Tester> Tester for Syncing<T> {
         self.0.start(seed);
     }
 
-    fn next(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> TesterMove {
+    fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
         let sync = cx.sts.gate_named("sync").expect("the model has it");
         let synced = cx.sts.gate_named("synced").expect("the model has it");
-        let last = history.labels.iter().rev().find_map(|label| match label {
+        let last = trace.labels.iter().rev().find_map(|label| match label {
             Label::Input(gate, _) => Some(*gate),
             Label::Output(gate, _) if *gate == synced => Some(*gate),
             _ => None,
@@ -236,7 +236,7 @@ impl<T: Tester> Tester for Syncing<T> {
         match last {
             Some(gate) if gate == sync => TesterMove::Observe,
             Some(gate) if gate != synced => TesterMove::Stimulate(Label::Input(sync, Vec::new())),
-            _ => match self.0.next(cx, after, history) {
+            _ => match self.0.next(cx, monitor, trace) {
                 TesterMove::Stimulate(Label::Input(gate, _)) if gate == sync => TesterMove::Observe,
                 next => next,
             },

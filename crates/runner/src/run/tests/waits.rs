@@ -77,7 +77,7 @@ struct AskOnce(Vec<TesterMove>);
 impl Tester for AskOnce {
     fn start(&mut self, _seed: u64) {}
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &Monitor, _history: &Trace) -> TesterMove {
+    fn next(&mut self, _cx: &mut Ctx<'_>, _monitor: &Monitor, _trace: &Trace) -> TesterMove {
         if self.0.is_empty() {
             return TesterMove::Stop(TesterStop::GoalMet("done".into()));
         }
@@ -106,14 +106,14 @@ fn ask(script: Vec<Look>, limit: Option<Duration>, first_reply: FirstReplyWait) 
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut system, stop: &stop };
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let patience = Patience::new(PATIENCE);
     patience.note_first_reply(ms(70));
     let config =
         RunConfig { patience: patience.clone(), confirm: 2, lag: meter, first_reply, ..RunConfig::default() };
     let mut tester = AskOnce(vec![TesterMove::Stimulate(ask), TesterMove::Observe]);
     let mut coverage = Coverage::new(&sts);
-    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &teller).unwrap();
+    let finished = run(&mut bench, &mut tester, &config, RunId::default(), &mut coverage, &sink).unwrap();
     WaitRun { finished, system, patience }
 }
 
@@ -128,7 +128,7 @@ fn a_wait_is_extended_by_the_lag_during_it_and_that_is_told() {
     assert_eq!(run.system.waits, [PATIENCE, ms(40), ms(30)]);
     assert_eq!(verdict(&run), Verdict::Pass);
     assert_eq!(run.finished.lag, LagEffect { waits: ms(70), tolerance: Duration::ZERO });
-    assert_eq!(run.patience.raised(), None, "the system was not late");
+    assert_eq!(run.patience.raised_time(), None, "the system was not late");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_first_reply_is_awaited_to_its_limit_and_raises_nothing() {
     let run = ask(vec![Look::Quiet(ms(0)), Look::Answer], Some(ms(60_000)), FirstReplyWait::Limit);
     assert_eq!(verdict(&run), Verdict::Pass);
     assert!(run.system.waits[1] > ms(30_000), "{:?}", run.system.waits);
-    assert_eq!(run.patience.raised(), None);
+    assert_eq!(run.patience.raised_time(), None);
     let silent = ask(Vec::new(), Some(ms(60_000)), FirstReplyWait::Limit);
     assert_eq!((verdict(&silent), silent.system.waits.len()), (Verdict::Fail, 2));
 }

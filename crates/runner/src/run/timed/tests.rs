@@ -51,7 +51,7 @@ struct Now(Label);
 impl Tester for Now {
     fn start(&mut self, _seed: u64) {}
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &Monitor, _history: &Trace) -> TesterMove {
+    fn next(&mut self, _cx: &mut Ctx<'_>, _monitor: &Monitor, _trace: &Trace) -> TesterMove {
         TesterMove::StimulateAfter(Rational::ZERO, self.0.clone())
     }
 }
@@ -70,10 +70,10 @@ fn hurried(slow: Slow) -> (Verdict, String) {
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
     let mut coverage = Coverage::new(&sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-    let teller = EventSink::new(&mut silent, &mut clock);
+    let sink = EventSink::new(&mut silent, &mut clock);
     let tolerance = Tolerance { latency: seconds(Duration::from_millis(5)), ..Tolerance::default() };
     let config = RunConfig { tolerance, max_steps: 20, ..RunConfig::default() };
-    let finished = run(&mut bench, &mut Now(go), &config, RunId::default(), &mut coverage, &teller).unwrap();
+    let finished = run(&mut bench, &mut Now(go), &config, RunId::default(), &mut coverage, &sink).unwrap();
     let RunEnd::Verdict(verdict, reason) = finished.end else { panic!("{:?}", finished.end) };
     (verdict, reason)
 }
@@ -127,7 +127,7 @@ struct LookOnce(bool);
 impl Tester for LookOnce {
     fn start(&mut self, _seed: u64) {}
 
-    fn next(&mut self, _cx: &mut Ctx<'_>, _after: &Monitor, _history: &Trace) -> TesterMove {
+    fn next(&mut self, _cx: &mut Ctx<'_>, _monitor: &Monitor, _trace: &Trace) -> TesterMove {
         if std::mem::replace(&mut self.0, true) {
             TesterMove::Stop(TesterStop::GoalMet("seen".into()))
         } else {
@@ -154,11 +154,11 @@ fn a_message_that_only_the_lag_of_the_machine_explains_is_inconclusive_and_other
         let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
         let mut coverage = Coverage::new(&sts);
         let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-        let teller = EventSink::new(&mut silent, &mut clock);
+        let sink = EventSink::new(&mut silent, &mut clock);
         let tolerance = Tolerance { latency: seconds(ms(100)), ..Tolerance::default() };
         let config = RunConfig { tolerance, lag: meter, ..RunConfig::default() };
         let finished =
-            run(&mut bench, &mut LookOnce(false), &config, RunId::default(), &mut coverage, &teller).unwrap();
+            run(&mut bench, &mut LookOnce(false), &config, RunId::default(), &mut coverage, &sink).unwrap();
         let RunEnd::Verdict(verdict, reason) = finished.end else { panic!("{:?}", finished.end) };
         assert_eq!(verdict, expected, "{lag:?}: {reason}");
         let widened = if expected == Verdict::Inconclusive { lag } else { Duration::ZERO };

@@ -8,8 +8,8 @@ fn step(label: &str, field: &str, value: Json, raw: &str) -> EventKind {
     let text = format!("?{label}({field}: {value})");
     let args: Map<String, Json> = [(field.to_owned(), value)].into_iter().collect();
     let (kind, raw, label) = (LabelKind::Input, Some(raw.to_owned()), label.to_owned());
-    let label = LabelTold { kind, label, args, text, delay_ns: None, raw, way: None, part: None };
-    EventKind::Stimulus(StepTold { step: 1, label, belief: None, switches: Vec::new() })
+    let label = LabelRecord { kind, label, args, text, delay_ns: None, raw, way: None, part: None };
+    EventKind::Stimulus(StepRecord { step: 1, label, belief: None, switches: Vec::new() })
 }
 
 fn told(secrets: &Secrets, events: impl IntoIterator<Item = EventKind>) -> String {
@@ -122,18 +122,18 @@ fn a_system_that_gives_new_secrets_all_the_time_does_not_fill_the_memory() {
 /// The progress of shrinking holds no text of the system, and whoever waits wants to see it.
 #[test]
 fn the_progress_of_shrinking_is_passed_on() {
-    struct Last(Option<ShrinkingTold>);
+    struct Last(Option<ShrinkingRecord>);
     impl Reporter for Last {
         fn event(&mut self, _event: &Event) -> io::Result<()> {
             Ok(())
         }
 
-        fn shrinking(&mut self, told: &ShrinkingTold) {
+        fn shrinking(&mut self, told: &ShrinkingRecord) {
             self.0 = Some(*told);
         }
     }
     let mut last = Last(None);
-    let progress = ShrinkingTold { run: 3, attempts: 2, steps: 9, left_s: None };
+    let progress = ShrinkingRecord { run: 3, attempts: 2, steps: 9, left_s: None };
     Discreet::new(&mut last, Secrets::none()).shrinking(&progress);
     assert_eq!(last.0, Some(progress));
 }

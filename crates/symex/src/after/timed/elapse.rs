@@ -33,7 +33,7 @@ pub(super) enum PassedSilence {
 
 /// Returns the belief at the instant `to`, if nothing was seen since the last message and the system was silent as
 /// `silence` says; also the number of instants that have a variable then.
-pub(super) fn elapsed(
+pub(super) fn elapse(
     cx: &mut Ctx<'_>,
     time: &TimeKnowledge,
     to: Term,
@@ -43,7 +43,7 @@ pub(super) fn elapsed(
     let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
     let exact = (number(cx, time.since.at), number(cx, to));
     if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
-        return (elapsed_concrete(cx, states, &since, &to, silence), time.named);
+        return (elapse_concrete(cx, states, &since, &to, silence), time.named);
     }
     let entry = match &time.entry {
         Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
@@ -54,7 +54,7 @@ pub(super) fn elapsed(
         }
     };
     let mut span = PassedTime { to, silence, named: time.named + 1, has_tau };
-    let next = span.elapsed(cx, entry, time.since.at, facts);
+    let next = span.elapse_from(cx, entry, time.since.at, facts);
     (next, span.named)
 }
 
@@ -63,7 +63,7 @@ fn number(cx: &Ctx<'_>, term: Term) -> Option<Rational> {
 }
 
 /// Advances concrete states from one instant to another, and drops those that could not be silent.
-fn elapsed_concrete(
+fn elapse_concrete(
     cx: &mut Ctx<'_>,
     states: &BTreeSet<ConcreteState>,
     since: &Rational,
@@ -73,12 +73,12 @@ fn elapsed_concrete(
     let mut next = BTreeSet::new();
     let mut doubts = 0;
     for state in states {
-        let later = concrete::delayed(cx.sts, state, &(to - since));
+        let later = concrete::advance_clocks(cx.sts, state, &(to - since));
         let may_wait = match silence {
             // Exact observation has exact instants.
             Some(PassedSilence::Until(silent)) => match number(cx, silent).filter(|silent| silent > since) {
                 Some(silent) => {
-                    let then = concrete::delayed(cx.sts, state, &(&silent - since));
+                    let then = concrete::advance_clocks(cx.sts, state, &(&silent - since));
                     may_wait(cx, state, &then)
                 }
                 None => SolverDecision::Sat,
@@ -150,7 +150,13 @@ struct PassedTime {
 
 impl PassedTime {
     /// Returns the states at the end of the span, internal steps at any instants on the way included.
-    fn elapsed(&mut self, cx: &mut Ctx<'_>, entry: Vec<SymState>, since: Term, facts: &[Term]) -> NextBelief {
+    fn elapse_from(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        entry: Vec<SymState>,
+        since: Term,
+        facts: &[Term],
+    ) -> NextBelief {
         let mut keep = symbolic::KeptStates::default();
         let fact = cx.pool.and(facts.iter().copied());
         let with_fact = |state: SymState| SymState { path: state.path.with(cx, fact), ..state };
@@ -158,7 +164,7 @@ impl PassedTime {
             entry.into_iter().map(with_fact).map(|state| (state, since)).collect();
         let mut seen = todo.len();
         while let Some((state, since)) = todo.pop() {
-            let arrived = self.arrived(cx, &state, since);
+            let arrived = self.state_at_end(cx, &state, since);
             keep.offer(cx, arrived);
             for next in self.internal(cx, &state, since) {
                 seen += 1;
@@ -173,8 +179,8 @@ impl PassedTime {
     }
 
     /// Returns `state`, entered at `since`, at the end of the span.
-    fn arrived(&self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> SymState {
-        let mut arrived = delayed(cx, state, since, self.to);
+    fn state_at_end(&self, cx: &mut Ctx<'_>, state: &SymState, since: Term) -> SymState {
+        let mut arrived = advance_clocks(cx, state, since, self.to);
         let excuse = match self.silence {
             Some(PassedSilence::Until(silent)) => excuse(cx, state, since, silent),
             Some(PassedSilence::WithoutEnd) => {
@@ -199,12 +205,12 @@ impl PassedTime {
                 continue;
             }
             self.named += 1;
-            let var = cx.pool.indexed(cx.instant, self.named);
+            let var = cx.pool.indexed_var(cx.instant, self.named);
             let at = cx.pool.var(var);
             let (after, before) = (cx.pool.le(since, at), cx.pool.le(at, self.to));
-            let mut there = delayed(cx, state, since, at);
+            let mut there = advance_clocks(cx, state, since, at);
             there.path = there.path.with(cx, after).with(cx, before);
-            let Some(next) = symbolic::taken(cx, &there, switch, &[]) else { continue };
+            let Some(next) = symbolic::take_switch(cx, &there, switch, &[]) else { continue };
             if cx.decide(next.path.facts()) != SolverDecision::Unsat {
                 found.push((next, at));
             }
@@ -214,9 +220,9 @@ impl PassedTime {
 }
 
 /// `state` with its clocks advanced from one instant to another.
-fn delayed(cx: &mut Ctx<'_>, state: &SymState, from: Term, to: Term) -> SymState {
+fn advance_clocks(cx: &mut Ctx<'_>, state: &SymState, from: Term, to: Term) -> SymState {
     let waited = cx.pool.sub(to, from);
-    symbolic::delayed(cx, state, waited)
+    symbolic::advance_clocks(cx, state, waited)
 }
 
 /// The condition under which `state` was quiescent when it was entered.
@@ -229,7 +235,7 @@ fn quiet_when_entered(cx: &mut Ctx<'_>, state: &SymState) -> Term {
 fn excuse(cx: &mut Ctx<'_>, state: &SymState, since: Term, silent: Term) -> Term {
     let sts = cx.sts;
     let quiet = quiet_when_entered(cx, state);
-    let later = delayed(cx, state, since, silent).store.substitution(sts);
+    let later = advance_clocks(cx, state, since, silent).store.substitution(sts);
     let mut excuses = vec![cx.pool.le(silent, since), quiet];
     for (_, switch) in sts.switches_from(state.loc) {
         if ends_silence(sts.kind_of(switch)) {

@@ -9,7 +9,7 @@ use crate::cx::Ctx;
 use crate::state::{PathCondition, Store, SymState};
 
 /// Returns the belief without the instants that no clock mentions and that are not `since`.
-pub(super) fn projected(cx: &mut Ctx<'_>, belief: Belief, since: Term) -> Belief {
+pub(super) fn project_instants(cx: &mut Ctx<'_>, belief: Belief, since: Term) -> Belief {
     let Belief::Symbolic(states) = belief else { return belief };
     Belief::Symbolic(states.into_iter().map(|state| projected_state(cx, state, since)).collect())
 }
@@ -36,5 +36,5 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
 fn is_instant(cx: &mut Ctx<'_>, var: VarId) -> bool {
     let name = &cx.pool.var_info(var).name;
     let number = name.rsplit('@').next().and_then(|number| number.parse().ok());
-    number.is_some_and(|number| cx.pool.indexed(cx.instant, number) == var)
+    number.is_some_and(|number| cx.pool.indexed_var(cx.instant, number) == var)
 }

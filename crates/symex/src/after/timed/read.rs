@@ -48,7 +48,7 @@ impl TimedCourse {
     pub(super) fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
         let mut nominal = Substitution::new();
         for (number, instant) in (1..).zip(&self.time.read) {
-            let var = cx.pool.indexed(cx.instant, number);
+            let var = cx.pool.indexed_var(cx.instant, number);
             nominal.set(var, cx.pool.value(Value::Real(instant.clone())));
         }
         nominal

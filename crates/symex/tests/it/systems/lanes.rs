@@ -95,7 +95,7 @@ fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let tolerance = Tolerance { latency: seconds(LATENCY), ..Tolerance::default() };
-    let mut after = Monitor::with_tolerance(&mut cx, tolerance).wired(Some(wiring.into()));
+    let mut monitor = Monitor::with_tolerance(&mut cx, tolerance).with_wiring(Some(wiring.into()));
     let mut now = 0;
     for (judged, Noted { at, name, v, is_input }) in noted.iter().enumerate() {
         let gate = model.sts.gate_named(name).expect("declared");
@@ -103,22 +103,22 @@ fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
         let (wait, connection) = (seconds(at - now), connection(name));
         now = *at;
         let is_allowed = if *is_input {
-            let is_silent = wait == Rational::ZERO || after.observe(&mut cx, &Label::Delay(wait)).is_ok();
-            after.send(&mut cx, &label, connection);
+            let is_silent = wait == Rational::ZERO || monitor.observe(&mut cx, &Label::Delay(wait)).is_ok();
+            monitor.send(&mut cx, &label, connection);
             is_silent
         } else {
             let crossing =
                 Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false };
-            after.pass(&mut cx, &wait);
-            after.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
+            monitor.pass(&mut cx, &wait);
+            monitor.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
         };
         if !is_allowed {
             return (true, judged);
         }
     }
     // What is held must be explained by what came until now.
-    let settled =
-        after.is_unexplained() && after.observe(&mut cx, &Label::Delay(seconds(2 * LATENCY + 1))).is_err();
+    let settled = monitor.is_unexplained()
+        && monitor.observe(&mut cx, &Label::Delay(seconds(2 * LATENCY + 1))).is_err();
     (settled, noted.len())
 }
 

@@ -330,8 +330,8 @@ fn shown(product: &Product, model: &Model, state: &ConcreteState) -> String {
     text
 }
 
-fn believed(product: &Product, model: &Model, after: &Monitor) -> BTreeSet<String> {
-    match after.belief() {
+fn believed(product: &Product, model: &Model, monitor: &Monitor) -> BTreeSet<String> {
+    match monitor.belief() {
         Belief::Concrete(states) => states.iter().map(|state| shown(product, model, state)).collect(),
         other => panic!("values are known: {other:?}"),
     }
@@ -344,14 +344,14 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
         model.sts.gates.iter().skip(1).map(|gate| (gate.name.to_string(), gate.kind)).collect();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let mut states = product.closure([product.initial()].into());
     for step in 0..12 {
         let expected: BTreeSet<String> = states.iter().map(|state| product.show(state)).collect();
-        assert_eq!(believed(product, model, &after), expected, "step {step} of\n{text}");
+        assert_eq!(believed(product, model, &monitor), expected, "step {step} of\n{text}");
         if dice.one_in(5) {
             let quiet = product.closure(product.quiet(&states));
-            match after.observe(&mut cx, &Label::Quiescence) {
+            match monitor.observe(&mut cx, &Label::Quiescence) {
                 Ok(_) => assert!(!quiet.is_empty(), "silence was allowed at step {step} of\n{text}"),
                 Err(_) => {
                     assert!(quiet.is_empty(), "silence was forbidden at step {step} of\n{text}");
@@ -372,7 +372,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
         let gate = model.sts.gate_named(&name).unwrap_or_else(|| panic!("`{name}` in\n{text}"));
         let label = Label::message(&model.sts, gate, vec![Value::int(v)]).expect("visible");
         let next = product.after(&states, &(name, v));
-        match (after.observe(&mut cx, &label), &label) {
+        match (monitor.observe(&mut cx, &label), &label) {
             (Err(_), _) => {
                 assert!(next.is_empty(), "{label:?} was forbidden at step {step} of\n{text}");
                 return step + 1;

@@ -129,7 +129,7 @@ fn passes(system: &Model, seen: &Model, rules: Rules, dice: &mut Dice) -> bool {
     let copy = seen.clone();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut seen, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let state = concrete::initial_state(&system.pool, &system.sts).expect("known");
     let mut behind = Behind { model: system, state, to: Vec::new(), from: Vec::new() };
     for _ in 0..30 {
@@ -138,7 +138,7 @@ fn passes(system: &Model, seen: &Model, rules: Rules, dice: &mut Dice) -> bool {
                 let packet = (INPUTS[dice.roll(2)], i64::try_from(dice.roll(3)).expect("small"));
                 let label = label(&copy, packet);
                 // A tester sends where the channel certainly has room.
-                if behind.to.len() >= rules.capacity || !after.accepts(&mut cx, &label) {
+                if behind.to.len() >= rules.capacity || !monitor.accepts(&mut cx, &label) {
                     continue;
                 }
                 rules.accept(&mut behind.to, packet, dice);
@@ -158,7 +158,7 @@ fn passes(system: &Model, seen: &Model, rules: Rules, dice: &mut Dice) -> bool {
                 None => continue,
             },
         };
-        if after.observe(&mut cx, &observed).is_err() {
+        if monitor.observe(&mut cx, &observed).is_err() {
             return false;
         }
     }

@@ -178,8 +178,9 @@ impl Product {
     }
 
     pub fn later(&self, state: &Vector, steps: i64) -> Vector {
-        let delayed =
-            |(model, part): (&Model, &ConcreteState)| concrete::delayed(&model.sts, part, &seconds(steps));
+        let delayed = |(model, part): (&Model, &ConcreteState)| {
+            concrete::advance_clocks(&model.sts, part, &seconds(steps))
+        };
         Vector {
             parts: self.parts.iter().zip(&state.parts).map(delayed).collect(),
             under_way: state.under_way.iter().map(|&(v, age)| (v, age + steps)).collect(),
@@ -351,7 +352,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
     let mut composed = model.clone();
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
-    let mut after = Monitor::new(&mut cx);
+    let mut monitor = Monitor::new(&mut cx);
     let (mut entry, mut waited): (BTreeSet<Vector>, i64) = ([product.initial()].into(), 0);
     let mut told = Vec::new();
     for _ in 0..8 {
@@ -363,7 +364,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
                 return;
             }
             let is_allowed = !product.elapsed(&entry, waited, true).is_empty();
-            match after.observe(&mut cx, &Label::Delay(seconds(GRID))) {
+            match monitor.observe(&mut cx, &Label::Delay(seconds(GRID))) {
                 Ok(AllowedLabel::Allowed) => assert!(is_allowed, "allowed: {told:?} in\n{text}"),
                 Ok(_) => {
                     walked.unknown += 1;
@@ -399,7 +400,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &
         // Nothing was seen since the last message, so a state that had to act before this one is ruled out.
         let in_time = product.elapsed(&entry, waited, true);
         let next = product.after(&in_time, &(name, v));
-        match after.observe(&mut cx, &label) {
+        match monitor.observe(&mut cx, &label) {
             Ok(AllowedLabel::Allowed) => assert!(!next.is_empty(), "allowed: {told:?} in\n{text}"),
             Ok(AllowedLabel::Unspecified) if is_input => {
                 assert!(next.is_empty(), "not specified: {told:?} in\n{text}");

@@ -170,7 +170,7 @@ fn differs_at(
 }
 
 /// Returns whether the system is surely wrong, and checks that the tests fail it then, and fail no right system.
-fn judged(domain: &Domain<'_>, system: &System) -> bool {
+fn is_surely_wrong(domain: &Domain<'_>, system: &System) -> bool {
     let (surely, perhaps) = (domain.is_wrong(system, true), domain.is_wrong(system, false));
     let fails = domain.fails(system);
     assert!(!surely || fails, "a wrong system passes: {system:?}");
@@ -189,7 +189,7 @@ fn check(text: &str, config: &CompleteConfig) -> (usize, usize) {
         assert!(!domain.is_wrong(&model, false) && !domain.fails(&model), "the model passes its own suite");
         let (mut wrong, mut right) = (0, 0);
         for code in 0..domain.count(states) {
-            let is_wrong = judged(&domain, &domain.system(states, code));
+            let is_wrong = is_surely_wrong(&domain, &domain.system(states, code));
             wrong += usize::from(is_wrong);
             right += usize::from(!is_wrong);
         }
@@ -222,7 +222,7 @@ fn check_near(text: &str, config: &CompleteConfig, mutants: usize) -> (usize, us
                 };
                 system[state][input] = entry;
             }
-            let is_wrong = judged(&domain, &system);
+            let is_wrong = is_surely_wrong(&domain, &system);
             wrong += usize::from(is_wrong);
             right += usize::from(!is_wrong);
         }

@@ -150,7 +150,9 @@ impl FreeFields {
             let field = sides[1].gates[gate].fields[at];
             let sort = pool.var_info(field).sort;
             let values = match kind {
-                FreeKind::Separated => separated(pool, sort, &cuts.remove(&(gate, at)).unwrap_or_default()),
+                FreeKind::Separated => {
+                    cell_representatives(pool, sort, &cuts.remove(&(gate, at)).unwrap_or_default())
+                }
                 FreeKind::Named => named.clone(),
             };
             if values.len() > MAX_REPRESENTATIVES {
@@ -481,7 +483,7 @@ fn separating(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Option
 }
 
 /// One value of each cell that `cuts` make of the values of `sort`.
-fn separated(pool: &TermPool, sort: Sort, cuts: &BTreeSet<Value>) -> Vec<Value> {
+fn cell_representatives(pool: &TermPool, sort: Sort, cuts: &BTreeSet<Value>) -> Vec<Value> {
     if cuts.is_empty() {
         return vec![pool.default_value(sort)];
     }

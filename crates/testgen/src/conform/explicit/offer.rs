@@ -94,7 +94,7 @@ pub(super) fn source(pool: &TermPool, sts: &Sts, switch: &Switch, field: VarId) 
     let fields = &sts.gates[switch.gate].fields;
     let guard = pool.conjuncts(switch.guard);
     let computed = guard.iter().find_map(|&fact| equal_to(pool, fact, field, fields));
-    computed.map(FieldSource::Computed).or_else(|| listed(pool, &guard, field).map(FieldSource::Listed))
+    computed.map(FieldSource::Computed).or_else(|| list_values(pool, &guard, field).map(FieldSource::Listed))
 }
 
 /// The term without fields that `fact` says `field` equals.
@@ -110,7 +110,7 @@ fn equal_to(pool: &TermPool, fact: Term, field: VarId, fields: &[VarId]) -> Opti
 }
 
 /// The values of the sort of `field`, or the whole numbers between the bounds of the guard.
-fn listed(pool: &TermPool, guard: &[Term], field: VarId) -> Option<Vec<Value>> {
+fn list_values(pool: &TermPool, guard: &[Term], field: VarId) -> Option<Vec<Value>> {
     let sort = pool.var_info(field).sort;
     if !matches!(sort, Sort::Int | Sort::Range { .. }) {
         return pool.finite_domain(sort);

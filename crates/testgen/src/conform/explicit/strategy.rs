@@ -90,7 +90,7 @@ pub fn adaptive_test(
     }
     let mut builder = StrategyGameBuilder::new(imp, spec, (relation, completion), budget);
     let arena = builder.arena(pool).ok()?;
-    let forced = arena.forced();
+    let forced = arena.forced_moves();
     if forced[0].is_some() {
         let strategy = |at: usize, _: usize| forced[at].map(|(_, choice)| choice);
         let nodes = GrownTree::new(&arena, &builder.labels).tree(&strategy, 0)?;
@@ -175,7 +175,7 @@ impl StrategyPlay<'_, '_> {
             }
             Some((label, next)) => {
                 let number = self.labels.number(label.clone());
-                let to = self.world.given(pool, &mut self.labels, (states, number), self.completion)?;
+                let to = self.world.give_input(pool, &mut self.labels, (states, number), self.completion)?;
                 let after = match next {
                     Some(next) if !to.is_empty() => self.from(pool, *next, &to, known)?,
                     _ => (false, 0.0),
@@ -264,7 +264,7 @@ impl<'w> StrategyGameBuilder<'w> {
             {
                 continue;
             }
-            let given = self.imp.given(pool, &mut self.labels, (left, label), self.completion)?;
+            let given = self.imp.give_input(pool, &mut self.labels, (left, label), self.completion)?;
             if !given.is_empty() {
                 let next = self.number((given, to));
                 position.sends.push((label, next));
@@ -277,7 +277,7 @@ impl<'w> StrategyGameBuilder<'w> {
 impl StrategyGame {
     /// Returns, for every position, the greatest number of steps to a difference and the move that forces it; `None`
     /// where the tester cannot force one.
-    fn forced(&self) -> Vec<Option<(usize, StrategyChoice)>> {
+    fn forced_moves(&self) -> Vec<Option<(usize, StrategyChoice)>> {
         let mut known: Vec<Option<(usize, StrategyChoice)>> = vec![None; self.positions.len()];
         for rank in 1.. {
             let won = |at: usize| known[at].is_some();
@@ -411,7 +411,7 @@ impl<'a> GrownTree<'a> {
         let mut at = 0;
         while at < self.open.len() {
             let (position, left) = self.open[at];
-            let node = self.made(strategy, position, left);
+            let node = self.make_node(strategy, position, left);
             self.nodes.push(node);
             at += 1;
             if self.open.len() > MAX_NODES {
@@ -437,7 +437,7 @@ impl<'a> GrownTree<'a> {
         Some(self.open.len() - 1)
     }
 
-    fn made(
+    fn make_node(
         &mut self,
         strategy: &impl Fn(usize, usize) -> Option<StrategyChoice>,
         position: usize,

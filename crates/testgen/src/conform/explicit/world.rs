@@ -102,7 +102,7 @@ impl<'w> EnumeratedSide<'w> {
     pub fn start(&mut self, pool: &TermPool, labels: &mut MetLabels) -> Result<StateSet, EnumerationGivenUp> {
         let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
         let start = self.number(start)?;
-        self.closed(pool, labels, [start].into())
+        self.close_internally(pool, labels, [start].into())
     }
 
     /// The messages of a switch.
@@ -116,7 +116,7 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the messages of `switch` that are enabled in a state, each with the state after it.
-    fn taken(
+    fn take_switch(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -178,7 +178,7 @@ impl<'w> EnumeratedSide<'w> {
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
                 if !self.list(pool, switch)?.is_open() {
-                    own.outputs.extend(self.taken(pool, labels, at, switch, &OpenValues::new())?);
+                    own.outputs.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
                 }
             }
             self.own[at] = Some(own);
@@ -186,7 +186,7 @@ impl<'w> EnumeratedSide<'w> {
         self.own[at].as_ref().ok_or(EnumerationGivenUp)
     }
 
-    fn mentioned(
+    fn mentioned_inputs(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -196,7 +196,7 @@ impl<'w> EnumeratedSide<'w> {
             let mut found = Vec::new();
             for switch in self.switches(at, GateKind::is_input) {
                 if !self.list(pool, switch)?.is_open() {
-                    found.extend(self.taken(pool, labels, at, switch, &OpenValues::new())?);
+                    found.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
                 }
             }
             self.mentioned[at] = Some(found);
@@ -206,7 +206,7 @@ impl<'w> EnumeratedSide<'w> {
 
     /// Returns the messages of a state that have representatives, each with the state after it. They depend on the other
     /// states of the pair, so they are computed anew.
-    fn represented(
+    fn represented_messages(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -220,14 +220,14 @@ impl<'w> EnumeratedSide<'w> {
         }
         for switch in self.switches(at, wanted) {
             if self.list(pool, switch)?.is_open() {
-                found.extend(self.taken(pool, labels, at, switch, values)?);
+                found.extend(self.take_switch(pool, labels, at, switch, values)?);
             }
         }
         Ok(found)
     }
 
     /// Returns the states after an input in a state; empty if no switch accepts it.
-    fn accepted(
+    fn states_after_input(
         &mut self,
         pool: &TermPool,
         labels: &MetLabels,
@@ -253,7 +253,7 @@ impl<'w> EnumeratedSide<'w> {
         Ok(found)
     }
 
-    fn closed(
+    fn close_internally(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -276,7 +276,7 @@ impl<'w> EnumeratedSide<'w> {
         labels: &mut MetLabels,
         reached: BTreeMap<K, BTreeSet<usize>>,
     ) -> Result<BTreeMap<K, StateSet>, EnumerationGivenUp> {
-        reached.into_iter().map(|(label, to)| Ok((label, self.closed(pool, labels, to)?))).collect()
+        reached.into_iter().map(|(label, to)| Ok((label, self.close_internally(pool, labels, to)?))).collect()
     }
 
     /// The outputs of some states, and silence as no label, each with the states after it.
@@ -289,7 +289,8 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<BTreeMap<Option<usize>, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<Option<usize>, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
-            let more = self.represented(pool, labels, at, |kind| kind == GateKind::Output, values)?;
+            let more =
+                self.represented_messages(pool, labels, at, |kind| kind == GateKind::Output, values)?;
             let own = self.own(pool, labels, at)?;
             if own.internal.is_empty() && own.outputs.is_empty() && more.is_empty() {
                 reached.entry(None).or_default().insert(at);
@@ -311,8 +312,8 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<BTreeMap<usize, StateSet>, EnumerationGivenUp> {
         let mut reached: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for &at in states {
-            let more = self.represented(pool, labels, at, GateKind::is_input, values)?;
-            for &(label, to) in self.mentioned(pool, labels, at)?.iter().chain(&more) {
+            let more = self.represented_messages(pool, labels, at, GateKind::is_input, values)?;
+            for &(label, to) in self.mentioned_inputs(pool, labels, at)?.iter().chain(&more) {
                 reached.entry(label).or_default().insert(to);
             }
         }
@@ -329,7 +330,7 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<bool, EnumerationGivenUp> {
         for &at in states {
             let stable = self.own(pool, labels, at)?.internal.is_empty();
-            if stable && self.accepted(pool, labels, at, label)?.is_empty() {
+            if stable && self.states_after_input(pool, labels, at, label)?.is_empty() {
                 return Ok(true);
             }
         }
@@ -337,7 +338,7 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the states after an input, under `completion`.
-    pub fn given(
+    pub fn give_input(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -346,13 +347,13 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<StateSet, EnumerationGivenUp> {
         let mut reached = BTreeSet::new();
         for &at in states {
-            let accepted = self.accepted(pool, labels, at, label)?;
+            let accepted = self.states_after_input(pool, labels, at, label)?;
             let stable = self.own(pool, labels, at)?.internal.is_empty();
             if accepted.is_empty() && stable && completion != InputCompletion::None {
                 reached.insert(at);
             }
             reached.extend(accepted);
         }
-        self.closed(pool, labels, reached)
+        self.close_internally(pool, labels, reached)
     }
 }

@@ -18,15 +18,19 @@ use super::super::product::{InputCompletion, ModelProduct};
 use super::{MAX_STATES, NoWitness};
 
 /// Checks that the specification allows `trace` but for its last label, and that the implementation has all of it.
-pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> Result<(), NoWitness> {
+pub(super) fn check_trace(
+    cx: &mut Ctx<'_>,
+    product: &ModelProduct<'_>,
+    trace: &Trace,
+) -> Result<(), NoWitness> {
     let doubtful = |text: String| Err(NoWitness::Doubtful(text));
     let Some((last, before)) = trace.labels.split_last() else { return Err(NoWitness::Impossible) };
-    let mut after = Monitor::new(cx);
+    let mut monitor = Monitor::new(cx);
     for label in before {
-        if product.relation == ConformanceRelation::Uioco && is_refused(cx, &after, label) {
+        if product.relation == ConformanceRelation::Uioco && is_refused(cx, &monitor, label) {
             return doubtful("a state of the specification refuses an input".into());
         }
-        match after.observe(cx, label) {
+        match monitor.observe(cx, label) {
             Ok(AllowedLabel::Allowed) => (),
             Ok(AllowedLabel::Unspecified) => {
                 return doubtful("the specification leaves an input open".into());
@@ -38,7 +42,7 @@ pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Tra
         }
     }
     let compared = product.inputs == InputRule::Compared;
-    let is_different = match after.observe(cx, last) {
+    let is_different = match monitor.observe(cx, last) {
         Err(_) => true,
         Ok(AllowedLabel::Unspecified) => compared,
         Ok(AllowedLabel::Allowed | AllowedLabel::Unknown) => false,
@@ -54,8 +58,8 @@ pub(super) fn replayed(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Tra
 
 /// Returns whether some state without internal steps refuses the input `label`, or that cannot be computed; false for a
 /// symbolic belief.
-fn is_refused(cx: &mut Ctx<'_>, after: &Monitor, label: &Label) -> bool {
-    let (Label::Input(..), Belief::Concrete(states)) = (label, after.belief()) else { return false };
+fn is_refused(cx: &mut Ctx<'_>, monitor: &Monitor, label: &Label) -> bool {
+    let (Label::Input(..), Belief::Concrete(states)) = (label, monitor.belief()) else { return false };
     let sts = cx.sts;
     let refuses = |state: &ConcreteState| {
         is_stable(cx, sts, state) != Some(false)
@@ -162,7 +166,7 @@ fn successors(
         };
     }
     if let Label::Delay(by) = label {
-        let later = concrete::delayed(sts, state, by);
+        let later = concrete::advance_clocks(sts, state, by);
         return match may_wait(&mut cx.over(sts), state, &later) {
             SolverDecision::Sat => Some(vec![later]),
             SolverDecision::Unsat => Some(Vec::new()),

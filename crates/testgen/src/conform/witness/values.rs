@@ -50,7 +50,7 @@ fn value_for(
     constants: &[Value],
 ) -> Result<Value, NoWitness> {
     let sort = cx.pool.var_info(field).sort;
-    if let Some(value) = fixed(cx, condition, field) {
+    if let Some(value) = equated_value(cx, condition, field) {
         return Ok(value);
     }
     for value in wishes(cx, sort, at, constants) {
@@ -71,7 +71,7 @@ fn value_for(
 }
 
 /// The constant that a conjunct of `condition` equates with `field`.
-fn fixed(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
+fn equated_value(cx: &Ctx<'_>, condition: Term, field: VarId) -> Option<Value> {
     cx.pool.conjuncts(condition).into_iter().find_map(|fact| {
         let TermNode::Eq(a, b) = *cx.pool.node(fact) else { return None };
         let other = match (cx.pool.node(a), cx.pool.node(b)) {

@@ -32,14 +32,14 @@ fn ruled_out(model: &mut Model, messages: &[&str]) -> Vec<String> {
     let mut all = mutants(model, &[MutationOperator::Delete]);
     all.retain(|mutant| mutant.id.starts_with("done") || mutant.id.starts_with("fine"));
     let label = |name: &&str| Label::message(&model.sts, model.sts.gate_named(name)?, Vec::new());
-    let history: Trace = messages.iter().map(|name| label(name).expect("a message")).collect();
+    let trace: Trace = messages.iter().map(|name| label(name).expect("a message")).collect();
     let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
     let mut solver = stack(&SolverConfig::default());
     let cx = &mut Ctx::new(model, &mut solver);
-    let after = Monitor::new(cx);
-    suspects.follow(cx, &after, &history.labels[..0].iter().cloned().collect());
-    for at in 0..history.len() {
-        suspects.follow(cx, &after, &history.labels[..=at].iter().cloned().collect());
+    let monitor = Monitor::new(cx);
+    suspects.follow(cx, &monitor, &trace.labels[..0].iter().cloned().collect());
+    for at in 0..trace.len() {
+        suspects.follow(cx, &monitor, &trace.labels[..=at].iter().cloned().collect());
     }
     let out = (0..all.len()).filter(|&at| !suspects.is_open(at));
     out.map(|at| all[at].id.clone()).collect()
@@ -67,12 +67,12 @@ fn a_suspect_whose_silence_is_not_decided_is_not_ruled_out() {
     );
     let all = mutants(&mut model, &[MutationOperator::Target]);
     let go = Label::message(&model.sts, model.sts.gate_named("go").expect("an input"), Vec::new());
-    let history: Trace = go.into_iter().chain([Label::Quiescence]).collect();
+    let trace: Trace = go.into_iter().chain([Label::Quiescence]).collect();
     let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
     let mut solver = NoSolver;
     let cx = &mut Ctx::new(&mut model, &mut solver);
-    let after = Monitor::new(cx);
-    suspects.follow(cx, &after, &history);
+    let monitor = Monitor::new(cx);
+    suspects.follow(cx, &monitor, &trace);
     assert_eq!(suspects.ruled_out(), (0, all.len()));
 }
 

@@ -73,7 +73,7 @@ impl GameArena {
     }
 
     /// The state of the run if it can be told in every run, now and later; `None` if nobody may know it.
-    pub(super) fn seen(&self) -> Option<&ConcreteState> {
+    pub(super) fn known_state(&self) -> Option<&ConcreteState> {
         let ReplayedStates { states, is_all } = &self.after;
         states.first().filter(|_| self.is_seen && *is_all && states.len() == 1)
     }
@@ -84,7 +84,7 @@ impl GameArena {
     }
 
     /// The variables in the condition of the goal.
-    pub(super) fn watched(&self, cx: &Ctx<'_>) -> Vec<VarId> {
+    pub(super) fn goal_variables(&self, cx: &Ctx<'_>) -> Vec<VarId> {
         cx.pool.free_vars(self.when)
     }
 
@@ -121,12 +121,12 @@ impl GameArena {
     pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
         self.after = concretely(cx, &self.base, &self.after, label, InputCompletion::None);
         if *label == Label::Quiescence {
-            self.after.states = self.after.states.iter().map(|state| self.silenced(cx, state)).collect();
+            self.after.states = self.after.states.iter().map(|state| self.after_silence(cx, state)).collect();
         }
     }
 
     /// Returns `state` after the observer's move on silence, if it has one.
-    fn silenced(&self, cx: &Ctx<'_>, state: &ConcreteState) -> ConcreteState {
+    fn after_silence(&self, cx: &Ctx<'_>, state: &ConcreteState) -> ConcreteState {
         let is_enabled = |switch: &&Switch| {
             switch.source == state.loc && cx.pool.holds(switch.guard, &state.values) == Ok(true)
         };

@@ -60,7 +60,7 @@ impl GameSolution {
         start: SymState,
         interaction: Interaction,
     ) -> Self {
-        let ignore_dead = IgnoreDead::Except(arena.watched(cx));
+        let ignore_dead = IgnoreDead::Except(arena.goal_variables(cx));
         let config = ExploreConfig { limits: AHEAD, ignore_dead, ..ExploreConfig::default() };
         let mut over = cx.over(arena.all());
         let graph = explore_until(&mut over, &config, start, &mut |_, _| false).graph;

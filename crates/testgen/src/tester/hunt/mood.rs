@@ -17,13 +17,13 @@ const GROWS_EVERY: usize = 4;
 
 /// The preferences of a walk for a number of inputs.
 #[derive(Clone, Debug)]
-pub(super) struct WalkMood {
+pub(super) struct WalkPreferences {
     pub(super) way: InputPreference,
     /// The number of inputs left.
     pub(super) left: usize,
     /// The percentage of moves at which it sends where it could also look.
     pub(super) eager: u32,
-    pub(super) taste: ValueWeights,
+    pub(super) weights: ValueWeights,
 }
 
 /// The rule by which an input is chosen.
@@ -49,8 +49,8 @@ pub(super) enum InputPreference {
 /// The deck that moods are dealt from: every kind, and every pair of inputs to pump, comes once before any comes again,
 /// so that no seed waits long for a kind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MoodDeck {
-    kinds: Vec<MoodKind>,
+pub(super) struct PreferenceDeck {
+    kinds: Vec<PreferenceKind>,
     pairs: Vec<(SwitchId, SwitchId)>,
     /// The numbers of moods and of pumps dealt so far.
     moods: usize,
@@ -59,7 +59,7 @@ pub(super) struct MoodDeck {
 
 /// A kind of mood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MoodKind {
+enum PreferenceKind {
     Novel,
     Even,
     Pump,
@@ -67,41 +67,43 @@ enum MoodKind {
 }
 
 /// The kinds of one deal; new sequences are half of them.
-const KINDS: [MoodKind; 8] = [
-    MoodKind::Novel,
-    MoodKind::Pump,
-    MoodKind::Novel,
-    MoodKind::Swarm,
-    MoodKind::Novel,
-    MoodKind::Pump,
-    MoodKind::Novel,
-    MoodKind::Even,
+const KINDS: [PreferenceKind; 8] = [
+    PreferenceKind::Novel,
+    PreferenceKind::Pump,
+    PreferenceKind::Novel,
+    PreferenceKind::Swarm,
+    PreferenceKind::Novel,
+    PreferenceKind::Pump,
+    PreferenceKind::Novel,
+    PreferenceKind::Even,
 ];
 
-impl MoodDeck {
+impl PreferenceDeck {
     /// Returns the next mood; `inputs` are those met so far. The first moods are short and mild: many faults are near,
     /// and an extreme mood that does not suit a system costs a lot.
-    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkMood {
+    pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkPreferences {
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
         let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
         let (way, left) = match self.kind(rng) {
-            MoodKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
-            MoodKind::Swarm if inputs.len() > 1 => (InputPreference::Swarm(swarm(rng, inputs)), length),
-            MoodKind::Even => (InputPreference::Even, length),
-            MoodKind::Novel | MoodKind::Pump | MoodKind::Swarm => (InputPreference::Novel, 2 * length),
+            PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
+            PreferenceKind::Swarm if inputs.len() > 1 => (InputPreference::Swarm(swarm(rng, inputs)), length),
+            PreferenceKind::Even => (InputPreference::Even, length),
+            PreferenceKind::Novel | PreferenceKind::Pump | PreferenceKind::Swarm => {
+                (InputPreference::Novel, 2 * length)
+            }
         };
         self.moods += 1;
-        WalkMood { way, left, eager, taste: taste(rng) }
+        WalkPreferences { way, left, eager, weights: taste(rng) }
     }
 
-    fn kind(&mut self, rng: &mut ChaCha8Rng) -> MoodKind {
+    fn kind(&mut self, rng: &mut ChaCha8Rng) -> PreferenceKind {
         if self.kinds.is_empty() {
             self.kinds = KINDS.to_vec();
             // The last ones are dealt first.
             let mild = if self.moods == 0 { 2 } else { 0 };
             self.kinds[..KINDS.len() - mild].shuffle(rng);
         }
-        self.kinds.pop().unwrap_or(MoodKind::Novel)
+        self.kinds.pop().unwrap_or(PreferenceKind::Novel)
     }
 
     fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (InputPreference, usize) {
@@ -118,7 +120,7 @@ impl MoodDeck {
     }
 }
 
-impl WalkMood {
+impl WalkPreferences {
     /// Returns whether every input may be chosen.
     pub(super) fn is_open(&self) -> bool {
         match &self.way {

@@ -37,15 +37,15 @@ struct StartWay {
 
 impl StartStates {
     /// Counts a visit to a state of this outline after `history`, unless it is that of the last visit.
-    pub(super) fn visit(&mut self, about: u64, history: &Trace) {
+    pub(super) fn visit(&mut self, about: u64, trace: &Trace) {
         if self.last.replace(about) == Some(about) {
             return;
         }
         match self.known.get(&about) {
             Some(&at) => self.ways[at].visits += 1,
-            None if history.len() <= MAX_LABELS && self.ways.len() < MAX_WAYS => {
+            None if trace.len() <= MAX_LABELS && self.ways.len() < MAX_WAYS => {
                 self.known.insert(about, self.ways.len());
-                self.ways.push(StartWay { labels: history.labels.clone(), visits: 1 });
+                self.ways.push(StartWay { labels: trace.labels.clone(), visits: 1 });
             }
             None => (),
         }

@@ -16,7 +16,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
-use super::mood::{InputPreference, MoodDeck, WalkMood};
+use super::mood::{InputPreference, PreferenceDeck, WalkPreferences};
 use super::rare::RareSwitches;
 use super::starts::StartStates;
 use crate::data::{Hints, ModelLexicon, SeenValues};
@@ -58,7 +58,7 @@ pub(super) struct RandomWalks {
     starts: StartStates,
     trap: RareSwitches,
     walks: u32,
-    deck: MoodDeck,
+    deck: PreferenceDeck,
     run: WalkRun,
 }
 
@@ -69,7 +69,7 @@ struct WalkRun {
     inputs: Vec<SwitchId>,
     /// The last messages sent, the latest last.
     sent: Vec<Label>,
-    mood: Option<WalkMood>,
+    mood: Option<WalkPreferences>,
     /// The labels to repeat before it walks freely.
     way: VecDeque<Label>,
     /// The last label that was to be repeated.
@@ -93,7 +93,7 @@ impl RandomWalks {
             starts: StartStates::default(),
             trap: RareSwitches::default(),
             walks: 0,
-            deck: MoodDeck::default(),
+            deck: PreferenceDeck::default(),
             run: WalkRun::default(),
         }
     }
@@ -106,9 +106,9 @@ impl RandomWalks {
 
     /// Takes the labels since the last move into account, also in runs led by a purpose; `switch` is the one taken, if
     /// that is certain.
-    pub(super) fn notice(&mut self, after: &Monitor, history: &Trace, switch: Option<SwitchId>) {
-        self.starts.visit(outline(after), history);
-        if self.run.mood.as_ref().is_none_or(WalkMood::is_open) {
+    pub(super) fn notice(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
+        self.starts.visit(outline(monitor), trace);
+        if self.run.mood.as_ref().is_none_or(WalkPreferences::is_open) {
             self.trap.tick(switch);
         }
     }
@@ -126,25 +126,25 @@ impl RandomWalks {
     pub(super) fn next(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &Monitor,
-        history: &Trace,
+        monitor: &Monitor,
+        trace: &Trace,
         left: usize,
     ) -> TesterMove {
         if self.run.length == 0 {
             self.begin(cx, left);
         }
-        self.run.seen.catch_up(history);
-        if history.len() >= self.run.length || self.trap.is_shut() {
-            return self.last_move(history);
+        self.run.seen.catch_up(trace);
+        if trace.len() >= self.run.length || self.trap.is_shut() {
+            return self.last_move(trace);
         }
-        if let Some(repeated) = self.repeat(cx, after, history) {
+        if let Some(repeated) = self.repeat(cx, monitor, trace) {
             return repeated;
         }
-        let is_quiet = history.ends_in_silence();
-        let belief = BorrowedBelief::of(after);
+        let is_quiet = trace.ends_in_silence();
+        let belief = BorrowedBelief::of(monitor);
         let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
         if let Some(belief) = belief.filter(|_| sends)
-            && let Some(stimulus) = self.stimulus(cx, after, &belief)
+            && let Some(stimulus) = self.stimulus(cx, monitor, &belief)
         {
             return stimulus;
         }
@@ -167,8 +167,8 @@ impl RandomWalks {
     }
 
     /// Returns the next move on the way to a rare state, as long as the system takes the same way.
-    fn repeat(&mut self, cx: &mut Ctx<'_>, after: &Monitor, history: &Trace) -> Option<TesterMove> {
-        if let (Some(last), Some(repeated)) = (history.labels.last(), self.run.repeated.take())
+    fn repeat(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
+        if let (Some(last), Some(repeated)) = (trace.labels.last(), self.run.repeated.take())
             && *last != repeated
         {
             self.run.way.clear();
@@ -176,7 +176,7 @@ impl RandomWalks {
         let label = self.run.way.pop_front()?;
         self.run.repeated = Some(label.clone());
         match &label {
-            Label::Input(..) if after.accepts(cx, &label) => {
+            Label::Input(..) if monitor.accepts(cx, &label) => {
                 self.run.sent.push(label.clone());
                 Some(TesterMove::Stimulate(label))
             }
@@ -215,50 +215,56 @@ impl RandomWalks {
     fn stimulus(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &Monitor,
+        monitor: &Monitor,
         belief: &BorrowedBelief<'_>,
     ) -> Option<TesterMove> {
         let mut candidates = belief.inputs(cx.sts);
-        let about = outline(after);
+        let about = outline(monitor);
         for &id in &candidates {
             self.met.entry(id).or_default();
         }
         while !candidates.is_empty() {
-            if let Some(halted) = cx.halted() {
+            if let Some(halted) = cx.halt_reason() {
                 self.run.owed = Some(halted.into());
                 break;
             }
             let id = self.choose(cx.sts, &candidates, about);
             candidates.retain(|&other| other != id);
-            if let Some(chosen) = self.again(cx, after, id).or_else(|| self.valued(cx, after, belief, id)) {
+            if let Some(chosen) =
+                self.again(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
+            {
                 *self.tried.entry((about, id)).or_default() += 1;
-                self.sent(id, &chosen);
+                self.record_sent(id, &chosen);
                 return Some(chosen);
             }
         }
         None
     }
 
-    fn valued(
+    fn choose_values(
         &mut self,
         cx: &mut Ctx<'_>,
-        after: &Monitor,
+        monitor: &Monitor,
         belief: &BorrowedBelief<'_>,
         id: SwitchId,
     ) -> Option<TesterMove> {
         let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
         let atoms = lexicon.atoms(cx, id).to_vec();
-        let taste = self.run.mood.as_ref().map(|mood| mood.taste).unwrap_or_default();
-        let hints =
-            Hints { recent: self.run.seen.values(), constants: lexicon.constants(), atoms: &atoms, taste };
+        let taste = self.run.mood.as_ref().map(|mood| mood.weights).unwrap_or_default();
+        let hints = Hints {
+            recent: self.run.seen.values(),
+            constants: lexicon.constants(),
+            atoms: &atoms,
+            weights: taste,
+        };
         let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
-        let chosen = stimulus.by(cx, after, belief, id);
+        let chosen = stimulus.by(cx, monitor, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());
         chosen
     }
 
     /// Returns a message sent before, unchanged, one time in [`AGAIN`].
-    fn again(&mut self, cx: &mut Ctx<'_>, after: &Monitor, id: SwitchId) -> Option<TesterMove> {
+    fn again(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> Option<TesterMove> {
         let gate = cx.sts.switches[id].gate;
         if cx.sts.is_timed() || cx.sts.gates[gate].fields.is_empty() || !self.rng.random_ratio(1, AGAIN) {
             return None;
@@ -266,10 +272,10 @@ impl RandomWalks {
         let is_same = |label: &&Label| matches!(label, Label::Input(other, _) if *other == gate);
         let same: Vec<&Label> = self.run.sent.iter().filter(is_same).collect();
         let label = (*same.choose(&mut self.rng)?).clone();
-        after.accepts(cx, &label).then_some(TesterMove::Stimulate(label))
+        monitor.accepts(cx, &label).then_some(TesterMove::Stimulate(label))
     }
 
-    fn sent(&mut self, id: SwitchId, chosen: &TesterMove) {
+    fn record_sent(&mut self, id: SwitchId, chosen: &TesterMove) {
         *self.met.entry(id).or_default() += 1;
         if let TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) = chosen {
             self.run.sent.push(label.clone());
@@ -295,8 +301,8 @@ impl RandomWalks {
             self.run.mood.as_ref().map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
             InputPreference::Novel => self.newest(candidates, about),
-            InputPreference::Even => self.weighted(sts, candidates, &even(candidates), about),
-            InputPreference::Swarm(weights) => self.weighted(sts, candidates, &weights, about),
+            InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
+            InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
             InputPreference::Pump { fill, drain, times } => {
                 let wanted = if left > times { fill } else { drain };
                 if candidates.contains(&wanted) {
@@ -330,7 +336,7 @@ impl RandomWalks {
         *best.choose(&mut self.rng).unwrap_or(&candidates[0])
     }
 
-    fn weighted(
+    fn draw_weighted(
         &mut self,
         sts: &Sts,
         candidates: &[SwitchId],
@@ -355,9 +361,9 @@ impl RandomWalks {
     }
 
     /// Returns a last observation, then the end of the run.
-    pub(super) fn last_move(&mut self, history: &Trace) -> TesterMove {
-        if self.run.looked || history.ends_in_silence() {
-            return TesterMove::Stop(TesterStop::GoalMet(format!("a walk of {} steps", history.len())));
+    pub(super) fn last_move(&mut self, trace: &Trace) -> TesterMove {
+        if self.run.looked || trace.ends_in_silence() {
+            return TesterMove::Stop(TesterStop::GoalMet(format!("a walk of {} steps", trace.len())));
         }
         self.run.looked = true;
         TesterMove::Observe
@@ -385,9 +391,9 @@ fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<
 
 /// Returns a hash that is equal for similar states: the same location and values of the same size, small ones being
 /// exact.
-fn outline(after: &Monitor) -> u64 {
+fn outline(monitor: &Monitor) -> u64 {
     let mut hasher = FxHasher::default();
-    if let Belief::Concrete(states) = after.belief()
+    if let Belief::Concrete(states) = monitor.belief()
         && let Some(state) = states.first()
     {
         state.loc.hash(&mut hasher);

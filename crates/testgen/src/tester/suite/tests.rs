@@ -24,22 +24,22 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
     let mut found = Vec::new();
     while !tester.is_done() {
         tester.start(0);
-        let (mut after, mut trace) = (Monitor::new(&mut cx), Trace::default());
+        let (mut monitor, mut trace) = (Monitor::new(&mut cx), Trace::default());
         loop {
-            let label = match tester.next(&mut cx, &after, &trace) {
+            let label = match tester.next(&mut cx, &monitor, &trace) {
                 TesterMove::Stimulate(label) if !quicker => label,
                 TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) => {
-                    said(&mut cx, &after).unwrap_or(label)
+                    said(&mut cx, &monitor).unwrap_or(label)
                 }
                 TesterMove::Observe | TesterMove::ObserveFor(_) => {
-                    said(&mut cx, &after).unwrap_or(Label::Quiescence)
+                    said(&mut cx, &monitor).unwrap_or(Label::Quiescence)
                 }
                 TesterMove::Stop(stop) => {
                     assert!(matches!(stop, TesterStop::GoalMet(_)), "{stop:?}");
                     break;
                 }
             };
-            after.observe(&mut cx, &label).unwrap();
+            monitor.observe(&mut cx, &label).unwrap();
             trace.labels.push(label);
         }
         let labels: Vec<String> = trace.labels.iter().map(|label| label.show(cx.pool, cx.sts)).collect();
@@ -49,10 +49,10 @@ fn traces(tester: &mut SuiteTester, text: &str, quicker: bool) -> Vec<String> {
 }
 
 /// Returns an output that the model allows next, if there is one.
-fn said(cx: &mut Ctx<'_>, after: &Monitor) -> Option<Label> {
+fn said(cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<Label> {
     let outputs = cx.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
     let labels: Vec<Label> = outputs.map(|(gate, _)| Label::Output(gate, Vec::new())).collect();
-    labels.into_iter().find(|label| after.accepts(cx, label))
+    labels.into_iter().find(|label| monitor.accepts(cx, label))
 }
 
 fn model(text: &str) -> ioxide_model::sts::Model {

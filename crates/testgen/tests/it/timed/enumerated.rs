@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_model::concrete::{ConcreteState, delayed};
+use ioxide_model::concrete::{ConcreteState, advance_clocks};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 
@@ -56,7 +56,9 @@ impl<'m> Enumerated<'m> {
     /// The states in which, since they were entered, nothing could come without an input, after `tenths`.
     pub fn rested(&self, tenths: i64) -> BTreeSet<ConcreteState> {
         let quiet = self.entered(tenths).into_iter().filter(|(_, state)| is_quiet(self.model, state));
-        quiet.map(|(since, state)| delayed(&self.model.sts, &state, &seconds(tenths - since))).collect()
+        quiet
+            .map(|(since, state)| advance_clocks(&self.model.sts, &state, &seconds(tenths - since)))
+            .collect()
     }
 
     /// The states after a message that comes after `tenths`: those that had to speak before it are ruled out.

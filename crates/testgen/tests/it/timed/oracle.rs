@@ -252,7 +252,7 @@ pub fn taken(
     tenths: i64,
     values: &[Value],
 ) -> Option<ConcreteState> {
-    let state = concrete::delayed(&model.sts, state, &seconds(tenths));
+    let state = concrete::advance_clocks(&model.sts, state, &seconds(tenths));
     let enabled = concrete::is_enabled(&model.pool, &model.sts, &state, switch, values).unwrap();
     enabled.then(|| concrete::successor(&model.pool, &model.sts, &state, switch, values).unwrap())
 }

@@ -12,7 +12,7 @@ struct EchoQuestion {
     is_taken: Arc<AtomicBool>,
 }
 
-impl CrewQuestion for EchoQuestion {
+impl WorkerQuestion for EchoQuestion {
     type Answer = &'static str;
 
     /// The system of the caller, which leaves one question to the copy, and cannot answer `slow`.
@@ -20,7 +20,7 @@ impl CrewQuestion for EchoQuestion {
         while !self.is_taken.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(1));
         }
-        if self.answer == "slow" { Err(unanswered()) } else { Ok(self.answer) }
+        if self.answer == "slow" { Err(unanswered_error()) } else { Ok(self.answer) }
     }
 }
 
@@ -35,7 +35,7 @@ fn taken(queue: &QuestionQueue<EchoQuestion>) -> Option<(QuestionPlace, &'static
     Some((place, question.answer))
 }
 
-type EchoTell = Sender<CrewAnswer<&'static str>>;
+type EchoTell = Sender<WorkerAnswer<&'static str>>;
 
 /// Asks batch after batch of one copy that does `copy`; returns their results, and what was kept.
 fn asked(
@@ -52,9 +52,9 @@ fn asked(
     let (tell, found) = mpsc::channel();
     let queue = &QuestionQueue::default();
     thread::scope(|scope| {
-        let _home = CrewDismissal(queue);
+        let _home = PoolGuard(queue);
         scope.spawn(move || copy(queue, tell));
-        let crew = SystemCrew { queue, found, size: 1 };
+        let crew = WorkerPool { queue, found, size: 1 };
         let mut kept = Vec::new();
         let mut ask = |questions: &&[EchoQuestion]| {
             let said = crew.ask(questions, &mut own, |_, answer| {

@@ -54,17 +54,17 @@ impl ValueSystem<'_> {
         let Some((before, now)) = self.contradicting(plan, length, asked.seen) else {
             return Ok(DisagreementReason::Values);
         };
-        let returned = [self.returned(&before), self.returned(&now)].concat();
+        let returned = [self.returned_fields(&before), self.returned_fields(&now)].concat();
         if !returned.is_empty() {
             return Ok(DisagreementReason::Made(returned));
         }
         for run in [now, before] {
-            let again = match self.recalled(&run) {
+            let again = match self.recall_run(&run) {
                 Some(again) => again,
                 None => self.again(plan, &run, asked)?,
             };
             let (Some(then), Some(now)) =
-                (self.numbered(plan, asked.seen, &run), self.numbered(plan, asked.seen, &again))
+                (self.number_answers(plan, asked.seen, &run), self.number_answers(plan, asked.seen, &again))
             else {
                 continue;
             };
@@ -84,7 +84,7 @@ impl ValueSystem<'_> {
 
     /// Returns fields whose values, new when they were emitted, are given back later in the run: an earlier session
     /// knew that they are made up.
-    fn returned(&self, run: &DataRun) -> Vec<MadeField> {
+    fn returned_fields(&self, run: &DataRun) -> Vec<MadeField> {
         let (mut own, mut found): (Vec<(MadeField, Value)>, Vec<MadeField>) = (Vec::new(), Vec::new());
         each_new(&self.messages.model, &self.constants, run, |input, new| {
             if let Label::Input(_, values) = input {
@@ -100,7 +100,7 @@ impl ValueSystem<'_> {
 
     /// Returns an earlier run of the inputs of `run` with the same values, one with other answers if there is one. So a
     /// session that goes on asks nothing again.
-    fn recalled(&self, run: &DataRun) -> Option<DataRun> {
+    fn recall_run(&self, run: &DataRun) -> Option<DataRun> {
         let is_alike =
             |other: &&[(Label, Vec<Label>)]| other.iter().zip(run).all(|(one, two)| one.0 == two.0);
         let alike: Vec<&[(Label, Vec<Label>)]> =
@@ -119,11 +119,11 @@ impl ValueSystem<'_> {
         let (last, earlier) = self.runs.split_last()?;
         let now = last.get(..length)?;
         let wanted = self.regions(plan, seen, now)?;
-        let said = self.numbered(plan, seen, now)?;
+        let said = self.number_answers(plan, seen, now)?;
         let is_it = |run: &&DataRun| {
             let Some(run) = run.get(..length) else { return false };
             self.regions(plan, seen, run).as_ref() == Some(&wanted)
-                && self.numbered(plan, seen, run).is_some_and(|it| it.last() != said.last())
+                && self.number_answers(plan, seen, run).is_some_and(|it| it.last() != said.last())
         };
         let before = earlier.iter().find(is_it)?;
         Some((before[..length].to_vec(), now.to_vec()))
@@ -144,7 +144,7 @@ impl ValueSystem<'_> {
     }
 
     /// Returns the answers of a run, values by their number among all that occurred.
-    fn numbered(
+    fn number_answers(
         &self,
         plan: &PointPlan,
         seen: &mut SeenAnswers,
@@ -216,7 +216,7 @@ impl ValueSystem<'_> {
             again.push((input, said));
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: again.len() as u64 });
-        self.runs.extend(asked.file.remembered());
+        self.runs.extend(asked.file.take_remembered());
         Ok(again)
     }
 
@@ -234,7 +234,7 @@ impl ValueSystem<'_> {
         let (usual, count) = loop {
             let again = self.again(plan, run, asked)?;
             n += 1;
-            if let Some(said) = self.numbered(plan, asked.seen, &again) {
+            if let Some(said) = self.number_answers(plan, asked.seen, &again) {
                 *counts.entry(said).or_default() += 1;
             }
             let most = counts.iter().max_by_key(|(_, count)| **count);
@@ -265,7 +265,8 @@ impl ValueSystem<'_> {
         let Some(wanted) = self.regions(plan, seen, run) else { return };
         let mut runs = std::mem::take(&mut self.runs);
         for run in &mut runs {
-            let (Some(regions), Some(said)) = (self.regions(plan, seen, run), self.numbered(plan, seen, run))
+            let (Some(regions), Some(said)) =
+                (self.regions(plan, seen, run), self.number_answers(plan, seen, run))
             else {
                 continue;
             };

@@ -38,7 +38,7 @@ impl ValueSystem<'_> {
             self.probed.push(field);
             if self.matters(plan, (field, &value), &run, asked)? {
                 let model = &self.messages.model;
-                let (name, value) = (made_values::shown(model, field), model.pool.show_value(&value));
+                let (name, value) = (made_values::field_text(model, field), model.pool.show_value(&value));
                 self.note(&format!(
                     "the system makes up `{name}`: {value} makes a difference when it is given back; learned again with that"
                 ));
@@ -129,7 +129,7 @@ impl ValueSystem<'_> {
             asked.file.message(asked.live, input, &last)?;
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: inputs.len() as u64 });
-        self.runs.extend(asked.file.remembered());
+        self.runs.extend(asked.file.take_remembered());
         Ok(last)
     }
 }

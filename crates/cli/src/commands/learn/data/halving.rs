@@ -122,18 +122,18 @@ impl ValueSystem<'_> {
         asked.file.reset()?;
         let mut run = DataRun::new();
         for input in inputs {
-            let input = self.replaced(input, &old, numbers);
+            let input = self.replace_values(input, &old, numbers);
             let said = asked.live.tell(&input)?;
             asked.file.message(asked.live, &input, &said)?;
             run.push((input, said));
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: run.len() as u64 });
-        self.runs.extend(asked.file.remembered());
+        self.runs.extend(asked.file.take_remembered());
         let read = plan.word_of(&self.messages.model, asked.seen, &run);
         Ok(read.and_then(|(_, answers)| answers.last().map(|it| by_shape(Some(it)))).flatten())
     }
 
-    fn replaced(&self, input: &Label, old: &[i64], new: &[i64]) -> Label {
+    fn replace_values(&self, input: &Label, old: &[i64], new: &[i64]) -> Label {
         let Label::Input(gate, values) = input else { return input.clone() };
         let number = self.gates.iter().position(|it| it.gate == *gate);
         let fixed = number.map_or(&[][..], |at| &self.gates[at].fixed);

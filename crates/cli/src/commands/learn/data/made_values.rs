@@ -28,15 +28,16 @@ pub struct MadeValues {
 }
 
 /// The fields that were named: `MESSAGE.FIELD`.
-pub fn named(names: &[String], model: &Model) -> Result<Vec<MadeField>, EarlyStop> {
+pub fn parse_fields(names: &[String], model: &Model) -> Result<Vec<MadeField>, EarlyStop> {
     names.iter().map(|name| field_named(name, model)).collect()
 }
 
 fn field_named(name: &str, model: &Model) -> Result<MadeField, EarlyStop> {
     let data: Vec<MadeField> = fields(model).collect();
-    let found = data.iter().find(|field| shown(model, **field) == name);
+    let found = data.iter().find(|field| field_text(model, **field) == name);
     found.copied().ok_or_else(|| {
-        let known: Vec<String> = data.iter().map(|field| format!("`{}`", shown(model, *field))).collect();
+        let known: Vec<String> =
+            data.iter().map(|field| format!("`{}`", field_text(model, *field))).collect();
         let help = if known.is_empty() {
             "no output has a field that is a number or a text".to_owned()
         } else {
@@ -62,14 +63,14 @@ pub fn kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
 }
 
 /// A field as people write it.
-pub fn shown(model: &Model, (gate, at): MadeField) -> String {
+pub fn field_text(model: &Model, (gate, at): MadeField) -> String {
     let gate = &model.sts.gates[gate];
     format!("{}.{}", gate.name, model.pool.var_info(gate.fields[at]).name)
 }
 
 impl MadeValues {
     /// Returns the slots that `runs` show for `fields`.
-    pub fn seen(
+    pub fn from_runs(
         fields: Vec<MadeField>,
         model: &Model,
         gates: &[DataGate],

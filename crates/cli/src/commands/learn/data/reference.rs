@@ -12,8 +12,8 @@ use ioxide_learn::register::oracle::DataExamination;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
+use super::super::learning_error;
 use super::super::session::SessionFile;
-use super::super::stopped;
 use super::halving::GivenValueSystem;
 use super::system::{DataGate, SeenAnswers};
 use super::value_system::{StartAssumption, ValueSystem};
@@ -26,7 +26,7 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 
 /// Returns the assumptions to begin with: those of `start`, or those that learning the `--reference` has found.
-pub fn learned(
+pub fn learn_assumptions(
     args: &LearnArgs,
     messages: &Messages,
     gates: &[DataGate],
@@ -36,12 +36,12 @@ pub fn learned(
 ) -> Result<StartAssumption, EarlyStop> {
     let Some(path) = &args.reference else { return Ok(start) };
     let sut = format!("model:{path}");
-    let system = SystemUnderTest::named(&sut, args.model.spec_source())?;
+    let system = SystemUnderTest::from_name(&sut, args.model.spec_source())?;
     let patience = patience(&system, &sut, args.quiescence_ms)?.default_time();
-    let wanted = SolverRequest::new(&args.solver, halt.clone());
-    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), wanted);
+    let request = SolverRequest::new(&args.solver, halt.clone());
+    let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
     let taken = opener.open(0, examination.seed, |adapter| {
-        let preamble = LiveSystem::greeting(adapter, patience, halt).map_err(stopped)?;
+        let preamble = LiveSystem::greeting(adapter, patience, halt).map_err(learning_error)?;
         let messages = Messages { model: messages.model.clone(), inputs: Default::default(), preamble };
         let names = MachineNames::default();
         let wait = AnswerWait::Quiescence;

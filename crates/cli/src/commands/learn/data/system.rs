@@ -14,7 +14,7 @@ use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::copies::{CrewQuestion, SystemCrew};
+use super::super::copies::{WorkerPool, WorkerQuestion};
 use super::super::session::{DataRun, SessionFile};
 use super::made_values;
 use super::values::{FieldValues, PointValues, ValueKind, holds};
@@ -255,7 +255,7 @@ impl DataQuestion {
     }
 }
 
-impl CrewQuestion for DataQuestion {
+impl WorkerQuestion for DataQuestion {
     type Answer = DataRun;
 
     fn ask(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, LiveTestError> {
@@ -271,7 +271,7 @@ pub struct DataLive<'s, 'a, 'c> {
     /// The session file that keeps the answers.
     pub file: &'s mut SessionFile,
     /// Copies of the system.
-    pub crew: Option<&'s SystemCrew<'c, DataQuestion>>,
+    pub crew: Option<&'s WorkerPool<'c, DataQuestion>>,
     /// The inputs and values that points stand for.
     pub plan: Arc<PointPlan>,
     /// The shapes and literals of all answers so far.
@@ -342,7 +342,7 @@ impl DataSystem for DataLive<'_, '_, '_> {
         if self.is_doubted {
             return 1;
         }
-        1 + self.crew.map_or(0, SystemCrew::size)
+        1 + self.crew.map_or(0, WorkerPool::size)
     }
 
     fn run_all(&mut self, words: &[DataWord]) -> Result<Vec<Vec<DataAnswer>>, DataTrouble> {

@@ -11,11 +11,13 @@ use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_learn::naming::{NamedMove, identifier, state_names};
-use ioxide_learn::register::guards::{GuardComparison, GuardedBranch, GuardedMachine, GuardedTold, Operand};
+use ioxide_learn::register::guards::{
+    GuardComparison, GuardedAnswerValue, GuardedBranch, GuardedMachine, Operand,
+};
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;
 
-use super::super::draft::{OwedAnswers, formatted, head, texts};
+use super::super::draft::{OwedAnswers, format_draft, head, texts};
 use super::super::origin::MachineOrigin;
 use super::made_values::MadeField;
 use super::system::{DataGate, SeenAnswers};
@@ -46,10 +48,10 @@ type LateUpdates = Vec<(String, Operand)>;
 
 impl LearnedText<'_> {
     /// The model.
-    pub fn written(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let variables = self.variables();
-        let given = self.given();
+        let given = self.given_registers();
         let (owing, said) = (OwedAnswers::default(), BTreeMap::new());
         let mut writer = ModelTextWriter { text: self, variables: &variables, given: &given, owing, said };
         let states = self.states();
@@ -61,7 +63,7 @@ impl LearnedText<'_> {
         for location in 0..self.machine.locations.len() {
             body.push_str(&writer.location(location, &states));
         }
-        let mut text = head(args, told, model)?;
+        let mut text = head(args, origin, model)?;
         let mut all: Vec<Variable> = variables.iter().flatten().cloned().collect();
         all.extend(writer.said.into_iter().map(|(name, is_text)| (is_text, name)));
         all.sort_by(|a, b| a.1.cmp(&b.1));
@@ -73,7 +75,7 @@ impl LearnedText<'_> {
         text.push_str(&body);
         text.push_str(&writer.owing.rest());
         text.push_str("}\n");
-        formatted(text)
+        format_draft(text)
     }
 
     fn states(&self) -> Vec<String> {
@@ -130,7 +132,7 @@ impl LearnedText<'_> {
 
     /// Returns for each location the registers that may hold values of inputs or constants, not only values the system
     /// made up.
-    fn given(&self) -> Vec<Vec<bool>> {
+    fn given_registers(&self) -> Vec<Vec<bool>> {
         let mut given: Vec<Vec<bool>> =
             self.machine.locations.iter().map(|location| vec![false; location.n_registers]).collect();
         loop {
@@ -163,7 +165,7 @@ impl LearnedText<'_> {
             let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
             data.map(move |(at, _)| (*gate, at))
         });
-        let is_it = |told: &GuardedTold| *told == GuardedTold::Operand(operand);
+        let is_it = |told: &GuardedAnswerValue| *told == GuardedAnswerValue::Operand(operand);
         fields.zip(&branch.told).find(|(_, told)| is_it(told)).map(|(field, _)| field)
     }
 
@@ -225,7 +227,7 @@ impl ModelTextWriter<'_, '_> {
             let gate = InputId::new(number);
             let mut groups: Vec<(WrittenEffects, Vec<&GuardedBranch>)> = Vec::new();
             for branch in branches.iter().filter(|branch| branch.gate == gate) {
-                let written = self.written(location, branch, states);
+                let written = self.write_effects(location, branch, states);
                 match groups.iter_mut().find(|(known, _)| *known == written) {
                     Some((_, alike)) => alike.push(branch),
                     None => groups.push((written, vec![branch])),
@@ -300,15 +302,24 @@ impl ModelTextWriter<'_, '_> {
         self.text.messages.model.pool.show_value(value)
     }
 
-    fn written(&mut self, location: usize, branch: &GuardedBranch, states: &[String]) -> WrittenEffects {
-        let (mut updates, late) = self.stored(location, branch);
+    fn write_effects(
+        &mut self,
+        location: usize,
+        branch: &GuardedBranch,
+        states: &[String],
+    ) -> WrittenEffects {
+        let (mut updates, late) = self.stored_updates(location, branch);
         let answer = self.answer(location, branch, &mut updates, &late);
         let target = self.owing.state(&answer, &states[branch.target]);
         WrittenEffects { updates, target }
     }
 
     /// Returns the assignments at the input, and those once the answer has made up the value.
-    fn stored(&self, location: usize, branch: &GuardedBranch) -> (Vec<(String, String)>, LateUpdates) {
+    fn stored_updates(
+        &self,
+        location: usize,
+        branch: &GuardedBranch,
+    ) -> (Vec<(String, String)>, LateUpdates) {
         let (mut updates, mut late) = (Vec::new(), Vec::new());
         for (register, &operand) in branch.registers.iter().enumerate() {
             let name = self.variables[branch.target][register].1.clone();

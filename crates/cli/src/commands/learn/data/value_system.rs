@@ -16,11 +16,11 @@ use ioxide_smt::halt::Halt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::super::copies::SystemCrew;
+use super::super::copies::WorkerPool;
+use super::super::learning_error;
 use super::super::line::LearningLine;
 use super::super::page::LearningViewer;
 use super::super::session::DataRun;
-use super::super::stopped;
 use super::disagreement::{DisagreementReason, MajorityVote};
 use super::halving::GivenValueSystem;
 use super::kinds;
@@ -128,7 +128,7 @@ impl<'c> ValueSystem<'c> {
     }
 
     /// Goes on from the runs of earlier sessions.
-    pub fn resumed(&mut self, runs: Vec<DataRun>) {
+    pub fn resume_from(&mut self, runs: Vec<DataRun>) {
         let symbols = runs.iter().map(|run| run.len() as u64).sum();
         self.effort = LearningEffort { resets: runs.len() as u64, symbols };
         self.runs = runs;
@@ -141,7 +141,7 @@ impl<'c> ValueSystem<'c> {
     /// Returns the inputs and values that points stand for under the current assumptions.
     fn plan(&self) -> Arc<PointPlan> {
         let model = &self.messages.model;
-        let made = MadeValues::seen(self.made.clone(), model, self.gates, &self.constants, &self.runs);
+        let made = MadeValues::from_runs(self.made.clone(), model, self.gates, &self.constants, &self.runs);
         let kinds = kinds(model, self.gates);
         let domain = FieldValues::new(self.theory(), self.constants.clone(), kinds, made);
         Arc::new(PointPlan { gates: self.gates.to_vec(), domain })
@@ -151,20 +151,20 @@ impl<'c> ValueSystem<'c> {
     pub fn take(
         &mut self,
         asked: &mut GivenValueSystem<'_, '_>,
-        crew: Option<&SystemCrew<'_, DataQuestion>>,
+        crew: Option<&WorkerPool<'_, DataQuestion>>,
     ) -> Result<(DataLearned, Arc<PointPlan>), EarlyStop> {
         loop {
             let plan = self.plan();
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
                 return Err(self.broken(DataLearnError::System(DataTrouble::MoreMade)));
             }
-            let result = match self.noted(&plan, asked.seen) {
+            let result = match self.build_tree(&plan, asked.seen) {
                 Ok(tree) => self.learn(tree, &plan, asked, crew),
                 Err(found) => Err(DataLearnError::Disagrees(found)),
             };
             match result {
                 Ok(learned) => {
-                    if !self.given_back(&plan, asked).map_err(stopped)? {
+                    if !self.given_back(&plan, asked).map_err(learning_error)? {
                         return Ok((learned, plan));
                     }
                     self.words.clear();
@@ -174,13 +174,13 @@ impl<'c> ValueSystem<'c> {
                     self.note(
                         "what was answered fits no machine, so something was wrong: all of it is asked again",
                     );
-                    self.review(&plan, asked).map_err(stopped)?;
+                    self.review(&plan, asked).map_err(learning_error)?;
                 }
                 // Now there are slots for it.
                 Err(DataLearnError::System(DataTrouble::MoreMade)) => self.words.clear(),
                 Err(DataLearnError::Disagrees(found)) => {
                     // With copies, the run that contradicts an earlier one need not be the last.
-                    let found = self.noted(&plan, asked.seen).err().unwrap_or(found);
+                    let found = self.build_tree(&plan, asked.seen).err().unwrap_or(found);
                     self.think_again(&plan, &found, asked)?;
                 }
                 Err(error) => return Err(self.broken(error)),
@@ -192,18 +192,18 @@ impl<'c> ValueSystem<'c> {
     fn think_again(
         &mut self,
         plan: &PointPlan,
-        found: &DataDisagreement,
+        disagreement: &DataDisagreement,
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<(), EarlyStop> {
-        let ways = self.two_ways(&plan.domain, asked.seen, found);
+        let ways = self.two_ways(&plan.domain, asked.seen, disagreement);
         self.viewer.disagreement(&ways);
-        match self.reason(plan, found.now.len(), asked).map_err(stopped)? {
+        match self.reason(plan, disagreement.now.len(), asked).map_err(learning_error)? {
             DisagreementReason::Made(fields) if self.theory() == Theory::Order => {
                 Err(self.not_both(&fields, &ways))
             }
             DisagreementReason::Made(fields) => {
                 for field in fields {
-                    let name = made_values::shown(&self.messages.model, field);
+                    let name = made_values::field_text(&self.messages.model, field);
                     self.note(&format!("the system makes up `{name}`; learned again with that\n{ways}"));
                     self.made.push(field);
                 }
@@ -211,7 +211,7 @@ impl<'c> ValueSystem<'c> {
                 Ok(())
             }
             DisagreementReason::Unstable(one, other) => self.settle(plan, &one, &other, asked),
-            DisagreementReason::Values => self.compare_otherwise(plan, found, &ways, asked),
+            DisagreementReason::Values => self.compare_otherwise(plan, disagreement, &ways, asked),
         }
     }
 
@@ -225,10 +225,10 @@ impl<'c> ValueSystem<'c> {
     ) -> Result<(), EarlyStop> {
         let votes = self.votes.take().filter(|_| self.votes_held.len() < MAX_VOTES);
         let Some(votes) = votes else { return Err(self.unstable(one, other)) };
-        let (count, n) = self.vote(plan, one, &votes, asked).map_err(stopped)?;
+        let (count, n) = self.vote(plan, one, &votes, asked).map_err(learning_error)?;
         self.votes = Some(votes);
         self.votes_held.push(confidence(count, n));
-        self.voted(one.len(), count, n);
+        self.print_vote(one.len(), count, n);
         Ok(())
     }
 
@@ -236,7 +236,7 @@ impl<'c> ValueSystem<'c> {
     fn compare_otherwise(
         &mut self,
         plan: &PointPlan,
-        found: &DataDisagreement,
+        disagreement: &DataDisagreement,
         ways: &str,
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<(), EarlyStop> {
@@ -250,14 +250,16 @@ impl<'c> ValueSystem<'c> {
         }
         let has_room = self.n_found < MAX_FOUND;
         let constant = match self.theory() {
-            Theory::Order if has_room => self.constant(plan, found.now.len(), asked).map_err(stopped)?,
+            Theory::Order if has_room => {
+                self.constant(plan, disagreement.now.len(), asked).map_err(learning_error)?
+            }
             _ => None,
         };
         let Some(constant) = constant else {
             return Err(if self.theories.len() > 1 {
                 self.not_both(&self.made, ways)
             } else {
-                self.contradiction(&plan.domain, asked.seen, found)
+                self.contradiction(&plan.domain, asked.seen, disagreement)
             });
         };
         self.note(&format!(
@@ -269,7 +271,11 @@ impl<'c> ValueSystem<'c> {
     }
 
     /// Returns the tree of the runs so far; a run that contradicts others is moved to the end of the list.
-    fn noted(&mut self, plan: &PointPlan, seen: &mut SeenAnswers) -> Result<DataTree, Box<DataDisagreement>> {
+    fn build_tree(
+        &mut self,
+        plan: &PointPlan,
+        seen: &mut SeenAnswers,
+    ) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {
             let Some((word, answers)) = self.read(plan, seen, at) else { continue };
@@ -300,7 +306,7 @@ impl<'c> ValueSystem<'c> {
         tree: DataTree,
         plan: &Arc<PointPlan>,
         asked: &mut GivenValueSystem<'_, '_>,
-        crew: Option<&SystemCrew<'_, DataQuestion>>,
+        crew: Option<&WorkerPool<'_, DataQuestion>>,
     ) -> Result<DataLearned, DataLearnError<DataTrouble>> {
         let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
         let GivenValueSystem { live, file, seen } = asked;
@@ -328,12 +334,12 @@ impl<'c> ValueSystem<'c> {
                     viewer
                         .note("the hypothesis is too large to be drawn on the way; the model is, in the end");
                 }
-                if halt.halted().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         let earlier = std::mem::replace(&mut self.hypotheses, watching.hypotheses());
         self.effort = self.effort.plus(observer.effort).plus(observer.system.doubts);
         self.n_doubtful += observer.system.n_doubtful;
-        self.runs.extend(observer.system.file.remembered());
+        self.runs.extend(observer.system.file.take_remembered());
         result.map(|learned| DataLearned { hypotheses: earlier + learned.hypotheses, ..learned })
     }
 }

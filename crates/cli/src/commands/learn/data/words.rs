@@ -11,15 +11,15 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use serde_json::json;
 
+use super::super::learning_error;
 use super::super::origin::MachineOrigin;
 use super::super::session::DataRun;
-use super::super::stopped;
-use super::made_values::{MadeField, shown};
+use super::made_values::{MadeField, field_text};
 use super::system::{DataTrouble, SeenAnswers};
 use super::value_system::{MAX_SLOTS, ValueSystem};
 use super::values::FieldValues;
 use crate::commands::fsm::live::LiveTestError;
-use crate::counted::counted;
+use crate::counted::count_noun;
 use crate::exit::{EarlyStop, ExitStatus};
 use crate::limit;
 
@@ -39,7 +39,7 @@ impl ValueSystem<'_> {
                 EarlyStop::new(status, message)
                     .help("raise `--time-limit`; with `--session FILE` the same command goes on")
             }
-            DataLearnError::System(DataTrouble::System(trouble)) => stopped(trouble),
+            DataLearnError::System(DataTrouble::System(trouble)) => learning_error(trouble),
             DataLearnError::System(DataTrouble::MoreMade) => {
                 let message = format!("an answer makes up more than {MAX_SLOTS} values");
                 EarlyStop::new(ExitStatus::Inconclusive, message)
@@ -111,11 +111,16 @@ impl ValueSystem<'_> {
     }
 
     /// The two runs, side by side.
-    pub fn two_ways(&self, domain: &FieldValues, seen: &SeenAnswers, found: &DataDisagreement) -> String {
+    pub fn two_ways(
+        &self,
+        domain: &FieldValues,
+        seen: &SeenAnswers,
+        disagreement: &DataDisagreement,
+    ) -> String {
         format!(
             "  earlier: {}\n  now:     {}",
-            self.show(domain, seen, &found.before),
-            self.show(domain, seen, &found.now)
+            self.show(domain, seen, &disagreement.before),
+            self.show(domain, seen, &disagreement.now)
         )
     }
 
@@ -124,14 +129,14 @@ impl ValueSystem<'_> {
         &self,
         domain: &FieldValues,
         seen: &SeenAnswers,
-        found: &DataDisagreement,
+        disagreement: &DataDisagreement,
     ) -> EarlyStop {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
             "words whose values compare alike are answered in two ways, after {} and {}\n{}",
-            counted(resets, "reset"),
-            counted(symbols, "input"),
-            self.two_ways(domain, seen, found)
+            count_noun(resets, "reset"),
+            count_noun(symbols, "input"),
+            self.two_ways(domain, seen, disagreement)
         );
         EarlyStop::new(ExitStatus::Inconclusive, message).help(
             "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs give back? name \
@@ -143,7 +148,7 @@ impl ValueSystem<'_> {
     /// Values are both made up and compared by order.
     pub fn not_both(&self, fields: &[MadeField], ways: &str) -> EarlyStop {
         let names: Vec<String> =
-            fields.iter().map(|field| format!("`{}`", shown(&self.messages.model, *field))).collect();
+            fields.iter().map(|field| format!("`{}`", field_text(&self.messages.model, *field))).collect();
         let message = format!(
             "the system makes up the values of {}, and values are compared by order: where a value that nobody has \
              seen yet stands among others cannot be chosen\n{ways}",
@@ -161,8 +166,8 @@ impl ValueSystem<'_> {
         let message = format!(
             "the system answers the same inputs, with the same values, in two ways, after {} and {}\n  \
              earlier: {}\n  now:     {}",
-            counted(resets, "reset"),
-            counted(symbols, "input"),
+            count_noun(resets, "reset"),
+            count_noun(symbols, "input"),
             self.concrete(one),
             self.concrete(other)
         );
@@ -185,11 +190,11 @@ impl ValueSystem<'_> {
     }
 
     /// Prints the result of a vote on a run that was answered in several ways.
-    pub fn voted(&self, length: usize, count: u32, n: u32) {
+    pub fn print_vote(&self, length: usize, count: u32, n: u32) {
         self.note(&format!(
             "after {} the system answers the same values in several ways; {count} of {n} times alike, which is \
              believed (confidence {:.1}% that it is the usual one)",
-            counted(length, "input"),
+            count_noun(length, "input"),
             confidence(count, n) * 100.0
         ));
     }
@@ -217,23 +222,23 @@ impl ValueSystem<'_> {
         let mut facts = vec![
             format!(
                 "{} with {}: {}, {}, {}",
-                counted(machine.locations.len() as u64, "state"),
-                counted(machine.n_registers() as u64, "variable"),
-                counted(learned.hypotheses, "hypothesis"),
-                counted(resets, "reset"),
-                counted(symbols, "message"),
+                count_noun(machine.locations.len() as u64, "state"),
+                count_noun(machine.n_registers() as u64, "variable"),
+                count_noun(learned.hypotheses, "hypothesis"),
+                count_noun(resets, "reset"),
+                count_noun(symbols, "message"),
             ),
             guarantee.clone(),
         ];
         let made: Vec<String> =
-            domain.made.fields.iter().map(|field| shown(&self.messages.model, *field)).collect();
+            domain.made.fields.iter().map(|field| field_text(&self.messages.model, *field)).collect();
         if !made.is_empty() {
             facts.push(format!("the system makes up {}", made.join(", ")));
         }
         if self.votes.is_some() {
             facts.push(format!(
                 "every question was asked until two answers agreed; {} answered in several ways",
-                counted(self.n_doubtful as u64, "question")
+                count_noun(self.n_doubtful as u64, "question")
             ));
         }
         if learned.is_stopped {
@@ -247,7 +252,7 @@ impl ValueSystem<'_> {
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,
         });
-        MachineOrigin::with(sut, seed, facts, json).voted(&self.votes_held)
+        MachineOrigin::with(sut, seed, facts, json).with_votes(&self.votes_held)
     }
 }
 
@@ -265,9 +270,9 @@ pub fn in_words(guarantee: DataGuarantee, domain: &FieldValues) -> String {
         DataGuarantee::Complete { values, states, extra } => format!(
             "if values are compared by {theory} and with no other constants: exact on any {}{}, if the system has at \
              most {} on them ({states} + {extra})",
-            counted(values, "value"),
+            count_noun(values, "value"),
             if makes { format!(" and the first {values} it makes up") } else { String::new() },
-            counted(states + extra, "state")
+            count_noun(states + extra, "state")
         ),
         DataGuarantee::Consistent => {
             "agrees with everything that was seen; nothing is promised beyond".into()

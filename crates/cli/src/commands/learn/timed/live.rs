@@ -96,7 +96,7 @@ impl<'a> TimedLive<'a> {
 
     /// Returns the next message, if one is observed before the instant `until` of the run.
     fn listen(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
-        if let Some(halted) = self.halt.halted() {
+        if let Some(halted) = self.halt.halt_reason() {
             return Err(LiveTestError::Halted(halted));
         }
         if self.adapter.has_virtual_time() {
@@ -123,7 +123,7 @@ impl<'a> TimedLive<'a> {
         )))
     }
 
-    fn noted(&mut self, answer: TimedAnswer) -> OutputId {
+    fn intern_answer(&mut self, answer: TimedAnswer) -> OutputId {
         let is_close = |known: &TimedAnswer| match (known.after, answer.after) {
             (Some(a), Some(b)) => a.abs_diff(b) <= self.tolerance,
             (a, b) => a == b,
@@ -165,7 +165,7 @@ impl<'a> TimedLive<'a> {
 
     /// Returns the delay until an output comes without an input, if `input` is sent when `pause` is over after `way`;
     /// `None` if an output comes in the pause, or never.
-    pub fn left(
+    pub fn delay_until_output(
         &mut self,
         way: &[InputId],
         pause: Duration,
@@ -206,6 +206,6 @@ impl LiveMachine for TimedLive<'_> {
 
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let answer = self.give(input)?;
-        Ok(self.noted(answer))
+        Ok(self.intern_answer(answer))
     }
 }

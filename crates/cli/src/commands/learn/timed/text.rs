@@ -10,7 +10,7 @@ use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
 use ioxide_learn::naming::{arrows, state_names};
 use ioxide_model::index::Idx;
 
-use super::super::draft::{OwedAnswers, formatted, head, texts};
+use super::super::draft::{OwedAnswers, format_draft, head, texts};
 use super::super::origin::MachineOrigin;
 use super::live::TimedLive;
 use crate::args::LearnArgs;
@@ -31,28 +31,28 @@ pub struct TimedText<'t> {
 
 impl TimedText<'_> {
     /// The model.
-    pub fn written(&self, args: &LearnArgs, told: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
         let model = &self.messages.model;
         let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
         let outputs: Vec<String> = self.live.names.outputs.iter().map(said).collect();
         let states = state_names(self.machine.n_states(), &arrows(self.machine), &outputs);
-        let mut owing = OwedAnswers::default();
+        let mut owed = OwedAnswers::default();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
-            let first = owing.state(&self.soon(&texts(model, &self.messages.preamble)), &states[0]);
-            body.push_str(&owing.first(&first));
+            let first = owed.state(&self.soon(&texts(model, &self.messages.preamble)), &states[0]);
+            body.push_str(&owed.first(&first));
         }
         for state in self.machine.states() {
-            body.push_str(&self.state(state, &states, &mut owing));
+            body.push_str(&self.state(state, &states, &mut owed));
         }
-        let mut text = head(args, told, model)?;
+        let mut text = head(args, origin, model)?;
         text.push_str(
             "/// Since the last message.\nclock since\n/// Since the timer was started.\nclock timer\n",
         );
         text.push_str(&body);
-        text.push_str(&owing.rest());
+        text.push_str(&owed.rest());
         text.push_str("}\n");
-        formatted(text)
+        format_draft(text)
     }
 
     /// Messages that come at once, one after the other.
@@ -61,12 +61,12 @@ impl TimedText<'_> {
         said.iter().map(|said| format!("{said} when since <= {most}ms {{ reset since }}")).collect()
     }
 
-    fn state(&self, state: StateId, states: &[String], owing: &mut OwedAnswers) -> String {
+    fn state(&self, state: StateId, states: &[String], owed: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", states[state.index()]);
         let (wait, inputs) = (InputId::new(self.machine.n_inputs() - 1), self.machine.n_inputs() - 1);
         for input in (0..inputs).map(InputId::new) {
             let Some(edge) = self.machine.edge(state, input) else { continue };
-            let target = self.owed(edge, 0, states, owing);
+            let target = self.owed(edge, 0, states, owed);
             let resets = self.resets(state, input);
             let _ = writeln!(text, "on {} {resets} -> {target}", self.live.names.inputs[input]);
         }
@@ -74,7 +74,7 @@ impl TimedText<'_> {
             && let Some(after) = self.live.delay(edge.output)
         {
             let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
-            let target = self.owed(edge, 1, states, owing);
+            let target = self.owed(edge, 1, states, owed);
             let resets = self.resets(state, wait);
             let (least, most) = self.bounds(after);
             let first = said.first().map_or("", String::as_str);
@@ -93,9 +93,9 @@ impl TimedText<'_> {
     }
 
     /// Returns the state a move leads to when all but the first `done` messages of its answer are still to be emitted.
-    fn owed(&self, edge: MealyEdge, done: usize, states: &[String], owing: &mut OwedAnswers) -> String {
+    fn owed(&self, edge: MealyEdge, done: usize, states: &[String], owed: &mut OwedAnswers) -> String {
         let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
-        owing.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
+        owed.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
     }
 
     fn resets(&self, state: StateId, input: InputId) -> &'static str {

@@ -48,7 +48,7 @@ pub struct WalkEngine<'m> {
 impl<'m> WalkEngine<'m> {
     /// The walks at the start of the model, or where `opened` was opened, which `walk` has reached.
     pub fn new(mut walk: ModelWalk<'m>, opened: Option<OpenedRecord>) -> Self {
-        let along = SwitchPath::new(&mut walk.cx);
+        let path = SwitchPath::new(&mut walk.cx);
         let cx = &walk.cx;
         let (run, steps, future) = match opened {
             Some(mut opened) => {
@@ -62,7 +62,7 @@ impl<'m> WalkEngine<'m> {
             future,
             steps: Rc::new(steps),
             run,
-            along,
+            along: path,
             undone: Vec::new(),
             mode: WalkMode::Concrete,
             sources: Vec::new(),
@@ -130,7 +130,7 @@ impl<'m> WalkEngine<'m> {
             let typed = all.filter(|_| !values.is_empty());
             match typed.and_then(|values| Label::message(self.walk.cx.sts, choice.gate, values)) {
                 Some(label) => Ok(label),
-                None => choice.label(&mut self.walk.cx, &values),
+                None => choice.label_with(&mut self.walk.cx, &values),
             }
         });
         match label {
@@ -157,7 +157,7 @@ impl<'m> WalkEngine<'m> {
 
     /// A message or a time as typed.
     fn give(&mut self, text: &str) -> ModelReply {
-        match self.walk.label(text) {
+        match self.walk.parse_label(text) {
             Ok(label) => self.observe(label),
             Err(problem) => ModelReply::Problem(problem.to_string()),
         }
@@ -180,7 +180,7 @@ impl<'m> WalkEngine<'m> {
             self.future.clear();
             self.run = None;
             let steps = Rc::make_mut(&mut self.steps);
-            steps.truncate(self.walk.past().len() - 1);
+            steps.truncate(self.walk.steps().len() - 1);
             steps.push(shown);
         }
         ModelReply::Moved(self.scene(), Some(told))
@@ -201,7 +201,7 @@ impl<'m> WalkEngine<'m> {
 
     fn n_past(&self) -> usize {
         match self.mode {
-            WalkMode::Concrete => self.walk.past().len(),
+            WalkMode::Concrete => self.walk.steps().len(),
             WalkMode::Symbolic => self.along.switches.len(),
         }
     }
@@ -229,10 +229,10 @@ impl<'m> WalkEngine<'m> {
     }
 
     fn go_to_label(&mut self, step: usize) -> Option<MoveReport> {
-        while self.walk.past().len() > step {
+        while self.walk.steps().len() > step {
             self.future.extend(self.walk.undo());
         }
-        while self.walk.past().len() < step {
+        while self.walk.steps().len() < step {
             let next = self.future.last()?.clone();
             let shown = moves::label(&self.walk.cx, &next);
             match self.walk.observe(next) {

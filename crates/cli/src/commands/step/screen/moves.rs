@@ -2,7 +2,7 @@
 
 use ioxide_explorer::walk::ModelWalk;
 use ioxide_explorer::walk::choices::SwitchChoice;
-use ioxide_explorer::walk::refused::against;
+use ioxide_explorer::walk::refused::refusal_reason;
 use ioxide_explorer::walk::symbolic::{SwitchPath, SwitchPossibility};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -26,17 +26,17 @@ pub enum RowSource {
 
 /// The rows of a walk along messages.
 pub fn concrete(walk: &mut ModelWalk<'_>) -> Vec<(RowSource, SceneMove)> {
-    if matches!(walk.after().belief(), Belief::Unspecified) {
+    if matches!(walk.monitor().belief(), Belief::Unspecified) {
         return Vec::new();
     }
     let mut rows = Vec::new();
     for choice in walk.choices() {
         let now = if choice.is_doubtful { Readiness::Doubtful } else { Readiness::Possible };
-        let row = row(&walk.cx, choice.switch, choice.when(), now);
+        let row = row(&walk.cx, choice.switch, choice.field_condition(), now);
         rows.push((RowSource::Choice(choice), row));
     }
     rows.push((RowSource::Silence, silence(walk)));
-    for refused in walk.refused() {
+    for refused in walk.refused_switches() {
         let row = row(&walk.cx, refused.switch, None, Readiness::Refused(clip(refused.why)));
         rows.push((RowSource::Nothing, row));
     }
@@ -44,14 +44,14 @@ pub fn concrete(walk: &mut ModelWalk<'_>) -> Vec<(RowSource, SceneMove)> {
 }
 
 /// The rows of a walk along switches.
-pub fn symbolic(cx: &mut Ctx<'_>, along: &SwitchPath) -> Vec<(RowSource, SceneMove)> {
+pub fn symbolic(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMove)> {
     let mut rows = Vec::new();
-    for (switch, possible) in along.open(cx) {
+    for (switch, possible) in path.open_switches(cx) {
         let (source, now) = match possible {
             SwitchPossibility::Yes => (RowSource::Switch(switch), Readiness::Possible),
             SwitchPossibility::Unknown(_) => (RowSource::Switch(switch), Readiness::Doubtful),
             SwitchPossibility::No => {
-                let why = against(cx, along.state(), switch);
+                let why = refusal_reason(cx, path.state(), switch);
                 let why =
                     why.unwrap_or_else(|| "its guard cannot hold with what was assumed on the way".into());
                 (RowSource::Nothing, Readiness::Refused(clip(why)))
@@ -80,8 +80,8 @@ fn silence(walk: &mut ModelWalk<'_>) -> SceneMove {
 }
 
 fn active(walk: &mut ModelWalk<'_>) -> String {
-    let belief = walk.after().belief().clone();
-    let outputs = ioxide_explorer::walk::choices::choices(&mut walk.cx, &belief);
+    let belief = walk.monitor().belief().clone();
+    let outputs = ioxide_explorer::walk::choices::possible_choices(&mut walk.cx, &belief);
     let is_output = |choice: &&SwitchChoice| walk.cx.sts.gates[choice.gate].kind == GateKind::Output;
     let names: Vec<&str> =
         outputs.iter().filter(is_output).map(|choice| &*walk.cx.sts.switches[choice.switch].label).collect();

@@ -229,7 +229,7 @@ impl ScreenState {
     }
 
     /// The positions of the moves that are listed.
-    pub fn listed(&self) -> Vec<usize> {
+    pub fn listed_positions(&self) -> Vec<usize> {
         let wanted = |it: &SceneMove| {
             (self.listing == MoveListing::All || !it.is_refused()) && it.matches(&self.filter)
         };
@@ -238,7 +238,7 @@ impl ScreenState {
 
     /// The chosen move and its position in the scene.
     pub fn chosen_move(&self) -> Option<(usize, &SceneMove)> {
-        let at = *self.listed().get(self.chosen)?;
+        let at = *self.listed_positions().get(self.chosen)?;
         Some((at, &self.scene.moves[at]))
     }
 
@@ -269,7 +269,7 @@ impl ScreenState {
     pub fn absorb(&mut self, reply: ModelReply) {
         self.work = QueryWork::Idle;
         match reply {
-            ModelReply::Moved(scene, told) => self.moved(scene, told),
+            ModelReply::Moved(scene, told) => self.show_scene(scene, told),
             ModelReply::Told(told) => {
                 self.overlay = Overlay::None;
                 self.detail_top = 0;
@@ -280,14 +280,14 @@ impl ScreenState {
         }
     }
 
-    fn moved(&mut self, scene: WalkScene, told: Option<MoveReport>) {
+    fn show_scene(&mut self, scene: WalkScene, told: Option<MoveReport>) {
         let is_other_mode = scene.mode != self.scene.mode;
         self.scene = scene;
         self.overlay = Overlay::None;
         self.told = told;
         (self.chosen, self.belief_top, self.detail_top) = (0, 0, 0);
         self.step = self.scene.past().len();
-        if is_other_mode || self.listed().is_empty() {
+        if is_other_mode || self.listed_positions().is_empty() {
             self.filter.clear();
         }
     }

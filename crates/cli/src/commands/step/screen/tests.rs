@@ -100,7 +100,7 @@ impl Played<'_> {
         let name = |at: usize| {
             format!("{}{}", self.state.scene.moves[at].kind.mark(), self.state.scene.moves[at].name)
         };
-        self.state.listed().into_iter().map(name).collect()
+        self.state.listed_positions().into_iter().map(name).collect()
     }
 
     fn picture(&mut self, width: u16, height: u16) -> String {
@@ -123,7 +123,7 @@ fn play_run<T>(text: &str, labels: &[&str], step: usize, act: impl FnOnce(&mut P
     let mut model = model(text);
     let mut solver = stack(&SolverConfig::default());
     let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut solver));
-    let labels: Vec<Label> = labels.iter().map(|text| walk.label(text).expect("a label")).collect();
+    let labels: Vec<Label> = labels.iter().map(|text| walk.parse_label(text).expect("a label")).collect();
     assert_eq!(walk.follow(&labels[..step]), (step, None), "the run begins as the model allows");
     let opened = (!labels.is_empty()).then(|| OpenedRecord { name: "run 1 of runs".into(), labels, step });
     let mut engine = WalkEngine::new(walk, opened);

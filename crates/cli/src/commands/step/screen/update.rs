@@ -94,7 +94,7 @@ fn enter(state: &mut ScreenState) -> Option<ModelQuery> {
 }
 
 fn choose(state: &mut ScreenState, position: usize) {
-    if position < state.listed().len() {
+    if position < state.listed_positions().len() {
         state.chosen = position;
         state.focus = Focus::Moves;
         state.told = None;
@@ -143,7 +143,7 @@ fn escape(state: &mut ScreenState) {
         state.focus = Focus::Moves;
     }
     state.detail_top = 0;
-    state.chosen = state.chosen.min(state.listed().len().saturating_sub(1));
+    state.chosen = state.chosen.min(state.listed_positions().len().saturating_sub(1));
 }
 
 fn next_focus(focus: Focus) -> Focus {
@@ -159,20 +159,20 @@ fn scroll(state: &mut ScreenState, key: KeyEvent) {
     match state.focus {
         Focus::Moves => {
             let before = state.chosen;
-            state.chosen = moved(key, state.chosen, state.listed().len());
+            state.chosen = move_position(key, state.chosen, state.listed_positions().len());
             if before != state.chosen {
                 state.told = None;
                 state.detail_top = 0;
             }
         }
-        Focus::Belief => state.belief_top = moved(key, state.belief_top, draw::belief_rows(state)),
-        Focus::History => state.step = moved(key, state.step, state.n_steps()),
-        Focus::Detail => state.detail_top = moved(key, state.detail_top, draw::detail_rows(state)),
+        Focus::Belief => state.belief_top = move_position(key, state.belief_top, draw::belief_rows(state)),
+        Focus::History => state.step = move_position(key, state.step, state.n_steps()),
+        Focus::Detail => state.detail_top = move_position(key, state.detail_top, draw::detail_rows(state)),
     }
 }
 
 /// Returns the position a key moves to from `at`, in a list of `n`.
-fn moved(key: KeyEvent, at: usize, n: usize) -> usize {
+fn move_position(key: KeyEvent, at: usize, n: usize) -> usize {
     let last = n.saturating_sub(1);
     let to = match key.code {
         KeyCode::Up | KeyCode::Char('k') => at.saturating_sub(1),
@@ -189,7 +189,7 @@ fn moved(key: KeyEvent, at: usize, n: usize) -> usize {
 fn help(state: &ScreenState, key: KeyEvent, top: usize) -> Overlay {
     match key.code {
         KeyCode::Esc | KeyCode::Enter | KeyCode::Char('?' | 'q') | KeyCode::F(1) => Overlay::None,
-        _ => Overlay::Help(moved(key, top, draw::overlay_rows(state, &Overlay::Help(top)))),
+        _ => Overlay::Help(move_position(key, top, draw::overlay_rows(state, &Overlay::Help(top)))),
     }
 }
 
@@ -231,7 +231,7 @@ fn propose(state: &mut ScreenState, key: KeyEvent, mut proposals: Proposals) -> 
             None
         }
         _ => {
-            proposals.chosen = moved(key, proposals.chosen, proposals.labels.len());
+            proposals.chosen = move_position(key, proposals.chosen, proposals.labels.len());
             None
         }
     };
@@ -289,7 +289,7 @@ fn key_at_witness(state: &mut ScreenState, key: KeyEvent, witness: PathWitness) 
         _ => (),
     }
     let shown = Overlay::Witness(witness.clone());
-    let top = moved(key, witness.top, draw::overlay_rows(state, &shown));
+    let top = move_position(key, witness.top, draw::overlay_rows(state, &shown));
     state.overlay = Overlay::Witness(PathWitness { top, ..witness });
     None
 }

@@ -65,7 +65,7 @@ impl TxsReader<'_> {
             }
         } else if self.at_word("INIT") {
             if automaton.init.is_some() {
-                return self.expected("only one `INIT`");
+                return self.report_expected("only one `INIT`");
             }
             self.bump();
             let state = self.name("the name of a state")?;
@@ -76,7 +76,7 @@ impl TxsReader<'_> {
                 self.eat(";");
             }
         } else {
-            return self.expected("`STATE`, `VAR`, `INIT` or `TRANS`");
+            return self.report_expected("`STATE`, `VAR`, `INIT` or `TRANS`");
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ impl TxsReader<'_> {
                     let names =
                         if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
                     if !self.at_sign("]|") {
-                        return self.expected("`]|`");
+                        return self.report_expected("`]|`");
                     }
                     SyncChannels::Only(names)
                 }
@@ -141,11 +141,11 @@ impl TxsReader<'_> {
         if !matches!(on, OfferedOn::Channel(_)) {
             self.bump();
         }
-        let mut values = self.offered()?;
+        let mut values = self.parse_offers()?;
         let mut with = Vec::new();
         while matches!(on, OfferedOn::Channel(_)) && self.eat("|") {
             let channel = self.name("a channel")?;
-            let more = self.offered()?;
+            let more = self.parse_offers()?;
             with.push((channel, more.len()));
             values.extend(more);
         }
@@ -173,7 +173,7 @@ impl TxsReader<'_> {
     }
 
     /// `? x :: Int ! e`
-    pub(super) fn offered(&mut self) -> TxsRead<Vec<OfferedValue>> {
+    pub(super) fn parse_offers(&mut self) -> TxsRead<Vec<OfferedValue>> {
         let mut values = Vec::new();
         loop {
             if self.eat("?") {
@@ -211,7 +211,7 @@ impl TxsReader<'_> {
             }
             Lexeme::Word(word) if word == "ACCEPT" => {
                 self.bump();
-                let offered = self.offered()?;
+                let offered = self.parse_offers()?;
                 self.word("IN")?;
                 BehaviourKind::Accept(offered, self.inside()?)
             }
@@ -309,13 +309,13 @@ impl TxsReader<'_> {
                 if let Some(guard) = &offer.guard {
                     guard.names(&mut free.vars);
                 }
-                free.offered(&offer.values);
+                free.add_offers(&offer.values);
                 if let OfferedOn::Channel(name) = &offer.on {
                     free.channels.insert(name.text.clone());
                 }
                 free.channels.extend(offer.with.iter().map(|(name, _)| name.text.clone()));
             }
-            BehaviourKind::Accept(offered, _) => free.offered(offered),
+            BehaviourKind::Accept(offered, _) => free.add_offers(offered),
             BehaviourKind::Guard(guard, _) => guard.names(&mut free.vars),
             BehaviourKind::Hide(channels, _) => {
                 for channel in channels {
@@ -343,7 +343,7 @@ impl FreeNames {
     }
 
     /// Removes the names bound by received values, and adds those mentioned in sent ones.
-    fn offered(&mut self, offered: &[OfferedValue]) {
+    fn add_offers(&mut self, offered: &[OfferedValue]) {
         without_taken(&mut self.vars, offered);
         for one in offered {
             if let OfferedValue::Give(value) = one {

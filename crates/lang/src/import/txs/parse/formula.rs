@@ -68,7 +68,7 @@ impl TxsReader<'_> {
                 self.bump();
                 return self.deeper(Self::operand);
             }
-            Lexeme::Sign("(") => return self.bracketed(),
+            Lexeme::Sign("(") => return self.parse_bracketed(),
             Lexeme::Word(word) => match word.as_str() {
                 "True" | "False" => {
                     self.bump();
@@ -79,13 +79,13 @@ impl TxsReader<'_> {
                 "REGEX" => self.regex()?,
                 _ => self.application()?,
             },
-            _ => return self.expected("a value"),
+            _ => return self.report_expected("a value"),
         };
         Ok(TxsExpr { kind, span: self.since(start) })
     }
 
     /// `(e)` or `(e :: Sort)`
-    fn bracketed(&mut self) -> TxsRead<TxsExpr> {
+    fn parse_bracketed(&mut self) -> TxsRead<TxsExpr> {
         let start = self.span();
         self.bump();
         let inner = self.formula()?;
@@ -168,7 +168,7 @@ impl TxsReader<'_> {
         self.bump();
         self.sign("(")?;
         let Lexeme::Quoted(text) = self.lexeme().clone() else {
-            return self.expected("a regular expression in single quotes");
+            return self.report_expected("a regular expression in single quotes");
         };
         self.bump();
         self.sign(")")?;

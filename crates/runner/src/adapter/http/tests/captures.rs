@@ -17,7 +17,7 @@ fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
     all.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
-fn speech(address: &str) -> HttpSpeech {
+fn speech(address: &str) -> HttpProtocol {
     let capture = |from| CaptureConfig { output: None, from };
     let login = RequestConfig { method: "POST".into(), path: "/login".into(), ..RequestConfig::default() };
     let list = RequestConfig {
@@ -29,7 +29,7 @@ fn speech(address: &str) -> HttpSpeech {
         ..RequestConfig::default()
     };
     let to = |input: &str| AnswerConfig { to: vec![input.to_owned()], ..AnswerConfig::default() };
-    HttpSpeech {
+    HttpProtocol {
         url: format!("http://{address}").parse().unwrap(),
         http: HttpConfig {
             inputs: vec![("LOGIN".into(), login), ("LIST".into(), list)],

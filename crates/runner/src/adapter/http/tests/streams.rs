@@ -37,7 +37,7 @@ fn feed(websocket: bool, tells_end: bool, serve: impl Fn(TcpStream) + Send + 'st
         ..AnswerConfig::default()
     };
     let closed = AnswerConfig { closed: tells_end, to: vec!["OPEN".into()], ..AnswerConfig::default() };
-    let speech = HttpSpeech {
+    let speech = HttpProtocol {
         url: format!("http://{address}").parse().unwrap(),
         http: HttpConfig {
             inputs: vec![("OPEN".into(), open), ("SAY".into(), say)],

@@ -4,7 +4,7 @@
 //! that were made up before and are still known, or that it is compared with. It is stored when the message is emitted,
 //! so it is at hand for later messages only.
 
-use ioxide_learn::register::guards::{GuardedBranch, GuardedTold, Operand};
+use ioxide_learn::register::guards::{GuardedAnswerValue, GuardedBranch, Operand};
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;
 
@@ -55,8 +55,8 @@ impl ModelTextWriter<'_, '_> {
                 let is_text = ValueKind::of(info.sort) == Some(ValueKind::Text);
                 let value = match (value, value.is_none().then(|| told.next()).flatten()) {
                     (Some(value), _) => self.value(value),
-                    (None, Some(GuardedTold::Literal(at))) => self.literal(at),
-                    (None, Some(GuardedTold::Operand(operand)))
+                    (None, Some(GuardedAnswerValue::Literal(at))) => self.literal(at),
+                    (None, Some(GuardedAnswerValue::Operand(operand)))
                         if self.text.is_made(branch.gate, operand) =>
                     {
                         match self.made_up(
@@ -71,7 +71,7 @@ impl ModelTextWriter<'_, '_> {
                             None => continue,
                         }
                     }
-                    (None, Some(GuardedTold::Operand(operand))) => {
+                    (None, Some(GuardedAnswerValue::Operand(operand))) => {
                         let value = self.operand(location, branch.gate, operand);
                         match operand {
                             Operand::Constant(_) => value,
@@ -112,7 +112,7 @@ impl ModelTextWriter<'_, '_> {
         made.here.push((operand, field.to_owned()));
         let mut stored: Vec<String> =
             late.iter().filter(|(_, it)| *it == operand).map(|(name, _)| name.clone()).collect();
-        let n_said = branch.told.iter().filter(|it| **it == GuardedTold::Operand(operand)).count();
+        let n_said = branch.told.iter().filter(|it| **it == GuardedAnswerValue::Operand(operand)).count();
         if n_said > 1 && stored.is_empty() {
             let name = format!("made_{}", if is_text { "text_" } else { "" });
             stored.push(format!("{name}{}", made.kept.len() + 1));

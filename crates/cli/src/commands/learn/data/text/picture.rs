@@ -2,7 +2,7 @@
 
 use ioxide_explorer::learning::{Counterexample, DrawnMove, DrawnState, HypothesisDrawing};
 use ioxide_fsm::mealy::InputId;
-use ioxide_learn::register::guards::{GuardedBranch, guarded};
+use ioxide_learn::register::guards::{GuardedBranch, guard_machine};
 use ioxide_learn::register::learner::DataSurprise;
 use ioxide_learn::register::machine::RegisterMachine;
 use ioxide_model::index::Idx;
@@ -22,7 +22,7 @@ impl ValueSystem<'_> {
         domain: &FieldValues,
         seen: &SeenAnswers,
     ) -> HypothesisDrawing {
-        let machine = &guarded(machine);
+        let machine = &guard_machine(machine);
         LearnedText { machine, domain, gates: self.gates, seen, messages: self.messages }.drawing(number)
     }
 
@@ -42,7 +42,7 @@ impl ValueSystem<'_> {
 impl LearnedText<'_> {
     /// The machine as it is drawn.
     pub fn drawing(&self, number: usize) -> HypothesisDrawing {
-        let (variables, given) = (self.variables(), self.given());
+        let (variables, given) = (self.variables(), self.given_registers());
         let state = |(name, variables): (String, &Vec<super::Variable>)| DrawnState {
             key: String::new(),
             name,
@@ -54,7 +54,7 @@ impl LearnedText<'_> {
         let mut moves = Vec::new();
         for location in 0..self.machine.locations.len() {
             for gate in 0..self.gates.len() {
-                moves.extend(writer.drawn(location, InputId::new(gate)));
+                moves.extend(writer.draw_moves(location, InputId::new(gate)));
             }
         }
         keyed_by_ways(HypothesisDrawing { number, states, moves })
@@ -63,7 +63,7 @@ impl LearnedText<'_> {
 
 impl ModelTextWriter<'_, '_> {
     /// The moves of a location with an input: one for every effect.
-    fn drawn(&mut self, location: usize, gate: InputId) -> Vec<DrawnMove> {
+    fn draw_moves(&mut self, location: usize, gate: InputId) -> Vec<DrawnMove> {
         let mut groups: Vec<(WrittenEffects, Vec<&GuardedBranch>)> = Vec::new();
         let branches = &self.text.machine.locations[location].branches;
         for branch in branches.iter().filter(|branch| branch.gate == gate) {
@@ -91,7 +91,7 @@ impl ModelTextWriter<'_, '_> {
 
     /// Returns the assignments of a move and, in the place of the target, its answer; `δ` if it has none.
     fn effects(&mut self, location: usize, branch: &GuardedBranch) -> WrittenEffects {
-        let (mut updates, late) = self.stored(location, branch);
+        let (mut updates, late) = self.stored_updates(location, branch);
         let answer = self.answer(location, branch, &mut updates, &late);
         let target = if answer.is_empty() { "δ".to_owned() } else { answer.join(", ") };
         WrittenEffects { updates, target }

@@ -73,7 +73,7 @@ fn help_lines(theme: Theme) -> Vec<Line<'static>> {
 }
 
 /// `text` with its cursor shown, if it is the one that is typed.
-fn typed<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l>> {
+fn typed_spans<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l>> {
     if !has_cursor {
         return vec![Span::raw(text.text())];
     }
@@ -89,7 +89,7 @@ fn form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Them
         let has_cursor = i == form.field;
         let mark = if has_cursor { "▸ " } else { "  " };
         let mut spans = vec![Span::raw(mark), Span::styled(format!("{}: ", field.name), theme.key())];
-        spans.extend(typed(text, has_cursor, theme));
+        spans.extend(typed_spans(text, has_cursor, theme));
         let hint = if text.text().is_empty() {
             format!(" {}, or the solver chooses", field.sort)
         } else {
@@ -123,7 +123,7 @@ fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
         LinePurpose::Filter => ("only moves with this text", "names, conditions and targets are searched"),
     };
     let mut spans = vec![Span::styled("> ", theme.key())];
-    spans.extend(typed(&prompt.line, true, theme));
+    spans.extend(typed_spans(&prompt.line, true, theme));
     let mut lines = vec![Line::from(spans), Line::styled(hint, theme.quiet())];
     lines
         .extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));

@@ -92,7 +92,7 @@ pub fn belief_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
 
 /// Draws the panel of the moves that are possible, and those that are not if they are listed.
 pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
-    let listed = state.listed();
+    let listed = state.listed_positions();
     let title = match (&*state.filter, state.listing) {
         ("", MoveListing::Possible) => "what can come".to_owned(),
         ("", MoveListing::All) => "what can come, and what cannot (✗)".to_owned(),
@@ -141,15 +141,15 @@ impl MoveColumns {
         Line::from(vec![
             Span::styled(number, theme.quiet()),
             Span::raw(format!("{mark} ")),
-            Span::styled(format!("{}{}", it.kind.mark(), padded(&it.name, self.name)), style),
-            Span::styled(format!("  {}", padded(&it.leads, self.leads)), theme.quiet()),
+            Span::styled(format!("{}{}", it.kind.mark(), pad_text(&it.name, self.name)), style),
+            Span::styled(format!("  {}", pad_text(&it.leads, self.leads)), theme.quiet()),
             Span::raw(rest),
         ])
     }
 }
 
 /// `text` with spaces behind it up to `width` columns, cut if it is longer.
-fn padded(text: &str, width: usize) -> String {
+fn pad_text(text: &str, width: usize) -> String {
     if text.width() <= width {
         return format!("{text}{}", " ".repeat(width - text.width()));
     }

@@ -15,7 +15,7 @@ use super::{MAX_PLACES, WalkEngine};
 impl WalkEngine<'_> {
     /// Adds the belief of the monitor and the steps taken to the scene.
     pub(super) fn tell_walk(&self, scene: &mut WalkScene) {
-        let (cx, after) = (&self.walk.cx, self.walk.after());
+        let (cx, after) = (&self.walk.cx, self.walk.monitor());
         scene.n_places = after.belief().size();
         scene.places = match after.belief() {
             Belief::Concrete(states) => {
@@ -45,7 +45,7 @@ impl WalkEngine<'_> {
             }
             Belief::Unspecified => Vec::new(),
         };
-        (scene.steps, scene.now) = (self.steps.clone(), self.walk.past().len());
+        (scene.steps, scene.now) = (self.steps.clone(), self.walk.steps().len());
         scene.run = self.run.clone();
         if after.doubts() > 0 {
             scene.doubts.push(format!(
@@ -53,7 +53,7 @@ impl WalkEngine<'_> {
                 after.doubts()
             ));
         }
-        if let Some(lost) = after.lost() {
+        if let Some(lost) = after.lost_states() {
             scene.doubts.push(format!("{lost}: what no known state allows is not called forbidden"));
         }
     }
@@ -118,7 +118,7 @@ impl SceneState {
 pub fn forbidden(shown: &str, why: &Explanation) -> MoveReport {
     let mut text = Vec::new();
     // Writing to memory does not fail.
-    let _ = ioxide_report::terminal::explanation(why, &mut text);
+    let _ = ioxide_report::terminal::write_explanation(why, &mut text);
     let mut lines = vec![format!("✗ {shown} is not allowed here")];
     lines.extend(String::from_utf8_lossy(&text).lines().map(|line| clip(line.trim_start_matches("    "))));
     MoveReport { tone: MoveTone::Bad, lines }

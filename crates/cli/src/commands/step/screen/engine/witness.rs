@@ -35,7 +35,7 @@ impl WalkEngine<'_> {
     }
 
     fn solve_belief(&mut self) -> ModelReply {
-        let Belief::Symbolic(states) = self.walk.after().belief().clone() else {
+        let Belief::Symbolic(states) = self.walk.monitor().belief().clone() else {
             return ModelReply::Told(MoveReport::line(
                 MoveTone::Note,
                 "every value is known; m walks with unknown ones",
