@@ -6,14 +6,16 @@ mod machine;
 pub mod ticks;
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_smt::halt::{Halt, Halted, Signal};
 use ioxide_smt::stack::{SolverConfig, stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
-use ioxide_test_support::test_count;
+use ioxide_test_support::{WorkClock, test_count};
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{ConformAnswer, ConformOptions, ConformWitness, SearchBounds, conform};
 use rand::{RngExt, SeedableRng};
@@ -26,8 +28,23 @@ use self::ticks::{Found, compare};
 const DEPTH: usize = 3;
 /// Product states of the symbolic search: some pairs have zones without end.
 const MAX_STATES: usize = 300;
+/// The time that the symbolic search may work on one pair: the facts of a few pairs with internal steps grow without end.
+const MAX_WORK: Duration = Duration::from_secs(3);
 /// Pairs of beliefs that are looked at on one level.
 const BUDGET: usize = 150;
+
+/// A signal that ends a search after [`MAX_WORK`], however busy the machine is.
+struct WorkLimit(WorkClock);
+
+impl Signal for WorkLimit {
+    fn halted(&self) -> Option<Halted> {
+        (self.0.elapsed() > MAX_WORK).then_some(Halted::Time)
+    }
+
+    fn left(&self) -> Option<Duration> {
+        Some(MAX_WORK.saturating_sub(self.0.elapsed()))
+    }
+}
 
 fn model(machine: &Machine) -> Model {
     let mut sources = Sources::new();
@@ -57,12 +74,13 @@ fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
     let imp = join(&mut spec, &imp).expect("same messages");
     let mut solver = stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
+    let halt = Halt::new(WorkLimit(WorkClock::start()));
     let options = ConformOptions {
         bounds: SearchBounds { max_states: MAX_STATES, ..SearchBounds::default() },
         ..ConformOptions::default()
     };
-    let verdict =
-        conform(&mut cx, &imp, &options, &mut |_| ControlFlow::Continue(())).expect("same messages");
+    let watch = &mut |_: &_| ControlFlow::Continue(());
+    let verdict = cx.within(&halt, |cx| conform(cx, &imp, &options, watch)).expect("same messages");
     let shown = match &verdict.answer {
         ConformAnswer::Fails(witness) => {
             assert_forbidden(&mut cx, witness);

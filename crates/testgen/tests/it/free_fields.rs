@@ -420,6 +420,39 @@ fn representatives_find_what_all_values_of_a_window_find() {
     assert!(count("open") <= n_pairs() / 5, "{counts:?}");
 }
 
+/// The whole comparison, which may answer symbolically, never contradicts the window.
+#[test]
+fn conform_finds_what_all_values_of_a_window_find() {
+    let n_pairs = test_count("IOXIDE_PAIRS", 40, 1_000);
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in 0..n_pairs {
+        let (imp, spec) = pair(seed);
+        let mut spec_model = named("spec.iox", &spec);
+        let imp_sts = join(&mut spec_model, &named("imp.iox", &imp)).expect("the same messages");
+        let expected = difference(&spec_model, &imp_sts);
+        let mut solver = solver();
+        let mut cx = Ctx::new(&mut spec_model, &mut solver);
+        let bounds = SearchBounds { max_states: 60, ..SearchBounds::default() };
+        let options = ConformOptions { bounds, ..ConformOptions::default() };
+        let watch = &mut |_: &_| ControlFlow::Continue(());
+        let answer = conform(&mut cx, &imp_sts, &options, watch).expect("the same messages").answer;
+        let told = || format!("seed {seed}: {expected:?} {answer:?}\n{imp}\n{spec}");
+        let kind = match (&answer, expected) {
+            (ConformAnswer::Conforms(_), InWindow::Difference(_)) => panic!("{}", told()),
+            (ConformAnswer::Conforms(_), InWindow::NoneWithin(_)) => "conforms",
+            (ConformAnswer::Fails(_), _) => "fails",
+            (ConformAnswer::Unknown(_), _) => "open",
+        };
+        *counts.entry(kind).or_default() += 1;
+        if let ConformAnswer::Fails(witness) = &answer {
+            assert_shows(&mut spec_model, &imp_sts, &witness.trace);
+        }
+    }
+    println!("{counts:?}");
+    let count = |kind| counts.get(kind).copied().unwrap_or(0);
+    assert!(count("conforms") > n_pairs / 10 && count("fails") > n_pairs / 10, "{counts:?}");
+}
+
 /// The implementation has the trace, and the specification forbids its last label and no other.
 fn assert_shows(spec: &mut Model, imp: &Sts, trace: &Trace) {
     let copy = spec.clone();
