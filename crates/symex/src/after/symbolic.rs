@@ -13,11 +13,11 @@ use ioxide_smt::solver::SolverDecision;
 use super::LostStates;
 use super::single::{Belief, MAX_SYMBOLIC, NextBelief};
 use crate::cx::Ctx;
-use crate::quiescence::quiescence;
+use crate::quiescence::quiescence_condition;
 use crate::state::{PathCondition, Store, SymState};
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(
+pub(super) fn states_after_label(
     cx: &mut Ctx<'_>,
     states: &[SymState],
     label: &Label,
@@ -31,22 +31,22 @@ pub(super) fn after(
                 let sts = cx.sts;
                 for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
                     let next = take_switch(cx, state, switch, values);
-                    next.map(|next| keep.offer(cx, next));
+                    next.map(|next| keep.add_state(cx, next));
                 }
                 refused |= relation == ConformanceRelation::Uioco
                     && matches!(label, Label::Input(..))
                     && may_refuse(cx, state, *gate, values, &mut keep.doubts);
             }
             Label::Quiescence => {
-                let quiet = quiescence(cx, state.loc);
+                let quiet = quiescence_condition(cx, state.loc);
                 let quiet = cx.pool.substitute(quiet, &state.store.substitution(cx.sts));
-                let next = SymState { path: state.path.with(cx, quiet), ..state.clone() };
-                keep.offer(cx, next);
+                let next = SymState { path: state.path.with_fact(cx, quiet), ..state.clone() };
+                keep.add_state(cx, next);
             }
             Label::Delay(time) => {
                 let time = cx.pool.value(Value::Real(time.clone()));
                 let next = advance_clocks(cx, state, time);
-                keep.offer(cx, next);
+                keep.add_state(cx, next);
             }
         }
     }
@@ -86,9 +86,9 @@ fn may_refuse(
 }
 
 /// The closure under internal steps.
-pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
+pub(super) fn close_internally(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
     let sts = cx.sts;
-    let mut keep = KeptStates::of(states.clone());
+    let mut keep = KeptStates::new(states.clone());
     let mut todo = states;
     while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
@@ -96,7 +96,7 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
                 continue;
             }
             let Some(next) = take_switch(cx, &state, switch, &[]) else { continue };
-            if keep.offer(cx, next.clone()) {
+            if keep.add_state(cx, next.clone()) {
                 todo.push(next);
             }
             if keep.lost.is_some() {
@@ -121,15 +121,15 @@ pub(super) struct KeptStates {
 type StateKey = (LocId, Vec<Term>, BTreeSet<Term>);
 
 impl KeptStates {
-    fn of(states: Vec<SymState>) -> Self {
-        let known = states.iter().map(key).collect();
+    fn new(states: Vec<SymState>) -> Self {
+        let known = states.iter().map(state_key).collect();
         Self { states, known, doubts: 0, lost: None }
     }
 
     /// Keeps `state` unless its path is refuted or it is there already; returns whether it was added.
-    pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+    pub(super) fn add_state(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
         let state = substitute_fixed(cx, state);
-        let key = key(&state);
+        let key = state_key(&state);
         if self.known.contains(&key) {
             return false;
         }
@@ -159,7 +159,7 @@ impl KeptStates {
     }
 }
 
-fn key(state: &SymState) -> StateKey {
+fn state_key(state: &SymState) -> StateKey {
     let facts = state.path.facts().iter().copied().collect();
     (state.loc, state.store.terms().to_vec(), facts)
 }
@@ -181,8 +181,8 @@ pub(super) fn take_switch(
         names.set(field, cx.pool.value(value.clone()));
     }
     let guard = cx.pool.substitute(switch.guard, &names);
-    let path = state.path.with(cx, guard);
-    let store = state.store.after(cx.pool, cx.sts, switch, &names);
+    let path = state.path.with_fact(cx, guard);
+    let store = state.store.after_switch(cx.pool, cx.sts, switch, &names);
     Some(SymState { loc: switch.target, store, path, depth: state.depth + 1 })
 }
 
@@ -202,7 +202,7 @@ fn substitute_fixed(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
         let facts = facts.into_iter().map(|fact| cx.pool.substitute(fact, &known)).collect::<Vec<_>>();
         let all = cx.pool.and(facts);
         let terms = state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
-        let path = PathCondition::default().with(cx, all);
+        let path = PathCondition::default().with_fact(cx, all);
         state = SymState { store: Store::new(terms), path, ..state };
     }
     state

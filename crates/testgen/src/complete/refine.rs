@@ -37,24 +37,24 @@ pub(super) fn refine_abstraction(
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
     refuse(cx)?;
-    let (start, preamble) = start(cx, limits.reactions)?;
+    let (start, preamble) = find_start(cx, limits.reactions)?;
     let mut loose = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
     loose.is_loose = true;
-    let loose_order = loose.settle(cx, &start)?;
+    let loose_order = loose.split_until_stable(cx, &start)?;
     let is_enough = loose.is_exact && !loose.is_conditional;
     let most = if loose.is_exact { (limits.strict, limits.strict) } else { (limits.states, limits.classes) };
     let (mut refiner, mut order) = if is_enough {
         (loose.clone(), loose_order.clone())
     } else {
         let mut strict = ClassRefiner::new(cx, boundary, limits, most);
-        let order = strict.settle(cx, &start)?;
+        let order = strict.split_until_stable(cx, &start)?;
         (strict, order)
     };
     if refiner.is_exact {
         let mut absolute = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
         absolute.blocks.clone_from(&refiner.blocks);
         absolute.is_absolute = true;
-        let found = absolute.settle(cx, &start)?;
+        let found = absolute.split_until_stable(cx, &start)?;
         if absolute.is_exact {
             (refiner, order) = (absolute, found);
         }
@@ -62,7 +62,7 @@ pub(super) fn refine_abstraction(
         (refiner, order) = (loose, loose_order);
     } else {
         refiner = ClassRefiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
-        order = refiner.settle(cx, &start)?;
+        order = refiner.split_until_stable(cx, &start)?;
     }
     let found = refiner.gather_classes(cx, &order, start, preamble);
     if found.inputs.is_empty() { Err(NoAbstraction::NoInput) } else { Ok(found) }
@@ -83,7 +83,7 @@ fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
 }
 
 /// Returns the first silent state, and the outputs before it.
-fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
+fn find_start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
     let mut paths = paths_at_start(cx, limit)?;
     let path = match (paths.pop(), paths.is_empty()) {
         (Some(path), true) => path,
@@ -185,7 +185,11 @@ impl<'l> ClassRefiner<'l> {
     }
 
     /// Splits until nothing is left to split; returns the condition classes that are reached, in order.
-    fn settle(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Vec<usize>, NoAbstraction> {
+    fn split_until_stable(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        start: &ConcreteState,
+    ) -> Result<Vec<usize>, NoAbstraction> {
         loop {
             if let Some(order) = self.walk(cx, start)? {
                 return Ok(order);
@@ -233,7 +237,7 @@ impl<'l> ClassRefiner<'l> {
         if is_fresh {
             return Ok(false);
         }
-        let step = match self.step(cx, block, part) {
+        let step = match self.step_of_class(cx, block, part) {
             Ok(step) => step,
             Err(ClassCut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
             Err(ClassCut::Divide(gate, fact)) => {
@@ -298,7 +302,7 @@ impl<'l> ClassRefiner<'l> {
     }
 
     /// Returns the reaction to an input class in a condition class, or the cut that is needed to decide it.
-    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
+    fn step_of_class(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
         let facts: Vec<Term> =
@@ -527,7 +531,7 @@ impl<'l> ClassRefiner<'l> {
             is_conditional,
             answers,
         };
-        names::give(cx, &mut found);
+        names::name_classes(cx, &mut found);
         found
     }
 }

@@ -130,7 +130,7 @@ fn search_product(
     let possible = meaning.1 != InputCompletion::Restricted && !spec.is_timed() && !imp.is_timed();
     let search =
         possible.then(|| Enumeration::new(pool, imp, spec, &gates, meaning, budget.states)).flatten();
-    let found = search.and_then(|mut search| search.run(pool, budget.steps, &mut |_| false));
+    let found = search.and_then(|mut search| search.run_search(pool, budget.steps, &mut |_| false));
     found.unwrap_or(EnumerationResult::GaveUp)
 }
 
@@ -187,7 +187,7 @@ impl<'w> Enumeration<'w> {
             gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?))).collect();
         let theirs: BTreeMap<GateId, GateId> = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
         let sides = [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
-        let free = FreeFields::of(pool, sides)?;
+        let free = FreeFields::find(pool, sides)?;
         let side = |sts, gates: BTreeMap<GateId, GateId>| {
             EnumeratedSide::new(sts, gates, max_states).with_free(&free)
         };
@@ -229,7 +229,7 @@ impl<'w> Enumeration<'w> {
 
     /// Continues until a difference is found, `steps` guards were evaluated in all, or `stop` returns true; `None` if
     /// more is left to explore. After a difference, a further run looks for the next.
-    pub fn run(
+    pub fn run_search(
         &mut self,
         pool: &TermPool,
         steps: usize,
@@ -249,7 +249,10 @@ impl<'w> Enumeration<'w> {
         stop: &mut dyn FnMut(&SearchEffort) -> bool,
     ) -> Result<Option<EnumerationResult>, EnumerationGivenUp> {
         if self.parents.is_empty() {
-            let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
+            let start = (
+                self.imp.initial_states(pool, &mut self.labels)?,
+                self.spec.initial_states(pool, &mut self.labels)?,
+            );
             self.reach(start.0, start.1, 0, None);
         }
         let mut looked = self.count_evaluations();
@@ -288,7 +291,7 @@ impl<'w> Enumeration<'w> {
         let labels = &mut self.labels;
         let doing = self.imp.reactions(pool, labels, left, &values)?;
         let allowed = self.spec.reactions(pool, labels, right, &values)?;
-        self.follow((at, depth), doing, allowed);
+        self.follow_observations((at, depth), doing, allowed);
         match self.inputs {
             InputRule::Free => self.stimulate(pool, (at, depth), left, right, &values),
             InputRule::Compared => {
@@ -298,14 +301,14 @@ impl<'w> Enumeration<'w> {
                 let some = |all: BTreeMap<usize, StateSet>| {
                     all.into_iter().map(|(label, to)| (Some(label), to)).collect()
                 };
-                self.follow((at, depth), some(doing), some(allowed));
+                self.follow_observations((at, depth), some(doing), some(allowed));
                 Ok(())
             }
         }
     }
 
     /// Takes the steps that both sides have, and records those that only the implementation has.
-    fn follow(
+    fn follow_observations(
         &mut self,
         (at, depth): (usize, u32),
         doing: BTreeMap<Option<usize>, StateSet>,

@@ -72,7 +72,7 @@ fn pair(seed: u64) -> (Machine, Machine) {
 fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
     let (mut spec, imp) = (model(spec), model(imp));
     let imp = join(&mut spec, &imp).expect("same messages");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let halt = Halt::new(WorkLimit(WorkClock::start()));
     let options = ConformOptions {

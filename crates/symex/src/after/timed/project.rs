@@ -4,7 +4,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 
 use super::super::single::Belief;
-use crate::bounds::tightest;
+use crate::bounds::keep_tightest;
 use crate::cx::Ctx;
 use crate::state::{PathCondition, Store, SymState};
 
@@ -28,7 +28,7 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     if cx.pool.has_quantifier(some) {
         return state;
     }
-    let path = tightest(cx, PathCondition::default().with(cx, some).facts()).into_iter().collect();
+    let path = keep_tightest(cx, PathCondition::default().with_fact(cx, some).facts()).into_iter().collect();
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
 }
 

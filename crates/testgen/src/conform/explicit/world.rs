@@ -75,7 +75,8 @@ impl<'w> EnumeratedSide<'w> {
     #[must_use]
     pub fn with_free(mut self, free: &FreeFields) -> Self {
         let fields = |own: GateId| self.sts.gates[own].fields.len();
-        self.open = self.gates.iter().map(|(&gate, &own)| (gate, free.open(gate, fields(own)))).collect();
+        self.open =
+            self.gates.iter().map(|(&gate, &own)| (gate, free.open_flags(gate, fields(own)))).collect();
         self
     }
 
@@ -99,7 +100,11 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the initial states, closed under internal steps; an error if an initial value is unknown.
-    pub fn start(&mut self, pool: &TermPool, labels: &mut MetLabels) -> Result<StateSet, EnumerationGivenUp> {
+    pub fn initial_states(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut MetLabels,
+    ) -> Result<StateSet, EnumerationGivenUp> {
         let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
         let start = self.number(start)?;
         self.close_internally(pool, labels, [start].into())
@@ -111,7 +116,7 @@ impl<'w> EnumeratedSide<'w> {
         let step = &sts.switches[switch];
         let open = self.outside.get(&step.gate).and_then(|gate| self.open.get(gate));
         let open = open.map_or(&[][..], Vec::as_slice);
-        let list = self.messages.entry(switch).or_insert_with(|| MessageList::of(pool, sts, step, open));
+        let list = self.messages.entry(switch).or_insert_with(|| MessageList::new(pool, sts, step, open));
         list.clone().ok_or(EnumerationGivenUp)
     }
 
@@ -162,7 +167,7 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the internal steps and outputs of a state, computed once.
-    fn own(
+    fn own_steps(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -261,7 +266,7 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<StateSet, EnumerationGivenUp> {
         let mut open: Vec<usize> = states.iter().copied().collect();
         while let Some(at) = open.pop() {
-            for to in self.own(pool, labels, at)?.internal.clone() {
+            for to in self.own_steps(pool, labels, at)?.internal.clone() {
                 if states.insert(to) {
                     open.push(to);
                 }
@@ -291,7 +296,7 @@ impl<'w> EnumeratedSide<'w> {
         for &at in states {
             let more =
                 self.represented_messages(pool, labels, at, |kind| kind == GateKind::Output, values)?;
-            let own = self.own(pool, labels, at)?;
+            let own = self.own_steps(pool, labels, at)?;
             if own.internal.is_empty() && own.outputs.is_empty() && more.is_empty() {
                 reached.entry(None).or_default().insert(at);
             }
@@ -329,7 +334,7 @@ impl<'w> EnumeratedSide<'w> {
         label: usize,
     ) -> Result<bool, EnumerationGivenUp> {
         for &at in states {
-            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
             if stable && self.states_after_input(pool, labels, at, label)?.is_empty() {
                 return Ok(true);
             }
@@ -348,7 +353,7 @@ impl<'w> EnumeratedSide<'w> {
         let mut reached = BTreeSet::new();
         for &at in states {
             let accepted = self.states_after_input(pool, labels, at, label)?;
-            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
             if accepted.is_empty() && stable && completion != InputCompletion::None {
                 reached.insert(at);
             }

@@ -98,10 +98,10 @@ impl RandomWalks {
         }
     }
 
-    pub(super) fn start(&mut self, seed: u64) {
+    pub(super) fn start_run(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.run = WalkRun::default();
-        self.trap.start();
+        self.trap.start_walk();
     }
 
     /// Takes the labels since the last move into account, also in runs led by a purpose; `switch` is the one taken, if
@@ -131,7 +131,7 @@ impl RandomWalks {
         left: usize,
     ) -> TesterMove {
         if self.run.length == 0 {
-            self.begin(cx, left);
+            self.begin_walk(cx, left);
         }
         self.run.seen.catch_up(trace);
         if trace.len() >= self.run.length || self.trap.is_shut() {
@@ -141,19 +141,19 @@ impl RandomWalks {
             return repeated;
         }
         let is_quiet = trace.ends_in_silence();
-        let belief = BorrowedBelief::of(monitor);
+        let belief = BorrowedBelief::from_monitor(monitor);
         let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
         if let Some(belief) = belief.filter(|_| sends)
             && let Some(stimulus) = self.stimulus(cx, monitor, &belief)
         {
             return stimulus;
         }
-        if is_quiet { self.end() } else { self.choose_move(cx) }
+        if is_quiet { self.end_walk() } else { self.choose_move(cx) }
     }
 
     /// Chooses the length of a walk: long and short ones in turn; the long ones grow, the short ones begin in a rare
     /// state.
-    fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
+    fn begin_walk(&mut self, cx: &Ctx<'_>, left: usize) {
         let length = if self.walks.is_multiple_of(2) {
             (FIRST << (self.walks / 2).min(16)).min(MAX)
         } else {
@@ -248,7 +248,7 @@ impl RandomWalks {
         belief: &BorrowedBelief<'_>,
         id: SwitchId,
     ) -> Option<TesterMove> {
-        let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
+        let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
         let atoms = lexicon.atoms(cx, id).to_vec();
         let taste = self.run.mood.as_ref().map(|mood| mood.weights).unwrap_or_default();
         let hints = Hints {
@@ -258,7 +258,7 @@ impl RandomWalks {
             weights: taste,
         };
         let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
-        let chosen = stimulus.by(cx, monitor, belief, id);
+        let chosen = stimulus.choose_input(cx, monitor, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());
         chosen
     }
@@ -370,7 +370,7 @@ impl RandomWalks {
     }
 
     /// Ends a walk that can neither send nor observe anything.
-    fn end(&mut self) -> TesterMove {
+    fn end_walk(&mut self) -> TesterMove {
         TesterMove::Stop(match self.run.owed.take() {
             Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
             None => TesterStop::GoalMet("the walk came to an end of the specification".into()),
