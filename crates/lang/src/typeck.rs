@@ -251,7 +251,7 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) assigned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
-    /// True for a literal that is typed next and only compared: see [`compared`](Self::check_compared).
+    /// True for a literal that is typed next and only compared: see [`check_compared`](Self::check_compared).
     is_compared: bool,
 }
 

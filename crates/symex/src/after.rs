@@ -246,6 +246,7 @@ impl Monitor {
     /// If the specification forbids the label, with the reason for every state it may be in.
     /// The belief stays as it was.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
+        // The fast path: with one settled course and exact instants, an input given now is taken now.
         let is_certain =
             self.courses.len() == 1 && self.courses[0].is_settled() && self.first_belief().is_exact();
         match label {
@@ -301,6 +302,7 @@ impl Monitor {
 
     /// Closes the lanes that are `gone`: an input under way on them was taken, or is lost.
     pub fn close_lanes(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
+        // Both fates of an input under way are believed: the old courses take it, these lose it.
         let lossy: Vec<EventCourse> = self.courses.iter().map(|course| course.without_lanes(&gone)).collect();
         self.courses.extend(lossy);
         self.close_courses(cx);
@@ -328,8 +330,10 @@ impl Monitor {
                 observed.map_err(|refused| self.blame_label(cx, label, refused))
             }
             Arrival::Answer { lane, others } => {
+                // Without another outstanding answer nothing can have been sent before this one: it need not be held.
                 let held = if others > 0 { self.courses_holding(label, lane) } else { Vec::new() };
                 let before = self.courses.clone();
+                // An answer proves that its input was taken: courses in which it still waits are wrong.
                 let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
                 let observed = self.step_courses(cx, label, may);
                 match (observed, held.is_empty()) {
@@ -363,6 +367,8 @@ impl Monitor {
         held.is_held = true;
         let mut holding = Vec::new();
         let is_next = |course: &&EventCourse| course.is_timely() && !(is_answer && course.waits_on(lane));
+        // The message is held only where another connection may still deliver an earlier one; elsewhere it must
+        // have been sent next, which `step_courses` checks below.
         for course in self.courses.iter().filter(is_next) {
             if others > 0
                 || wiring.as_ref().is_none_or(|wiring| wiring.may_owe_message(cx, course, connection))
@@ -383,6 +389,7 @@ impl Monitor {
         };
         self.courses.extend(holding);
         match (is_end, wiring) {
+            // A closed connection takes no more inputs, so what is under way on its lanes was taken or is lost.
             (true, Some(wiring)) => self.close_lanes(cx, |lane| wiring.is_of(lane, connection)),
             (true, None) => self.close_lanes(cx, |other| other == lane),
             (false, _) => self.close_courses(cx),
@@ -458,6 +465,7 @@ impl Monitor {
         label: &Label,
         may: impl Fn(&EventCourse) -> bool,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
+        // The usual case needs no copy of the belief: one course, nothing waits.
         if let [course] = &mut self.courses[..]
             && course.is_settled()
         {
@@ -505,6 +513,7 @@ impl Monitor {
 
     /// Gives up the belief: from now on everything is allowed.
     fn give_up_belief(&mut self) {
+        // One course that allows everything stands for all; `courses` must not become empty.
         self.courses.truncate(1);
         self.courses.iter_mut().for_each(EventCourse::give_up_belief);
     }
@@ -524,6 +533,7 @@ impl Monitor {
         let mut done: Vec<EventCourse> = Vec::new();
         let mut todo = std::mem::take(&mut self.courses);
         while let Some(course) = todo.pop() {
+            // Two orders of independent labels lead to the same belief; it is followed once.
             if done.contains(&course) {
                 continue;
             }
@@ -537,7 +547,9 @@ impl Monitor {
             );
             done.push(course);
         }
+        // Reports and plans use the first course: the one that leaves the least open.
         done.sort_by_key(EventCourse::count_waiting);
+        debug_assert!(!done.is_empty(), "a monitor follows at least one course");
         self.courses = done;
     }
 }

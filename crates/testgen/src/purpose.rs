@@ -64,7 +64,7 @@ impl TestPurpose {
         Ok(Self::with_state(cx, name, start, path)?.0)
     }
 
-    /// Returns the purpose as [`along`](Self::from_path) does, from `start`, with the symbolic state at the end. The depth
+    /// Returns the purpose as [`from_path`](Self::from_path) does, from `start`, with the symbolic state at the end. The depth
     /// of `start` is 0: fields are numbered by steps of the purpose.
     pub(crate) fn with_state(
         cx: &mut Ctx<'_>,

@@ -153,7 +153,7 @@ impl InputSignature {
         }
     }
 
-    /// Values at `places`, as [`at`](Self::value_at); new ones are added to `known`.
+    /// Values at `places`, as [`value_at`](Self::value_at); new ones are added to `known`.
     pub fn values_at(
         &self,
         known: &mut Vec<ValuePoint>,

@@ -63,7 +63,7 @@ impl SystemEnds {
         self.in_a_row >= ALWAYS
     }
 
-    /// Adds an end to be reported by [`take`](Self::take_text); an end of a further kind is dropped once [`MAX_KINDS`] are
+    /// Adds an end to be reported by [`take_text`](Self::take_text); an end of a further kind is dropped once [`MAX_KINDS`] are
     /// kept.
     pub(super) fn add(&mut self, how: Option<String>) {
         let Some(how) = how else { return };

@@ -132,7 +132,7 @@ impl Frames {
             .transpose()
     }
 
-    /// Returns the next message as [`next`](Self::next_message) does, whatever its bytes are.
+    /// Returns the next message as [`next_message`](Self::next_message) does, whatever its bytes are.
     pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let is_look = deadline <= Instant::now();
         let limits = self.limits.until(deadline);

@@ -146,7 +146,7 @@ impl Patience {
         self.source == DefaultSource::Calibrated
     }
 
-    /// Returns the longest time that [`here`](Self::time_here) can return.
+    /// Returns the longest time that [`time_here`](Self::time_here) can return.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let given = self.after.iter().chain(&self.within).flatten();

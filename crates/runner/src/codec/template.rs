@@ -155,7 +155,7 @@ impl TextTemplate {
         }
     }
 
-    /// Returns the text as [`filled`](Self::fill) does, where `known` gives the text of names that are no fields.
+    /// Returns the text as [`fill`](Self::fill) does, where `known` gives the text of names that are no fields.
     pub(super) fn filled_with(
         &self,
         model: &Model,

@@ -86,7 +86,7 @@ impl ModelPlayer<'_> {
     /// Returns the instant at which the plan is carried out, in seconds since the start; `None` for silence.
     ///
     /// # Errors
-    /// As [`pass`](Self::pass_until).
+    /// As [`pass_until`](Self::pass_until).
     pub fn next_instant(&mut self) -> Result<Option<Rational>, PlayError> {
         self.plan_ahead()?;
         Ok(match &self.plan {

@@ -39,6 +39,8 @@ pub(super) fn states_after_label(
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 let taken = states_after_message(cx, state, *gate, values, &mut cost);
+                // uioco: an input is specified only if every stable state of the belief takes it. An unstable
+                // state may still move to one that does.
                 refused |= taken.is_empty()
                     && relation == ConformanceRelation::Uioco
                     && is_stable(cx, state, &mut cost);
@@ -47,6 +49,7 @@ pub(super) fn states_after_label(
             Label::Quiescence => match is_quiescent(cx, state) {
                 Quiescence::Active => (),
                 Quiescence::Quiet => next.extend([state.clone()]),
+                // In doubt the state stays: a belief that is too large forbids too little, never too much.
                 Quiescence::Unknown(_) => {
                     cost.doubts += 1;
                     next.extend([state.clone()]);
@@ -94,6 +97,7 @@ pub(super) fn close_internally(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>
                 continue;
             }
             let Some(next) = take_switch(cx, &state, switch, &[], &mut cost) else { continue };
+            // A state that is there already costs nothing, so only a new one can exceed the limit.
             if closure.len() >= MAX_STATES && !closure.contains(&next) {
                 cost.lost = Some(LostStates::States(MAX_STATES));
                 break 'closing;
@@ -122,6 +126,7 @@ fn take_switch(
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
         Err(_) => {
+            // The state after it exists but is not known: from here on the belief is not complete.
             cost.lost = Some(LostStates::Update);
             None
         }

@@ -125,7 +125,9 @@ impl EventCourse {
         let is_first = |at: &usize| {
             let this = &self.waiting[*at];
             let is_free = |before: &WaitingLabel| match (before.is_held, this.is_held) {
+                // Held before given: the message was sent before the input could be taken.
                 (true, false) => false,
+                // Given before held: the system may have sent the message before it took the input.
                 (false, true) => true,
                 (true, true) | (false, false) => before.lane != this.lane,
             };
@@ -142,6 +144,7 @@ impl EventCourse {
         relation: ConformanceRelation,
     ) -> Option<Self> {
         let mut next = self.clone();
+        debug_assert!(self.next_positions().contains(&at), "a label that waits behind another of its lane");
         let WaitingLabel { label, given, .. } = next.waiting.remove(at);
         next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
     }
@@ -165,6 +168,7 @@ impl EventCourse {
                 let refused = refuse(held)?;
                 Some(Box::new(Forbidden { held: Some(held.id), ..*refused }))
             }
+            // Inputs are never wrong, but one that cannot have been taken shows that an output was due before it.
             None => self.waiting.first().and_then(refuse),
         }
     }

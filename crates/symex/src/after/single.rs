@@ -69,6 +69,7 @@ impl HeldBelief {
             Some(state) => Belief::Concrete([state].into()),
             None => Belief::Symbolic(vec![SymState::initial(cx)]),
         };
+        // A course without clocks keeps this invariant: its belief is closed under internal steps.
         let mut held = Self { belief, doubts: 0, lost: None };
         held.close_internally(cx);
         held
@@ -81,6 +82,7 @@ impl HeldBelief {
 
     /// Closes the belief under internal steps.
     pub(super) fn close_internally(&mut self, cx: &mut Ctx<'_>) {
+        // Taken out, not copied: beliefs can be large. Every path below puts one back.
         let belief = std::mem::replace(&mut self.belief, Belief::Unspecified);
         let closed = match belief {
             Belief::Concrete(states) => concrete::close_internally(cx, states),
@@ -187,6 +189,7 @@ impl CourseBelief {
     ) -> bool {
         match (self, given) {
             (Self::Timed(course), Some(given)) => course.take_back(cx, label, given, relation),
+            // Without clocks the instant at which it was given does not matter, only the order.
             (course, _) => course.observe(cx, label, relation).is_ok(),
         }
     }
@@ -258,7 +261,9 @@ impl UntimedCourse {
             return Ok(AllowedLabel::Unspecified);
         }
         let next = by_label(cx, &held.belief, label, relation);
+        // Counted also where the label turns out forbidden: the verdict must know what it rests on.
         held.add_doubts(&next);
+        // Before the check for an empty belief: an input nobody takes is not forbidden, it opens everything.
         if next.is_unspecified(label) {
             held.give_up_belief();
             return Ok(AllowedLabel::Unspecified);
@@ -279,6 +284,7 @@ impl UntimedCourse {
     /// Returns whether an open state, from which everything is allowed, is among `next` or follows it by internal
     /// steps, and none was believed before.
     fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
+        // Only concrete states are looked at; while values are unknown, the answer stays "no".
         let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held.belief, next) else { return false };
         let sts = cx.sts;
         let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());

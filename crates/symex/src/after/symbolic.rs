@@ -38,6 +38,7 @@ pub(super) fn states_after_label(
                     && may_refuse(cx, state, *gate, values, &mut keep.doubts);
             }
             Label::Quiescence => {
+                // The values for which the state is quiescent remain: quiescence is one more fact on the path.
                 let quiet = quiescence_condition(cx, state.loc);
                 let quiet = cx.pool.substitute(quiet, &state.store.substitution(cx.sts));
                 let next = SymState { path: state.path.with_fact(cx, quiet), ..state.clone() };
@@ -72,6 +73,8 @@ fn may_refuse(
         };
         let guards = take_switch(cx, state, switch, values).map(|next| next.path.facts().to_vec());
         let Some(guards) = guards else { continue };
+        // The path of the successor holds this state's facts too; together with `facts` its negation says
+        // that the guard fails.
         let enabled = cx.pool.and(guards);
         facts.push(cx.pool.not(enabled));
     }
@@ -88,6 +91,7 @@ fn may_refuse(
 /// The closure under internal steps.
 pub(super) fn close_internally(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
     let sts = cx.sts;
+    // The states of the belief are satisfiable already, so they are kept without asking again.
     let mut keep = KeptStates::new(states.clone());
     let mut todo = states;
     while let Some(state) = todo.pop() {
@@ -99,6 +103,7 @@ pub(super) fn close_internally(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextB
             if keep.add_state(cx, next.clone()) {
                 todo.push(next);
             }
+            // The limit was reached: a closure that goes on would only repeat it.
             if keep.lost.is_some() {
                 return keep.into_next(cx);
             }
@@ -128,6 +133,7 @@ impl KeptStates {
 
     /// Keeps `state` unless its path is refuted or it is there already; returns whether it was added.
     pub(super) fn add_state(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+        // Values that a fact fixes are written out first, so that equal states have equal keys.
         let state = substitute_fixed(cx, state);
         let key = state_key(&state);
         if self.known.contains(&key) {
@@ -138,6 +144,7 @@ impl KeptStates {
             SolverDecision::Sat => (),
             SolverDecision::Unknown(_) => self.doubts += 1,
         }
+        // Checked after the solver: a refuted state is no loss.
         if self.states.len() >= MAX_SYMBOLIC {
             self.lost = Some(LostStates::States(MAX_SYMBOLIC));
             return false;
@@ -152,6 +159,7 @@ impl KeptStates {
         let concrete: Option<BTreeSet<ConcreteState>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
         let belief = match concrete {
+            // Concrete states are evaluated without the solver; the switch back pays off as soon as it is possible.
             Some(states) if !states.is_empty() => Belief::Concrete(states),
             _ => Belief::Symbolic(self.states),
         };
@@ -194,8 +202,10 @@ pub(super) fn advance_clocks(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> 
 
 /// `state` with every variable that a fact fixes replaced by its value.
 fn substitute_fixed(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
+    // Each round removes one variable from the facts, so this ends.
     while let Some((var, value)) = state.path.facts().iter().find_map(|&fact| fixed_variable(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
+        // The range of the variable is a fact about its value now; without it an impossible value would pass.
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
         let mut facts: Vec<Term> = vec![in_sort];
         facts.extend_from_slice(state.path.facts());

@@ -87,6 +87,7 @@ impl ConnectionWiring {
     /// connection.
     #[must_use]
     pub fn global_lane(&self, connection: u32, lane: u32) -> u32 {
+        // Lanes of all connections are numbered in turn, so that `is_of` finds the connection by the remainder.
         lane.wrapping_mul(self.connections).wrapping_add(connection)
     }
 
@@ -99,6 +100,7 @@ impl ConnectionWiring {
     /// Returns whether, after `course`, another connection than `connection` may have a message that was sent but not
     /// delivered.
     pub(super) fn may_owe_message(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
+        // An earlier message may have been sent at any instant since the last one, so time starts there.
         if let Some(entry) = course.single.as_timed().map(TimedCourse::entry_belief) {
             return self.owes_in_time(cx, entry, course, connection);
         }
@@ -113,7 +115,7 @@ impl ConnectionWiring {
         }
     }
 
-    /// Decides [`owes`](Self::may_owe_message) in a timed model, from the states just after the last message, at any instant
+    /// Decides [`may_owe_message`](Self::may_owe_message) in a timed model, from the states just after the last message, at any instant
     /// since: every switch counts that no value of a variable excludes, and an internal step may lead to any message.
     fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &EventCourse, connection: u32) -> bool {
         let states: Vec<SymState> = match entry {
@@ -135,9 +137,11 @@ impl ConnectionWiring {
     ) -> bool {
         let sts = cx.sts;
         let is_clock = |var: VarId| sts.clocks.iter().any(|clock| clock.var == var);
+        // Clocks stay open on purpose: their values at the unknown instant of sending are not known.
         let known: Substitution = state.store.iter(sts).filter(|(var, _)| !is_clock(*var)).collect();
         sts.switches_from(state.loc).any(|(id, switch)| {
             let kind = sts.kind_of(switch);
+            // What an internal step leads to is not explored: it may lead to a message of another connection.
             let matters =
                 kind == GateKind::Internal || is_seen(kind) && self.is_elsewhere(id, course, connection);
             matters && {

@@ -49,7 +49,7 @@ impl<'l> StateReplies<'l> {
         self.replies_along(cx, state, &mut ReactionStates::new(), 0)
     }
 
-    /// Returns the answers as [`of`](Self::replies_in) does, `said` outputs after the first state of `way`.
+    /// Returns the answers as [`replies_in`](Self::replies_in) does, `said` outputs after the first state of `way`.
     fn replies_along(
         &mut self,
         cx: &mut Ctx<'_>,

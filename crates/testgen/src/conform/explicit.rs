@@ -179,6 +179,7 @@ impl<'w> Enumeration<'w> {
         (relation, completion, inputs): (ConformanceRelation, InputCompletion, InputRule),
         max_states: usize,
     ) -> Option<Self> {
+        // Without clocks and with known values every state is concrete; nothing here asks a solver.
         let starts_known = |sts: &Sts| !sts.is_timed() && sts.vars.iter().all(|var| var.init.is_some());
         if !starts_known(imp) || !starts_known(spec) {
             return None;
@@ -248,6 +249,7 @@ impl<'w> Enumeration<'w> {
         steps: usize,
         stop: &mut dyn FnMut(&SearchEffort) -> bool,
     ) -> Result<Option<EnumerationResult>, EnumerationGivenUp> {
+        // The first run only: a resumed search has its root already.
         if self.parents.is_empty() {
             let start = (
                 self.imp.initial_states(pool, &mut self.labels)?,
@@ -256,6 +258,7 @@ impl<'w> Enumeration<'w> {
             self.reach(start.0, start.1, 0, None);
         }
         let mut looked = self.count_evaluations();
+        // Differences of the pair expanded last are returned one by one, by one run each.
         if let Some((at, label)) = self.different.pop_front() {
             return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
@@ -266,6 +269,7 @@ impl<'w> Enumeration<'w> {
                 looked = evaluated;
             }
             if evaluated > steps || out_of_breath && stop(&self.effort) {
+                // Put back in front, so that the resumed search stays breadth first and its traces shortest.
                 self.frontier.push_front((at, depth, left, right));
                 return Ok(None);
             }
@@ -287,6 +291,7 @@ impl<'w> Enumeration<'w> {
         left: &StateSet,
         right: &StateSet,
     ) -> Result<(), EnumerationGivenUp> {
+        // Both sides get the same representatives: a label that only one of them listed would be no difference.
         let values = self.values(pool, left, right)?;
         let labels = &mut self.labels;
         let doing = self.imp.reactions(pool, labels, left, &values)?;
@@ -314,6 +319,8 @@ impl<'w> Enumeration<'w> {
         doing: BTreeMap<Option<usize>, StateSet>,
         mut allowed: BTreeMap<Option<usize>, StateSet>,
     ) {
+        // out(imp after t) must be within out(spec after t), silence included; what only the specification has is no
+        // fault.
         for (label, to) in doing {
             match allowed.remove(&label) {
                 Some(theirs) => self.reach(to, theirs, depth + 1, Some((at, label))),
@@ -332,12 +339,15 @@ impl<'w> Enumeration<'w> {
         values: &OpenValues,
     ) -> Result<(), EnumerationGivenUp> {
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right, values)? {
+            // uioco quantifies over traces whose inputs no state of the specification refuses.
             if self.relation == ConformanceRelation::Uioco
                 && self.spec.refuses(pool, &mut self.labels, right, label)?
             {
                 continue;
             }
             let given = self.imp.give_input(pool, &mut self.labels, (left, label), self.completion)?;
+            // Empty means that the implementation does not take it and its completion does not ignore it: the pair
+            // ends.
             if !given.is_empty() {
                 self.reach(given, to, depth + 1, Some((at, Some(label))));
             }
@@ -350,6 +360,10 @@ impl<'w> Enumeration<'w> {
             self.effort.merged += 1;
             return;
         }
+        debug_assert!(
+            parent.is_none_or(|(at, _)| at < self.parents.len()),
+            "a parent comes before its child"
+        );
         self.parents.push(parent);
         self.frontier.push_back((self.parents.len() - 1, depth, left, right));
     }

@@ -229,7 +229,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         end
     }
 
-    /// Explores as [`run`](Self::run_search) does, where all work so far has cost `before`.
+    /// Explores as [`run_search`](Self::run_search) does, where all work so far has cost `before`.
     fn run_from(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -69,7 +69,7 @@ pub enum PurposeItem {
 pub struct PurposeSet {
     /// The criterion that they cover together.
     pub criterion: Criterion,
-    /// The purposes, longest first; for [`of`](Self::from_purposes) in the given order.
+    /// The purposes, longest first; for [`from_purposes`](Self::from_purposes) in the given order.
     pub purposes: Vec<TestPurpose>,
     /// The items that each of them covers.
     pub items: Vec<BTreeSet<PurposeItem>>,

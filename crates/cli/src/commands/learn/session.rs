@@ -40,7 +40,7 @@ const VERSION: u32 = 1;
 pub struct SessionFile {
     out: Option<File>,
     path: String,
-    /// Runs with values since [`remembered`](Self::take_remembered) was last called.
+    /// Runs with values since [`take_remembered`](Self::take_remembered) was last called.
     recent: Vec<DataRun>,
     /// The meter that counts resets and inputs for the page.
     pub meter: LearningMeter,

@@ -137,7 +137,7 @@ impl NumberLayout {
         Some((if value > greatest { value - (1 << (8 * count)) } else { value }, count))
     }
 
-    /// Reads a number as [`read`](Self::read_number) does, as unsigned.
+    /// Reads a number as [`read_number`](Self::read_number) does, as unsigned.
     #[must_use]
     pub fn read_unsigned(self, bytes: &[u8]) -> Option<(u64, usize)> {
         let (value, count) = Self { is_signed: false, ..self }.read_number(bytes)?;

@@ -42,6 +42,7 @@ pub(super) fn elapse(
 ) -> (NextBelief, u32) {
     let has_tau = cx.sts.switches.iter().any(|switch| cx.sts.kind_of(switch) == GateKind::Internal);
     let exact = (constant_value(cx, time.since.at), constant_value(cx, to));
+    // Exact instants and no internal steps: every state has one successor, and no solver is needed.
     if let (Belief::Concrete(states), (Some(since), Some(to)), false) = (&time.entry, exact, has_tau) {
         return (elapse_concrete(cx, states, &since, &to, silence), time.named);
     }
@@ -55,6 +56,7 @@ pub(super) fn elapse(
             return (next, time.named);
         }
     };
+    // The next number may be that of the instant `to` itself, so those of internal steps begin after it.
     let mut span = PassedTime { to, silence, named: time.named + 1, has_tau };
     let next = span.elapse_from(cx, entry, time.since.at, facts);
     (next, span.named)
@@ -84,6 +86,7 @@ fn elapse_concrete(
                         let then = concrete::advance_clocks(cx.sts, state, &(&silent - since));
                         may_wait(cx, state, &then)
                     }
+                    // The silence ended before the state was entered, so it says nothing about this state.
                     None => SolverDecision::Sat,
                 }
             }
@@ -120,6 +123,8 @@ pub fn may_wait(cx: &mut Ctx<'_>, state: &ConcreteState, later: &ConcreteState) 
             SolverDecision::Unknown(why) => doubt = Some(why),
         }
     }
+    // A quiescent state may wait for ever; any other must still be able to send something later, or it has
+    // missed its deadline.
     match (is_quiescent(cx, state), doubt) {
         (Quiescence::Quiet, _) => SolverDecision::Sat,
         (Quiescence::Active, None) => SolverDecision::Unsat,
@@ -166,6 +171,8 @@ impl PassedTime {
         let with_fact = |state: SymState| SymState { path: state.path.with_fact(cx, fact), ..state };
         let mut todo: Vec<(SymState, Term)> =
             entry.into_iter().map(with_fact).map(|state| (state, since)).collect();
+        // Depth-first over internal steps. Each step gets an instant of its own between the one before it and the
+        // end of the span ([BLLN23]: the execution relation), so equal states with other instants are not merged.
         let mut seen = todo.len();
         while let Some((state, since)) = todo.pop() {
             let arrived = self.state_at_end(cx, &state, since);
@@ -216,10 +223,12 @@ impl PassedTime {
             self.named += 1;
             let var = cx.pool.indexed_var(cx.instant, self.named);
             let at = cx.pool.var(var);
+            // since <= at <= to: the step happens within the span, after the one that led here.
             let (after, before) = (cx.pool.le(since, at), cx.pool.le(at, self.to));
             let mut there = advance_clocks(cx, state, since, at);
             there.path = there.path.with_fact(cx, after).with_fact(cx, before);
             let Some(next) = symbolic::take_switch(cx, &there, switch, &[]) else { continue };
+            // Refuted steps are dropped before they count towards the limit.
             if cx.decide(next.path.facts()) != SolverDecision::Unsat {
                 found.push((next, at));
             }
@@ -245,6 +254,7 @@ fn silence_condition(cx: &mut Ctx<'_>, state: &SymState, since: Term, silent: Te
     let sts = cx.sts;
     let quiet = quiet_when_entered(cx, state);
     let later = advance_clocks(cx, state, since, silent).store.substitution(sts);
+    // Any one excuse suffices: the silence was over before, nothing is due at all, or something can still come.
     let mut excuses = vec![cx.pool.le(silent, since), quiet];
     for (_, switch) in sts.switches_from(state.loc) {
         if ends_silence(sts.kind_of(switch)) {

@@ -34,6 +34,7 @@ impl TimedCourse {
                 last = last.max(change_instants(cx, delay, guard).pop().unwrap_or(Rational::ZERO));
             }
         }
+        // One second more than the last change, so that the instant lies within the last stretch, not on its edge.
         &last + &Rational::ONE
     }
 

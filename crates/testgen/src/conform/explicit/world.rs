@@ -92,10 +92,12 @@ impl<'w> EnumeratedSide<'w> {
         if self.states.len() >= self.max_states {
             return Err(EnumerationGivenUp);
         }
+        // `states`, `own` and `mentioned` are indexed by the number of a state and grow together.
         self.states.push(state.clone());
         self.own.push(None);
         self.mentioned.push(None);
         self.numbers.insert(state, self.states.len() - 1);
+        debug_assert!(self.states.len() == self.own.len() && self.own.len() == self.mentioned.len());
         Ok(self.states.len() - 1)
     }
 
@@ -136,6 +138,7 @@ impl<'w> EnumeratedSide<'w> {
         let gate = self.outside.get(&step.gate).copied();
         let open = |at: usize| values.get(&(gate?, at)).map(Vec::as_slice);
         let mut found = Vec::new();
+        // A guard may fix a field to a value outside its range; such a message does not exist.
         for values in list.in_state(pool, &state, open).ok_or(EnumerationGivenUp)? {
             if !sts.gates[step.gate]
                 .fields
@@ -145,12 +148,14 @@ impl<'w> EnumeratedSide<'w> {
             {
                 continue;
             }
+            // The unit of the budget: guards are what enumeration spends its time on.
             self.evaluated += 1;
             if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)? {
                 continue;
             }
             let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)?;
             let to = self.number(to)?;
+            // Labels are numbered in the gates of the specification, so that both sides share their numbers.
             let gate = *self.outside.get(&step.gate).ok_or(EnumerationGivenUp)?;
             let label = match sts.kind_of(step) {
                 GateKind::Output => Label::Output(gate, values),
@@ -182,6 +187,7 @@ impl<'w> EnumeratedSide<'w> {
                 own.internal.push(self.number(next.state)?);
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
+                // Open switches depend on the representatives of the pair and cannot be kept per state.
                 if !self.list(pool, switch)?.is_open() {
                     own.outputs.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
                 }
@@ -254,6 +260,7 @@ impl<'w> EnumeratedSide<'w> {
                 found.push(self.number(successor.state)?);
             }
         }
+        // Kept also if empty: "not accepted" is asked for as often.
         self.answers.insert((at, label), found.clone());
         Ok(found)
     }
@@ -297,6 +304,7 @@ impl<'w> EnumeratedSide<'w> {
             let more =
                 self.represented_messages(pool, labels, at, |kind| kind == GateKind::Output, values)?;
             let own = self.own_steps(pool, labels, at)?;
+            // Quiescent: neither an internal step nor an output. The state itself is the state after silence.
             if own.internal.is_empty() && own.outputs.is_empty() && more.is_empty() {
                 reached.entry(None).or_default().insert(at);
             }
@@ -334,6 +342,8 @@ impl<'w> EnumeratedSide<'w> {
         label: usize,
     ) -> Result<bool, EnumerationGivenUp> {
         for &at in states {
+            // A state with an internal step refuses nothing yet: the state after that step, which is in the set too,
+            // is asked instead.
             let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
             if stable && self.states_after_input(pool, labels, at, label)?.is_empty() {
                 return Ok(true);
@@ -354,6 +364,7 @@ impl<'w> EnumeratedSide<'w> {
         for &at in states {
             let accepted = self.states_after_input(pool, labels, at, label)?;
             let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
+            // Angelic completion: a stable state that does not take the input ignores it and stays.
             if accepted.is_empty() && stable && completion != InputCompletion::None {
                 reached.insert(at);
             }
