@@ -285,7 +285,7 @@ fn events(came: &[&[u8]]) -> Seen {
 fn chunks(came: &[&[u8]]) -> Seen {
     let (mut chunks, mut plain) = (Dechunker::default(), Vec::new());
     pieces(came, |bytes| {
-        let unpacked = chunks.take(bytes, &mut plain);
+        let unpacked = chunks.move_chunks(bytes, &mut plain);
         match next_event(&mut plain)? {
             Some(event) => Ok(Some(format!("{event:?}"))),
             None => unpacked.map(|()| None),
@@ -295,7 +295,7 @@ fn chunks(came: &[&[u8]]) -> Seen {
 
 fn frames(came: &[&[u8]]) -> Seen {
     let mut assembly = Assembly::default();
-    pieces(came, |bytes| Ok(assembly.next(bytes)?.map(|frame| format!("{frame:?}"))))
+    pieces(came, |bytes| Ok(assembly.next_frame(bytes)?.map(|frame| format!("{frame:?}"))))
 }
 
 /// Whether the text is an OpenAPI description.

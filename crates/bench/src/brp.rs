@@ -100,14 +100,14 @@ fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     for seed in 0..SEEDS {
         progress.tick(|| format!("{seed} of {SEEDS} orders"));
         let shuffle = Shuffle::new(seed);
-        let mut spec = shuffle.of(model(SPEC)?);
+        let mut spec = shuffle.apply(model(SPEC)?);
         let mut finder = solver::make(&args.solver)?;
         let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
         let mut cx = Ctx::new(&mut spec, &mut *finder);
         let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
         let set = with_detours(&mut cx, set);
         for (count, text) in counts.iter_mut().zip(MUTANTS) {
-            let mutant = shuffle.of(model(text)?);
+            let mutant = shuffle.apply(model(text)?);
             count.push(messages(args, &spec, &mutant, &set, BrpMode::Default, seed)?);
         }
     }

@@ -107,7 +107,7 @@ fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
     let explored = |is_merging: bool| -> Result<(usize, f64), EarlyStop> {
         let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
         let mut cx = Ctx::new(&mut model, &mut solver);
-        let symmetry = if is_merging { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
+        let symmetry = if is_merging { Symmetry::find(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
         let config = ExploreConfig { limits: LIMITS, symmetry, ..ExploreConfig::default() };
         let start = Instant::now();
         let exploration = explore(&mut cx, &config, &mut |_| ControlFlow::Continue(()));
@@ -155,7 +155,7 @@ fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
     let broken = |_| EarlyStop::usage("the system of the benchmark cannot be played");
     let mut player = ModelPlayer::new(Ctx::new(&mut played, &mut one), 1).map_err(broken)?;
     let mut cx = Ctx::new(&mut judged, &mut other);
-    let mut monitor = Monitor::new(&mut cx).judging(ConformanceRelation::usual(&model.sts));
+    let mut monitor = Monitor::new(&mut cx).with_relation(ConformanceRelation::usual(&model.sts));
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let start = Instant::now();
     let mut done = 0;

@@ -195,8 +195,8 @@ fn with_perfect_oracle(system: &Mealy) -> Result<LearnTrial, LearnError<std::con
         let machine = learner.hypothesis(&mut observer)?;
         hypotheses += 1;
         let Some(word) = difference(&machine, system) else { break };
-        observer.ask(&word)?;
-        learner.refute(&mut observer, &word)?;
+        observer.ask_word(&word)?;
+        learner.learn_from_counterexample(&mut observer, &word)?;
     }
     Ok(LearnTrial { effort: observer.effort, hypotheses, seconds: cpu_seconds() - start })
 }
@@ -243,7 +243,8 @@ fn explained_share(system: &Mealy, n: usize) -> f64 {
     let recorded: Vec<IoWord> = (0..n).map(|_| run()).collect();
     let unseen: Vec<IoWord> = (0..UNSEEN).map(|_| run()).collect();
     // Runs of one machine do not contradict each other.
-    merge_runs(system.n_inputs(), &recorded).map_or(0.0, |made| made.agreeing(&unseen) as f64 / UNSEEN as f64)
+    merge_runs(system.n_inputs(), &recorded)
+        .map_or(0.0, |made| made.count_agreeing(&unseen) as f64 / UNSEEN as f64)
 }
 
 /// Returns the processor time of this process in seconds; 0 on systems without `/proc/self/schedstat`.

@@ -123,7 +123,7 @@ impl CampaignPlan {
         let unit = |unit: u64| {
             let mut told = json!({ "unit": unit + 1, "name": self.units.name(unit) });
             if self.rounds.count() > 1 {
-                told["round"] = Json::from(self.rounds.of(unit, self.units.count()) + 1);
+                told["round"] = Json::from(self.rounds.round_of(unit, self.units.count()) + 1);
             }
             if let (Json::Object(told), Json::Object(more)) = (&mut told, more(unit)) {
                 told.extend(more);

@@ -64,7 +64,7 @@ impl UnitRounds {
 
     /// The round of `unit`, from 0, in a plan of `units`.
     #[must_use]
-    pub fn of(self, unit: u64, units: u64) -> u64 {
+    pub fn round_of(self, unit: u64, units: u64) -> u64 {
         match self.deal {
             DealOrder::Repeated => unit / (units / self.count).max(1),
             DealOrder::Dealt => unit % self.count,
@@ -183,7 +183,7 @@ mod tests {
                 let mut all = UnitSet::new();
                 for round in 0..count {
                     for unit in rounds.units(round, units).iter() {
-                        prop_assert_eq!(rounds.of(unit, units), round);
+                        prop_assert_eq!(rounds.round_of(unit, units), round);
                         prop_assert_eq!(all.insert(unit), true);
                     }
                 }

@@ -114,7 +114,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
             break;
         }
         let damaged = |why: &str| PartError::Damaged { path: path.clone(), line: number, why: why.into() };
-        match PartLine::of(&line) {
+        match PartLine::parse_line(&line) {
             PartLine::Begin(unit) => {
                 begun = at;
                 scanned.under_way = Some(unit);
@@ -174,7 +174,7 @@ enum PartLine {
 }
 
 impl PartLine {
-    fn of(line: &[u8]) -> Self {
+    fn parse_line(line: &[u8]) -> Self {
         if let Some((unit, _)) = parse_numbered(line, b"{\"begin\":") {
             return Self::Begin(unit);
         }

@@ -279,7 +279,7 @@ impl fmt::Display for Partition {
 impl Partition {
     /// The units of this share in a plan with `count` units: every `n`-th.
     #[must_use]
-    pub fn of(self, count: u64) -> UnitSet {
+    pub fn units_of_share(self, count: u64) -> UnitSet {
         let step = usize::try_from(self.n).unwrap_or(usize::MAX);
         (self.k - 1..count).step_by(step).collect()
     }
@@ -336,7 +336,7 @@ mod tests {
 
         #[test]
         fn partitions_have_every_unit_once(n in 1u64..20, count in 0u64..100) {
-            let parts = (1..=n).map(|k| format!("{k}/{n}").parse::<Partition>().unwrap().of(count));
+            let parts = (1..=n).map(|k| format!("{k}/{n}").parse::<Partition>().unwrap().units_of_share(count));
             let mut all: Vec<u64> = parts.flat_map(|part| part.iter().collect::<Vec<_>>()).collect();
             all.sort_unstable();
             prop_assert_eq!(all, (0..count).collect::<Vec<_>>());

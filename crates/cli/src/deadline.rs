@@ -60,7 +60,7 @@ impl Tester for TimedTester<'_> {
         if self.has_passed() {
             TesterMove::Stop(TesterStop::GoalMet("the time is up".into()))
         } else {
-            cx.within(&self.thinking(), |cx| self.inner.next(cx, monitor, trace))
+            cx.run_within(&self.thinking(), |cx| self.inner.next(cx, monitor, trace))
         }
     }
 
@@ -87,7 +87,7 @@ impl Tester for TimedTester<'_> {
     fn prepare(&mut self, cx: &mut Ctx<'_>) {
         self.begun.get_or_insert_with(Instant::now);
         let _stage = limit::stage("looking for test purposes");
-        cx.within(&self.thinking(), |cx| self.inner.prepare(cx));
+        cx.run_within(&self.thinking(), |cx| self.inner.prepare(cx));
     }
 
     fn time_is_free(&mut self) {

@@ -81,7 +81,7 @@ impl CampaignSession<'_> {
         let mut solver = wanted.make()?;
         opener.open(0, config.seed, |adapter| {
             // The analysis before the first step counts.
-            config.time.begin();
+            config.time.start_clock();
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
             let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);

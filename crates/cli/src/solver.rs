@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ioxide_smt::halt::Halt;
 use ioxide_smt::solver::SolverLimits;
-use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, stack};
+use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, build_stack};
 
 use crate::args::SolverArgs;
 use crate::exit::EarlyStop;
@@ -55,7 +55,8 @@ fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, EarlyStop>
     let wall = Duration::try_from_secs_f64(args.solver_timeout)
         .map_err(|_| EarlyStop::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
     let limits = SolverLimits { wall, ..SolverLimits::default() };
-    let solver = stack(&SolverConfig { backend, limits, halt: halt.clone(), ..SolverConfig::default() });
+    let solver =
+        build_stack(&SolverConfig { backend, limits, halt: halt.clone(), ..SolverConfig::default() });
     if let (Backing::None(reason), "z3") = (solver.backing(), args.solver.trim()) {
         return Err(EarlyStop::usage(format!("Z3 cannot be used: {reason}"))
             .help("install the package libz3-4, or set IOXIDE_Z3 to a libz3.so"));

@@ -200,7 +200,7 @@ fn tls_for(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
 /// Returns the settings of the connection to a system.
 pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, EarlyStop> {
     let environment = described.environment.clone();
-    let interrupt = Interrupt::by(&STOP);
+    let interrupt = Interrupt::from_flag(&STOP);
     let tls = tls_for(described.tls.as_ref())?;
     let reach = described.reach;
     let message_limit = described.message_limit;

@@ -248,7 +248,7 @@ fn requested_units(
 ) -> Result<UnitSet, EarlyStop> {
     let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
-        let share = partition.of(open.len());
+        let share = partition.units_of_share(open.len());
         let mine = |(at, _): &(usize, u64)| share.contains(*at as u64);
         return Ok(open.iter().enumerate().filter(mine).map(|(_, unit)| unit).collect());
     }
@@ -285,7 +285,7 @@ fn requested_units(
 /// Refuses units that are of another round, or that need not be done any more.
 fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
     let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
-    let (name, its) = (plan.units.name(wrong), plan.rounds.of(wrong, plan.units.count()) + 1);
+    let (name, its) = (plan.units.name(wrong), plan.rounds.round_of(wrong, plan.units.count()) + 1);
     Err(if its == round {
         EarlyStop::usage(format!("unit `{name}` is settled: what it would find was found before"))
             .help("leave it out")

@@ -17,7 +17,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
 use ioxide_runner::event::Explanation;
 use ioxide_runner::explain::explanation;
-use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining};
+use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining_switches};
 
 use self::choices::SwitchChoice;
 use self::error::WalkError;
@@ -76,7 +76,7 @@ impl<'m> ModelWalk<'m> {
 
     /// Observes `label`, and moves on unless it is forbidden.
     pub fn observe(&mut self, label: Label) -> LabelJudgement {
-        let switches = explaining(&self.cx, self.monitor.belief(), &label);
+        let switches = explaining_switches(&self.cx, self.monitor.belief(), &label);
         let before = self.monitor.clone();
         let judged = match self.monitor.observe(&mut self.cx, &label) {
             Err(forbidden) => {

@@ -27,7 +27,8 @@ fn main() {
         }
         let text = generate(states, inputs, outputs);
         let start = Instant::now();
-        let machine = Mealy::from_listing(&read::numbers(&text).expect("a table")).expect("deterministic");
+        let machine =
+            Mealy::from_listing(&read::read_numbers(&text).expect("a table")).expect("deterministic");
         let read = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let spec = SuiteModel::from_reduced(&machine).expect("complete");

@@ -90,6 +90,6 @@ fn show(name: &str, expected: bool, run: impl Fn() -> ReductionReport) {
 
 fn load(data: &Path, name: &str) -> Option<Observable> {
     let text = std::fs::read_to_string(data.join("fsm").join(format!("{name}.fsm"))).ok()?;
-    let listing = read::numbers(&text).expect("a table of numbers");
+    let listing = read::read_numbers(&text).expect("a table of numbers");
     Some(Observable::check(Nfsm::from_listing(&listing)).expect("observable"))
 }

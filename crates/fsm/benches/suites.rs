@@ -46,7 +46,7 @@ fn main() {
         let Ok(text) = std::fs::read_to_string(data.join("mealy").join(format!("{name}.dot"))) else {
             continue;
         };
-        let machine = Mealy::from_listing(&read::dot(&text).expect("a machine")).expect("deterministic");
+        let machine = Mealy::from_listing(&read::read_dot(&text).expect("a machine")).expect("deterministic");
         let spec = SuiteModel::from_reduced(&machine).expect("complete");
         for extra in 0..=max_extra {
             for &method in &methods {

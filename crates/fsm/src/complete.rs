@@ -15,7 +15,7 @@ mod certify;
 mod near;
 
 pub use self::certify::{Certificate, certify};
-pub use self::near::nearest;
+pub use self::near::find_passing_neighbour;
 
 use ioxide_model::index::Idx;
 
@@ -42,7 +42,7 @@ pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) 
     if let Some(certificate) = certify(spec, suite, extra) {
         return Judgement::Complete(Some(certificate));
     }
-    if let Some(machine) = nearest(spec, suite, extra, max_steps) {
+    if let Some(machine) = find_passing_neighbour(spec, suite, extra, max_steps) {
         return Judgement::Incomplete(machine);
     }
     match check(spec, suite, spec.n_states() + extra, max_steps) {

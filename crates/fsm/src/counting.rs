@@ -67,7 +67,7 @@ pub fn counting_suite(
         let mut visits = vec![0; growth.cliques.len()];
         growth.traverse(&access, node, &mut Vec::new(), &mut visits)?;
     }
-    Ok(growth.tree.words())
+    Ok(growth.tree.leaf_words())
 }
 
 struct CountingGrower<'m> {
@@ -171,10 +171,11 @@ impl CountingGrower<'_> {
     fn separate(&mut self, a: usize, b: usize) -> Result<(), SuiteTooLarge> {
         let (p, q) = (self.tree.state(a), self.tree.state(b));
         // Two access words or visits that are not apart cannot be told apart by any test; the counting never relies on them.
-        if !self.apart.are(p, q) || self.tree.separates(a, b) {
+        if !self.apart.are_apart(p, q) || self.tree.separates(a, b) {
             return Ok(());
         }
-        let cheapest = self.apart.word(self.machine, p, q, |word| self.tree.cost(a, b, word));
+        let cheapest =
+            self.apart.separating_word(self.machine, p, q, |word| self.tree.added_cost(a, b, word));
         let word = cheapest.unwrap_or_default();
         self.add_word(a, &word)?;
         self.add_word(b, &word)

@@ -71,7 +71,7 @@ impl StateCover {
 
     /// The access word of `state`.
     #[must_use]
-    pub fn access(&self, state: StateId) -> Word {
+    pub fn access_word(&self, state: StateId) -> Word {
         let mut word = Vec::with_capacity(self.depth(state));
         let mut at = state;
         while let Some((from, input)) = self.parent[at] {
@@ -83,8 +83,8 @@ impl StateCover {
     }
 
     /// All access words, shortest first.
-    pub fn words(&self) -> impl Iterator<Item = Word> {
-        self.order.iter().map(|&state| self.access(state))
+    pub fn access_words(&self) -> impl Iterator<Item = Word> {
+        self.order.iter().map(|&state| self.access_word(state))
     }
 
     /// The mean length of an access word, at least 1.
@@ -108,9 +108,9 @@ mod tests {
         let machine = Mealy::from_table(3, 2, 2, &table.map(Some)).unwrap();
         let spec = SuiteModel::check(&machine).unwrap();
         let cover = state_cover(&spec);
-        assert_eq!(cover.words().map(|word| word.len()).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(cover.access_words().map(|word| word.len()).collect::<Vec<_>>(), [0, 1, 2]);
         for state in spec.states() {
-            assert_eq!(spec.after(spec.initial(), &cover.access(state)), state);
+            assert_eq!(spec.state_after(spec.initial(), &cover.access_word(state)), state);
         }
     }
 

@@ -79,14 +79,14 @@ impl WordCosts {
 
     /// Returns the cost of applying each of `words` once.
     #[must_use]
-    pub fn cost(&self, words: &[Word]) -> f64 {
+    pub fn words_cost(&self, words: &[Word]) -> f64 {
         words.iter().map(|word| word.len() as f64 + self.access).sum()
     }
 
     /// Returns the cost of all identifiers, each weighted by the uses of its state.
     #[must_use]
     pub fn cost_of_all(&self, identifiers: &IndexVec<StateId, Vec<Word>>) -> f64 {
-        identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.cost(words)).sum()
+        identifiers.iter_enumerated().map(|(state, words)| self.uses[state] * self.words_cost(words)).sum()
     }
 }
 

@@ -39,14 +39,14 @@ impl ReadError {
 
     /// The same error of another kind.
     #[must_use]
-    pub fn kind(mut self, kind: ReadErrorKind) -> Self {
+    pub fn with_kind(mut self, kind: ReadErrorKind) -> Self {
         self.kind = kind;
         self
     }
 
     /// The same error with advice.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

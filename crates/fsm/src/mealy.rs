@@ -493,7 +493,7 @@ impl SuiteModel {
 
     /// The state after `word` from `state`.
     #[must_use]
-    pub fn after(&self, state: StateId, word: &[InputId]) -> StateId {
+    pub fn state_after(&self, state: StateId, word: &[InputId]) -> StateId {
         word.iter().fold(state, |state, &input| self.next(state, input))
     }
 

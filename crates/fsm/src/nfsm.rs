@@ -277,7 +277,7 @@ impl Observable {
 
     /// `h^y(state, x)`: the one state entered with that output, if it can be given.
     #[must_use]
-    pub fn after(&self, state: StateId, input: InputId, output: OutputId) -> Option<StateId> {
+    pub fn state_after(&self, state: StateId, input: InputId, output: OutputId) -> Option<StateId> {
         let answers = self.answers(state, input);
         answers.binary_search_by_key(&output, |&(y, _)| y).ok().map(|at| answers[at].1)
     }
@@ -313,7 +313,7 @@ impl Observable {
         let classes =
             partition::refine_until_stable(groups, view.0.n_inputs() * n_outputs, |state, letter| {
                 let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
-                view.after(StateId::new(state), input, output).map(Idx::index)
+                view.state_after(StateId::new(state), input, output).map(Idx::index)
             });
         let mut order: Vec<StateId> = Vec::new();
         for state in view.states() {
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_choice_that_cannot_be_seen_is_refused_or_made_visible() {
-        let machine = Nfsm::from_listing(&read::table("s a 0 s\ns a 0 t\nt a 1 s\n").unwrap());
+        let machine = Nfsm::from_listing(&read::read_table("s a 0 s\ns a 0 t\nt a 1 s\n").unwrap());
         assert!(
             matches!(Observable::check(machine.clone()), Err(MachineRefusal::NotObservable { state, .. }) if state == "s")
         );
@@ -343,13 +343,13 @@ mod tests {
 
     #[test]
     fn states_of_equal_language_are_merged() {
-        let machine = Nfsm::from_listing(&read::table("s a 0 t\ns a 1 u\nt a 0 s\nu a 0 s\n").unwrap());
+        let machine = Nfsm::from_listing(&read::read_table("s a 0 t\ns a 1 u\nt a 0 s\nu a 0 s\n").unwrap());
         assert_eq!(Observable::check(machine).unwrap().merge_equivalent_states().n_states(), 2);
     }
 
     #[test]
     fn completion_adds_an_answer_to_every_input() {
-        let machine = Nfsm::from_listing(&read::table("s a 0 s\ns b 1 t\nt a 0 s\n").unwrap());
+        let machine = Nfsm::from_listing(&read::read_table("s a 0 s\ns b 1 t\nt a 0 s\n").unwrap());
         for completion in
             [MachineCompletion::SelfLoop("0".into()), MachineCompletion::ErrorState("no".into())]
         {
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_state_called_error_is_not_the_one_that_completion_adds() {
-        let machine = Nfsm::from_listing(&read::table("s a 0 error\nerror b 0 s\n").unwrap());
+        let machine = Nfsm::from_listing(&read::read_table("s a 0 error\nerror b 0 s\n").unwrap());
         let whole = machine.complete_with(&MachineCompletion::ErrorState("no".into()));
         assert_eq!(whole.names().states.as_slice(), ["s", "error", "error'"]);
     }

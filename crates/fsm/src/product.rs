@@ -63,7 +63,7 @@ pub fn reduction_witness(first: &Observable, second: &Observable) -> Option<IoWo
     while let Some((at, (s, t))) = search.pop() {
         for input in second.inputs() {
             for &(output, next) in second.answers(t, input) {
-                match first.after(s, input, output) {
+                match first.state_after(s, input, output) {
                     Some(allowed) => search.push(at, (input, output), (allowed, next)),
                     None => return Some(search.path(at, (input, output))),
                 }
@@ -90,7 +90,7 @@ pub fn product(first: &Observable, second: &Observable) -> Observable {
         done += 1;
         for input in second.inputs() {
             for &(output, next) in second.answers(t, input) {
-                match first.after(s, input, output) {
+                match first.state_after(s, input, output) {
                     Some(allowed) => {
                         let pair = (allowed, next);
                         let to = *ids.entry(pair).or_insert_with(|| pairs.push(pair));
@@ -162,12 +162,12 @@ mod tests {
     use crate::word::{show, show_io};
 
     fn observable(text: &str) -> Observable {
-        Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap()
+        Observable::check(Nfsm::from_listing(&read::read_table(text).unwrap())).unwrap()
     }
 
     #[test]
     fn the_shortest_difference_is_found() {
-        let machine = |text: &str| Mealy::from_listing(&read::table(text).unwrap()).unwrap();
+        let machine = |text: &str| Mealy::from_listing(&read::read_table(text).unwrap()).unwrap();
         let first = machine("s a 0 t\ns b 0 s\nt a 1 s\nt b 0 t");
         let second = machine("s a 0 t\ns b 0 s\nt a 1 t\nt b 0 t");
         assert_eq!(show(first.names(), &difference(&first, &second).unwrap()), "a a a");

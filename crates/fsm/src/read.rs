@@ -8,9 +8,9 @@ mod dot;
 mod kiss;
 mod table;
 
-pub use dot::dot;
-pub use kiss::kiss2;
-pub use table::{numbers, table};
+pub use dot::read_dot;
+pub use kiss::read_kiss2;
+pub use table::{read_numbers, read_table};
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ pub enum MachineFormat {
 impl MachineFormat {
     /// The form that files with this extension have.
     #[must_use]
-    pub fn of_extension(extension: &str) -> Option<Self> {
+    pub fn from_extension(extension: &str) -> Option<Self> {
         match extension {
             "dot" | "gv" => Some(Self::Dot),
             "kiss" | "kiss2" => Some(Self::Kiss2),
@@ -62,7 +62,7 @@ impl MachineFormat {
 
 /// Reads `text` as `form`.
 pub fn read(form: MachineFormat, text: &str) -> Result<MachineListing, ReadError> {
-    match read_placed(form, text) {
+    match read_with_places(form, text) {
         Ok(reading) => Ok(reading.listing),
         Err(mut wrong) => Err(wrong.swap_remove(0)),
     }
@@ -72,7 +72,7 @@ pub fn read(form: MachineFormat, text: &str) -> Result<MachineListing, ReadError
 ///
 /// # Errors
 /// If it is not of the form: what is wrong, at least one thing, in the order of the text.
-pub fn read_placed(form: MachineFormat, text: &str) -> Result<MachineText, Vec<ReadError>> {
+pub fn read_with_places(form: MachineFormat, text: &str) -> Result<MachineText, Vec<ReadError>> {
     match form {
         MachineFormat::Dot => return dot::read_dot_with_places(text),
         MachineFormat::Kiss2 => kiss::read_kiss2_with_places(text),

@@ -59,12 +59,12 @@ pub struct DeterministicTheory {
 impl DeterministicTheory {
     /// The sets of `spec`.
     #[must_use]
-    pub fn of(spec: &SuiteModel) -> Self {
+    pub fn compute(spec: &SuiteModel) -> Self {
         let cover = state_cover(spec);
         let splitting = SplittingTree::new(spec);
         let costs = WordCosts::new(spec, &cover, 0);
         Self {
-            cover: spec.states().map(|state| (state, cover.access(state))).collect(),
+            cover: spec.states().map(|state| (state, cover.access_word(state))).collect(),
             characterising: characterising_set(spec, &splitting, &costs),
             identifiers: harmonised_identifiers(spec, &splitting, &costs),
             preset: find_preset_word(spec),
@@ -182,7 +182,7 @@ pub struct ChoiceTheory {
 impl ChoiceTheory {
     /// The sets of `machine`.
     #[must_use]
-    pub fn of(machine: &Observable) -> Self {
+    pub fn compute(machine: &Observable) -> Self {
         let cover = deterministic_cover(machine);
         let apart = RDistinguish::new(machine);
         let pairs: Vec<(StateId, StateId)> = apart.pairs().collect();
@@ -242,7 +242,7 @@ mod tests {
                 text.push_str(&format!("s{state} i{input} o{output} s{to}\n"));
             }
         }
-        SuiteModel::from_reduced(&Mealy::from_listing(&read::table(&text).unwrap()).unwrap()).ok()
+        SuiteModel::from_reduced(&Mealy::from_listing(&read::read_table(&text).unwrap()).unwrap()).ok()
     }
 
     fn answers(spec: &SuiteModel, mut state: StateId, word: &[InputId]) -> Vec<usize> {
@@ -273,7 +273,7 @@ mod tests {
         let (mut with, mut without) = (0, 0);
         for _ in 0..400 {
             let Some(spec) = random(&mut rng).filter(|spec| spec.n_states() > 1) else { continue };
-            let theory = DeterministicTheory::of(&spec);
+            let theory = DeterministicTheory::compute(&spec);
             let words = crate::word::words_up_to(spec.n_inputs(), 7);
             let tells = |word: &Word| {
                 let told: BTreeSet<_> = spec.states().map(|state| answers(&spec, state, word)).collect();
@@ -295,7 +295,7 @@ mod tests {
             let all = spec.states().collect();
             assert_eq!(theory.is_adaptively_distinguishable, adaptively(&spec, &all, 10));
             for (state, word) in &theory.cover {
-                assert_eq!(spec.after(spec.initial(), word), *state);
+                assert_eq!(spec.state_after(spec.initial(), word), *state);
             }
         }
         assert!(with > 50 && without > 5, "{with} {without}");
@@ -304,13 +304,13 @@ mod tests {
     #[test]
     fn states_that_are_reached_for_sure_and_told_apart_for_sure_bound_a_system_from_below() {
         let text = "a x 0 b\na y 0 a\nb x 1 b\nb y 0 a\n";
-        let machine = Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap();
-        let theory = ChoiceTheory::of(&machine);
+        let machine = Observable::check(Nfsm::from_listing(&read::read_table(text).unwrap())).unwrap();
+        let theory = ChoiceTheory::compute(&machine);
         assert_eq!((theory.cover.len(), theory.distinguishable.len(), theory.pairs), (2, 1, 1));
         assert!(theory.lower_bound.len() == 2 && theory.is_largest);
         let free = "a x 0 a\na x 1 b\nb x 0 b\nb x 1 b\n";
-        let machine = Observable::check(Nfsm::from_listing(&read::table(free).unwrap())).unwrap();
-        let theory = ChoiceTheory::of(&machine);
+        let machine = Observable::check(Nfsm::from_listing(&read::read_table(free).unwrap())).unwrap();
+        let theory = ChoiceTheory::compute(&machine);
         assert_eq!((theory.cover.len(), theory.distinguishable.len(), theory.lower_bound.len()), (1, 0, 1));
     }
 
@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn an_input_that_a_state_does_not_answer_tells_nothing_apart() {
         let text = "a x 0 b\na x 1 b\nb y 0 a\n";
-        let machine = Observable::check(Nfsm::from_listing(&read::table(text).unwrap())).unwrap();
-        let theory = ChoiceTheory::of(&machine);
+        let machine = Observable::check(Nfsm::from_listing(&read::read_table(text).unwrap())).unwrap();
+        let theory = ChoiceTheory::compute(&machine);
         assert_eq!((theory.pairs, theory.distinguishable.len(), theory.lower_bound.len()), (1, 0, 1));
     }
 }

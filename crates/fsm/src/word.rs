@@ -21,11 +21,11 @@ pub fn compare_shortlex<T: Ord>(a: &[T], b: &[T]) -> Ordering {
 
 /// All words over `n_inputs` inputs of length at most `max`, in shortlex order, lazily.
 pub fn words_up_to(n_inputs: usize, max: usize) -> impl Iterator<Item = Word> {
-    (0..=max).flat_map(move |len| words_of(n_inputs, len))
+    (0..=max).flat_map(move |len| words_of_length(n_inputs, len))
 }
 
 /// All words over `n_inputs` inputs of length `len`, in order, lazily.
-pub fn words_of(n_inputs: usize, len: usize) -> impl Iterator<Item = Word> {
+pub fn words_of_length(n_inputs: usize, len: usize) -> impl Iterator<Item = Word> {
     let mut next = (n_inputs > 0 || len == 0).then(|| vec![0; len]);
     std::iter::from_fn(move || {
         let word = next.take()?;

@@ -15,7 +15,7 @@ use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::event::Event;
 use ioxide_runner::reporter::{EventSink, Reporter};
 use ioxide_runner::run::{RunConfig, RunSetup};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{PurposeSet, of_goal};
 use ioxide_testgen::tester::Tester;
@@ -180,7 +180,7 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
             ..CampaignConfig::default()
         };
         let mut adapter = LocalFactory::new(model.clone(), self.make);
-        let mut solver = stack(&SolverConfig::default());
+        let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
         let (mut story, mut clock) = (story, MonotonicClock::start());
@@ -265,12 +265,12 @@ fn chosen(
         TesterChoice::Purpose(name) => {
             let goal = goal(model, |goal| *goal.name == **name)
                 .ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
-            let mut solver = stack(&SolverConfig::default());
+            let mut solver = build_stack(&SolverConfig::default());
             let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
             let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);
             let found = found.map_err(|why| NoTester(format!("no path meets `{name}`: {why}")))?;
             Box::new(CoverTester::new(
-                &PurposeSet::of(&model.sts, vec![found]),
+                &PurposeSet::from_purposes(&model.sts, vec![found]),
                 CoverRounds::Endless,
                 PurposeOrder::default(),
             ))

@@ -131,7 +131,7 @@ pub(crate) fn load_into(
         Some("xml") => import::ralib::load(&source.text, file, options, sink),
         Some("xlia") => import::xlia::load(&source.text, file, options, sink),
         Some("txs") => import::txs::load(&source.text, file, options, sink),
-        other => match other.and_then(MachineFormat::of_extension) {
+        other => match other.and_then(MachineFormat::from_extension) {
             Some(form) => import::machine::load(source, file, form, options, sink),
             None => Err(sink.report(unknown_format(other, file))),
         },
@@ -150,7 +150,7 @@ pub fn is_model(name: &str) -> bool {
 /// Returns the format of the finite state machine in files called `name`; `None` for other files.
 #[must_use]
 pub fn machine_form(name: &str) -> Option<MachineFormat> {
-    extension(name).and_then(MachineFormat::of_extension)
+    extension(name).and_then(MachineFormat::from_extension)
 }
 
 /// Reads the finite state machine in the text `file`, as [`load`] reads it.
@@ -162,7 +162,7 @@ pub fn load_machine(
     file: FileId,
     form: MachineFormat,
 ) -> Result<MachineListing, Vec<Diagnostic>> {
-    Ok(import::machine::read(&sources.file(file).text, file, form)?.listing)
+    Ok(import::machine::read_machine(&sources.file(file).text, file, form)?.listing)
 }
 
 /// Returns the syntax tree of the `.iox` text `file`, with its syntax errors.

@@ -326,7 +326,7 @@ impl DefinitionUses<'_> {
             ExprKind::Quantified { var, lo, hi, body, .. } => {
                 self.expr(lo);
                 self.expr(hi);
-                self.under(&var.text, body);
+                self.with_bound_name(&var.text, body);
             }
             ExprKind::Match(scrutinee, arms) => {
                 self.expr(scrutinee);
@@ -342,20 +342,20 @@ impl DefinitionUses<'_> {
             }
             ExprKind::Over { var, of, body, .. } => {
                 self.expr(of);
-                self.under(&var.text, body);
+                self.with_bound_name(&var.text, body);
             }
             ExprKind::Comprehension { item, var, of, keep, .. } => {
                 self.expr(of);
-                self.under(&var.text, item);
+                self.with_bound_name(&var.text, item);
                 if let Some(keep) = keep {
-                    self.under(&var.text, keep);
+                    self.with_bound_name(&var.text, keep);
                 }
             }
             _ => each_child(expr, &mut |child| self.expr(child)),
         }
     }
 
-    fn under(&mut self, name: &str, body: &Expr) {
+    fn with_bound_name(&mut self, name: &str, body: &Expr) {
         self.bound.push(name.to_owned());
         self.expr(body);
         self.bound.pop();

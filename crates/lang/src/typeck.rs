@@ -251,7 +251,7 @@ pub(crate) struct Checker<'a, 's> {
     pub(crate) assigned: Option<String>,
     /// The parts, in the goals of a system.
     pub(crate) parts: Rc<[PartNames]>,
-    /// True for a literal that is typed next and only compared: see [`compared`](Self::check_compared).
+    /// True for a literal that is typed next and only compared: see [`check_compared`](Self::check_compared).
     is_compared: bool,
 }
 
@@ -282,7 +282,7 @@ impl<'a, 's> Checker<'a, 's> {
 
     /// Runs `f` for an expression at `place` with the fields of `message` in scope, and
     /// returns the obligations that arose.
-    pub(crate) fn at<T>(
+    pub(crate) fn check_at<T>(
         &mut self,
         place: ExprContext,
         message: Option<Rc<GateItem>>,
@@ -385,7 +385,8 @@ impl<'a, 's> Checker<'a, 's> {
     }
 
     fn range_sort(&mut self, lo: &Expr, hi: &Expr, span: Span) -> Result<Sort, Reported> {
-        let (bounds, _) = self.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+        let (bounds, _) =
+            self.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (lo, hi) = (bounds.0?, bounds.1?);
         if lo <= hi {
             return Ok(Sort::Range { lo, hi });
@@ -592,7 +593,7 @@ impl<'a, 's> Checker<'a, 's> {
         sort: Sort,
         role: SortRole<'_>,
     ) -> Result<Value, Reported> {
-        let (term, obligations) = self.at(ExprContext::Constant, None, |cx| cx.check(expr, sort, role));
+        let (term, obligations) = self.check_at(ExprContext::Constant, None, |cx| cx.check(expr, sort, role));
         self.ground_value(term?, &obligations, expr.span)
     }
 

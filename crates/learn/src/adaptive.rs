@@ -48,7 +48,7 @@ pub(crate) struct DecisionPlace(usize);
 
 impl Decisions {
     /// Discards all decisions and begins anew with the machine that `fold` believes.
-    pub fn renew(&mut self, fold: &LearnerFold, tree: &ObservationTree) {
+    pub fn rebuild(&mut self, fold: &LearnerFold, tree: &ObservationTree) {
         self.machine = BelievedMachine::new(fold, tree);
         self.pairs = PairWords::new(&self.machine, fold, tree);
         let token = |now: StateId| StateToken { weight: self.machine.weights[now.index()], now };
@@ -63,7 +63,7 @@ impl Decisions {
     }
 
     /// Returns the next input; `None` if at most one state is left or no word separates the states that are.
-    pub fn input(&mut self, at: DecisionPlace) -> Option<InputId> {
+    pub fn next_input(&mut self, at: DecisionPlace) -> Option<InputId> {
         let decision = self.arena.get(at.0).filter(|decision| decision.tokens.len() > 1)?;
         if decision.plan.is_empty() {
             let word = self.choose_word(at)?;
@@ -73,7 +73,7 @@ impl Decisions {
     }
 
     /// Returns the place after `output` to the input of `at`; `None` if no state was expected to give that output.
-    pub fn after(&mut self, at: DecisionPlace, output: OutputId) -> Option<DecisionPlace> {
+    pub fn place_after(&mut self, at: DecisionPlace, output: OutputId) -> Option<DecisionPlace> {
         if self.arena[at.0].after.is_none() {
             self.expand_place(at);
         }
@@ -134,7 +134,7 @@ impl BelievedMachine {
     fn new(fold: &LearnerFold, tree: &ObservationTree) -> Self {
         let steps = || (0..).map_while(|number| fold.step_number(number));
         let edge = |step| {
-            let entry = fold.at(step);
+            let entry = fold.move_at(step);
             Some((tree.output(entry.node?), entry.to?))
         };
         let table: Vec<Option<(OutputId, StateId)>> = steps().map(edge).collect();

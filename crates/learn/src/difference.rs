@@ -31,7 +31,7 @@ pub struct ChangedAnswer {
 impl ChangedAnswer {
     /// The input that is answered differently.
     #[must_use]
-    pub fn input(&self) -> Option<InputId> {
+    pub fn changed_input(&self) -> Option<InputId> {
         self.word.last().copied()
     }
 }

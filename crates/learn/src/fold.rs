@@ -57,7 +57,7 @@ impl LearnerFold {
         (0..self.n_inputs).map(InputId::new)
     }
 
-    pub fn at(&self, (state, input): (StateId, InputId)) -> &FoldMove {
+    pub fn move_at(&self, (state, input): (StateId, InputId)) -> &FoldMove {
         &self.moves[state.index() * self.n_inputs + input.index()]
     }
 
@@ -106,7 +106,7 @@ impl LearnerFold {
         // asked below the node itself; elsewhere the tree alone answers.
         let (kid, to) = match self.state_of(token) {
             Some(state) => {
-                let entry = self.at((state, input));
+                let entry = self.move_at((state, input));
                 (entry.node?, entry.to)
             }
             None => (tree.child(token, input)?, None),
@@ -116,11 +116,11 @@ impl LearnerFold {
 
     /// The state after `word` from `state`, as far as it is believed.
     pub fn run(&self, state: StateId, word: &[InputId]) -> Option<StateId> {
-        word.iter().try_fold(state, |state, &input| self.at((state, input)).to)
+        word.iter().try_fold(state, |state, &input| self.move_at((state, input)).to)
     }
 
     /// Returns whether an answer below `node` differs from what is predicted for `state`.
-    pub fn conflicts(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> bool {
+    pub fn has_conflict(&self, tree: &ObservationTree, node: LearnTreeNode, state: StateId) -> bool {
         let mut open = vec![(node, self.basis[state])];
         while let Some((node, token)) = open.pop() {
             for (input, kid) in tree.branches(node) {

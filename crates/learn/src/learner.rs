@@ -4,7 +4,7 @@
 //! was never asked is asked, a counterexample is cut in halves until it shows that a frontier node is not the state it
 //! was taken for. It is lazier than L#: every move is asked once, with an adaptive word behind it that tells most
 //! basis states apart ([`crate::adaptive`]), and where that leaves several the likeliest is believed until something
-//! speaks against it. What is left in doubt is asked before a hypothesis is tested ([`Learner::settle`]).
+//! speaks against it. What is left in doubt is asked before a hypothesis is tested ([`Learner::settle_next`]).
 //!
 //! *Promises.* Basis states are pairwise apart, so a hypothesis never has more states than the system. A hypothesis
 //! agrees with everything in the tree. Every counterexample makes progress: a new state, or one candidate less for
@@ -67,7 +67,7 @@ impl Learner {
 
     /// Returns the last word that was not answered as believed; `None` if every word was.
     #[must_use]
-    pub fn surprise(&self) -> Option<&LearnerSurprise> {
+    pub fn last_surprise(&self) -> Option<&LearnerSurprise> {
         self.surprise.as_ref()
     }
 
@@ -88,7 +88,7 @@ impl Learner {
         loop {
             self.complete(observer)?;
             match self.find_inconsistency(&observer.tree) {
-                Some(word) => self.refute(observer, &word)?,
+                Some(word) => self.learn_from_counterexample(observer, &word)?,
                 None => return Ok(self.machine(&observer.tree)),
             }
         }
@@ -105,7 +105,7 @@ impl Learner {
     ) -> Result<(), LearnError<L::Error>> {
         let mut at = 0;
         while let Some(step) = self.fold.step_number(at) {
-            let entry = self.fold.at(step);
+            let entry = self.fold.move_at(step);
             // Rules of Algorithm 1 in this order: extend (ask the move), identify (believe a state), promote (new state).
             if entry.to.is_some() {
                 at += 1;
@@ -146,17 +146,17 @@ impl Learner {
 
     /// The states that the move may lead to by all that is known and predicted.
     fn suspected_targets(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
-        let Some(node) = self.fold.at(step).node else { return Vec::new() };
+        let Some(node) = self.fold.move_at(step).node else { return Vec::new() };
         let mut suspects = self.possible_targets(tree, step);
         // "Predicted" is weaker than "apart": the answers below the node are compared with those that the machine as believed
         // gives from `state`, so beliefs that are wrong elsewhere can rule out the right state. `resolve_move` sorts that out.
-        suspects.retain(|&state| !self.fold.conflicts(tree, node, state));
+        suspects.retain(|&state| !self.fold.has_conflict(tree, node, state));
         suspects
     }
 
     /// The states that the move may lead to by all that is known: those its node is not apart from.
     fn possible_targets(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
-        let Some(node) = self.fold.at(step).node else { return Vec::new() };
+        let Some(node) = self.fold.move_at(step).node else { return Vec::new() };
         // The tree only grows, so nodes once apart stay apart, and the table saves asking again.
         let mut apart = std::mem::take(&mut self.fold.at_mut(step).apart);
         apart.resize(self.fold.n_states(), false);
@@ -179,21 +179,21 @@ impl Learner {
         step: BasisMove,
     ) -> Result<(), LearnError<L::Error>> {
         if self.asked.is_none_or(|asked| asked * DECISIONS_PER_PASS >= self.fold.n_moves()) {
-            self.decisions.renew(&self.fold, &observer.tree);
+            self.decisions.rebuild(&self.fold, &observer.tree);
             self.asked = Some(0);
         }
         self.asked = self.asked.map(|asked| asked + 1);
-        let access = observer.tree.word(self.fold.basis[step.0]);
-        let mut run = observer.start();
-        run.steps(&access)?;
+        let access = observer.tree.word_of_node(self.fold.basis[step.0]);
+        let mut run = observer.start_run();
+        run.step_word(&access)?;
         run.step(step.1)?;
-        self.fold.at_mut(step).node = Some(run.at());
+        self.fold.at_mut(step).node = Some(run.current_node());
         // Where L# asks a separate word for every pair of states, one adaptive word follows the move at once, in the same run.
         let mut at = Some(self.decisions.begin());
         while let Some(question) = at {
-            let Some(input) = self.decisions.input(question) else { break };
+            let Some(input) = self.decisions.next_input(question) else { break };
             let output = run.step(input)?;
-            at = self.decisions.after(question, output);
+            at = self.decisions.place_after(question, output);
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl Learner {
         observer: &mut SystemObserver<L>,
         step: BasisMove,
     ) -> Result<(), LearnError<L::Error>> {
-        let entry = self.fold.at(step);
+        let entry = self.fold.move_at(step);
         let Some(node) = entry.node else { return Ok(()) };
         let Some(other) = entry.apart.iter().position(|&apart| !apart).map(StateId::new) else {
             debug_assert!(self.fold.state_of(node).is_none(), "a basis node is not apart from itself");
@@ -217,13 +217,13 @@ impl Learner {
         // Not apart from `other`, yet predicted otherwise: ask the word at `other` itself. Either the two are apart now, or a
         // prediction about `other` was wrong, and its word is a counterexample.
         let Some(rest) = self.fold.find_conflict(&observer.tree, node, other) else { return Ok(()) };
-        let mut word = observer.tree.word(self.fold.basis[other]);
+        let mut word = observer.tree.word_of_node(self.fold.basis[other]);
         word.extend(&rest);
-        observer.ask(&word)?;
+        observer.ask_word(&word)?;
         if observer.tree.are_apart(node, self.fold.basis[other]) {
             Ok(())
         } else {
-            self.refute(observer, &word)
+            self.learn_from_counterexample(observer, &word)
         }
     }
 
@@ -235,10 +235,10 @@ impl Learner {
         while at < queue.len() {
             let (node, state) = queue[at];
             for (input, kid) in tree.branches(node) {
-                let entry = self.fold.at((state, input));
+                let entry = self.fold.move_at((state, input));
                 let Some(expected) = entry.node else { continue };
                 if tree.output(expected) != tree.output(kid) {
-                    return Some(tree.word(kid));
+                    return Some(tree.word_of_node(kid));
                 }
                 queue.extend(entry.to.map(|to| (kid, to)));
             }
@@ -251,7 +251,7 @@ impl Learner {
     fn find_surprise(&self, tree: &ObservationTree, word: &[InputId]) -> Option<LearnerSurprise> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for &input in word {
-            let entry = self.fold.at((state, input));
+            let entry = self.fold.move_at((state, input));
             node = tree.child(node, input)?;
             let believed = tree.output(entry.node?);
             if tree.output(node) != believed {
@@ -267,7 +267,7 @@ impl Learner {
     fn count_believed_inputs(&self, tree: &ObservationTree, word: &[InputId]) -> Option<usize> {
         let (mut node, mut state) = (tree.root(), StateId::new(0));
         for (i, &input) in word.iter().enumerate() {
-            let entry = self.fold.at((state, input));
+            let entry = self.fold.move_at((state, input));
             let (kid, expected) = (tree.child(node, input)?, entry.node?);
             let Some(to) = entry.to.filter(|_| tree.output(kid) == tree.output(expected)) else {
                 return Some(i);
@@ -288,10 +288,10 @@ impl Learner {
         word: &[InputId],
     ) -> Result<Option<usize>, LearnError<L::Error>> {
         let mut state = StateId::new(0);
-        let mut run = observer.start();
+        let mut run = observer.start_run();
         for (i, &input) in word.iter().enumerate() {
             let output = run.step(input)?;
-            let entry = self.fold.at((state, input));
+            let entry = self.fold.move_at((state, input));
             let (Some(expected), Some(to)) = (entry.node, entry.to) else { return Ok(None) };
             if output != run.tree().output(expected) {
                 return Ok(Some(i + 1));
@@ -306,7 +306,7 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn refute<L: LiveMachine>(
+    pub fn learn_from_counterexample<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
         word: &[InputId],
@@ -344,7 +344,7 @@ impl Learner {
             return Ok(None);
         };
         let (Some(node), Some(reached)) =
-            (observer.tree.after(root, word), observer.tree.after(root, &word[..half]))
+            (observer.tree.node_after(root, word), observer.tree.node_after(root, &word[..half]))
         else {
             return Ok(None);
         };
@@ -354,11 +354,11 @@ impl Learner {
         // Replace the first half by the access word of the state it is believed to lead to. If the witness is still answered
         // as by `node`, the fault is in the second half, and the shorter word shows it; else the two are apart already
         // after the first half.
-        let mut shorter = observer.tree.word(self.fold.basis[middle]);
+        let mut shorter = observer.tree.word_of_node(self.fold.basis[middle]);
         shorter.extend(&word[half..]);
         let length = shorter.len();
         shorter.extend(&witness);
-        observer.ask(&shorter)?;
+        observer.ask_word(&shorter)?;
         if observer.tree.are_apart(self.fold.basis[middle], reached) {
             return Ok(Some(word[..half].to_vec()));
         }
@@ -373,7 +373,7 @@ impl Learner {
         let mut state = last.0;
         for (i, &input) in word.iter().enumerate() {
             last = (state, input);
-            let entry = self.fold.at(last);
+            let entry = self.fold.move_at(last);
             match (entry.node, entry.to) {
                 (Some(node), Some(to)) if self.fold.basis[to] == node => state = to,
                 _ => return (i + 1, last),
@@ -387,7 +387,7 @@ impl Learner {
     pub fn machine(&self, tree: &ObservationTree) -> Mealy {
         let steps = (0..).map_while(|at| self.fold.step_number(at));
         let edge = |step| {
-            let entry = self.fold.at(step);
+            let entry = self.fold.move_at(step);
             entry.to.zip(entry.node).map(|(to, node)| (to.index(), tree.output(node).index()))
         };
         let table: Vec<Option<(usize, usize)>> = steps.map(edge).collect();

@@ -11,7 +11,7 @@ pub type NamedMove = (usize, OutputId, usize);
 
 /// The moves of a machine.
 #[must_use]
-pub fn arrows(machine: &Mealy) -> Vec<NamedMove> {
+pub fn machine_moves(machine: &Mealy) -> Vec<NamedMove> {
     let moves = machine.states().flat_map(|from| machine.inputs().map(move |input| (from, input)));
     let arrow = |(from, input): (StateId, _)| {
         let edge = machine.edge(from, input)?;
@@ -76,13 +76,16 @@ mod tests {
         let table = [Some((1, 0)), Some((0, 1)), Some((2, 2)), Some((1, 0)), Some((0, 1)), Some((1, 0))];
         let machine = Mealy::from_table(3, 2, 3, &table).unwrap();
         let outputs: Vec<String> = ["OK", "ERROR", "QUEUED(n: 1)"].iter().map(ToString::to_string).collect();
-        assert_eq!(state_names(3, &arrows(&machine), &outputs), ["start", "after_ok", "after_queued_n_1"]);
+        assert_eq!(
+            state_names(3, &machine_moves(&machine), &outputs),
+            ["start", "after_ok", "after_queued_n_1"]
+        );
     }
 
     #[test]
     fn names_that_are_no_words_become_numbers() {
         let machine = Mealy::from_table(2, 1, 2, &[Some((1, 0)), Some((0, 1))]).unwrap();
-        assert_eq!(state_names(2, &arrows(&machine), &["δ".into(), "7".into()]), ["start", "s1"]);
+        assert_eq!(state_names(2, &machine_moves(&machine), &["δ".into(), "7".into()]), ["start", "s1"]);
         assert_eq!(identifier("-ERR no such key-"), Some("err_no_such_key".into()));
     }
 }

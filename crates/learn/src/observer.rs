@@ -108,7 +108,7 @@ impl<L: LiveMachine> SystemObserver<L> {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn ahead<'w>(
+    pub fn ask_ahead<'w>(
         &mut self,
         words: impl Iterator<Item = &'w [InputId]>,
     ) -> Result<(), LearnError<L::Error>> {
@@ -132,8 +132,8 @@ impl<L: LiveMachine> SystemObserver<L> {
                 Some(kid) => node = kid,
                 None => {
                     let Some(memory) = &self.memory else { return false };
-                    let there = memory.after(memory.root(), &word[..at]);
-                    return there.is_some_and(|there| memory.after(there, &word[at..]).is_some());
+                    let there = memory.node_after(memory.root(), &word[..at]);
+                    return there.is_some_and(|there| memory.node_after(there, &word[at..]).is_some());
                 }
             }
         }
@@ -157,7 +157,7 @@ impl<L: LiveMachine> SystemObserver<L> {
         }
         let n_inputs = self.tree.n_inputs();
         let memory = self.memory.get_or_insert_with(|| ObservationTree::new(n_inputs));
-        let noted = memory.note(run);
+        let noted = memory.insert_run(run);
         noted.map(drop).map_err(|node| {
             let at = memory.depth(node) - 1;
             Box::new(Disagreement::from_contradiction(memory, node, run[at].1))
@@ -168,14 +168,14 @@ impl<L: LiveMachine> SystemObserver<L> {
     #[must_use]
     pub fn all_answers(&self) -> ObservationTree {
         let mut known = self.memory.clone().unwrap_or_else(|| ObservationTree::new(self.tree.n_inputs()));
-        known.join(&self.tree);
+        known.merge_from(&self.tree);
         known
     }
 
     /// Returns the answer to `input` after `node` in the memory.
     fn recall_answer(&self, node: LearnTreeNode, input: InputId) -> Option<OutputId> {
         let memory = self.memory.as_ref()?;
-        let there = memory.after(memory.root(), &self.tree.word(node))?;
+        let there = memory.node_after(memory.root(), &self.tree.word_of_node(node))?;
         memory.child(there, input).map(|kid| memory.output(kid))
     }
 
@@ -188,12 +188,12 @@ impl<L: LiveMachine> SystemObserver<L> {
         match self.tree.child(node, input) {
             Some(kid) if self.tree.output(kid) == output => Ok(kid),
             Some(kid) => Err(Box::new(Disagreement::from_contradiction(&self.tree, kid, output))),
-            None => Ok(self.tree.grow(node, input, output, self.closed.contains(&output))),
+            None => Ok(self.tree.grow_child(node, input, output, self.closed.contains(&output))),
         }
     }
 
     /// Begins a run at the empty word; the system is not touched before it must be.
-    pub fn start(&mut self) -> ObservedRun<'_, L> {
+    pub fn start_run(&mut self) -> ObservedRun<'_, L> {
         let at = self.tree.root();
         ObservedRun { observer: self, at, reached: None }
     }
@@ -202,12 +202,12 @@ impl<L: LiveMachine> SystemObserver<L> {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn ask(&mut self, word: &[InputId]) -> Result<LearnTreeNode, LearnError<L::Error>> {
-        let mut run = self.start();
+    pub fn ask_word(&mut self, word: &[InputId]) -> Result<LearnTreeNode, LearnError<L::Error>> {
+        let mut run = self.start_run();
         for &input in word {
             run.step(input)?;
         }
-        Ok(run.at())
+        Ok(run.current_node())
     }
 }
 
@@ -222,7 +222,7 @@ pub struct ObservedRun<'o, L> {
 impl<L: LiveMachine> ObservedRun<'_, L> {
     /// Returns the current node of the run.
     #[must_use]
-    pub fn at(&self) -> LearnTreeNode {
+    pub fn current_node(&self) -> LearnTreeNode {
         self.at
     }
 
@@ -259,7 +259,7 @@ impl<L: LiveMachine> ObservedRun<'_, L> {
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    pub fn steps(&mut self, word: &[InputId]) -> Result<(), LearnError<L::Error>> {
+    pub fn step_word(&mut self, word: &[InputId]) -> Result<(), LearnError<L::Error>> {
         word.iter().try_for_each(|&input| self.step(input).map(drop))
     }
 

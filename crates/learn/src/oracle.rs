@@ -1,6 +1,6 @@
 //! Testing a hypothesis: moves in doubt, complete suites in random order, walks, and what is promised afterwards.
 //!
-//! First every move is settled ([`Learner::settle`]): that costs a fraction of a suite, because a question is made for one
+//! First every move is settled ([`Learner::settle_next`]): that costs a fraction of a suite, because a question is made for one
 //! doubt, and it already shows that the system is the hypothesis or has more states. A suite that is complete for `k` extra
 //! states is passed only by systems that are the hypothesis or have more than `n + k` states
 //! ([`ioxide_fsm::suite`]). The one for none is applied too: it promises nothing new, but its words are long and few,
@@ -73,7 +73,7 @@ pub enum LearnedGuarantee {
 impl LearnedGuarantee {
     /// The guarantee in words.
     #[must_use]
-    pub fn in_words(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Complete { states, extra } => {
                 let noun = if states + extra == 1 { "state" } else { "states" };
@@ -154,7 +154,7 @@ pub type LearningWatch<'w, L> =
 ///
 /// # Errors
 /// If the system cannot be asked, or contradicts itself.
-pub fn revisit<L: LiveMachine>(
+pub fn ask_reference_suite<L: LiveMachine>(
     observer: &mut SystemObserver<L>,
     reference: &SuiteModel,
     inputs: &[Option<InputId>],
@@ -167,9 +167,9 @@ pub fn revisit<L: LiveMachine>(
     }
     let batch = TESTS_PER_COPY * observer.live.width();
     for next in words.chunks(batch) {
-        observer.ahead(next.iter().map(Vec::as_slice))?;
+        observer.ask_ahead(next.iter().map(Vec::as_slice))?;
         for word in next {
-            observer.ask(word)?;
+            observer.ask_word(word)?;
         }
     }
     Ok(())
@@ -277,7 +277,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         }
         // From none up: a suite for fewer states is smaller by a factor of the inputs, and finds most of what is wrong.
         for extra in 0..=most {
-            let Some(mut tests) = self.suite(machine, extra) else { break };
+            let Some(mut tests) = self.build_suite(machine, extra) else { break };
             match self.apply_tests(&mut tests, states, extra)? {
                 TestRound::Passed if extra > 0 => self.raise_guarantee(&mut guarantee, states, extra),
                 // Settling has promised that much already.
@@ -299,7 +299,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     fn settle_moves(&mut self) -> Result<TestRound, LearnError<L::Error>> {
         let (mut at, mut asked, mut has_changed) = (0, 0_usize, false);
         loop {
-            match self.learner.settle(self.observer, &mut at)? {
+            match self.learner.settle_next(self.observer, &mut at)? {
                 SettlingStep::Settled if has_changed => return Ok(TestRound::Changed),
                 SettlingStep::Settled => return Ok(TestRound::Passed),
                 SettlingStep::Asked => asked += 1,
@@ -332,7 +332,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     }
 
     /// Returns the suite for `extra` more states; `None` if it would be too large or the watch broke off.
-    fn suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
+    fn build_suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
         // Estimated before it is made: a suite that nobody would wait for would also fill the memory.
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
@@ -340,7 +340,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         }
         let spec = SuiteModel::check(machine).ok()?;
         let HypothesisTest { suites, extra: most, .. } = *self.examination;
-        let mut suite = suites.method(extra, most.unwrap_or(extra)).suite(&spec, extra);
+        let mut suite = suites.method_for(extra, most.unwrap_or(extra)).suite(&spec, extra);
         let mut tests = TestPool::default();
         let states = machine.n_states();
         while let Some(word) = suite.advance() {
@@ -366,13 +366,13 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         let (of, mut done, mut has_changed) = (tests.len(), 0, false);
         let batch = TESTS_PER_COPY * self.observer.live.width();
         loop {
-            let drawn = tests.draw(TESTS_PER_DRAW, &self.observer.tree, &mut self.rng);
+            let drawn = tests.draw_tests(TESTS_PER_DRAW, &self.observer.tree, &mut self.rng);
             if drawn.is_empty() {
                 return Ok(if has_changed { TestRound::Changed } else { TestRound::Passed });
             }
             self.notify_watch(LearningStage::Testing { states, extra, done, of });
             for next in drawn.chunks(batch) {
-                self.observer.ahead(next.iter().map(|&test| tests.test_word(test)))?;
+                self.observer.ask_ahead(next.iter().map(|&test| tests.test_word(test)))?;
                 for &test in next {
                     // Again until it is answered as believed: one word can contradict several beliefs in turn.
                     while self.is_refuted_by(tests.test_word(test))? {
@@ -397,7 +397,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
         let Some(length) = self.learner.test(self.observer, word)? else { return Ok(false) };
         self.last = None;
         // Not a new hypothesis at once: beliefs are mended and completed, and the tests of the suite go on.
-        self.learner.refute(self.observer, &word[..length])?;
+        self.learner.learn_from_counterexample(self.observer, &word[..length])?;
         self.learner.complete(self.observer)?;
         self.notify_hypothesis();
         Ok(true)
@@ -431,7 +431,7 @@ mod tests {
     /// Defect: with one state and no extra ones it was "at most 1 states".
     #[test]
     fn a_guarantee_counts_one_state() {
-        let words = |states, extra| LearnedGuarantee::Complete { states, extra }.in_words();
+        let words = |states, extra| LearnedGuarantee::Complete { states, extra }.description();
         assert_eq!(words(1, 0), "exact if the system has at most 1 state (1 + 0)");
         assert_eq!(words(1, 1), "exact if the system has at most 2 states (1 + 1)");
     }

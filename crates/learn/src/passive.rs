@@ -26,7 +26,7 @@ pub struct MergedMachine {
 impl MergedMachine {
     /// Returns the number of `runs` whose answers the machine gives to the end.
     #[must_use]
-    pub fn agreeing(&self, runs: &[IoWord]) -> usize {
+    pub fn count_agreeing(&self, runs: &[IoWord]) -> usize {
         let agrees = |run: &&IoWord| {
             let word: Vec<InputId> = run.iter().map(|&(input, _)| input).collect();
             let seen = run.iter().map(|&(_, output)| output);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn runs(machine: &Mealy, lengths: std::ops::Range<usize>) -> Vec<IoWord> {
-        let words = lengths.flat_map(|length| ioxide_fsm::word::words_of(machine.n_inputs(), length));
+        let words = lengths.flat_map(|length| ioxide_fsm::word::words_of_length(machine.n_inputs(), length));
         words.map(|word| word.iter().copied().zip(machine.run(&word)).collect()).collect()
     }
 
@@ -211,8 +211,8 @@ mod tests {
     fn few_runs_give_a_machine_that_agrees_with_them() {
         let seen = runs(&counter(), 2..3);
         let merged = merge_runs(2, &seen).unwrap();
-        assert_eq!(merged.agreeing(&seen), seen.len());
-        assert!(merged.agreeing(&runs(&counter(), 5..6)) < 32, "so little cannot be enough");
+        assert_eq!(merged.count_agreeing(&seen), seen.len());
+        assert!(merged.count_agreeing(&runs(&counter(), 5..6)) < 32, "so little cannot be enough");
     }
 
     #[test]

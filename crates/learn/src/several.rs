@@ -66,7 +66,7 @@ pub struct SeveralDraft {
 impl SeveralDraft {
     /// Returns the state after `input` is answered by `output` in `state`; `None` if that was not seen.
     #[must_use]
-    pub fn after(&self, state: usize, input: InputId, output: OutputId) -> Option<usize> {
+    pub fn state_after(&self, state: usize, input: InputId, output: OutputId) -> Option<usize> {
         let mut ways = self.ways.iter();
         ways.find(|way| (way.from, way.input, way.output) == (state, input, output)).map(|way| way.to)
     }
@@ -89,7 +89,7 @@ struct CountedAnswer {
 ///
 /// # Errors
 /// If the system cannot be asked.
-pub fn draft<L: LiveMachine>(
+pub fn draft_machine<L: LiveMachine>(
     live: &mut L,
     n_inputs: usize,
     earlier: &[IoWord],
@@ -239,7 +239,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
             let run = self.run_word(word.into_iter())?;
             let mut state = 0;
             for (at, &(input, output)) in run.iter().enumerate() {
-                match draft.after(state, input, output) {
+                match draft.state_after(state, input, output) {
                     Some(next) => state = next,
                     None => {
                         self.add_word_from(&run[..=at]);

@@ -113,14 +113,14 @@ impl ObservationTree {
 
     /// The node after `word`, if all of it was asked.
     #[must_use]
-    pub fn after(&self, node: LearnTreeNode, word: &[InputId]) -> Option<LearnTreeNode> {
+    pub fn node_after(&self, node: LearnTreeNode, word: &[InputId]) -> Option<LearnTreeNode> {
         word.iter().try_fold(node, |node, &input| self.child(node, input))
     }
 
     /// Notes that `node` answers `input` with `output` and returns the new node, a sink if `is_sink`.
     ///
     /// The answer must be new: see [`child`](Self::child).
-    pub fn grow(
+    pub fn grow_child(
         &mut self,
         node: LearnTreeNode,
         input: InputId,
@@ -150,13 +150,13 @@ impl ObservationTree {
     ///
     /// # Errors
     /// If an answer is not what is known.
-    pub fn note(&mut self, trace: &[(InputId, OutputId)]) -> Result<LearnTreeNode, LearnTreeNode> {
+    pub fn insert_run(&mut self, trace: &[(InputId, OutputId)]) -> Result<LearnTreeNode, LearnTreeNode> {
         let mut node = self.root();
         for &(input, output) in trace {
             node = match self.child(node, input) {
                 Some(kid) if self.output(kid) == output => kid,
                 Some(kid) => return Err(kid),
-                None => self.grow(node, input, output, false),
+                None => self.grow_child(node, input, output, false),
             };
         }
         Ok(node)
@@ -164,26 +164,26 @@ impl ObservationTree {
 
     /// The same tree without `lost` and what follows it.
     #[must_use]
-    pub fn without(&self, lost: &[InputId]) -> Self {
+    pub fn without_inputs(&self, lost: &[InputId]) -> Self {
         let mut kept = Self::new(self.n_inputs);
-        let lost = self.after(self.root(), lost);
+        let lost = self.node_after(self.root(), lost);
         let mut open = vec![(self.root(), kept.root())];
         while let Some((node, copy)) = open.pop() {
             for (input, kid) in self.branches(node).filter(|(_, kid)| Some(*kid) != lost) {
-                open.push((kid, kept.grow(copy, input, self.output(kid), self.is_sink(kid))));
+                open.push((kid, kept.grow_child(copy, input, self.output(kid), self.is_sink(kid))));
             }
         }
         kept
     }
 
     /// Takes over what `other` knows and this tree does not.
-    pub fn join(&mut self, other: &Self) {
+    pub fn merge_from(&mut self, other: &Self) {
         let mut open = vec![(other.root(), self.root())];
         while let Some((theirs, mine)) = open.pop() {
             for (input, kid) in other.branches(theirs) {
                 let here = match self.child(mine, input) {
                     Some(here) => here,
-                    None => self.grow(mine, input, other.output(kid), other.is_sink(kid)),
+                    None => self.grow_child(mine, input, other.output(kid), other.is_sink(kid)),
                 };
                 open.push((kid, here));
             }
@@ -210,7 +210,7 @@ impl ObservationTree {
 
     /// The word that leads to `node`.
     #[must_use]
-    pub fn word(&self, node: LearnTreeNode) -> Word {
+    pub fn word_of_node(&self, node: LearnTreeNode) -> Word {
         self.trace(node).into_iter().map(|(input, _)| input).collect()
     }
 
@@ -307,13 +307,14 @@ mod tests {
     #[test]
     fn nodes_with_different_answers_to_one_word_are_apart() {
         let mut tree = ObservationTree::new(2);
-        let a = tree.grow(tree.root(), input(0), output(0), false);
-        let b = tree.grow(tree.root(), input(1), output(0), false);
+        let a = tree.grow_child(tree.root(), input(0), output(0), false);
+        let b = tree.grow_child(tree.root(), input(1), output(0), false);
         assert!(!tree.are_apart(a, b));
-        let (aa, ba) = (tree.grow(a, input(0), output(1), false), tree.grow(b, input(0), output(1), false));
-        tree.grow(aa, input(1), output(0), false);
+        let (aa, ba) =
+            (tree.grow_child(a, input(0), output(1), false), tree.grow_child(b, input(0), output(1), false));
+        tree.grow_child(aa, input(1), output(0), false);
         assert_eq!(tree.separating_word(a, b), None);
-        tree.grow(ba, input(1), output(1), false);
+        tree.grow_child(ba, input(1), output(1), false);
         assert!(tree.are_apart(a, b));
         assert_eq!(tree.separating_word(a, b), Some(vec![input(0), input(1)]));
     }
@@ -321,13 +322,13 @@ mod tests {
     #[test]
     fn a_sink_answers_everything_with_its_output() {
         let mut tree = ObservationTree::new(2);
-        let sink = tree.grow(tree.root(), input(0), output(3), true);
-        let other = tree.grow(tree.root(), input(1), output(0), false);
-        assert_eq!(tree.after(sink, &[input(1), input(0)]), Some(sink));
+        let sink = tree.grow_child(tree.root(), input(0), output(3), true);
+        let other = tree.grow_child(tree.root(), input(1), output(0), false);
+        assert_eq!(tree.node_after(sink, &[input(1), input(0)]), Some(sink));
         assert!(!tree.are_apart(sink, sink));
-        let kept = tree.grow(other, input(1), output(3), false);
+        let kept = tree.grow_child(other, input(1), output(3), false);
         assert!(!tree.are_apart(sink, other));
-        tree.grow(kept, input(0), output(1), false);
+        tree.grow_child(kept, input(0), output(1), false);
         assert!(tree.are_apart(sink, other) && tree.are_apart(other, sink));
         assert_eq!(tree.trace(kept), [(input(1), output(0)), (input(1), output(3))]);
     }

@@ -241,7 +241,7 @@ impl Composer {
                 update.push((import.var(var), import.term(term)));
             }
             if let Some((var, data)) = control {
-                guard = at(import.pool(), var, data, switch.source, guard);
+                guard = guard_at(import.pool(), var, data, switch.source, guard);
                 if switch.source != switch.target {
                     update.push((var, import.pool().value(place(data, switch.target))));
                 }
@@ -349,7 +349,7 @@ fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) 
 }
 
 /// Returns `guard` conjoined with the fact that the part is at `loc`.
-fn at(pool: &mut TermPool, control: VarId, data: DataId, loc: LocId, guard: Term) -> Term {
+fn guard_at(pool: &mut TermPool, control: VarId, data: DataId, loc: LocId, guard: Term) -> Term {
     let control = pool.var(control);
     let here = pool.value(place(data, loc));
     let here = pool.eq(control, here);

@@ -276,7 +276,7 @@ impl<T: Clone> Sequence<T> {
 
     /// The first `at` items.
     #[must_use]
-    pub fn first(&self, at: usize) -> Self {
+    pub fn take_first(&self, at: usize) -> Self {
         if at >= self.len() {
             return self.clone();
         }
@@ -284,15 +284,15 @@ impl<T: Clone> Sequence<T> {
             None => Self::new(),
             Some(SequenceTree::Block(block)) => Self::block(block.part(0, at)),
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
-                None => branch.left.first(at),
-                Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.first(at)),
+                None => branch.left.take_first(at),
+                Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.take_first(at)),
             },
         }
     }
 
     /// The items after the first `at`.
     #[must_use]
-    pub fn after(&self, at: usize) -> Self {
+    pub fn skip_first(&self, at: usize) -> Self {
         if at == 0 {
             return self.clone();
         }
@@ -300,8 +300,8 @@ impl<T: Clone> Sequence<T> {
             None => Self::new(),
             Some(SequenceTree::Block(block)) => Self::block(block.part(at.min(block.len()), block.len())),
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
-                None => Self::join(branch.left.after(at), branch.item.clone(), branch.right.clone()),
-                Some(at) => branch.right.after(at),
+                None => Self::join(branch.left.skip_first(at), branch.item.clone(), branch.right.clone()),
+                Some(at) => branch.right.skip_first(at),
             },
         }
     }
@@ -317,7 +317,7 @@ impl<T: Clone> Sequence<T> {
         }
         let first = other.get(0).cloned();
         match first {
-            Some(first) => Self::join(self.clone(), first, other.after(1)),
+            Some(first) => Self::join(self.clone(), first, other.skip_first(1)),
             None => self.clone(),
         }
     }
@@ -353,8 +353,8 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(SequenceTree::Block(_)) if at == 0 => self.after(1),
-            Some(SequenceTree::Block(block)) if at + 1 == block.len() => self.first(at),
+            Some(SequenceTree::Block(_)) if at == 0 => self.skip_first(1),
+            Some(SequenceTree::Block(block)) if at + 1 == block.len() => self.take_first(at),
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
                 Self::few(splice(&before, None, &behind), block.len() - 1)

@@ -18,7 +18,7 @@ use ioxide_runner::clock::MonotonicClock;
 use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
 use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::RunSetup;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
 use serde_json::{Value as Json, json};
@@ -134,7 +134,7 @@ fn main() -> ExitCode {
     let queue = Queue { items: Vec::new(), fault: std::env::args().any(|arg| arg == "--fault") };
     let mut adapter = QueueAdapter { model: model.clone(), queue, said: VecDeque::new() };
 
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let stop = AtomicBool::new(false);
     let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };

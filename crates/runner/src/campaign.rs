@@ -293,7 +293,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         jobs: u64,
         sink: &'c EventSink<'r>,
     ) -> io::Result<Self> {
-        config.time.begin();
+        config.time.start_clock();
         sink.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let outcome = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(CampaignProgress { found: outcome, errors_in_a_row: 0, is_over: false });
@@ -308,7 +308,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         self.runs_of(worker, setup, tester)?;
         if worker == 0 {
             let mut coverage = self.progress().found.coverage.clone();
-            let survey = CoverageSurvey::of(setup.cx, &mut coverage);
+            let survey = CoverageSurvey::new(setup.cx, &mut coverage);
             self.progress().found.survey = survey;
         }
         Ok(())
@@ -374,7 +374,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         // reset of the run says so.
         let _ = setup.adapter.reseed(id.seed);
         let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
-        let coverage = share.coverage.take(setup.cx.sts);
+        let coverage = share.coverage.take_since_last(setup.cx.sts);
         self.count(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
         match &finished.signature {
             Some(signature) => self.failed(setup, id, &finished, signature, teller),
@@ -502,7 +502,7 @@ fn examine(
     Ok((Some(again), shrunk))
 }
 
-/// Returns a smaller run than `finished`, if shrinking is configured and the failure came back.
+/// Returns a smaller run than `result`, if shrinking is configured and the failure came back.
 fn smaller(
     setup: &mut RunSetup<'_, '_>,
     config: &CampaignConfig,

@@ -115,7 +115,7 @@ impl Coverage {
 
     /// Returns the number of times that `switch` was taken.
     #[must_use]
-    pub fn of(&self, switch: SwitchId) -> SwitchCount {
+    pub fn count_of(&self, switch: SwitchId) -> SwitchCount {
         self.taken[switch]
     }
 
@@ -206,7 +206,7 @@ impl Coverage {
     }
 
     /// Returns the coverage since the last call and starts anew; the comparisons of the model stay known.
-    pub(crate) fn take(&mut self, sts: &Sts) -> Self {
+    pub(crate) fn take_since_last(&mut self, sts: &Sts) -> Self {
         let known = std::mem::take(&mut self.comparisons);
         let taken = std::mem::replace(self, Self::new(sts));
         self.comparisons = known;
@@ -219,10 +219,16 @@ impl Coverage {
     }
 
     /// Counts `label`, which `switches` explain and which came when the model was in one of the states of `before`.
-    pub(crate) fn note(&mut self, cx: &mut Ctx<'_>, before: &Belief, label: &Label, switches: &[SwitchId]) {
+    pub(crate) fn count_label(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        before: &Belief,
+        label: &Label,
+        switches: &[SwitchId],
+    ) {
         self.run.labels += 1;
         self.longest = self.longest.max(self.run.labels);
-        self.count(switches);
+        self.count_switches(switches);
         let was_asked = std::mem::replace(&mut self.run.is_asked, matches!(label, Label::Input(..)));
         if was_asked && *label == Label::Quiescence {
             self.replies.other += 1;
@@ -230,7 +236,7 @@ impl Coverage {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = label else { return };
         let certain = certain_switch(switches).copied();
         if let (Some(last), Some(now)) = (self.run.last, certain) {
-            self.see(CoverageItem::Pair(last, now));
+            self.count_item(CoverageItem::Pair(last, now));
         }
         self.run.last = certain;
         if cx.sts.gates[*gate].kind == GateKind::Input && !switches.is_empty() {
@@ -240,7 +246,7 @@ impl Coverage {
     }
 
     /// Counts one label that these switches explain.
-    fn count(&mut self, switches: &[SwitchId]) {
+    fn count_switches(&mut self, switches: &[SwitchId]) {
         for &switch in switches {
             self.taken[switch].possible += 1;
         }
@@ -274,10 +280,10 @@ impl Coverage {
             }
             items.extend(common.unwrap_or_default());
         }
-        items.into_iter().for_each(|item| self.see(item));
+        items.into_iter().for_each(|item| self.count_item(item));
     }
 
-    fn see(&mut self, item: CoverageItem) {
+    fn count_item(&mut self, item: CoverageItem) {
         if let Some(times) = self.seen.get_mut(&item) {
             *times += 1;
             return;

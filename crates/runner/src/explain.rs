@@ -24,7 +24,7 @@ pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
         observed: forbidden.label.show(cx.pool, cx.sts),
         allowed: list_allowed(cx, forbidden),
         states: states(cx, &forbidden.before),
-        n_states: forbidden.before.size().unwrap_or(0),
+        n_states: forbidden.before.count_states().unwrap_or(0),
         why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
         orders: (forbidden.courses > 1).then_some(forbidden.courses),
     }
@@ -128,7 +128,7 @@ fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
 fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
     let locations: BTreeSet<(LocId, String)> = match belief {
         Belief::Concrete(states) => states.iter().map(|state| (state.loc, state.place(cx.sts))).collect(),
-        Belief::Symbolic(states) => states.iter().map(|state| (state.loc, state.place(cx))).collect(),
+        Belief::Symbolic(states) => states.iter().map(|state| (state.loc, state.location_text(cx))).collect(),
         Belief::Unspecified => BTreeSet::new(),
     };
     locations.into_iter().map(|(_, place)| place).collect()
@@ -214,7 +214,7 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateRecord {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     StateRecord {
-        location: state.place(cx),
+        location: state.location_text(cx),
         values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect(),
         path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),
     }
@@ -277,7 +277,7 @@ fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[Va
 
 #[cfg(test)]
 mod tests {
-    use ioxide_smt::stack::{SolverConfig, stack};
+    use ioxide_smt::stack::{SolverConfig, build_stack};
     use ioxide_symex::Ctx;
 
     use crate::judge::{JudgeConfig, judge, plain_trace};
@@ -312,7 +312,7 @@ mod tests {
             state a { on go { reset w } -> b } state b { emit done when w <= 2s -> a } }";
         let finding = |trace: &str| {
             let trace = plain_trace(&model(text), trace).unwrap();
-            let (mut model, mut solver) = (model(text), stack(&SolverConfig::default()));
+            let (mut model, mut solver) = (model(text), build_stack(&SolverConfig::default()));
             let judged = judge(&mut Ctx::new(&mut model, &mut solver), &trace, &JudgeConfig::default());
             judged.finding.unwrap().event
         };

@@ -81,7 +81,7 @@ pub enum Inputs {
 
 /// Judges `trace` up to its first forbidden label.
 pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> JudgedTrace {
-    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).judging(config.relation);
+    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
     if !config.connections.is_empty() {
         monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
     }
@@ -90,7 +90,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     // The number of each label in the monitor, if it may have overtaken others.
     let mut marks: Vec<u64> = Vec::with_capacity(trace.len());
     for (at, label) in trace.labels.iter().enumerate() {
-        marks.resize(at, monitor.mark());
+        marks.resize(at, monitor.last_label_number());
         if let Some(halted) = cx.halt_reason() {
             judged.unknown.get_or_insert((at + 1, halted.to_string()));
             judged.steps = at;
@@ -104,7 +104,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
         if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
             && is_seen(cx.sts, next)
         {
-            monitor.pass(cx, time);
+            monitor.advance_time(cx, time);
             continue;
         }
         let way = config.ways.get(at).copied().flatten();
@@ -120,12 +120,12 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
                 break;
             }
         }
-        if monitor.doubts() > 0 {
-            let why = format!("the solver left {} questions open", monitor.doubts());
+        if monitor.count_doubts() > 0 {
+            let why = format!("the solver left {} questions open", monitor.count_doubts());
             judged.unknown.get_or_insert((at + 1, why));
         }
     }
-    marks.resize(judged.steps, monitor.mark());
+    marks.resize(judged.steps, monitor.last_label_number());
     if judged.forbidden.is_none() && judged.unknown.is_none() && monitor.is_unexplained() {
         judged.give_up_held(cx, &mut monitor, trace, &marks);
     }
@@ -136,7 +136,7 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
         judged.is_outside = !inside.unwrap_or(false);
     }
     judged.is_outside &= judged.forbidden.is_some();
-    (judged.belief, judged.doubts) = (monitor.size(), monitor.doubts() + watch.doubts());
+    (judged.belief, judged.doubts) = (monitor.count_states(), monitor.count_doubts() + watch.doubts());
     judged
 }
 
@@ -156,7 +156,7 @@ impl JudgedTrace {
     /// forbidden; otherwise the message that explains it may have come later.
     fn give_up_held(&mut self, cx: &mut Ctx<'_>, monitor: &mut Monitor, trace: &Trace, marks: &[u64]) {
         let blamed = trace.forbidden_at.and_then(|at| marks.get(at));
-        if let Some(Err(forbidden)) = blamed.map(|mark| monitor.expire(cx, *mark)) {
+        if let Some(Err(forbidden)) = blamed.map(|mark| monitor.expire_held(cx, *mark)) {
             self.forbid(cx, &forbidden, trace, self.steps - 1, marks);
         } else if monitor.is_unexplained() {
             let why = "a message is explained only by one that is not in the trace";
@@ -198,14 +198,14 @@ fn observe_label(
 ) -> Result<AllowedLabel, Box<Forbidden>> {
     match (label, inputs, way) {
         (Label::Input(..), Inputs::Sent, way) if !is_seen(cx.sts, label) => {
-            monitor.send(cx, label, way.map_or(0, |way| way.lane));
+            monitor.record_sent(cx, label, way.map_or(0, |way| way.lane));
             Ok(if monitor.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         }
-        (_, _, Some(way)) if is_seen(cx.sts, label) => monitor.see(cx, label, way.arrival()),
+        (_, _, Some(way)) if is_seen(cx.sts, label) => monitor.observe_arrival(cx, label, way.arrival()),
         (Label::Output(gate, _), ..) if cx.sts.gates[*gate].tells_the_end() => {
             let observed = monitor.observe(cx, label)?;
             // Whatever was under way when it went may never have been taken.
-            monitor.lose(cx, |_| true);
+            monitor.close_lanes(cx, |_| true);
             Ok(observed)
         }
         _ => monitor.observe(cx, label),
@@ -290,11 +290,11 @@ impl<'m> TraceLineReader<'m> {
     }
 
     /// Reads the next line.
-    pub(crate) fn line(&mut self, line: SuiteLabel) -> Result<(), UnreadableReason> {
+    pub(crate) fn read_line(&mut self, line: SuiteLabel) -> Result<(), UnreadableReason> {
         let is_timed = self.model.sts.is_timed();
         let has_time = is_timed && (line.time.is_some() || line.after.is_some());
         if has_time {
-            let wait = self.wait(line.time.as_ref(), line.after.as_ref())?;
+            let wait = self.delay_before(line.time.as_ref(), line.after.as_ref())?;
             self.now = &self.now + &wait;
             // No time is no label: a silence has a duration.
             if !wait.is_zero() {
@@ -315,7 +315,7 @@ impl<'m> TraceLineReader<'m> {
     }
 
     /// Returns the delay since the line before, in seconds; zero if the line has no time.
-    fn wait(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, UnreadableReason> {
+    fn delay_before(&self, time: Option<&Json>, after: Option<&Json>) -> Result<Rational, UnreadableReason> {
         match (time, after) {
             (Some(time), None) => {
                 let wait = seconds_of("time", time)? - &self.now;
@@ -356,7 +356,7 @@ pub fn plain_trace(model: &Model, text: &str) -> Result<Trace, UnreadableLine> {
         let bad = |reason| UnreadableLine { line: at + 1, reason };
         let line: SuiteLabel =
             json::read(line).map_err(|error| bad(UnreadableReason::Json(error.to_string())))?;
-        reader.line(line).map_err(bad)?;
+        reader.read_line(line).map_err(bad)?;
     }
     Ok(reader.into_trace())
 }

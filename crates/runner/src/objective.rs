@@ -57,7 +57,7 @@ enum ObjectiveKind {
 impl Objective {
     /// Returns the set of traces that `goal` is about; `None` for an invariant or a written test.
     #[must_use]
-    pub fn of(goal: &Goal) -> Option<Self> {
+    pub fn from_goal(goal: &Goal) -> Option<Self> {
         let kind = match &goal.kind {
             GoalKind::Observer(observer) => ObjectiveKind::Observer(observer.clone()),
             GoalKind::Path(path) => ObjectiveKind::Path(path.clone()),
@@ -132,7 +132,7 @@ impl ObjectiveWatch {
         }
         match &objective.kind {
             ObjectiveKind::Observer(observer) => self.observe(cx, observer, label),
-            ObjectiveKind::Path(path) => self.follow(cx, path, label),
+            ObjectiveKind::Path(path) => self.follow_path(cx, path, label),
             ObjectiveKind::Reach { .. } => (),
         }
     }
@@ -156,7 +156,7 @@ impl ObjectiveWatch {
         let rules = observer.rules.iter().filter(|rule| rule.from == self.stage && rule.on == seen);
         for rule in rules {
             match cx.pool.holds(rule.when, &scope) {
-                Ok(true) => return self.take(cx, rule, &scope, values),
+                Ok(true) => return self.apply_rule(cx, rule, &scope, values),
                 Ok(false) => (),
                 Err(_) => return self.give_up(),
             }
@@ -165,7 +165,7 @@ impl ObjectiveWatch {
     }
 
     /// Moves the observer by `rule`.
-    fn take(&mut self, cx: &Ctx<'_>, rule: &ObserverRule, scope: &Valuation, mut values: Valuation) {
+    fn apply_rule(&mut self, cx: &Ctx<'_>, rule: &ObserverRule, scope: &Valuation, mut values: Valuation) {
         for &(var, term) in &rule.update {
             match cx.pool.eval(term, scope) {
                 Ok(value) => values.set(var, value),
@@ -189,7 +189,7 @@ impl ObjectiveWatch {
         self.end = Some(ObjectiveEnd::Outside);
     }
 
-    fn follow(&mut self, cx: &mut Ctx<'_>, path: &[SwitchId], label: &Label) {
+    fn follow_path(&mut self, cx: &mut Ctx<'_>, path: &[SwitchId], label: &Label) {
         let tolerance = &self.tolerance;
         let watch = self.path.get_or_insert_with(|| Box::new(PathWatch::new(cx, path, tolerance.clone())));
         if !watch.is_at_end(cx) {
@@ -284,7 +284,7 @@ mod tests {
     fn counts(name: Option<&str>, sut: &str) -> RunCounts {
         let spec = model(&VENDING.replace("state idle {", GOALS));
         let goal = name.map(|name| spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap());
-        let objective = goal.map(|goal| Arc::new(Objective::of(goal).unwrap()));
+        let objective = goal.map(|goal| Arc::new(Objective::from_goal(goal).unwrap()));
         let config = CampaignConfig {
             runs: 60,
             on_failure: OnFailure::GoOn,
@@ -350,7 +350,7 @@ mod tests {
         let mut spec = model(text);
         let trace = crate::judge::plain_trace(&spec, trace).unwrap();
         let goal = spec.sts.goals.iter().find(|goal| *goal.name == *name).unwrap();
-        let objective = Objective::of(goal).unwrap();
+        let objective = Objective::from_goal(goal).unwrap();
         let mut solver = ioxide_smt::brute::BruteSolver::new();
         let mut cx = Ctx::new(&mut spec, &mut solver);
         let config = JudgeConfig { objective: Some(&objective), inputs, ..JudgeConfig::default() };

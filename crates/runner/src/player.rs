@@ -112,7 +112,7 @@ impl<'m> ModelPlayer<'m> {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let (plan, fresh) = (timed::TimedPlan::Open, cx.snapshot());
         let mut player = Self { cx, seed, life: 0, rng, state, now: Rational::ZERO, plan, fresh };
-        player.start()?;
+        player.start_life()?;
         Ok(player)
     }
 
@@ -122,7 +122,7 @@ impl<'m> ModelPlayer<'m> {
     /// As [`new`](Self::new).
     pub fn reset(&mut self) -> Result<(), PlayError> {
         self.life += 1;
-        self.start()
+        self.start_life()
     }
 
     /// Begins again as if just made with this seed.
@@ -133,7 +133,7 @@ impl<'m> ModelPlayer<'m> {
         // The values that the solver finds for an output depend on what it was asked before.
         self.cx.restore(&self.fresh);
         (self.seed, self.life) = (seed, 0);
-        self.start()
+        self.start_life()
     }
 
     /// Returns whether its model has clocks.
@@ -224,7 +224,7 @@ impl<'m> ModelPlayer<'m> {
             .map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))
     }
 
-    fn start(&mut self) -> Result<(), PlayError> {
+    fn start_life(&mut self) -> Result<(), PlayError> {
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
         self.rng.set_stream(self.life);
         let mut values = Valuation::new();

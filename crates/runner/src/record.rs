@@ -48,12 +48,12 @@ impl<W: Write> Recorder<W> {
     /// If the first line cannot be written.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut recorder = Self { writer };
-        recorder.line(&RecordHeader { format: FORMAT.into(), version: VERSION })?;
+        recorder.write_line(&RecordHeader { format: FORMAT.into(), version: VERSION })?;
         Ok(recorder)
     }
 
     /// Writes one line in one write, and flushes it.
-    fn line(&mut self, what: &impl Serialize) -> io::Result<()> {
+    fn write_line(&mut self, what: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(what)?;
         line.push('\n');
         self.writer.write_all(line.as_bytes())?;
@@ -63,7 +63,7 @@ impl<W: Write> Recorder<W> {
 
 impl<W: Write + Send> Reporter for Recorder<W> {
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        self.line(event)
+        self.write_line(event)
     }
 }
 
@@ -103,7 +103,7 @@ impl Record {
     ///
     /// # Errors
     /// If it is none, of another version, or damaged other than at its end.
-    pub fn read(reader: impl BufRead) -> Result<Self, RecordError> {
+    pub fn read_record(reader: impl BufRead) -> Result<Self, RecordError> {
         let mut events = Vec::new();
         let is_cut = each(reader, |event| {
             events.push(event);

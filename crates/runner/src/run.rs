@@ -38,7 +38,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{GateId, GateKind, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
-use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining};
+use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining_switches};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look};
 
 use self::breakdown::ForbiddenBreakdown;
@@ -224,7 +224,7 @@ pub fn run(
     let connections = setup.adapter.connections();
     let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
     let has_times = sink.tell(EventKind::RunStarted(started))? > 0;
-    let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).judging(config.relation);
+    let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).with_relation(config.relation);
     let monitor = monitor.with_wiring(setup.adapter.wiring());
     let mut walk = RunLoop {
         setup,
@@ -259,7 +259,7 @@ pub fn run(
     };
     let ended = match trouble {
         Some(error) => LoopEnd::Trouble(error),
-        None => walk.run(tester)?,
+        None => walk.run_loop(tester)?,
     };
     if walk.is_stuck(&ended) {
         walk.setup.adapter.note_breakdown();
@@ -355,18 +355,18 @@ enum LoopEnd {
 type LoopStep = ControlFlow<LoopEnd>;
 
 impl RunLoop<'_, '_, '_, '_> {
-    fn run(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
+    fn run_loop(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
         loop {
             if self.setup.stop.load(Ordering::Relaxed) || self.config.is_late() {
                 return Ok(LoopEnd::Interrupted);
             }
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
-                return self.stop(TesterStop::GoalMet("what was waited for was seen".into()));
+                return self.judge_rest(TesterStop::GoalMet("what was waited for was seen".into()));
             }
             self.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = matches!(self.pace, RunPace::Untimed);
             let step = match tester.next(self.setup.cx, &self.monitor, &self.told_trace) {
-                TesterMove::Stop(stop) => return self.stop(stop),
+                TesterMove::Stop(stop) => return self.judge_rest(stop),
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
                     let reason = format!("the limit of {} steps was reached", self.max_steps);
@@ -377,7 +377,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
                 TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
                 TesterMove::Observe => {
-                    let horizon = self.monitor.horizon(self.setup.cx) + &self.lag();
+                    let horizon = self.monitor.time_horizon(self.setup.cx) + &self.lag();
                     self.observe_timed(duration(&horizon))?
                 }
                 TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
@@ -395,7 +395,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
-    fn stop(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
+    fn judge_rest(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
         let is_untimed = matches!(self.pace, RunPace::Untimed);
         for _ in 0..MAX_LEFT {
             if !is_untimed || self.is_gone || !self.has_room() {
@@ -449,9 +449,13 @@ impl RunLoop<'_, '_, '_, '_> {
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
         let last = self.trace.labels.iter().rev().find(is_message);
         match self.monitor.belief() {
-            Belief::Concrete(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
-            Belief::Symbolic(states) => self.config.patience.here(last, states.iter().map(|state| state.loc)),
-            Belief::Unspecified => self.config.patience.here(last, []),
+            Belief::Concrete(states) => {
+                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
+            }
+            Belief::Symbolic(states) => {
+                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
+            }
+            Belief::Unspecified => self.config.patience.time_here(last, []),
         }
     }
 
@@ -479,13 +483,13 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Moves the monitor on by one label that just happened, and reports the step.
-    fn judge(&mut self, label: &Label) -> io::Result<LoopStep> {
+    fn judge_label(&mut self, label: &Label) -> io::Result<LoopStep> {
         self.judge_by(label, |after, cx| after.observe(cx, label))
     }
 
     /// Moves the monitor on by a message that came in this way at `at`, and reports the step.
     fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: ArrivalTimes) -> io::Result<LoopStep> {
-        let step = self.judge_by(label, |after, cx| after.see(cx, label, arrival))?;
+        let step = self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))?;
         match step {
             ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
                 self.unless_late(label, arrival, at.begun, forbidden)
@@ -503,16 +507,16 @@ impl RunLoop<'_, '_, '_, '_> {
         label: &Label,
         observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
     ) -> io::Result<LoopStep> {
-        let switches = explaining(self.setup.cx, self.monitor.belief(), label);
+        let switches = explaining_switches(self.setup.cx, self.monitor.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
-        self.coverage.note(self.setup.cx, self.monitor.belief(), label, &switches);
+        self.coverage.count_label(self.setup.cx, self.monitor.belief(), label, &switches);
         if let Some(enough) = &self.config.enough {
-            enough.note(&self.coverage.fresh());
+            enough.remove_seen(&self.coverage.fresh());
         }
-        let before = self.monitor.mark();
+        let before = self.monitor.last_label_number();
         let judged = observe(&mut self.monitor, self.setup.cx);
-        let mark = self.monitor.mark();
+        let mark = self.monitor.last_label_number();
         self.tell_step(label, &switches, (mark > before).then_some(mark))?;
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.explained.push(switches);
@@ -537,7 +541,7 @@ impl RunLoop<'_, '_, '_, '_> {
         if self.unknown.is_some() {
             return;
         }
-        let why = match (observed, self.monitor.lost_states(), self.monitor.doubts()) {
+        let why = match (observed, self.monitor.lost_states(), self.monitor.count_doubts()) {
             (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
             (Some(_), _, 1..) => "the solver left a question open".into(),
             _ => return,
@@ -549,7 +553,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
         self.told += 1;
         self.trace.labels.push(label.clone());
-        self.happened.push(TracedLabel { origin: self.how(label), step: self.told, mark });
+        self.happened.push(TracedLabel { origin: self.label_origin(label), step: self.told, mark });
         self.told_trace.labels.push(label.clone());
         self.unwritten = 0;
         let sts = self.setup.cx.sts;
@@ -562,7 +566,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let step = StepRecord {
             step: self.told,
             label: LabelRecord { raw, way, ..LabelRecord::new(self.setup.cx.pool, sts, label) },
-            belief: self.monitor.size(),
+            belief: self.monitor.count_states(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
@@ -576,7 +580,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Returns the origin of `label`, which is reported now.
-    fn how(&self, label: &Label) -> LabelOrigin {
+    fn label_origin(&self, label: &Label) -> LabelOrigin {
         let is_given =
             matches!(label, Label::Input(gate, _) if self.setup.cx.sts.gates[*gate].kind == GateKind::Input);
         match (is_given, self.way) {
@@ -690,8 +694,8 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         let (outcome, steps, doubts) =
-            (end.outcome(), self.trace.n_steps(), self.monitor.doubts() + self.watch.doubts());
-        let machine_lag = LagRecord::of(self.lag_effect);
+            (end.outcome(), self.trace.n_steps(), self.monitor.count_doubts() + self.watch.doubts());
+        let machine_lag = LagRecord::new(self.lag_effect);
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
         self.sink.tell(EventKind::RunFinished(finished))?;
         let Self { trace, signature, latencies, lag_effect: lag, .. } = self;

@@ -66,8 +66,8 @@ impl Secrets {
         if secret.len() < SHORTEST {
             return;
         }
-        for spelling in spelling::all(secret) {
-            if let Some(plain) = PlainText::of(&spelling) {
+        for spelling in spelling::all_spellings(secret) {
+            if let Some(plain) = PlainText::parse(&spelling) {
                 self.add_spelling(&plain.bytes);
             }
             self.add_spelling(&spelling);
@@ -188,7 +188,7 @@ impl Secrets {
     fn mark_secret_bytes(&self, bytes: &[u8]) -> Vec<bool> {
         let mut covered = vec![false; bytes.len()];
         self.each_match(bytes, |start, end| covered[start..end].fill(true));
-        if let Some(plain) = PlainText::of(bytes) {
+        if let Some(plain) = PlainText::parse(bytes) {
             self.each_match(&plain.bytes, |start, end| {
                 covered[plain.places[start].0..plain.places[end - 1].1].fill(true);
             });

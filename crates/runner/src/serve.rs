@@ -90,7 +90,7 @@ pub fn serve(
         phase: PlayerPhase::Unconfigured,
         spoken: 0,
     };
-    match talk.run(&lines) {
+    match talk.serve_lines(&lines) {
         Err(error) if is_closed(&error) => Ok(ServeEnd::Closed),
         ended => ended,
     }
@@ -139,10 +139,10 @@ enum PlayerPhase {
 }
 
 impl<W: Write> Conversation<'_, W> {
-    fn run(&mut self, lines: &Receiver<io::Result<LineRead>>) -> io::Result<ServeEnd> {
+    fn serve_lines(&mut self, lines: &Receiver<io::Result<LineRead>>) -> io::Result<ServeEnd> {
         self.write(&ProtocolMessage::Hello(hello(&self.model.pool, &self.model.sts)))?;
         loop {
-            let line = match self.listen(lines) {
+            let line = match self.next_line(lines) {
                 Ok(line) => line?,
                 Err(RecvTimeoutError::Timeout) => {
                     self.speak()?;
@@ -151,14 +151,14 @@ impl<W: Write> Conversation<'_, W> {
                 Err(RecvTimeoutError::Disconnected) => return Ok(ServeEnd::Closed),
             };
             self.spoken = 0;
-            if let Some(ended) = self.hear(line)? {
+            if let Some(ended) = self.handle_line(line)? {
                 return Ok(ended);
             }
         }
     }
 
     /// The next line; [`RecvTimeoutError::Timeout`] if it is the player's turn to speak.
-    fn listen(
+    fn next_line(
         &mut self,
         lines: &Receiver<io::Result<LineRead>>,
     ) -> Result<io::Result<LineRead>, RecvTimeoutError> {
@@ -199,14 +199,14 @@ impl<W: Write> Conversation<'_, W> {
     fn catch_up(&mut self) -> io::Result<()> {
         let PlayerTime::Wall(start) = self.time else { return Ok(()) };
         let until = seconds(start.elapsed());
-        self.pass(&until).map(drop)
+        self.pass_until(&until).map(drop)
     }
 
     /// Lets time pass, and writes what the player says on the way, up to its first message if time is
     /// virtual.
-    fn pass(&mut self, until: &Rational) -> io::Result<()> {
+    fn pass_until(&mut self, until: &Rational) -> io::Result<()> {
         loop {
-            match self.player.pass(until) {
+            match self.player.pass_until(until) {
                 Ok(None) => return Ok(()),
                 Ok(Some(label)) => {
                     self.write_output(&label)?;
@@ -235,7 +235,7 @@ impl<W: Write> Conversation<'_, W> {
             None => self.player.next_instant(),
         };
         match until {
-            Ok(Some(until)) => self.pass(&until)?,
+            Ok(Some(until)) => self.pass_until(&until)?,
             Ok(None) => (),
             Err(error) => return self.break_down(&error),
         }
@@ -271,7 +271,7 @@ impl<W: Write> Conversation<'_, W> {
     }
 
     /// Acts on one line.
-    fn hear(&mut self, line: LineRead) -> io::Result<Option<ServeEnd>> {
+    fn handle_line(&mut self, line: LineRead) -> io::Result<Option<ServeEnd>> {
         let text = match line {
             LineRead::Text(text) => text,
             LineRead::TooLong(start) => {
@@ -297,7 +297,7 @@ impl<W: Write> Conversation<'_, W> {
             ProtocolMessage::Configure(configure) => self.configure(&configure)?,
             ProtocolMessage::Reset(_) if self.phase != PlayerPhase::Unconfigured => {
                 let started = self.player.reset();
-                self.begin(started)?;
+                self.begin_run(started)?;
             }
             ProtocolMessage::Input(input) => self.input(input)?,
             ProtocolMessage::Advance(advance) => self.advance(&advance)?,
@@ -337,10 +337,10 @@ impl<W: Write> Conversation<'_, W> {
             None if self.phase == PlayerPhase::Unconfigured => Ok(()),
             None => self.player.reset(),
         };
-        self.begin(started)
+        self.begin_run(started)
     }
 
-    fn begin(&mut self, started: Result<(), PlayError>) -> io::Result<()> {
+    fn begin_run(&mut self, started: Result<(), PlayError>) -> io::Result<()> {
         match started {
             Ok(()) => {
                 self.phase = PlayerPhase::Active;

@@ -160,7 +160,7 @@ impl TraceTest {
     /// If the model does not know one, or one is neither message, silence nor wait.
     pub fn trace(&self, model: &Model) -> Result<Trace, UnreadableReason> {
         let mut reader = TraceLineReader::new(model);
-        self.trace.iter().try_for_each(|label| reader.line(label.clone()))?;
+        self.trace.iter().try_for_each(|label| reader.read_line(label.clone()))?;
         Ok(reader.into_trace())
     }
 }

@@ -17,7 +17,7 @@ use ioxide_smt::layers::validate::ValidateLayer;
 use ioxide_smt::layers::witness::WitnessLayer;
 use ioxide_smt::smtlib::process;
 use ioxide_smt::solver::{NoSolver, Solver, SolverAnswer, SolverDecision, SolverLimits};
-use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
 use ioxide_smt::tally::SolverTally;
 use ioxide_smt::z3;
 use rand::{RngExt, SeedableRng};
@@ -25,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 
 fn main() {
     let n = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(20_000);
-    if z3::load().is_err() {
+    if z3::load_library().is_err() {
         println!("no libz3 found: only the layers alone are measured");
     }
     search(n);
@@ -61,7 +61,7 @@ fn search(n: usize) {
         Box::new(process::solver(&command, limits())) as Box<dyn Solver>
     };
     let mut contestants: Vec<Contestant> = Vec::new();
-    if z3::load().is_ok() {
+    if z3::load_library().is_ok() {
         contestants.push(("z3, all facts again", Box::new(Forgetful { solver: bare_z3() }), Ask::Check));
         contestants.push(("z3, incremental", bare_z3(), Ask::Check));
         contestants.push(("z3, incremental, no values", bare_z3(), Ask::Decide));
@@ -78,12 +78,12 @@ fn search(n: usize) {
     contestants.push(("witness and intervals alone", Box::new(WitnessLayer::new(NoSolver)), Ask::Check));
     contestants.push((
         "whole stack",
-        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
+        Box::new(build_stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Check,
     ));
     contestants.push((
         "whole stack, no values",
-        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
+        Box::new(build_stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Decide,
     ));
     compare(&workload, contestants);
@@ -96,7 +96,7 @@ fn search(n: usize) {
         &twice,
         vec![(
             "whole stack, twice",
-            Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
+            Box::new(build_stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
             Ask::Check,
         )],
     );
@@ -106,17 +106,17 @@ fn quiescence(n: usize) {
     let workload = foralls(n);
     println!("\nquiescence: {n} questions with a forall over an int or a real");
     let mut contestants: Vec<Contestant> = Vec::new();
-    if z3::load().is_ok() {
+    if z3::load_library().is_ok() {
         contestants.push(("z3", bare_z3(), Ask::Decide));
         contestants.push(("elimination, z3", Box::new(ForallLayer::new(bare_z3())), Ask::Decide));
     }
     contestants.push((
         "whole stack",
-        Box::new(stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
+        Box::new(build_stack(&SolverConfig { limits: limits(), ..SolverConfig::default() })),
         Ask::Decide,
     ));
     let none = SolverConfig { backend: BackendChoice::None, limits: limits(), ..SolverConfig::default() };
-    contestants.push(("whole stack, no solver", Box::new(stack(&none)), Ask::Decide));
+    contestants.push(("whole stack, no solver", Box::new(build_stack(&none)), Ask::Decide));
     compare(&workload, contestants);
 }
 
@@ -129,7 +129,7 @@ fn diversity(n: usize) {
     let (sum, total) = (pool.add([x[0], x[1], x[2]]), pool.int(1500));
     let (a, b) = (pool.lt(x[4], x[5]), pool.lt(x[5], x[0]));
     let facts = [pool.eq(sum, total), pool.ne(x[3], x[4]), pool.or2(a, b)];
-    let mut solver = stack(&SolverConfig { limits: limits(), ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig { limits: limits(), ..SolverConfig::default() });
     let mut source = DiverseValuations::new(&pool, &facts, &vars, DiversePolicy::Random, 1);
     let cpu = cpu_seconds();
     let found: Vec<Valuation> = (0..n).map_while(|_| source.next(&mut pool, &mut solver)).collect();

@@ -111,7 +111,7 @@ impl<B: Backend> IncrementalSolver<B> {
 
     /// Limits the time of every question to what `halt` has left.
     #[must_use]
-    pub fn until(self, halt: Halt) -> Self {
+    pub fn with_halt(self, halt: Halt) -> Self {
         Self { halt, ..self }
     }
 
@@ -141,7 +141,7 @@ impl<B: Backend> IncrementalSolver<B> {
 
     /// Returns the limits of the next question.
     fn next_limits(&self) -> SolverLimits {
-        SolverLimits { wall: self.halt.at_most(self.time_per_question()), ..self.limits }
+        SolverLimits { wall: self.halt.limit_time(self.time_per_question()), ..self.limits }
     }
 
     /// Returns the time granted to one question, before the limit of the whole command is applied.
@@ -213,7 +213,7 @@ impl<B: Backend> Solver for IncrementalSolver<B> {
             SolverDecision::Unsat => SolverAnswer::Unsat,
             SolverDecision::Unknown(why) => SolverAnswer::Unknown(why),
         };
-        self.answers.note(answer)
+        self.answers.count_answer(answer)
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
@@ -222,7 +222,7 @@ impl<B: Backend> Solver for IncrementalSolver<B> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add(self.backend.name(), self.answers);
+        tally.add_layer(self.backend.name(), self.answers);
     }
 }
 

@@ -45,11 +45,11 @@ impl Default for BruteSolver {
 impl Solver for BruteSolver {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         let answer = BruteSearch::new(pool, facts).enumerate_assignments(self.max_steps);
-        self.answers.note(answer)
+        self.answers.count_answer(answer)
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("brute", self.answers);
+        tally.add_layer("brute", self.answers);
     }
 }
 

@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashSet;
 
 use self::patterns::Patterns;
-use crate::layers::interval::bounds_of;
+use crate::layers::interval::variable_bounds;
 use crate::solver::{Solver, SolverAnswer};
 
 /// The kinds of valuations to look for.
@@ -186,7 +186,7 @@ impl DiverseValuations {
             return None;
         }
         let var = numbers[self.rng.random_range(0..numbers.len())];
-        let (lo, hi) = bounds_of(pool, &self.facts, &[var])[0];
+        let (lo, hi) = variable_bounds(pool, &self.facts, &[var])[0];
         let spread = SPREADS[self.rng.random_range(0..SPREADS.len())];
         let lo = lo.unwrap_or_else(|| hi.unwrap_or(spread).saturating_sub(2 * spread));
         let hi = hi.unwrap_or_else(|| lo.saturating_add(2 * spread));
@@ -247,7 +247,7 @@ impl DiverseValuations {
 /// Facts that put one variable at an edge: its bounds, constants of the facts and their neighbours.
 fn boundary_goals(pool: &mut TermPool, facts: &[Term], vars: &[VarId]) -> Vec<Term> {
     let constants = whole_constants(pool, facts);
-    let bounds = bounds_of(pool, facts, vars);
+    let bounds = variable_bounds(pool, facts, vars);
     let mut goals = Vec::new();
     for (&var, (lo, hi)) in vars.iter().zip(bounds) {
         let sort = pool.var_info(var).sort;

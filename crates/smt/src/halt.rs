@@ -60,7 +60,7 @@ impl Halt {
 
     /// Returns a halt that stops as soon as either of the two does.
     #[must_use]
-    pub fn or(&self, other: &Self) -> Self {
+    pub fn either(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
             (None, _) => other.clone(),
             (_, None) => self.clone(),
@@ -82,7 +82,7 @@ impl Halt {
 
     /// Returns the shorter of `time` and the time left.
     #[must_use]
-    pub fn at_most(&self, time: Duration) -> Duration {
+    pub fn limit_time(&self, time: Duration) -> Duration {
         self.time_left().map_or(time, |left| left.min(time))
     }
 }
@@ -182,13 +182,13 @@ impl Signal for AfterAsks {
 mod tests {
     use super::*;
     use crate::solver::{Solver, SolverAnswer, SolverDecision};
-    use crate::stack::{BackendChoice, SolverConfig, stack};
+    use crate::stack::{BackendChoice, SolverConfig, build_stack};
     use ioxide_model::term::TermPool;
 
     #[test]
     fn the_first_of_two_signals_counts() {
         let patient = || Halt::new(AfterAsks::new(100));
-        let both = |one: &Halt, other: &Halt| one.or(other).halt_reason();
+        let both = |one: &Halt, other: &Halt| one.either(other).halt_reason();
         assert_eq!(both(&patient(), &Halt::new(AfterAsks::new(0))), Some(Halted::Time));
         assert_eq!(both(&Halt::new(AfterAsks::new(0)), &patient()), Some(Halted::Time));
         assert_eq!(both(&Halt::new(AfterAsks::new(0)), &Halt::default()), Some(Halted::Time));
@@ -202,7 +202,7 @@ mod tests {
         let tt = pool.tt();
         let halt = Halt::new(AfterAsks::new(1));
         let mut solver =
-            stack(&SolverConfig { backend: BackendChoice::None, halt, ..SolverConfig::default() });
+            build_stack(&SolverConfig { backend: BackendChoice::None, halt, ..SolverConfig::default() });
         assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Sat);
         assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
         assert_eq!(solver.check(&mut pool, &[tt]), SolverAnswer::Unknown(UnknownReason::Limit));
@@ -213,7 +213,8 @@ mod tests {
     fn a_signal_counts_only_as_long_as_it_is_given() {
         let mut pool = TermPool::new();
         let tt = pool.tt();
-        let mut solver = stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
+        let mut solver =
+            build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
         let before = solver.restrict(Halt::new(AfterAsks::new(0)));
         assert_eq!(solver.decide(&mut pool, &[tt]), SolverDecision::Unknown(UnknownReason::Limit));
         solver.restrict(before);

@@ -111,7 +111,7 @@ impl SolverStack {
 /// Assembles the layers over the back-end `config` asks for; if there is no such
 /// back-end, the layers alone, which leave open what they cannot decide.
 #[must_use]
-pub fn stack(config: &SolverConfig) -> SolverStack {
+pub fn build_stack(config: &SolverConfig) -> SolverStack {
     let halt = HaltCell::new(config.halt.clone());
     let (backend, solver) = assemble_layers(config, &halt);
     SolverStack { config: config.clone(), halt, solver, backend, pool: None, before: SolverTally::default() }
@@ -121,11 +121,11 @@ fn assemble_layers(config: &SolverConfig, halt: &HaltCell) -> (Backing, Box<dyn 
     let halt = Halt::new(halt.clone());
     let (backing, backend): (Backing, Box<dyn Solver>) = match &config.backend {
         BackendChoice::Auto | BackendChoice::Z3 => match z3::solver(config.limits) {
-            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.until(halt))),
+            Ok(solver) => (Backing::Z3(solver.backend().version()), Box::new(solver.with_halt(halt))),
             Err(missing) => (Backing::None(missing.to_string()), Box::new(NoSolver)),
         },
         BackendChoice::Process(command) => {
-            let solver = process::solver(command, config.limits).until(halt);
+            let solver = process::solver(command, config.limits).with_halt(halt);
             (Backing::Process(command.clone()), Box::new(solver))
         }
         BackendChoice::None => (Backing::None("not wanted".into()), Box::new(NoSolver)),

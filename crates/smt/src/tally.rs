@@ -43,7 +43,7 @@ impl AnswerCounts {
     }
 
     /// Counts `answer` and returns it.
-    pub fn note(&mut self, answer: SolverAnswer) -> SolverAnswer {
+    pub fn count_answer(&mut self, answer: SolverAnswer) -> SolverAnswer {
         match answer {
             SolverAnswer::Sat(_) => self.sat += 1,
             SolverAnswer::Unsat => self.unsat += 1,
@@ -65,7 +65,7 @@ impl AnswerCounts {
 
 impl SolverTally {
     /// Adds the line of one layer.
-    pub fn add(&mut self, who: &'static str, answers: AnswerCounts) {
+    pub fn add_layer(&mut self, who: &'static str, answers: AnswerCounts) {
         self.lines.push(LayerTally { who, answers });
     }
 

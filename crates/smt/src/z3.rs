@@ -1,7 +1,7 @@
 //! Z3 in this process, found and loaded at run time.
 //!
 //! Building ioxide needs neither Z3 nor its headers; running it uses the first `libz3`
-//! that [`load`] finds. One [`Z3`] is one Z3 context, owned by one thread; terms are
+//! that [`load_library`] finds. One [`Z3`] is one Z3 context, owned by one thread; terms are
 //! translated once per context. Formulas over integers and truth values alone go to a
 //! solver made for linear integer arithmetic, all others to the general one.
 //!
@@ -23,7 +23,7 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
 pub use self::api::Z3Library;
-pub use self::locate::{Z3NotFound, candidates, load};
+pub use self::locate::{Z3NotFound, library_candidates, load_library};
 
 use self::context::{SolverHandle, Z3Context};
 use self::translate::TranslationMemo;
@@ -79,7 +79,7 @@ struct AssertionLevel {
 /// # Errors
 /// If no `libz3` can be loaded; the error says where it was looked for.
 pub fn solver(limits: SolverLimits) -> Result<IncrementalSolver<Z3>, Z3NotFound> {
-    Ok(IncrementalSolver::new(Z3::new(load()?), limits))
+    Ok(IncrementalSolver::new(Z3::new(load_library()?), limits))
 }
 
 impl Z3 {

@@ -148,7 +148,7 @@ impl Monitor {
 
     /// Makes the monitor judge by `relation`.
     #[must_use]
-    pub fn judging(self, relation: ConformanceRelation) -> Self {
+    pub fn with_relation(self, relation: ConformanceRelation) -> Self {
         Self { relation, ..self }
     }
 
@@ -161,24 +161,24 @@ impl Monitor {
     /// Returns the states to plan by: those after the observed trace on the course with the fewest waiting labels.
     #[must_use]
     pub fn belief(&self) -> &Belief {
-        self.front().belief()
+        self.first_belief().belief()
     }
 
     /// Returns the number of states after the observed trace, over all courses; `None` if one allows everything.
     #[must_use]
-    pub fn size(&self) -> Option<usize> {
-        self.courses.iter().map(|course| course.single.belief().size()).sum()
+    pub fn count_states(&self) -> Option<usize> {
+        self.courses.iter().map(|course| course.single.belief().count_states()).sum()
     }
 
     /// Returns the number of inputs that may not have been taken yet.
     #[must_use]
     pub fn under_way(&self) -> usize {
-        self.courses.iter().map(EventCourse::inputs).max().unwrap_or(0)
+        self.courses.iter().map(EventCourse::count_pending_inputs).max().unwrap_or(0)
     }
 
     /// Returns the number of orders of messages under way that explain the trace.
     #[must_use]
-    pub fn orders(&self) -> usize {
+    pub fn count_orders(&self) -> usize {
         self.courses.len()
     }
 
@@ -186,25 +186,25 @@ impl Monitor {
     /// connections, or one is held back.
     #[must_use]
     pub fn is_crossed(&self) -> bool {
-        self.wiring.is_some() || self.courses.iter().any(EventCourse::holds)
+        self.wiring.is_some() || self.courses.iter().any(EventCourse::has_held)
     }
 
     /// Returns whether every order holds a message back: only a message still to come can explain the trace.
     #[must_use]
     pub fn is_unexplained(&self) -> bool {
-        self.courses.iter().all(EventCourse::holds)
+        self.courses.iter().all(EventCourse::has_held)
     }
 
     /// Returns the number of the label given or held last.
     #[must_use]
-    pub fn mark(&self) -> u64 {
+    pub fn last_label_number(&self) -> u64 {
         self.sent
     }
 
     /// Returns the number of questions that the solver left open.
     #[must_use]
-    pub fn doubts(&self) -> usize {
-        self.courses.iter().map(|course| course.single.doubts()).max().unwrap_or(0)
+    pub fn count_doubts(&self) -> usize {
+        self.courses.iter().map(|course| course.single.count_doubts()).max().unwrap_or(0)
     }
 
     /// Returns the reason why the belief may lack states, if it may.
@@ -216,14 +216,14 @@ impl Monitor {
     /// Returns the seconds since the start, as observed; `None` if the model has no clocks.
     #[must_use]
     pub fn now(&self) -> Option<&Rational> {
-        self.front().as_timed().map(TimedCourse::now)
+        self.first_belief().as_timed().map(TimedCourse::now)
     }
 
     /// Returns a delay from now, in seconds, after which no guard changes any more by time alone: a tester that waited
     /// so long without a message has observed quiescence.
-    pub fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
+    pub fn time_horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         // Without clocks nothing changes by time alone.
-        self.front().as_timed().map_or(Rational::ONE, |course| course.horizon(cx))
+        self.first_belief().as_timed().map_or(Rational::ONE, |course| course.time_horizon(cx))
     }
 
     /// Returns whether the specification allows this label now, or mentions it if it is an input, on every course.
@@ -246,40 +246,42 @@ impl Monitor {
     /// If the specification forbids the label, with the reason for every state it may be in.
     /// The belief stays as it was.
     pub fn observe(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
-        let is_certain = self.courses.len() == 1 && self.courses[0].is_settled() && self.front().is_exact();
+        // The fast path: with one settled course and exact instants, an input given now is taken now.
+        let is_certain =
+            self.courses.len() == 1 && self.courses[0].is_settled() && self.first_belief().is_exact();
         match label {
             Label::Input(..) if timed::is_given(cx, label) && !is_certain => {
-                let id = self.send(cx, label, 0);
-                if self.front().is_exact() {
-                    self.confirm(id);
+                let id = self.record_sent(cx, label, 0);
+                if self.first_belief().is_exact() {
+                    self.confirm_taken(id);
                 }
                 Ok(self.allowed_label())
             }
-            Label::Input(..) | Label::Output(..) => self.see(cx, label, Arrival::Direct),
+            Label::Input(..) | Label::Output(..) => self.observe_arrival(cx, label, Arrival::Direct),
             Label::Quiescence => {
-                let observed = self.step(cx, label, EventCourse::is_settled);
-                observed.map_err(|refused| self.blame(cx, label, refused))
+                let observed = self.step_courses(cx, label, EventCourse::is_settled);
+                observed.map_err(|refused| self.blame_label(cx, label, refused))
             }
-            Label::Delay(by) => self.step(cx, label, |course| !course.has_expired(by)),
+            Label::Delay(by) => self.step_courses(cx, label, |course| !course.has_expired(by)),
         }
     }
 
     /// Records that an input was sent on `lane`. The instant at which the system takes it is open until it is confirmed
     /// or the system is silent.
-    pub fn send(&mut self, cx: &mut Ctx<'_>, label: &Label, lane: u32) -> SentId {
-        let waiting = self.waiting(label, lane);
+    pub fn record_sent(&mut self, cx: &mut Ctx<'_>, label: &Label, lane: u32) -> SentId {
+        let waiting = self.make_waiting(label, lane);
         let id = SentId(waiting.id);
         self.courses.iter_mut().for_each(|course| course.push(waiting.clone()));
-        self.close(cx);
+        self.close_courses(cx);
         id
     }
 
     /// Records that an input has been taken, and with it every earlier input of its lane.
-    pub fn confirm(&mut self, id: SentId) {
+    pub fn confirm_taken(&mut self, id: SentId) {
         if self.courses.iter().all(|course| course.waits_for(id.0)) {
             // Nothing explains how it can have been taken: its instant does not allow it.
             self.lost = self.lost.or(Some(LostStates::Overdue));
-            self.forget();
+            self.give_up_belief();
         }
         self.courses.retain(|course| !course.waits_for(id.0));
     }
@@ -289,20 +291,21 @@ impl Monitor {
     ///
     /// # Errors
     /// If no order explains it.
-    pub fn expire(&mut self, cx: &mut Ctx<'_>, mark: u64) -> Result<AllowedLabel, Box<Forbidden>> {
+    pub fn expire_held(&mut self, cx: &mut Ctx<'_>, mark: u64) -> Result<AllowedLabel, Box<Forbidden>> {
         if !self.courses.iter().all(|course| course.holds_since(mark)) {
             self.courses.retain(|course| !course.holds_since(mark));
             return Ok(AllowedLabel::Allowed);
         }
-        let refused = self.refusal(cx);
-        self.refuse(refused)
+        let refused = self.first_refusal(cx);
+        self.report_refusal(refused)
     }
 
     /// Closes the lanes that are `gone`: an input under way on them was taken, or is lost.
-    pub fn lose(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
-        let lossy: Vec<EventCourse> = self.courses.iter().map(|course| course.losing(&gone)).collect();
+    pub fn close_lanes(&mut self, cx: &mut Ctx<'_>, gone: impl Fn(u32) -> bool) {
+        // Both fates of an input under way are believed: the old courses take it, these lose it.
+        let lossy: Vec<EventCourse> = self.courses.iter().map(|course| course.without_lanes(&gone)).collect();
         self.courses.extend(lossy);
-        self.close(cx);
+        self.close_courses(cx);
     }
 
     /// Returns whether some course allows everything: nothing can be forbidden any more.
@@ -315,7 +318,7 @@ impl Monitor {
     ///
     /// # Errors
     /// As [`observe`](Self::observe).
-    pub fn see(
+    pub fn observe_arrival(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -323,34 +326,36 @@ impl Monitor {
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         match arrival {
             Arrival::Direct => {
-                let observed = self.step(cx, label, EventCourse::is_timely);
-                observed.map_err(|refused| self.blame(cx, label, refused))
+                let observed = self.step_courses(cx, label, EventCourse::is_timely);
+                observed.map_err(|refused| self.blame_label(cx, label, refused))
             }
             Arrival::Answer { lane, others } => {
-                let held = if others > 0 { self.holding(label, lane) } else { Vec::new() };
+                // Without another outstanding answer nothing can have been sent before this one: it need not be held.
+                let held = if others > 0 { self.courses_holding(label, lane) } else { Vec::new() };
                 let before = self.courses.clone();
+                // An answer proves that its input was taken: courses in which it still waits are wrong.
                 let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
-                let observed = self.step(cx, label, may);
+                let observed = self.step_courses(cx, label, may);
                 match (observed, held.is_empty()) {
                     (Ok(observed), true) => self.settle_orders(cx, before, observed),
-                    (Err(refused), true) => Err(self.blame(cx, label, refused)),
+                    (Err(refused), true) => Err(self.blame_label(cx, label, refused)),
                     (observed, false) => {
                         if observed.is_err() {
                             self.courses.clear();
                         }
                         self.courses.extend(held);
-                        self.close(cx);
+                        self.close_courses(cx);
                         Ok(observed.unwrap_or(AllowedLabel::Allowed))
                     }
                 }
             }
-            Arrival::Crossing(crossing) => self.cross(cx, label, crossing),
+            Arrival::Crossing(crossing) => self.observe_crossing(cx, label, crossing),
         }
     }
 
     /// Moves on by a message of one of several connections: it was sent next, or after one that another connection has
     /// not delivered yet.
-    fn cross(
+    fn observe_crossing(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -358,20 +363,24 @@ impl Monitor {
     ) -> Result<AllowedLabel, Box<Forbidden>> {
         let Crossing { connection, lane, is_answer, others, is_end } = crossing;
         let wiring = self.wiring.clone();
-        let mut held = self.waiting(label, lane);
+        let mut held = self.make_waiting(label, lane);
         held.is_held = true;
         let mut holding = Vec::new();
         let is_next = |course: &&EventCourse| course.is_timely() && !(is_answer && course.waits_on(lane));
+        // The message is held only where another connection may still deliver an earlier one; elsewhere it must
+        // have been sent next, which `step_courses` checks below.
         for course in self.courses.iter().filter(is_next) {
-            if others > 0 || wiring.as_ref().is_none_or(|wiring| wiring.owes(cx, course, connection)) {
+            if others > 0
+                || wiring.as_ref().is_none_or(|wiring| wiring.may_owe_message(cx, course, connection))
+            {
                 let mut course = course.clone();
                 course.push(held.clone());
                 holding.push(course);
             }
         }
-        let observed = self.step(cx, label, |course| is_next(&course) && !course.holds_on(lane));
+        let observed = self.step_courses(cx, label, |course| is_next(&course) && !course.holds_on(lane));
         let observed = match observed {
-            Err(refused) if holding.is_empty() => return Err(self.blame(cx, label, refused)),
+            Err(refused) if holding.is_empty() => return Err(self.blame_label(cx, label, refused)),
             Err(_) => {
                 self.courses.clear();
                 AllowedLabel::Allowed
@@ -380,9 +389,10 @@ impl Monitor {
         };
         self.courses.extend(holding);
         match (is_end, wiring) {
-            (true, Some(wiring)) => self.lose(cx, |lane| wiring.is_of(lane, connection)),
-            (true, None) => self.lose(cx, |other| other == lane),
-            (false, _) => self.close(cx),
+            // A closed connection takes no more inputs, so what is under way on its lanes was taken or is lost.
+            (true, Some(wiring)) => self.close_lanes(cx, |lane| wiring.is_of(lane, connection)),
+            (true, None) => self.close_lanes(cx, |other| other == lane),
+            (false, _) => self.close_courses(cx),
         }
         Ok(observed)
     }
@@ -395,17 +405,17 @@ impl Monitor {
         before: Vec<EventCourse>,
         observed: AllowedLabel,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
-        if !self.courses.iter().all(EventCourse::holds) {
-            self.courses.retain(|course| !course.holds());
+        if !self.courses.iter().all(EventCourse::has_held) {
+            self.courses.retain(|course| !course.has_held());
             return Ok(observed);
         }
-        let refused = self.refusal(cx);
+        let refused = self.first_refusal(cx);
         self.courses = before;
-        self.refuse(refused)
+        self.report_refusal(refused)
     }
 
     /// Reports that no course goes on; the judgement is [`AllowedLabel::Unknown`] if no reason is known.
-    fn refuse(&mut self, refused: Option<Box<Forbidden>>) -> Result<AllowedLabel, Box<Forbidden>> {
+    fn report_refusal(&mut self, refused: Option<Box<Forbidden>>) -> Result<AllowedLabel, Box<Forbidden>> {
         if refused.is_none() {
             self.lost = self.lost.or(Some(LostStates::Overdue));
         }
@@ -414,23 +424,27 @@ impl Monitor {
 
     /// Returns the states the specification may be in and the outputs they allow, with no refusals.
     pub fn expected_outputs(&self, cx: &mut Ctx<'_>) -> Forbidden {
-        Forbidden { refusals: Vec::new(), courses: self.courses.len(), ..self.front().expected_outputs(cx) }
+        Forbidden {
+            refusals: Vec::new(),
+            courses: self.courses.len(),
+            ..self.first_belief().expected_outputs(cx)
+        }
     }
 
     /// Lets time pass up to a message, which is judged together with its instant.
-    pub fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+    pub fn advance_time(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         for course in &mut self.courses {
-            course.single.pass(cx, by);
+            course.single.advance_time(cx, by);
         }
     }
 
     /// Returns the belief of the first course, which reports and plans use.
-    fn front(&self) -> &CourseBelief {
+    fn first_belief(&self) -> &CourseBelief {
         &self.courses[0].single
     }
 
     /// Makes a waiting label with the next number and the current instant.
-    fn waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
+    fn make_waiting(&mut self, label: &Label, lane: u32) -> WaitingLabel {
         self.sent += 1;
         let given = self.now().cloned();
         WaitingLabel { id: self.sent, lane, label: label.clone(), is_held: false, given }
@@ -445,12 +459,13 @@ impl Monitor {
     }
 
     /// Moves every course that `may` go on by `label`, and drops the others.
-    fn step(
+    fn step_courses(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
         may: impl Fn(&EventCourse) -> bool,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
+        // The usual case needs no copy of the belief: one course, nothing waits.
         if let [course] = &mut self.courses[..]
             && course.is_settled()
         {
@@ -472,13 +487,13 @@ impl Monitor {
         }
         if !survivors.is_empty() {
             self.courses = survivors;
-            self.close(cx);
+            self.close_courses(cx);
             return Ok(self.allowed_label());
         }
         let courses = self.courses.len();
         let refused = refused.map(|forbidden| Box::new(Forbidden { courses, ..*forbidden }));
-        let refused = refused.or_else(|| self.refusal(cx));
-        self.refuse(refused)
+        let refused = refused.or_else(|| self.first_refusal(cx));
+        self.report_refusal(refused)
     }
 
     /// Replaces a refusal by [`AllowedLabel::Unknown`] if states or courses are missing.
@@ -490,21 +505,22 @@ impl Monitor {
             (Ok(AllowedLabel::Allowed), _) | (_, None) => observed,
             (_, lost) => {
                 self.lost = lost;
-                self.forget();
+                self.give_up_belief();
                 Ok(AllowedLabel::Unknown)
             }
         }
     }
 
     /// Gives up the belief: from now on everything is allowed.
-    fn forget(&mut self) {
+    fn give_up_belief(&mut self) {
+        // One course that allows everything stands for all; `courses` must not become empty.
         self.courses.truncate(1);
-        self.courses.iter_mut().for_each(EventCourse::forget);
+        self.courses.iter_mut().for_each(EventCourse::give_up_belief);
     }
 
     /// Returns the courses in which this answer was sent after one that is still outstanding.
-    fn holding(&mut self, label: &Label, lane: u32) -> Vec<EventCourse> {
-        let mut held = self.waiting(label, lane);
+    fn courses_holding(&mut self, label: &Label, lane: u32) -> Vec<EventCourse> {
+        let mut held = self.make_waiting(label, lane);
         held.is_held = true;
         let is_next = |course: &&EventCourse| course.is_timely() && !course.waits_on(lane);
         let mut courses: Vec<EventCourse> = self.courses.iter().filter(is_next).cloned().collect();
@@ -513,10 +529,11 @@ impl Monitor {
     }
 
     /// Adds every course in which more of the waiting labels have happened.
-    fn close(&mut self, cx: &mut Ctx<'_>) {
+    fn close_courses(&mut self, cx: &mut Ctx<'_>) {
         let mut done: Vec<EventCourse> = Vec::new();
         let mut todo = std::mem::take(&mut self.courses);
         while let Some(course) = todo.pop() {
+            // Two orders of independent labels lead to the same belief; it is followed once.
             if done.contains(&course) {
                 continue;
             }
@@ -525,10 +542,14 @@ impl Monitor {
                 break;
             }
             let relation = self.relation;
-            todo.extend(course.heads().into_iter().filter_map(|at| course.taking(cx, at, relation)));
+            todo.extend(
+                course.next_positions().into_iter().filter_map(|at| course.take_waiting(cx, at, relation)),
+            );
             done.push(course);
         }
-        done.sort_by_key(EventCourse::waiting);
+        // Reports and plans use the first course: the one that leaves the least open.
+        done.sort_by_key(EventCourse::count_waiting);
+        debug_assert!(!done.is_empty(), "a monitor follows at least one course");
         self.courses = done;
     }
 }

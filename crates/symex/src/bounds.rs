@@ -9,11 +9,11 @@ use ioxide_model::value::Value;
 use crate::cx::Ctx;
 
 /// `facts` with only the tightest of several bounds on the same difference of real numbers.
-pub fn tightest(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
+pub fn keep_tightest(cx: &mut Ctx<'_>, facts: &[Term]) -> Vec<Term> {
     let mut bounds: Vec<(Term, BoundTightness)> = Vec::new();
     let mut others = Vec::new();
     for &fact in facts {
-        let Some((difference, bound)) = bound(cx, fact) else {
+        let Some((difference, bound)) = as_bound(cx, fact) else {
             others.push(fact);
             continue;
         };
@@ -36,7 +36,7 @@ struct BoundTightness {
 }
 
 /// Returns `fact` as a bound on a difference without constant part; `None` if it is none.
-fn bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, BoundTightness)> {
+fn as_bound(cx: &mut Ctx<'_>, fact: Term) -> Option<(Term, BoundTightness)> {
     let (a, b, is_strict) = match *cx.pool.node(fact) {
         TermNode::Le(a, b) => (a, b, false),
         TermNode::Lt(a, b) => (a, b, true),

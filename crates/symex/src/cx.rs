@@ -45,7 +45,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// The context over another system whose terms live in the same pool, such as a product.
-    pub fn over<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
+    pub fn with_system<'b>(&'b mut self, sts: &'b Sts) -> Ctx<'b> {
         let (halt, names) = (self.halt.clone(), self.names.clone());
         let (delay, instant) = (self.delay, self.instant);
         Ctx { sts, pool: self.pool, solver: self.solver, delay, instant, halt, names }
@@ -53,8 +53,8 @@ impl<'a> Ctx<'a> {
 
     /// Runs `work` under `halt` as well: searches end as soon as it says so, and no question gets more time than it has
     /// left.
-    pub fn within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
-        let both = self.halt.or(halt);
+    pub fn run_within<T>(&mut self, halt: &Halt, work: impl FnOnce(&mut Self) -> T) -> T {
+        let both = self.halt.either(halt);
         let asked = self.solver.restrict(both.clone());
         let before = std::mem::replace(&mut self.halt, both);
         let made = work(self);
@@ -84,7 +84,7 @@ impl<'a> Ctx<'a> {
 
     /// Decides whether `facts` are satisfiable together. Constant facts decide without the solver.
     pub fn decide(&mut self, facts: &[Term]) -> SolverDecision {
-        match self.trivial(facts) {
+        match self.trivial_truth(facts) {
             Some(true) => SolverDecision::Sat,
             Some(false) => SolverDecision::Unsat,
             None => self.solver.decide(self.pool, facts),
@@ -93,7 +93,7 @@ impl<'a> Ctx<'a> {
 
     /// Decides whether `facts` are satisfiable together, and gives a valuation of their free variables if they are.
     pub fn check(&mut self, facts: &[Term]) -> SolverAnswer {
-        if self.trivial(facts) == Some(false) {
+        if self.trivial_truth(facts) == Some(false) {
             return SolverAnswer::Unsat;
         }
         self.solver.check(self.pool, facts)
@@ -106,7 +106,7 @@ impl<'a> Ctx<'a> {
         self.pool.var(name)
     }
 
-    fn trivial(&self, facts: &[Term]) -> Option<bool> {
+    fn trivial_truth(&self, facts: &[Term]) -> Option<bool> {
         if facts.iter().any(|&fact| self.pool.is_false(fact)) {
             return Some(false);
         }

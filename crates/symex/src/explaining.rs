@@ -12,7 +12,7 @@ use crate::state::SymState;
 ///
 /// If values are unknown, every switch of the right gate counts.
 #[must_use]
-pub fn explaining(cx: &Ctx<'_>, belief: &Belief, label: &Label) -> Vec<SwitchId> {
+pub fn explaining_switches(cx: &Ctx<'_>, belief: &Belief, label: &Label) -> Vec<SwitchId> {
     let mut found: Vec<SwitchId> = match (belief, label) {
         (Belief::Concrete(states), _) => {
             let from = |state| concrete::successors(cx.pool, cx.sts, state, label).unwrap_or_default();

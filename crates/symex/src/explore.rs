@@ -14,9 +14,9 @@ use crate::frontier::Frontier;
 use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
 use crate::live::LiveVars;
 use crate::merge::{RegionMatch, RegionRevisit, SeenRegions};
-use crate::split::{StateCase, split};
+use crate::split::{StateCase, split_cases};
 use crate::state::SymState;
-use crate::step::{SwitchStep, step};
+use crate::step::{SwitchStep, take_switch};
 use crate::symmetry::Symmetry;
 
 /// The order in which states are expanded.
@@ -173,7 +173,7 @@ pub fn explore(
 ) -> Exploration {
     let initial = SymState::initial(cx);
     let mut search = ExploreSearch::new(cx, config, initial);
-    let stop = search.run(cx, config, watch, &mut |_, _| false);
+    let stop = search.run_search(cx, config, watch, &mut |_, _| false);
     Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
@@ -186,7 +186,7 @@ pub fn explore_until(
     is_wanted: &mut dyn FnMut(SwitchId, bool) -> bool,
 ) -> Exploration {
     let mut search = ExploreSearch::new(cx, config, start);
-    let stop = search.run(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
+    let stop = search.run_search(cx, config, &mut |_| ControlFlow::Continue(()), is_wanted);
     Exploration { graph: search.graph, stop, stats: search.stats, doubt: search.doubt }
 }
 
@@ -205,22 +205,22 @@ struct ExploreSearch {
 impl ExploreSearch {
     fn new(cx: &mut Ctx<'_>, config: &ExploreConfig, initial: SymState) -> Self {
         let live = match &config.ignore_dead {
-            IgnoreDead::No => LiveVars::all(cx.sts),
-            IgnoreDead::Except(vars) => LiveVars::of(cx.pool, cx.sts, vars),
+            IgnoreDead::No => LiveVars::all_live(cx.sts),
+            IgnoreDead::Except(vars) => LiveVars::compute(cx.pool, cx.sts, vars),
         };
         let mut seen = SeenRegions::new(config.revisit, live, config.symmetry.clone());
         let mut graph = ExecGraph::default();
-        let initial = match seen.visit(cx, initial.clone(), graph.nodes.next_id()) {
+        let initial = match seen.find_or_record(cx, initial.clone(), graph.nodes.next_id()) {
             RegionMatch::New(summary) => summary,
             RegionMatch::Equivalent(_) | RegionMatch::Subsumed(_) => initial,
         };
-        let root = graph.add(initial, None);
+        let root = graph.add_state(initial, None);
         let stats = ExploreStats { states: 1, ..ExploreStats::default() };
         let frontier = Frontier::new(config.order, root);
         Self { graph, seen, frontier, stats, taken: BTreeMap::new(), cut: None, doubt: None }
     }
 
-    fn run(
+    fn run_search(
         &mut self,
         cx: &mut Ctx<'_>,
         config: &ExploreConfig,
@@ -233,7 +233,7 @@ impl ExploreSearch {
                 self.cut = self.cut.or(Some(StopReason::MaxDepth));
                 continue;
             }
-            if let ControlFlow::Break(reason) = self.expand(cx, node, config, is_wanted) {
+            if let ControlFlow::Break(reason) = self.expand_node(cx, node, config, is_wanted) {
                 return reason;
             }
             self.stats.terms = cx.pool.len() - n_terms;
@@ -245,7 +245,7 @@ impl ExploreSearch {
     }
 
     /// Tries every switch of `node`.
-    fn expand(
+    fn expand_node(
         &mut self,
         cx: &mut Ctx<'_>,
         node: ExploredId,
@@ -261,17 +261,17 @@ impl ExploreSearch {
             if let Some(halted) = cx.halt_reason() {
                 return ControlFlow::Break(StopReason::Halted(halted));
             }
-            let next = step(cx, &state, switch);
+            let next = take_switch(cx, &state, switch);
             if !matches!(next, SwitchStep::Refuted) && self.graph.nodes.len() >= config.limits.max_states {
                 return ControlFlow::Break(StopReason::MaxStates);
             }
             match next {
                 SwitchStep::Refuted => self.stats.refuted += 1,
                 SwitchStep::Taken(next) => {
-                    for next in split(cx, next) {
+                    for next in split_cases(cx, next) {
                         match next {
-                            StateCase::State(next) => self.reach(cx, node, switch, next),
-                            StateCase::Doubtful(next) => self.doubt(cx, node, switch, next),
+                            StateCase::State(next) => self.add_reached(cx, node, switch, next),
+                            StateCase::Doubtful(next) => self.add_doubtful(cx, node, switch, next),
                         }
                     }
                     if is_wanted(switch, true) {
@@ -281,7 +281,7 @@ impl ExploreSearch {
                 SwitchStep::Doubtful(next, why) => {
                     self.stats.doubtful += 1;
                     self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
-                    self.doubt(cx, node, switch, next);
+                    self.add_doubtful(cx, node, switch, next);
                     if is_wanted(switch, false) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
@@ -291,13 +291,13 @@ impl ExploreSearch {
         ControlFlow::Continue(())
     }
 
-    fn reach(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
+    fn add_reached(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         *self.taken.entry(switch).or_default() += 1;
         if self.taken.len() > self.stats.switches {
             self.stats.switches = self.taken.len();
             self.frontier.is_fruitful();
         }
-        match self.seen.visit(cx, next, self.graph.nodes.next_id()) {
+        match self.seen.find_or_record(cx, next, self.graph.nodes.next_id()) {
             RegionMatch::New(next) => self.push(cx, from, switch, next),
             RegionMatch::Equivalent(to) => {
                 self.stats.merged += 1;
@@ -311,8 +311,8 @@ impl ExploreSearch {
     }
 
     /// Adds a state that may not exist: an explored state may cover it, but it must not cover others.
-    fn doubt(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
-        match self.seen.covering(cx, &next) {
+    fn add_doubtful(&mut self, cx: &mut Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
+        match self.seen.find_covering(cx, &next) {
             Some(to) => {
                 self.stats.subsumed += 1;
                 self.graph.edges.push(ExploredEdge { from, switch, to });
@@ -324,7 +324,7 @@ impl ExploreSearch {
     fn push(&mut self, cx: &Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         self.stats.depth = self.stats.depth.max(next.depth);
         let too_large = next.store.terms().iter().any(|&term| cx.pool.is_too_heavy(term));
-        let node = self.graph.add(next, Some((from, switch)));
+        let node = self.graph.add_state(next, Some((from, switch)));
         self.stats.states += 1;
         if too_large {
             self.cut = Some(StopReason::TooLarge)

@@ -56,11 +56,11 @@ impl Frontier {
         match self.order {
             ExploreOrder::BreadthFirst => self.found.pop_front(),
             ExploreOrder::DepthFirst => self.found.pop_back(),
-            ExploreOrder::Restless { patience } => self.restless(patience),
+            ExploreOrder::Restless { patience } => self.next_restless(patience),
         }
     }
 
-    fn restless(&mut self, patience: usize) -> Option<ExploredId> {
+    fn next_restless(&mut self, patience: usize) -> Option<ExploredId> {
         self.since += 1;
         self.is_restless |= self.since > patience;
         let turn = if self.is_restless { self.since % 3 } else { 0 };

@@ -35,7 +35,7 @@ pub struct ExecGraph {
 
 impl ExecGraph {
     /// Adds a state and the edge that found it.
-    pub(crate) fn add(&mut self, state: SymState, from: Option<(ExploredId, SwitchId)>) -> ExploredId {
+    pub(crate) fn add_state(&mut self, state: SymState, from: Option<(ExploredId, SwitchId)>) -> ExploredId {
         let to = self.nodes.push(state);
         let edge = from.map(|(from, switch)| ExploredEdge { from, switch, to });
         self.edges.extend(edge);

@@ -16,12 +16,12 @@ use crate::cx::Ctx;
 /// instant within every stretch between them.
 ///
 /// Empty if it holds at no instant, or if the solver cannot decide.
-pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
-    let corners = corners(cx, delay, condition);
+pub fn sample_instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
+    let corners = change_instants(cx, delay, condition);
     let mut candidates = Vec::with_capacity(2 * corners.len());
     for (at, corner) in corners.iter().enumerate() {
         let inside = match corners.get(at + 1) {
-            Some(next) => middle(corner, next),
+            Some(next) => midpoint(corner, next),
             None => corner + &Rational::ONE,
         };
         candidates.extend([corner.clone(), inside]);
@@ -32,10 +32,10 @@ pub fn instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational
 
 /// Returns zero and the instants at which a comparison in `condition` changes, in order; comparisons that mention
 /// another unknown than `delay` are left out.
-pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
+pub fn change_instants(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational> {
     let mut corners = vec![Rational::ZERO];
     for atom in cx.pool.subterms(&[condition], |term| !cx.pool.is_ground(term)) {
-        corners.extend(corner(cx, delay, atom).filter(|at| !at.is_negative()));
+        corners.extend(change_instant(cx, delay, atom).filter(|at| !at.is_negative()));
     }
     corners.sort();
     corners.dedup();
@@ -43,13 +43,13 @@ pub fn corners(cx: &mut Ctx<'_>, delay: VarId, condition: Term) -> Vec<Rational>
 }
 
 /// Returns the mean of `a` and `b`.
-fn middle(a: &Rational, b: &Rational) -> Rational {
+fn midpoint(a: &Rational, b: &Rational) -> Rational {
     (a + b).div(&Rational::from(2))
 }
 
 /// Returns the instant at which the comparison `atom` changes; `None` unless it is linear in `delay` and mentions
 /// nothing else.
-fn corner(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
+fn change_instant(cx: &mut Ctx<'_>, delay: VarId, atom: Term) -> Option<Rational> {
     let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = *cx.pool.node(atom) else {
         return None;
     };

@@ -24,19 +24,19 @@ pub struct Leaves {
 
 impl Leaves {
     /// The leaves of `stored`, terms with the sorts of their variables.
-    pub fn of(pool: &mut TermPool, stored: impl IntoIterator<Item = (Term, Sort)>) -> Self {
+    pub fn new(pool: &mut TermPool, stored: impl IntoIterator<Item = (Term, Sort)>) -> Self {
         let mut leaves = Self::default();
         for (term, sort) in stored {
-            leaves.add(pool, term, sort);
+            leaves.add_term(pool, term, sort);
         }
         leaves
     }
 
-    fn add(&mut self, pool: &mut TermPool, term: Term, sort: Sort) {
-        match parts(pool, term, sort) {
+    fn add_term(&mut self, pool: &mut TermPool, term: Term, sort: Sort) {
+        match known_parts(pool, term, sort) {
             Some((form, inside)) => {
                 self.shape.push(form);
-                inside.into_iter().for_each(|(part, sort)| self.add(pool, part, sort));
+                inside.into_iter().for_each(|(part, sort)| self.add_term(pool, part, sort));
             }
             None => {
                 self.shape.push(0);
@@ -79,7 +79,7 @@ fn find_undecided_from(
     leaf: &mut usize,
 ) -> Option<Undecided> {
     for (term, sort) in stored {
-        let Some((_, inside)) = parts(pool, term, sort) else {
+        let Some((_, inside)) = known_parts(pool, term, sort) else {
             *leaf += 1;
             continue;
         };
@@ -122,7 +122,7 @@ fn in_row(
             }
             members.push((member, leaf));
         }
-        leaf += Leaves::of(pool, entry.iter().copied()).terms.len();
+        leaf += Leaves::new(pool, entry.iter().copied()).terms.len();
     }
     None
 }
@@ -135,7 +135,7 @@ pub fn apply_decision(
     truth: bool,
 ) -> Vec<Term> {
     let stored: Vec<(Term, Sort)> = stored.into_iter().collect();
-    let mut leaves = Leaves::of(pool, stored.iter().copied()).terms;
+    let mut leaves = Leaves::new(pool, stored.iter().copied()).terms;
     leaves[open.leaf] = pool.bool(truth == open.becomes);
     with_leaves(pool, stored, &mut leaves.into_iter())
 }
@@ -143,7 +143,7 @@ pub fn apply_decision(
 /// Returns `stored` with other leaves.
 ///
 /// # Panics
-/// If there are fewer leaves than [`Leaves::of`] found.
+/// If there are fewer leaves than [`Leaves::new`] found.
 pub fn with_leaves(
     pool: &mut TermPool,
     stored: impl IntoIterator<Item = (Term, Sort)>,
@@ -153,7 +153,7 @@ pub fn with_leaves(
 }
 
 fn with_leaf(pool: &mut TermPool, term: Term, sort: Sort, leaves: &mut impl Iterator<Item = Term>) -> Term {
-    let Some((_, inside)) = parts(pool, term, sort) else {
+    let Some((_, inside)) = known_parts(pool, term, sort) else {
         return leaves.next().expect("a leaf for every leaf");
     };
     let parts = with_leaves(pool, inside, leaves);
@@ -167,14 +167,14 @@ fn with_leaf(pool: &mut TermPool, term: Term, sort: Sort, leaves: &mut impl Iter
 
 /// Returns the parts of a value whose shape is known, with their sorts, and a number for its form (the number of parts,
 /// or the constructor); `None` for everything else.
-fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term, Sort)>)> {
+fn known_parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term, Sort)>)> {
     if !matches!(sort, Sort::Data(_) | Sort::Collection(_)) || !pool.has_shape(sort) {
         return None;
     }
     match (sort, pool.node(term).clone()) {
         (Sort::Collection(id), TermNode::Elements(_, parts)) => {
             let sorts = entry_sorts(pool, id);
-            Some((length(parts.len()), parts.iter().copied().zip(sorts.into_iter().cycle()).collect()))
+            Some((length_code(parts.len()), parts.iter().copied().zip(sorts.into_iter().cycle()).collect()))
         }
         (Sort::Collection(id), TermNode::Value(Value::Collection(value))) if value.len() <= MAX_ITEMS => {
             let sorts = entry_sorts(pool, id);
@@ -186,7 +186,7 @@ fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term,
                 }
                 terms.push(pool.value(part));
             }
-            Some((length(terms.len()), terms.into_iter().zip(sorts.into_iter().cycle()).collect()))
+            Some((length_code(terms.len()), terms.into_iter().zip(sorts.into_iter().cycle()).collect()))
         }
         (Sort::Data(data), TermNode::Construct(_, ctor, args)) => {
             let fields = &pool.data(data).ctors[ctor as usize].fields;
@@ -202,7 +202,7 @@ fn parts(pool: &mut TermPool, term: Term, sort: Sort) -> Option<(u32, Vec<(Term,
     }
 }
 
-fn length(n: usize) -> u32 {
+fn length_code(n: usize) -> u32 {
     u32::try_from(n).map_or(u32::MAX, |n| n.saturating_add(1))
 }
 

@@ -55,21 +55,21 @@ pub use crate::after::{
     AllowedLabel, Arrival, Belief, ConnectionWiring, Crossing, Forbidden, LostStates, MessageRoute, Monitor,
     SentId, SwitchBlock, SwitchRefusal, Tolerance, may_wait,
 };
-pub use crate::bounds::tightest;
+pub use crate::bounds::keep_tightest;
 pub use crate::cx::{Ctx, PoolSnapshot};
-pub use crate::explaining::explaining;
+pub use crate::explaining::explaining_switches;
 pub use crate::explore::{
     Exploration, ExploreConfig, ExploreLimits, ExploreOrder, ExploreStats, IgnoreDead, StopReason, explore,
     explore_until,
 };
 pub use crate::graph::{ExecGraph, ExploredEdge, ExploredId};
-pub use crate::instants::{corners, holds_at, instants};
+pub use crate::instants::{change_instants, holds_at, sample_instants};
 pub use crate::lint::{LintResult, lint};
 pub use crate::live::LiveVars;
-pub use crate::merge::{RegionRevisit, relevant};
-pub use crate::outputs::{SwitchOffer, offers, symbolic_offers};
-pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence};
+pub use crate::merge::{RegionRevisit, connected_facts};
+pub use crate::outputs::{SwitchOffer, list_offers, symbolic_offers};
+pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence_condition};
 pub use crate::relevance::relevant_switches;
-pub use crate::state::{PathCondition, Store, SymState, effect};
-pub use crate::step::{SwitchStep, along, step, successor};
+pub use crate::state::{PathCondition, Store, SymState, switch_effect};
+pub use crate::step::{SwitchStep, follow_switches, successor, take_switch};
 pub use crate::symmetry::Symmetry;

@@ -46,16 +46,16 @@ pub fn lint(
     if let IgnoreDead::Except(kept) = &mut config.ignore_dead {
         kept.extend(goal::goal_variables(cx));
     }
-    config.symmetry = Symmetry::of(cx.pool, cx.sts, &goal::terms(cx));
+    config.symmetry = Symmetry::find(cx.pool, cx.sts, &goal::goal_terms(cx));
     let exploration = explore(cx, &config, watch);
     let (open, doubt) = (exploration.stats.doubtful, exploration.doubt.clone());
     let mut findings = Findings { list: Vec::new(), open, doubt, halted: None };
     reach::unsatisfiable_guards(cx, &mut findings);
-    reach::unreachable(cx, &exploration, &config.symmetry, &mut findings);
-    tau::loops(cx, &exploration, &mut findings);
-    overlap::overlaps(cx, &exploration, &mut findings);
-    divide::ranges(cx, &exploration, &mut findings);
-    divide::divisors(cx, &exploration, &mut findings);
+    reach::report_unreachable(cx, &exploration, &config.symmetry, &mut findings);
+    tau::report_loops(cx, &exploration, &mut findings);
+    overlap::report_overlaps(cx, &exploration, &mut findings);
+    divide::report_range_blocks(cx, &exploration, &mut findings);
+    divide::report_divisors(cx, &exploration, &mut findings);
     goal::report_goals(cx, &exploration, &mut findings);
     findings.list.sort_by_key(|finding| (finding.span, finding.code));
     let halted = findings.halted.or_else(|| cx.halt_reason());

@@ -45,8 +45,8 @@ pub struct PartPlaces(Vec<Option<usize>>);
 impl LiveVars {
     /// Computes the least fixed point over the switches of `sts`; the variables `always` are live everywhere.
     #[must_use]
-    pub fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
-        let parts = LiveParts::of(pool, sts, always);
+    pub fn compute(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Self {
+        let parts = LiveParts::compute(pool, sts, always);
         let mut live = IndexVec::from_elem(FxHashSet::default(), sts.locations.len());
         let mut into: IndexVec<LocId, Vec<&Switch>> = IndexVec::from_elem(Vec::new(), sts.locations.len());
         let mut open: Vec<(LocId, VarId)> =
@@ -71,7 +71,7 @@ impl LiveVars {
 
     /// Returns the result in which every variable is live everywhere.
     #[must_use]
-    pub fn all(sts: &Sts) -> Self {
+    pub fn all_live(sts: &Sts) -> Self {
         let vars: FxHashSet<VarId> = sts.stored_vars().collect();
         Self { live: IndexVec::from_elem(vars, sts.locations.len()), parts: None }
     }
@@ -84,14 +84,14 @@ impl LiveVars {
 
     /// Returns the locations of the parts in `state`; empty unless the system is made of parts.
     #[must_use]
-    pub fn places(&self, cx: &Ctx<'_>, state: &SymState) -> PartPlaces {
+    pub fn part_places(&self, cx: &Ctx<'_>, state: &SymState) -> PartPlaces {
         let Some(parts) = &self.parts else { return PartPlaces(Vec::new()) };
         let mut places = vec![None; parts.controls.len()];
         for (var, term) in state.store.iter(cx.sts) {
             if let Some(&part) = parts.owner.get(&var)
                 && parts.controls[part] == Some(var)
             {
-                places[part] = cx.pool.as_value(term).and_then(place);
+                places[part] = cx.pool.as_value(term).and_then(location_index);
             }
         }
         for (at, control) in parts.controls.iter().enumerate() {
@@ -119,7 +119,7 @@ impl LiveVars {
 }
 
 impl LiveParts {
-    fn of(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Option<Self> {
+    fn compute(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Option<Self> {
         let composition = sts.composition.as_ref()?;
         let vars = |(at, part): (usize, &ioxide_model::compose::PartSystem)| {
             part.vars.iter().map(move |&var| (var, at)).collect::<Vec<_>>()
@@ -135,13 +135,13 @@ impl LiveParts {
             always: always.to_vec(),
         };
         let moves: Vec<PartMoves> =
-            sts.switches.iter().map(|switch| found.moves(pool, sts, switch)).collect();
-        while moves.iter().fold(false, |changed, moved| found.spread(moved) | changed) {}
+            sts.switches.iter().map(|switch| found.part_moves(pool, sts, switch)).collect();
+        while moves.iter().fold(false, |changed, moved| found.add_needed(moved) | changed) {}
         Some(found)
     }
 
     /// Returns the source and target of every part that takes `switch`, and the variables it reads.
-    fn moves(&self, pool: &TermPool, sts: &Sts, switch: &Switch) -> PartMoves {
+    fn part_moves(&self, pool: &TermPool, sts: &Sts, switch: &Switch) -> PartMoves {
         let mut ends: Vec<Option<(usize, usize)>> =
             self.controls.iter().map(|control| control.is_none().then_some((0, 0))).collect();
         for fact in pool.conjuncts(switch.guard) {
@@ -152,7 +152,8 @@ impl LiveParts {
         for &(var, term) in &switch.update {
             if let Some(&part) = self.owner.get(&var)
                 && self.controls[part] == Some(var)
-                && let (Some(ends), Some(to)) = (&mut ends[part], pool.as_value(term).and_then(place))
+                && let (Some(ends), Some(to)) =
+                    (&mut ends[part], pool.as_value(term).and_then(location_index))
             {
                 ends.1 = to;
             }
@@ -172,13 +173,13 @@ impl LiveParts {
         [(a, b), (b, a)].into_iter().find_map(|(var, value)| {
             let TermNode::Var(var) = *pool.node(var) else { return None };
             let part = *self.owner.get(&var)?;
-            let at = pool.as_value(value).and_then(place)?;
+            let at = pool.as_value(value).and_then(location_index)?;
             (self.controls[part] == Some(var)).then_some((part, at))
         })
     }
 
     /// Adds the variables that must be known before a step; returns whether any was new.
-    fn spread(&mut self, moved: &PartMoves) -> bool {
+    fn add_needed(&mut self, moved: &PartMoves) -> bool {
         let mut needed = moved.guard.clone();
         for (part, ends) in moved.ends.iter().enumerate() {
             let Some((_, to)) = *ends else { continue };
@@ -218,7 +219,7 @@ struct PartMoves {
 }
 
 /// Returns the position of the location that a value of a control variable stands for.
-fn place(value: &Value) -> Option<usize> {
+fn location_index(value: &Value) -> Option<usize> {
     match value {
         Value::Data(value) => usize::try_from(value.ctor).ok(),
         _ => None,

@@ -82,27 +82,27 @@ impl SeenRegions {
     }
 
     /// Looks for an explored state that covers `state`; records `state` as `node` if there is none.
-    pub fn visit(&mut self, cx: &mut Ctx<'_>, state: SymState, node: ExploredId) -> RegionMatch {
+    pub fn find_or_record(&mut self, cx: &mut Ctx<'_>, state: SymState, node: ExploredId) -> RegionMatch {
         if self.revisit == RegionRevisit::Explore {
             return RegionMatch::New(state);
         }
-        let own = self.region(cx, &state);
+        let own = self.region_of(cx, &state);
         let region = self.canonical_region(cx, &state, &own);
         if let Some(known) = self.find_match(cx, &region) {
             return known;
         }
-        let summary = self.summary(cx, state, &own);
+        let summary = self.summarise(cx, state, &own);
         self.by_region.insert(region.clone(), node);
         self.by_loc.entry(region.loc).or_default().push((region, node));
         RegionMatch::New(summary)
     }
 
     /// Returns the explored state that covers `state`. `state` itself may not exist and so is not recorded.
-    pub fn covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<ExploredId> {
+    pub fn find_covering(&self, cx: &mut Ctx<'_>, state: &SymState) -> Option<ExploredId> {
         if self.revisit == RegionRevisit::Explore {
             return None;
         }
-        let own = self.region(cx, state);
+        let own = self.region_of(cx, state);
         let region = self.canonical_region(cx, state, &own);
         match self.find_match(cx, &region)? {
             RegionMatch::Equivalent(node) | RegionMatch::Subsumed(node) => Some(node),
@@ -115,7 +115,7 @@ impl SeenRegions {
             return Some(RegionMatch::Equivalent(known));
         }
         let subsumes = self.revisit == RegionRevisit::MergeSubsumed;
-        subsumes.then(|| self.subsuming(cx, region)).flatten().map(RegionMatch::Subsumed)
+        subsumes.then(|| self.find_subsuming(cx, region)).flatten().map(RegionMatch::Subsumed)
     }
 
     /// The region of `state` with interchangeable parts in one order.
@@ -123,17 +123,17 @@ impl SeenRegions {
         if self.symmetry.is_empty() {
             return own.clone();
         }
-        let canonical = self.symmetry.canonical(cx, state);
-        if canonical == *state { own.clone() } else { self.region(cx, &canonical) }
+        let canonical = self.symmetry.canonical_state(cx, state);
+        if canonical == *state { own.clone() } else { self.region_of(cx, &canonical) }
     }
 
     /// Returns the state that stands for `region` with as few facts as possible, which keeps later questions small
     /// however long the path is; dead variables get plain values.
-    fn summary(&self, cx: &mut Ctx<'_>, state: SymState, region: &StateRegion) -> SymState {
+    fn summarise(&self, cx: &mut Ctx<'_>, state: SymState, region: &StateRegion) -> SymState {
         if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
             return state;
         }
-        let places = self.live.places(cx, &state);
+        let places = self.live.part_places(cx, &state);
         let mut names = Substitution::new();
         let mut terms = Vec::with_capacity(state.store.terms().len());
         let mut regional = region.terms.iter();
@@ -145,7 +145,7 @@ impl SeenRegions {
                 continue;
             }
             let sort = cx.pool.var_info(var).sort;
-            let n = Leaves::of(cx.pool, [(stored, sort)]).terms.len();
+            let n = Leaves::new(cx.pool, [(stored, sort)]).terms.len();
             let mut leaves = Vec::with_capacity(n);
             for &term in regional.by_ref().take(n) {
                 let TermNode::Var(position) = *cx.pool.node(term) else {
@@ -167,30 +167,30 @@ impl SeenRegions {
         }
         let facts: Vec<Term> = region.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
         let facts = cx.pool.and(facts);
-        SymState { store: Store::new(terms), path: PathCondition::default().with(cx, facts), ..state }
+        SymState { store: Store::new(terms), path: PathCondition::default().with_fact(cx, facts), ..state }
     }
 
     /// The most recent explored region that stands for all of `region`.
-    fn subsuming(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<ExploredId> {
+    fn find_subsuming(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<ExploredId> {
         let candidates = self.by_loc.get(&region.loc)?;
         let plausible = candidates.iter().rev().filter(|(other, _)| may_include(cx, other, region));
         let few: Vec<&(StateRegion, ExploredId)> = plausible.take(MAX_CANDIDATES).collect();
-        few.into_iter().find(|(other, _)| includes(cx, other, region)).map(|(_, node)| *node)
+        few.into_iter().find(|(other, _)| is_included(cx, other, region)).map(|(_, node)| *node)
     }
 
     /// Returns the region of `state`: the concrete states it stands for, by their live variables.
-    fn region(&self, cx: &mut Ctx<'_>, state: &SymState) -> StateRegion {
-        let places = self.live.places(cx, state);
+    fn region_of(&self, cx: &mut Ctx<'_>, state: &SymState) -> StateRegion {
+        let places = self.live.part_places(cx, state);
         let is_live = |(var, _): &(VarId, Term)| self.live.is_live_in(&places, state.loc, *var);
         let live: Vec<(VarId, Term)> = state.store.iter(cx.sts).filter(is_live).collect();
         let stored: Vec<Term> = live.iter().map(|(_, term)| *term).collect();
-        let mut facts = relevant(cx, &stored, state.path.facts());
+        let mut facts = connected_facts(cx, &stored, state.path.facts());
         let mut hidden = stored.clone();
         hidden.extend(&facts);
         let hidden = cx.pool.free_vars_of(&hidden);
         let sorted: Vec<(Term, Sort)> =
             live.iter().map(|(var, term)| (*term, cx.pool.var_info(*var).sort)).collect();
-        let leaves = Leaves::of(cx.pool, sorted);
+        let leaves = Leaves::new(cx.pool, sorted);
         let mut terms = Vec::with_capacity(leaves.terms.len());
         for (position, (term, sort)) in (0..).zip(leaves.terms.into_iter().zip(leaves.sorts)) {
             if cx.pool.is_ground(term) {
@@ -211,7 +211,7 @@ impl SeenRegions {
 /// Returns the facts connected to `terms` through shared variables; if all facts together are satisfiable, the others
 /// do not constrain `terms`.
 #[must_use]
-pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
+pub fn connected_facts(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
     let mut reached: FxHashSet<VarId> = cx.pool.free_vars_of(terms).into_iter().collect();
     let mut rest: Vec<(Term, Vec<VarId>)> =
         facts.iter().map(|&fact| (fact, cx.pool.free_vars(fact))).collect();
@@ -230,7 +230,7 @@ pub fn relevant(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term> {
     }
 }
 
-/// A cheap necessary condition for [`includes`]: a constant covers only itself.
+/// A cheap necessary condition for [`is_included`]: a constant covers only itself.
 fn may_include(cx: &Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
     big.shape == small.shape
         && big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
@@ -238,7 +238,7 @@ fn may_include(cx: &Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
 
 /// Returns whether every concrete state of `small` is one of `big`: no values satisfy the condition of `small` and not
 /// that of `big`. False, without a question, if a quantifier is left.
-fn includes(cx: &mut Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
+fn is_included(cx: &mut Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
     let names = big.terms.iter().zip(&small.terms).filter_map(|(&name, &value)| match cx.pool.node(name) {
         TermNode::Var(name) => Some((*name, value)),
         _ => None,

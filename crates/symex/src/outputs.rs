@@ -25,8 +25,12 @@ pub struct SwitchOffer {
 }
 
 /// Returns the offers of `state` at gates of a kind that `want` accepts.
-pub fn offers(cx: &mut Ctx<'_>, state: &ConcreteState, want: impl Fn(GateKind) -> bool) -> Vec<SwitchOffer> {
-    let known = constants(cx, state);
+pub fn list_offers(
+    cx: &mut Ctx<'_>,
+    state: &ConcreteState,
+    want: impl Fn(GateKind) -> bool,
+) -> Vec<SwitchOffer> {
+    let known = constant_substitution(cx, state);
     offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::Now)
 }
 
@@ -47,7 +51,7 @@ pub(crate) fn offers_in_time(
     state: &ConcreteState,
     want: impl Fn(GateKind) -> bool,
 ) -> Vec<SwitchOffer> {
-    let known = constants(cx, state);
+    let known = constant_substitution(cx, state);
     offers_at(cx, state.loc, (&known, &[]), want, WantedInstants::NowOrLater)
 }
 
@@ -124,6 +128,6 @@ impl SwitchOffer {
 }
 
 /// The values of `state` as constant terms.
-pub(crate) fn constants(cx: &mut Ctx<'_>, state: &ConcreteState) -> Substitution {
+pub(crate) fn constant_substitution(cx: &mut Ctx<'_>, state: &ConcreteState) -> Substitution {
     state.values.iter().map(|(var, value)| (var, cx.pool.value(value.clone()))).collect()
 }

@@ -13,8 +13,8 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
-use crate::outputs::constants;
-use crate::state::advance;
+use crate::outputs::constant_substitution;
+use crate::state::advance_substitution;
 
 /// The answer to the question whether a state is quiescent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Quiescence {
 }
 
 /// Returns the formula over variables and clocks that a state at `loc` is quiescent.
-pub fn quiescence(cx: &mut Ctx<'_>, loc: LocId) -> Term {
+pub fn quiescence_condition(cx: &mut Ctx<'_>, loc: LocId) -> Term {
     let sts = cx.sts;
     let mut active = Vec::new();
     for (_, switch) in sts.switches_from(loc) {
@@ -55,7 +55,7 @@ pub fn after_waiting(cx: &mut Ctx<'_>, guard: Term) -> Term {
     }
     let delay = cx.pool.var(cx.delay);
     let mut later = Substitution::new();
-    advance(cx.pool, cx.sts, &mut later, delay);
+    advance_substitution(cx.pool, cx.sts, &mut later, delay);
     let guard = cx.pool.substitute(guard, &later);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
     let forward = cx.pool.le(zero, delay);
@@ -85,7 +85,7 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteSt
         return SolverDecision::Unsat;
     }
     let possible = can_react(cx, switch);
-    let values = constants(cx, state);
+    let values = constant_substitution(cx, state);
     let possible = cx.pool.substitute(possible, &values);
     match cx.pool.holds(possible, &Valuation::new()) {
         Ok(true) => SolverDecision::Sat,

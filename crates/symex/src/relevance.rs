@@ -19,7 +19,7 @@ pub fn relevant_switches(pool: &TermPool, sts: &Sts, wanted: SwitchId) -> BTreeS
     loop {
         let before = (slice.kept.len(), slice.read.len());
         for (id, switch) in sts.switches.iter_enumerated() {
-            slice.consider(id, switch);
+            slice.consider_switch(id, switch);
         }
         if (slice.kept.len(), slice.read.len()) == before {
             return slice.kept;
@@ -39,7 +39,7 @@ impl RelevantSlice<'_> {
     }
 
     /// Keeps a switch that changes the location or writes a variable that is read, and adds the variables it reads.
-    fn consider(&mut self, id: SwitchId, switch: &Switch) {
+    fn consider_switch(&mut self, id: SwitchId, switch: &Switch) {
         let writes = switch.update.iter().any(|(var, _)| self.read.contains(var))
             || switch.resets.iter().any(|clock| self.read.contains(clock));
         if switch.source == switch.target && !writes {

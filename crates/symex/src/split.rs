@@ -23,7 +23,7 @@ pub(crate) enum StateCase {
 }
 
 /// Returns the cases of `state`, which must exist.
-pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
+pub(crate) fn split_cases(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
     let mut done = Vec::new();
     let mut open = vec![StateCase::State(state)];
     while let Some(case) = open.pop() {
@@ -38,7 +38,7 @@ pub(crate) fn split(cx: &mut Ctx<'_>, state: SymState) -> Vec<StateCase> {
         let doubt = matches!(case, StateCase::Doubtful(_));
         for truth in [false, true] {
             let fact = if truth { question.condition } else { cx.pool.not(question.condition) };
-            let path = state.path.with(cx, fact);
+            let path = state.path.with_fact(cx, fact);
             let decision = cx.decide(path.facts());
             if decision == SolverDecision::Unsat {
                 continue;

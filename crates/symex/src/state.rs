@@ -50,7 +50,7 @@ impl SymState {
 
     /// Returns the location, or the locations of the parts of a composed system, as text.
     #[must_use]
-    pub fn place(&self, cx: &Ctx<'_>) -> String {
+    pub fn location_text(&self, cx: &Ctx<'_>) -> String {
         let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();
         cx.sts.place(self.loc, value)
     }
@@ -58,7 +58,7 @@ impl SymState {
     /// Returns the symbolic state that stands for `state` alone, with an empty path.
     ///
     /// `None` if `state` lacks the value of a variable or clock.
-    pub fn at(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
+    pub fn from_concrete(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Self> {
         let vars = cx.sts.stored_vars();
         let value = |var| state.values.get(var).map(|value| cx.pool.value(value.clone()));
         let terms = vars.map(value).collect::<Option<Vec<_>>>()?;
@@ -93,8 +93,14 @@ impl Store {
     /// Returns the store after `switch`. `names` gives the terms for the right-hand sides: the values before the
     /// switch, of the clocks too, and the fields of the message.
     #[must_use]
-    pub fn after(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch, names: &Substitution) -> Self {
-        let effect = effect(pool, switch);
+    pub fn after_switch(
+        &self,
+        pool: &mut TermPool,
+        sts: &Sts,
+        switch: &Switch,
+        names: &Substitution,
+    ) -> Self {
+        let effect = switch_effect(pool, switch);
         let value = |(var, old): (VarId, Term)| match effect.get(var) {
             Some(term) => pool.substitute(term, names),
             None => names.get(var).unwrap_or(old),
@@ -141,14 +147,14 @@ impl Store {
 }
 
 /// Returns the assignments of `switch`: the terms of its update, and 0 for the clocks it resets.
-pub fn effect(pool: &mut TermPool, switch: &Switch) -> Substitution {
+pub fn switch_effect(pool: &mut TermPool, switch: &Switch) -> Substitution {
     let zero = pool.value(Value::Real(Rational::ZERO));
     let resets = switch.resets.iter().map(|&clock| (clock, zero));
     switch.update.iter().copied().chain(resets).collect()
 }
 
 /// Advances every clock in `names` by `time`; a clock without a term in `names` starts from its own variable.
-pub fn advance(pool: &mut TermPool, sts: &Sts, names: &mut Substitution, time: Term) {
+pub fn advance_substitution(pool: &mut TermPool, sts: &Sts, names: &mut Substitution, time: Term) {
     for clock in &sts.clocks {
         let now = names.get(clock.var).unwrap_or_else(|| pool.var(clock.var));
         names.set(clock.var, pool.add([now, time]));
@@ -164,7 +170,7 @@ impl PathCondition {
 
     /// The path with the conjuncts of `fact` added, those it has already left out.
     #[must_use]
-    pub fn with(&self, cx: &Ctx<'_>, fact: Term) -> Self {
+    pub fn with_fact(&self, cx: &Ctx<'_>, fact: Term) -> Self {
         let mut facts = self.facts.clone();
         for conjunct in cx.pool.conjuncts(fact) {
             if !facts.contains(&conjunct) {

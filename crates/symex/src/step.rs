@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 
 use crate::cx::Ctx;
-use crate::state::{SymState, advance};
+use crate::state::{SymState, advance_substitution};
 
 /// The result of an attempt to take a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum SwitchStep {
 impl SwitchStep {
     /// Returns the state reached, in doubt or not; `None` if the switch is refuted.
     #[must_use]
-    pub fn state(self) -> Option<SymState> {
+    pub fn into_state(self) -> Option<SymState> {
         match self {
             Self::Taken(state) | Self::Doubtful(state, _) => Some(state),
             Self::Refuted => None,
@@ -36,7 +36,7 @@ impl SwitchStep {
 }
 
 /// Takes `id` from `state`.
-pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchStep {
+pub fn take_switch(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchStep {
     let switch = &cx.sts.switches[id];
     if switch.source != state.loc {
         return SwitchStep::Refuted;
@@ -58,10 +58,10 @@ pub fn step(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchStep {
 ///
 /// # Errors
 /// If a switch cannot be taken: its position in `switches`.
-pub fn along(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize> {
+pub fn follow_switches(cx: &mut Ctx<'_>, switches: &[SwitchId]) -> Result<SymState, usize> {
     let mut state = SymState::initial(cx);
     for (position, &switch) in switches.iter().enumerate() {
-        state = step(cx, &state, switch).state().ok_or(position)?;
+        state = take_switch(cx, &state, switch).into_state().ok_or(position)?;
     }
     Ok(state)
 }
@@ -72,24 +72,24 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
     let mut path = state.path.clone();
     let mut names = state.store.substitution(cx.sts);
     if cx.sts.is_timed() {
-        let waited = wait(cx, depth, &mut names);
-        path = path.with(cx, waited);
+        let waited = add_delay(cx, depth, &mut names);
+        path = path.with_fact(cx, waited);
     }
     for &field in &cx.sts.gates[switch.gate].fields {
         let value = cx.pool.indexed_var(field, depth);
         names.set(field, cx.pool.var(value));
     }
     let guard = cx.pool.substitute(switch.guard, &names);
-    let path = path.with(cx, guard);
-    let store = state.store.after(cx.pool, cx.sts, switch, &names);
+    let path = path.with_fact(cx, guard);
+    let store = state.store.after_switch(cx.pool, cx.sts, switch, &names);
     SymState { loc: switch.target, store, path, depth }
 }
 
 /// Lets a fresh delay pass, by which every clock advances. Returns the fact that the delay is not negative.
-fn wait(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
+fn add_delay(cx: &mut Ctx<'_>, depth: u32, names: &mut Substitution) -> Term {
     let delay = cx.pool.indexed_var(cx.delay, depth);
     let delay = cx.pool.var(delay);
-    advance(cx.pool, cx.sts, names, delay);
+    advance_substitution(cx.pool, cx.sts, names, delay);
     let zero = cx.pool.value(Value::Real(Rational::ZERO));
     cx.pool.le(zero, delay)
 }

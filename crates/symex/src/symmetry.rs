@@ -6,7 +6,7 @@
 //! to be said about them. States that differ by a permutation of interchangeable instances then allow the same
 //! behaviour up to that permutation, and a search may keep one of them.
 //!
-//! *Promises.* [`Symmetry::canonical`] gives a permutation of the state it is given. Unknown values do not decide the
+//! *Promises.* [`Symmetry::canonical_state`] gives a permutation of the state it is given. Unknown values do not decide the
 //! order of instances: that merges less, never more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ struct SwitchShape {
 
 impl Symmetry {
     /// Finds the parts of `sts` that can be swapped and leave `terms` as they are.
-    pub fn of(pool: &mut TermPool, sts: &Sts, terms: &[Term]) -> Self {
+    pub fn find(pool: &mut TermPool, sts: &Sts, terms: &[Term]) -> Self {
         let mut found = Self::default();
         let Some(composition) = &sts.composition else { return found };
         let mut families: BTreeMap<&str, Vec<PartId>> = BTreeMap::new();
@@ -58,19 +58,19 @@ impl Symmetry {
                 instances.retain(|&other| {
                     let pair = (&composition.parts[first], &composition.parts[other]);
                     let swap = InstanceSwap::new(pool, sts, composition, pair);
-                    let images = swap.and_then(|swap| swap.images(pool, sts, shapes, terms));
+                    let images = swap.and_then(|swap| swap.switch_images(pool, sts, shapes, terms));
                     let is_alike = images.is_some();
                     found.swaps.extend(images);
                     group.extend(is_alike.then_some(other));
                     !is_alike
                 });
-                found.add(sts, composition, &group);
+                found.add_group(sts, composition, &group);
             }
         }
         found
     }
 
-    fn add(&mut self, sts: &Sts, composition: &Composition, group: &[PartId]) {
+    fn add_group(&mut self, sts: &Sts, composition: &Composition, group: &[PartId]) {
         let places: BTreeMap<VarId, usize> = sts.stored_vars().zip(0..).collect();
         let block = |&part: &PartId| composition.parts[part].vars.iter().map(|var| places[var]).collect();
         if group.len() > 1 {
@@ -86,13 +86,13 @@ impl Symmetry {
 
     /// Returns the number of instances that can be swapped with another one.
     #[must_use]
-    pub fn interchangeable(&self) -> usize {
+    pub fn count_interchangeable(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()
     }
 
     /// Returns `switches` and all their images under swaps of instances.
     #[must_use]
-    pub fn images(&self, switches: &BTreeSet<SwitchId>) -> BTreeSet<SwitchId> {
+    pub fn close_under_swaps(&self, switches: &BTreeSet<SwitchId>) -> BTreeSet<SwitchId> {
         let mut all = switches.clone();
         let mut todo: Vec<SwitchId> = all.iter().copied().collect();
         while let Some(switch) = todo.pop() {
@@ -103,7 +103,7 @@ impl Symmetry {
     }
 
     /// Returns `state` with interchangeable instances sorted by their known values.
-    pub(crate) fn canonical(&self, cx: &Ctx<'_>, state: &SymState) -> SymState {
+    pub(crate) fn canonical_state(&self, cx: &Ctx<'_>, state: &SymState) -> SymState {
         let mut terms = state.store.terms().to_vec();
         for group in &self.groups {
             let mut blocks: Vec<Vec<Term>> =
@@ -171,14 +171,14 @@ impl<'a> InstanceSwap<'a> {
     }
 
     /// Returns the image of every switch; `None` if one is no switch of the system, or one of `terms` changes.
-    fn images(
+    fn switch_images(
         &self,
         pool: &mut TermPool,
         sts: &Sts,
         shapes: &FxHashMap<SwitchShape, SwitchId>,
         terms: &[Term],
     ) -> Option<BTreeMap<SwitchId, SwitchId>> {
-        let names = self.names(pool, &[]);
+        let names = self.swap_substitution(pool, &[]);
         let stays = |pool: &mut TermPool, term: Term| {
             let mut image = pool.conjuncts(term);
             image.iter_mut().for_each(|part| *part = pool.substitute(*part, &names));
@@ -192,25 +192,25 @@ impl<'a> InstanceSwap<'a> {
         }
         let mut images = BTreeMap::new();
         for (id, switch) in sts.switches.iter_enumerated() {
-            let shape = self.image(pool, sts, switch)?;
+            let shape = self.switch_image(pool, sts, switch)?;
             images.insert(id, *shapes.get(&shape)?);
         }
         Some(images)
     }
 
-    fn names(&self, pool: &mut TermPool, fields: &[(VarId, VarId)]) -> Substitution {
+    fn swap_substitution(&self, pool: &mut TermPool, fields: &[(VarId, VarId)]) -> Substitution {
         let vars = self.vars.iter().map(|(&from, &to)| (from, to));
         vars.chain(fields.iter().copied()).map(|(from, to)| (from, pool.var(to))).collect()
     }
 
-    fn image(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch) -> Option<SwitchShape> {
-        let (gate, index) = self.gate(switch.gate)?;
+    fn switch_image(&self, pool: &mut TermPool, sts: &Sts, switch: &Switch) -> Option<SwitchShape> {
+        let (gate, index) = self.gate_image(switch.gate)?;
         let (from, to) = (&sts.gates[switch.gate].fields, &sts.gates[gate].fields);
         if from.len() != to.len() || sts.gates[gate].kind != sts.gates[switch.gate].kind {
             return None;
         }
         let fields: Vec<(VarId, VarId)> = from.iter().copied().zip(to.iter().copied()).collect();
-        let names = self.names(pool, &fields);
+        let names = self.swap_substitution(pool, &fields);
         let index = from.first().copied().filter(|_| index);
         let mut guard = Vec::new();
         for fact in pool.conjuncts(switch.guard) {
@@ -227,7 +227,7 @@ impl<'a> InstanceSwap<'a> {
     }
 
     /// Returns the image of a message, and true if its first field is the index of the instance.
-    fn gate(&self, gate: GateId) -> Option<(GateId, bool)> {
+    fn gate_image(&self, gate: GateId) -> Option<(GateId, bool)> {
         let own = self.composition.messages.get(&gate).filter(|of| *of.family == *self.family);
         let Some(of) = own else { return Some((gate, false)) };
         match of.owner {
@@ -278,7 +278,7 @@ mod tests {
         let file = sources.add("s.iox", text);
         let mut model =
             ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default()).model.expect("loads");
-        Symmetry::of(&mut model.pool, &model.sts, &[])
+        Symmetry::find(&mut model.pool, &model.sts, &[])
     }
 
     const CLIENT: &str = "model Client { const ID = 0
@@ -290,11 +290,11 @@ mod tests {
     #[test]
     fn instances_that_nothing_tells_apart_are_found() {
         let alike = symmetry(&format!("{CLIENT}\nsystem S {{ c[i in 1..3]: Client }}"));
-        assert_eq!((alike.interchangeable(), alike.groups.len()), (3, 1));
+        assert_eq!((alike.count_interchangeable(), alike.groups.len()), (3, 1));
         let wired = format!(
             "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[i].say -> s.post(from: 7)\n hide c.say }}"
         );
-        assert_eq!(symmetry(&wired).interchangeable(), 3);
+        assert_eq!(symmetry(&wired).count_interchangeable(), 3);
     }
 
     #[test]
@@ -310,6 +310,6 @@ mod tests {
         let one = format!(
             "{CLIENT}\nsystem S {{ c[i in 1..3]: Client\n s: Server\n c[1].say -> s.post(from: 7) }}"
         );
-        assert!(symmetry(&one).interchangeable() <= 2);
+        assert!(symmetry(&one).count_interchangeable() <= 2);
     }
 }

@@ -19,7 +19,7 @@ use ioxide_smt::solver::SolverDecision;
 
 use crate::explore::{ExploreConfig, ExploreLimits, ExploreOrder, IgnoreDead, StopReason, explore};
 use crate::merge::RegionRevisit;
-use crate::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, SymState, is_quiescent, offers};
+use crate::{AllowedLabel, Belief, Ctx, Monitor, Quiescence, SymState, is_quiescent, list_offers};
 
 use self::explicit::Explicit;
 use self::queues::Queues;
@@ -114,7 +114,7 @@ proptest! {
             let quiet = explicit.is_quiescent(state);
             let expected = if quiet { Quiescence::Quiet } else { Quiescence::Active };
             prop_assert_eq!(is_quiescent(&mut cx, state), expected);
-            let condition = crate::quiescence(&mut cx, state.loc);
+            let condition = crate::quiescence_condition(&mut cx, state.loc);
             let known = state.values.iter().map(|(var, value)| (var, value.clone())).collect::<Vec<_>>();
             let known = known.into_iter().map(|(var, value)| (var, cx.pool.value(value))).collect();
             let condition = cx.pool.substitute(condition, &known);
@@ -205,10 +205,10 @@ proptest! {
             if let Label::Input(..) = label {
                 // On one of two lanes, or confirmed at once.
                 let lane = how % 2;
-                let id = monitor.send(&mut cx, label, lane);
+                let id = monitor.record_sent(&mut cx, label, lane);
                 queues.send(lane, label);
                 if how == 2 {
-                    monitor.confirm(id);
+                    monitor.confirm_taken(id);
                     queues.confirm_last();
                 }
             } else {
@@ -233,7 +233,7 @@ proptest! {
         let mut solver = BruteSolver::new();
         let mut cx = Ctx::new(&mut model, &mut solver);
         for state in &explicit.states {
-            let offered: BTreeSet<SwitchId> = offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
+            let offered: BTreeSet<SwitchId> = list_offers(&mut cx, state, |_| true).iter().map(|offer| offer.switch).collect();
             prop_assert_eq!(offered, explicit.enabled_switches(state));
         }
     }

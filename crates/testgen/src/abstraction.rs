@@ -24,7 +24,7 @@ use ioxide_model::concrete::{self, ConcreteState, initial_state};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::term::TermPool;
-use ioxide_symex::{Ctx, offers};
+use ioxide_symex::{Ctx, list_offers};
 
 pub use self::error::NotFinite;
 use self::reactions::{QuiescentReply, StateReplies};
@@ -100,7 +100,7 @@ pub fn flatten(cx: &mut Ctx<'_>, limits: &FlattenLimits) -> Result<FlatModel, No
             preamble: Vec::new(),
         },
     };
-    search.begin(cx, &start)?;
+    search.add_initial_state(cx, &start)?;
     while let Some(state) = search.todo.pop_front() {
         let from = search.names[&state].clone();
         search.leave(cx, &from, &state)?;
@@ -136,15 +136,15 @@ impl FlattenSearch<'_> {
     /// preamble.
     ///
     /// Several such states after the same outputs become one additional state, `start`, with the transitions of all.
-    fn begin(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<(), NotFinite> {
-        let first = self.answers.of(cx, start)?;
+    fn add_initial_state(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<(), NotFinite> {
+        let first = self.answers.replies_in(cx, start)?;
         let mut said = first.iter().map(|answer| answer.said.clone());
         self.flat.preamble = said.next().unwrap_or_default();
         if said.any(|said| said != self.flat.preamble) {
             return Err(NotFinite::SeveralStarts);
         }
         if let [only] = &first[..] {
-            self.flat.listing.initial = self.state(cx, &only.state)?;
+            self.flat.listing.initial = self.name_state(cx, &only.state)?;
             return Ok(());
         }
         let union = "start".to_owned();
@@ -165,7 +165,7 @@ impl FlattenSearch<'_> {
             let successors = concrete::successors(cx.pool, cx.sts, state, &label)
                 .map_err(|_| NotFinite::NoValue { what: label.show(cx.pool, cx.sts) })?;
             for successor in successors {
-                for answer in self.answers.of(cx, &successor.state)?.iter() {
+                for answer in self.answers.replies_in(cx, &successor.state)?.iter() {
                     self.transition(cx, from, &label, answer)?;
                 }
             }
@@ -176,7 +176,7 @@ impl FlattenSearch<'_> {
     /// The inputs that the model mentions in `state`, by gate and value.
     fn inputs(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Result<BTreeSet<Label>, NotFinite> {
         let mut labels = BTreeSet::new();
-        for offer in offers(cx, state, |kind| kind == GateKind::Input) {
+        for offer in list_offers(cx, state, |kind| kind == GateKind::Input) {
             for values in values(cx, &offer, self.limits.values)? {
                 labels.insert(Label::Input(offer.gate, values));
             }
@@ -193,7 +193,7 @@ impl FlattenSearch<'_> {
     ) -> Result<(), NotFinite> {
         let input = input_name(cx.pool, cx.sts, label);
         let output = answer_name(cx.pool, cx.sts, &answer.said);
-        let to = self.state(cx, &answer.state)?;
+        let to = self.name_state(cx, &answer.state)?;
         if self.flat.listing.rows.len() >= self.limits.transitions {
             return Err(NotFinite::TooManyTransitions { limit: self.limits.transitions });
         }
@@ -204,7 +204,7 @@ impl FlattenSearch<'_> {
     }
 
     /// Returns the name of a quiescent state; a state without a name gets one and is queued.
-    fn state(&mut self, cx: &Ctx<'_>, state: &ConcreteState) -> Result<String, NotFinite> {
+    fn name_state(&mut self, cx: &Ctx<'_>, state: &ConcreteState) -> Result<String, NotFinite> {
         if let Some(name) = self.names.get(state) {
             return Ok(name.clone());
         }

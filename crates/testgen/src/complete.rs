@@ -189,7 +189,7 @@ impl Abstraction {
                     let row = TransitionRow {
                         from: name(from),
                         input: self.inputs[input].name.clone(),
-                        output: self.answer(cx, input, &outcome.said, which),
+                        output: self.answer_name(cx, input, &outcome.said, which),
                         to: name(outcome.target),
                     };
                     if !rows.contains(&row) {
@@ -204,11 +204,17 @@ impl Abstraction {
 
     /// The name of the answer `said` to `input`.
     #[must_use]
-    pub fn answer(&self, cx: &Ctx<'_>, input: usize, said: &[SaidMessage], which: AnswerNames) -> String {
+    pub fn answer_name(
+        &self,
+        cx: &Ctx<'_>,
+        input: usize,
+        said: &[SaidMessage],
+        which: AnswerNames,
+    ) -> String {
         let answers = &self.answers[input];
         match (which, answers.number(said)) {
             (AnswerNames::Grouped, Some(number)) => rivals::group_name(cx, answers, answers.groups[number]),
-            _ => names::answer(cx, said),
+            _ => names::answer_name(cx, said),
         }
     }
 

@@ -78,12 +78,12 @@ pub enum PickedValues {
     Unknown(UnknownReason),
 }
 
-/// Chooses values for `wish` by the guard and the state alone.
+/// Chooses values for `request` by the guard and the state alone.
 pub fn pick(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, request: &ValueRequest<'_>) -> PickedValues {
     pick_hinted(cx, rng, request, &Hints::default())
 }
 
-/// Chooses values for `wish` with `hints`; one time in six from one equivalence class, if that is possible.
+/// Chooses values for `request` with `hints`; one time in six from one equivalence class, if that is possible.
 pub fn pick_hinted(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
@@ -99,7 +99,7 @@ pub fn pick_hinted(
     pick_any(cx, rng, request, hints)
 }
 
-/// Chooses values for `wish` from all classes.
+/// Chooses values for `request` from all classes.
 fn pick_any(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,

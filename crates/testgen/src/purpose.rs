@@ -15,7 +15,7 @@ mod sliced;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_smt::solver::UnknownReason;
-use ioxide_symex::{Ctx, SwitchStep, SymState, step};
+use ioxide_symex::{Ctx, SwitchStep, SymState, take_switch};
 
 pub use self::coverage::{Criterion, PurposeItem, PurposeSet, Unreached, WhyUnreached, coverage};
 pub use self::detour::with_detours;
@@ -59,12 +59,12 @@ impl TestPurpose {
     ///
     /// # Errors
     /// Returns the position of the first step that cannot be taken; that is a proof.
-    pub fn along(cx: &mut Ctx<'_>, name: String, path: &[SwitchId]) -> Result<Self, usize> {
+    pub fn from_path(cx: &mut Ctx<'_>, name: String, path: &[SwitchId]) -> Result<Self, usize> {
         let start = SymState::initial(cx);
         Ok(Self::with_state(cx, name, start, path)?.0)
     }
 
-    /// Returns the purpose as [`along`](Self::along) does, from `start`, with the symbolic state at the end. The depth
+    /// Returns the purpose as [`from_path`](Self::from_path) does, from `start`, with the symbolic state at the end. The depth
     /// of `start` is 0: fields are numbered by steps of the purpose.
     pub(crate) fn with_state(
         cx: &mut Ctx<'_>,
@@ -75,7 +75,7 @@ impl TestPurpose {
         let mut state = start;
         let mut purpose = Self { name, steps: Vec::with_capacity(path.len()), end: Vec::new(), doubt: None };
         for (position, &switch) in path.iter().enumerate() {
-            let (next, doubt) = match step(cx, &state, switch) {
+            let (next, doubt) = match take_switch(cx, &state, switch) {
                 SwitchStep::Taken(next) => (next, None),
                 SwitchStep::Doubtful(next, why) => (next, Some(why)),
                 SwitchStep::Refuted => return Err(position),

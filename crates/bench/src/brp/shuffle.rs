@@ -24,7 +24,7 @@ impl Shuffle {
     }
 
     /// `model` in this order; its goals are left out.
-    pub fn of(&self, mut model: Model) -> Model {
+    pub fn apply(&self, mut model: Model) -> Model {
         let sts = &model.sts;
         let mut rng = self.rng("all");
         let mut order = |n: usize, fixed: usize| {

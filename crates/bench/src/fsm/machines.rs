@@ -57,7 +57,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn public(path: &Path) -> Result<BenchMachine, EarlyStop> {
     let wrong = |reason: String| EarlyStop::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let listing = read::dot(&text).map_err(|error| wrong(error.to_string()))?;
+    let listing = read::read_dot(&text).map_err(|error| wrong(error.to_string()))?;
     let spec = Mealy::from_listing(&listing).and_then(|machine| SuiteModel::from_reduced(&machine));
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("machine");
     Ok(BenchMachine { name: stem.to_owned(), spec: spec.map_err(|refusal| wrong(refusal.to_string()))? })

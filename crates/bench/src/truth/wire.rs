@@ -117,7 +117,7 @@ fn several(
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = TextProtocol { reset: vec![ResetStep::plain(HELLO)], ..text(&interface) };
+        let speech = TextProtocol { reset: vec![ResetStep::new_plain(HELLO)], ..text(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })

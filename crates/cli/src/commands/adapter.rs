@@ -8,7 +8,7 @@ use ioxide_model::sts::Model;
 use ioxide_runner::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
 use ioxide_runner::adapter::server::SystemServer;
 use ioxide_runner::adapter::{Adapter as _, RemoteConnection, SutSpec};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
@@ -91,7 +91,7 @@ fn by_the_codec(
 
 /// Inputs whose guards hold.
 fn allowed_by(model: &Model) -> AllowedInputs {
-    AllowedInputs::of(model, &mut stack(&SolverConfig::default()))
+    AllowedInputs::new(model, &mut build_stack(&SolverConfig::default()))
 }
 
 fn word(state: CheckState) -> &'static str {

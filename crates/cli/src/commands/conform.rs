@@ -231,7 +231,7 @@ fn under(spec: &Model, args: &ConformArgs) -> String {
 /// The number of the step from which on uioco leaves the end of the trace open, if it does.
 fn refused_step(spec: &mut Model, solver: &mut dyn Solver, witness: &ConformWitness) -> Option<usize> {
     let mut cx = Ctx::new(spec, solver);
-    let mut monitor = Monitor::new(&mut cx).judging(ConformanceRelation::Uioco);
+    let mut monitor = Monitor::new(&mut cx).with_relation(ConformanceRelation::Uioco);
     let is_open = |label: &Label| matches!(monitor.observe(&mut cx, label), Ok(AllowedLabel::Unspecified));
     witness.trace.labels.iter().position(is_open).map(|at| at + 1)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::DoctorArgs;
@@ -110,7 +110,7 @@ fn finding_json(finding: &DoctorFinding) -> Json {
 /// libz3, as every command looks for it.
 fn solver() -> DoctorFinding {
     let purpose = "guards that need reasoning; without it many answers are `unknown`";
-    let solver = stack(&SolverConfig { backend: BackendChoice::Auto, ..SolverConfig::default() });
+    let solver = build_stack(&SolverConfig { backend: BackendChoice::Auto, ..SolverConfig::default() });
     let (health, found) = match solver.backing() {
         Backing::Z3(version) => (DoctorHealth::Good, format!("libz3 {version}")),
         Backing::Process(command) => (DoctorHealth::Good, command.join(" ")),

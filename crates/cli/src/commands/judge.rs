@@ -78,7 +78,7 @@ fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
     let recorded = if is_folder {
         Some(record::read(&args.trace)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
+        Some(Record::read_record(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
     } else {
         None
     };

@@ -154,7 +154,7 @@ impl LearningSetup<'_> {
         let (draft, told) = match &taken.lesson {
             LearnedModel::Machine(learned) => {
                 self.viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
-                self.viewer.guarantee(|| learned.guarantee.in_words());
+                self.viewer.guarantee(|| learned.guarantee.description());
                 let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
                 let origin =
                     MachineOrigin::of(sut, args, learned, effort, seed, messages).with_votes(&taken.votes);

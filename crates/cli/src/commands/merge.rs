@@ -69,7 +69,7 @@ pub fn dates(parts: &GatheredParts) -> Option<String> {
     }
 }
 
-/// Puts the parts of `what` together.
+/// Puts the parts of `command` together.
 pub fn merge_parts(
     command: &CliCommand,
     parts: &mut GatheredParts,

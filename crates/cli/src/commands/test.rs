@@ -206,10 +206,10 @@ fn steps_of_a_run(args: &TestArgs) -> usize {
 /// The goal `name` of the model as an observation objective.
 pub fn objective(spec: &Model, name: &str) -> Result<Objective, EarlyStop> {
     let named = spec.sts.goals.iter().find(|goal| *goal.name == *name);
-    let usable = spec.sts.goals.iter().filter(|goal| Objective::of(goal).is_some());
+    let usable = spec.sts.goals.iter().filter(|goal| Objective::from_goal(goal).is_some());
     let names: Vec<String> = usable.map(|goal| format!("`{}`", goal.name)).collect();
     let stop = match named {
-        Some(goal) => match Objective::of(goal) {
+        Some(goal) => match Objective::from_goal(goal) {
             Some(objective) => return Ok(objective),
             None => EarlyStop::usage(format!("`{name}` is an invariant or a test, not an objective")),
         },
@@ -263,7 +263,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "error": outcome.error.as_ref().map(ToString::to_string),
         "interrupted": outcome.interrupted,
         "steps": outcome.steps,
-        "machine_lag": LagRecord::of(outcome.lag),
+        "machine_lag": LagRecord::new(outcome.lag),
         "failures": failures,
         "covered": names(outcome.coverage.covered_switches().collect()),
         "never": names(outcome.coverage.never().collect()),

@@ -44,7 +44,7 @@ impl QuiescenceTimes {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
             let names = spec.sts.gates.iter().map(|gate| &*gate.name);
             let (gate, _) = gate.ok_or_else(|| unknown("after", "message", name, names))?;
-            patience = patience.after(gate, Duration::from_millis(*ms));
+            patience = patience.with_time_after(gate, Duration::from_millis(*ms));
         }
         for (name, ms) in &self.within {
             let place = spec.sts.locations.iter_enumerated().find(|(_, place)| *place.name == **name);

@@ -51,7 +51,7 @@ fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, Ear
                 system.wrong("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list")
             );
         }
-        TableItem::Text(text) => return Ok(ResetStep::plain(text)),
+        TableItem::Text(text) => return Ok(ResetStep::new_plain(text)),
         TableItem::Table(table) => table,
     };
     table.only(&["send", "expect"])?;

@@ -113,7 +113,7 @@ fn layouts_and_their_framing_are_described() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset, [ResetStep::plain("01Ff")]);
+    assert_eq!(own("framing = \"fixed:8\"\nreset = \"0x01 Ff\"").reset, [ResetStep::new_plain("01Ff")]);
     let expected =
         own("framing = \"fixed:8\"\nreset = { send = \"0x01 Ff\", expect = '0x81 (00|01) .*' }").reset;
     assert_eq!(expected, [ResetStep { send: Some("01Ff".into()), expect: Some("81(00|01).*".into()) }]);
@@ -187,7 +187,7 @@ fn a_reset_may_take_several_messages() {
     let ProtocolConfig::Own(own) = found.speech else { panic!("text") };
     assert_eq!(
         (own.reset, found.renewal),
-        (vec![ResetStep::plain("LOGIN"), ResetStep::plain("CLEAR")], SystemRenewal::Own)
+        (vec![ResetStep::new_plain("LOGIN"), ResetStep::new_plain("CLEAR")], SystemRenewal::Own)
     );
 }
 

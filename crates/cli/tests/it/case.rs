@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use ioxide_smt::smtlib::read::{Sexp, sexp};
+use ioxide_smt::smtlib::read::{Sexp, parse_sexp};
 use serde_json::Value as Json;
 
 use crate::schema;
@@ -92,7 +92,7 @@ fn every_guard_in_smt_lib_reads_back_and_is_declared() {
     }
     assert_eq!(guards.len(), 65);
     for guard in &guards {
-        let read = sexp(guard).unwrap_or_else(|| panic!("{guard}"));
+        let read = parse_sexp(guard).unwrap_or_else(|| panic!("{guard}"));
         let mut names = Vec::new();
         symbols(&read, &mut names);
         for name in names.iter().filter(|name| name.contains('!') && !name.starts_with("s0!")) {

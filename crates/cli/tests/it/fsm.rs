@@ -197,7 +197,7 @@ fn suites_find_the_differences_of_public_versions() {
 }
 
 fn listing(path: &str) -> MachineListing {
-    read::dot(&fs::read_to_string(path).expect("a machine")).expect("a machine")
+    read::read_dot(&fs::read_to_string(path).expect("a machine")).expect("a machine")
 }
 
 fn states(path: &str) -> usize {

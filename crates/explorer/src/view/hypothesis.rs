@@ -61,7 +61,7 @@ impl HypothesisView {
         Self::new(0, &HypothesisDrawing::default(), None)
     }
 
-    /// Returns picture number `picture`: `now`, compared with the hypothesis `before` it.
+    /// Returns picture number `picture`: `drawing`, compared with the hypothesis `before` it.
     pub(crate) fn new(
         picture: usize,
         drawing: &HypothesisDrawing,

@@ -234,12 +234,12 @@ impl WalkView {
             choices,
             refused,
             silence: walk.may_be_silent(),
-            doubts: walk.monitor().doubts(),
+            doubts: walk.monitor().count_doubts(),
             truncated: walk.monitor().lost_states().is_some(),
         }
     }
 
-    /// Returns the view of the end of `along`.
+    /// Returns the view of the end of `path`.
     pub fn from_switch_path(cx: &mut Ctx<'_>, path: &SwitchPath) -> Self {
         let first = path.switches.len().saturating_sub(MAX_STEPS);
         let told_step = |(at, &switch): (usize, &ioxide_model::sts::SwitchId)| StepView {
@@ -317,7 +317,7 @@ fn step_view(cx: &Ctx<'_>, at: usize, taken: &TakenStep) -> StepView {
 }
 
 fn belief_view(cx: &Ctx<'_>, belief: &Belief) -> BeliefView {
-    let n = belief.size().unwrap_or(0);
+    let n = belief.count_states().unwrap_or(0);
     match belief {
         Belief::Concrete(states) => {
             let states = states.iter().take(MAX_STATES).map(|state| concrete_state_view(cx, state)).collect();

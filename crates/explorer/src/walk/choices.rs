@@ -7,7 +7,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
 use ioxide_smt::solver::SolverAnswer;
-use ioxide_symex::{Belief, Ctx, offers, symbolic_offers};
+use ioxide_symex::{Belief, Ctx, list_offers, symbolic_offers};
 
 use super::error::WalkError;
 
@@ -110,7 +110,7 @@ pub fn possible_choices(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SwitchChoice> 
     match belief {
         Belief::Concrete(states) => {
             for state in states.iter().take(MAX_STATES) {
-                for offer in offers(cx, state, visible) {
+                for offer in list_offers(cx, state, visible) {
                     let (switch, gate, is_doubtful) = (offer.switch, offer.gate, offer.doubt.is_some());
                     add(SwitchChoice { switch, gate, facts: vec![offer.when], is_doubtful });
                 }

@@ -28,7 +28,7 @@ pub fn label_text(pool: &TermPool, sts: &Sts, label: &Label) -> String {
 /// The label that `text` writes in full, wherever the walk is; `None` if something is left out or wrong.
 #[must_use]
 pub fn parse_complete_label(pool: &TermPool, sts: &Sts, text: &str) -> Option<Label> {
-    match typed::read(pool, sts, text.trim()) {
+    match typed::read_message(pool, sts, text.trim()) {
         Ok(typed) => typed.label(sts),
         Err(_) => None,
     }
@@ -46,7 +46,7 @@ pub(super) fn parse_label(walk: &mut ModelWalk<'_>, text: &str) -> Result<Label,
     if let Some(time) = text.strip_prefix('+').or_else(|| text.strip_prefix("wait ")) {
         return parse_duration(time.trim()).map(Label::Delay);
     }
-    let typed = typed::read(walk.cx.pool, walk.cx.sts, text)?;
+    let typed = typed::read_message(walk.cx.pool, walk.cx.sts, text)?;
     if let Some(label) = typed.label(walk.cx.sts) {
         return Ok(label);
     }

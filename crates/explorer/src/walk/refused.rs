@@ -43,7 +43,7 @@ pub fn find_refused(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<RefusedSwitch> {
 fn belief_states(cx: &mut Ctx<'_>, belief: &Belief) -> Vec<SymState> {
     match belief {
         Belief::Concrete(states) => {
-            states.iter().take(MAX_STATES).filter_map(|state| SymState::at(cx, state)).collect()
+            states.iter().take(MAX_STATES).filter_map(|state| SymState::from_concrete(cx, state)).collect()
         }
         Belief::Symbolic(states) => states.iter().take(MAX_STATES).cloned().collect(),
         Belief::Unspecified => Vec::new(),

@@ -6,7 +6,7 @@ use ioxide_model::sts::SwitchId;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{SolverAnswer, UnknownReason};
-use ioxide_symex::{Ctx, SwitchStep, SymState, step};
+use ioxide_symex::{Ctx, SwitchStep, SymState, take_switch};
 
 use super::error::WalkError;
 
@@ -46,7 +46,7 @@ impl SwitchPath {
 
     /// Takes `switch`, and returns `false` if it cannot be taken here.
     pub fn take(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
-        match step(cx, self.state(), switch) {
+        match take_switch(cx, self.state(), switch) {
             SwitchStep::Refuted => return false,
             SwitchStep::Taken(state) => self.states.push(state),
             SwitchStep::Doubtful(state, _) => {
@@ -75,7 +75,7 @@ impl SwitchPath {
     /// Returns the switches of the current location, each with its possibility.
     pub fn open_switches(&self, cx: &mut Ctx<'_>) -> Vec<(SwitchId, SwitchPossibility)> {
         let here: Vec<SwitchId> = cx.sts.switches_from(self.state().loc).map(|(id, _)| id).collect();
-        let possible = |id| match step(cx, self.state(), id) {
+        let possible = |id| match take_switch(cx, self.state(), id) {
             SwitchStep::Taken(_) => (id, SwitchPossibility::Yes),
             SwitchStep::Doubtful(_, why) => (id, SwitchPossibility::Unknown(why)),
             SwitchStep::Refuted => (id, SwitchPossibility::No),

@@ -3,7 +3,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::scripted::ScriptedSolver;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn model(text: &str) -> Model {
 
 fn walking<T>(text: &str, act: impl FnOnce(&mut ModelWalk<'_>) -> T) -> T {
     let mut model = model(text);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     act(&mut ModelWalk::new(Ctx::new(&mut model, &mut solver)))
 }
 

@@ -13,7 +13,12 @@ use crate::word::Word;
 /// A machine with at most `extra` more states than `spec` that passes `suite` and is not equivalent to it, if one
 /// near `spec` does; after `max_steps` symbols the search ends.
 #[must_use]
-pub fn nearest(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) -> Option<Mealy> {
+pub fn find_passing_neighbour(
+    spec: &SuiteModel,
+    suite: &[Word],
+    extra: usize,
+    max_steps: usize,
+) -> Option<Mealy> {
     let mut search = NearMachines { spec, suite, steps: 0, max_steps };
     search.find_with_one_change().or_else(|| (extra > 0).then(|| search.find_with_copied_state()).flatten())
 }

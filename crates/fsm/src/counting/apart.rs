@@ -69,13 +69,13 @@ impl ApartTable {
 
     /// Returns whether some word that both states answer separates them.
     #[must_use]
-    pub fn are(&self, a: StateId, b: StateId) -> bool {
+    pub fn are_apart(&self, a: StateId, b: StateId) -> bool {
         self.level[a.index() * self.n + b.index()].is_some()
     }
 
     /// Returns a shortest word that separates the states, chosen symbol by symbol for the least `cost`; `None` if
     /// there is none.
-    pub fn word(
+    pub fn separating_word(
         &self,
         machine: &Mealy,
         a: StateId,
@@ -103,7 +103,7 @@ impl ApartTable {
     #[must_use]
     pub fn cliques(&self) -> Vec<Vec<StateId>> {
         let states: Vec<StateId> = (0..self.n).map(StateId::new).collect();
-        let degree = |state: &StateId| states.iter().filter(|&&other| self.are(*state, other)).count();
+        let degree = |state: &StateId| states.iter().filter(|&&other| self.are_apart(*state, other)).count();
         let mut order = states.clone();
         order.sort_by_key(|state| (std::cmp::Reverse(degree(state)), *state));
         let mut found: Vec<Vec<StateId>> = Vec::new();
@@ -111,7 +111,7 @@ impl ApartTable {
         for &first in &states {
             let mut clique = vec![first];
             for &state in &order {
-                if clique.iter().all(|&member| self.are(member, state)) {
+                if clique.iter().all(|&member| self.are_apart(member, state)) {
                     clique.push(state);
                 }
             }

@@ -68,7 +68,7 @@ impl<'m> WordTree<'m> {
 
     /// Returns the number of symbols that `word` adds behind both nodes, plus three for each node where it starts a
     /// new test.
-    pub fn cost(&self, a: usize, b: usize, word: &[InputId]) -> usize {
+    pub fn added_cost(&self, a: usize, b: usize, word: &[InputId]) -> usize {
         self.count_missing_symbols(a, word) + self.count_missing_symbols(b, word)
     }
 
@@ -87,7 +87,7 @@ impl<'m> WordTree<'m> {
     }
 
     /// The words from the root to the leaves, in a fixed order.
-    pub fn words(&self) -> Vec<Word> {
+    pub fn leaf_words(&self) -> Vec<Word> {
         let mut words = Vec::new();
         let mut stack = vec![(0, Word::new())];
         while let Some((node, word)) = stack.pop() {

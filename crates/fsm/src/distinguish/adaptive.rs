@@ -87,7 +87,7 @@ pub(super) fn nested_identifiers(
     spec: &SuiteModel,
     splitting: &SplittingTree,
 ) -> IndexVec<StateId, Vec<Word>> {
-    let words = |state| splitting.words_of(state).into_iter().map(<[InputId]>::to_vec).collect();
+    let words = |state| splitting.separating_words(state).into_iter().map(<[InputId]>::to_vec).collect();
     spec.states().map(|state| without_prefixes(words(state))).collect()
 }
 

@@ -131,11 +131,11 @@ pub fn greedy_separating_word(
             // A state that meets the one followed can never be separated behind this block, so it counts against it twice.
             (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, gone)
         };
-        let Some(block) = most_valuable_block(splitting.words_of(at), candidate) else { return word };
+        let Some(block) = most_valuable_block(splitting.separating_words(at), candidate) else { return word };
         way.follow(spec, at, block);
         open.retain(|&other| way.separation_length(spec, other) == 0);
-        open.iter_mut().for_each(|other| *other = spec.after(*other, block));
-        at = spec.after(at, block);
+        open.iter_mut().for_each(|other| *other = spec.state_after(*other, block));
+        at = spec.state_after(at, block);
         word.extend_from_slice(block);
     }
 }
@@ -204,7 +204,7 @@ fn candidate_blocks<'a>(
             continue;
         }
         let others = group.iter().skip(1).take(MAX_PAIRS_PER_CLASS);
-        words.extend(others.map(|&other| Cow::Borrowed(splitting.word(group[0], other))));
+        words.extend(others.map(|&other| Cow::Borrowed(splitting.separating_word(group[0], other))));
     }
     words.retain(|word| !word.is_empty());
     words.sort();
@@ -227,7 +227,7 @@ fn count_classes(classes: &[u32]) -> usize {
 }
 
 fn states_after(spec: &SuiteModel, here: &[StateId], word: &[InputId]) -> Vec<StateId> {
-    here.iter().map(|&state| spec.after(state, word)).collect()
+    here.iter().map(|&state| spec.state_after(state, word)).collect()
 }
 
 /// `words` without those the others can do without, longest tried first.
@@ -287,7 +287,7 @@ pub(super) fn cheapest_cover(
         return by_count;
     }
     let by_cost = table.greedy_cover(|gain, end| gain as f64 / (end as f64 + costs.access));
-    if costs.cost(&by_cost) < costs.cost(&by_count) { by_cost } else { by_count }
+    if costs.words_cost(&by_cost) < costs.words_cost(&by_count) { by_cost } else { by_count }
 }
 
 /// The number of symbols after which each word separates a state from each other one, 0 if it does not.

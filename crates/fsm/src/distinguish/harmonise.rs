@@ -128,7 +128,7 @@ impl Identifiers {
     }
 
     /// Returns the cost of the words of `state`, weighted by its uses.
-    pub(super) fn cost(&self, state: StateId, costs: &WordCosts) -> f64 {
+    pub(super) fn state_cost(&self, state: StateId, costs: &WordCosts) -> f64 {
         costs.uses[state] * self.cost_below(root_node(state), 0, costs.access)
     }
 
@@ -141,7 +141,7 @@ impl Identifiers {
     }
 
     /// The words of `state`, without prefixes.
-    pub(super) fn words(&self, state: StateId) -> Vec<Word> {
+    pub(super) fn identifier_words(&self, state: StateId) -> Vec<Word> {
         let mut words = Vec::new();
         let mut open = vec![(Word::new(), root_node(state))];
         while let Some((word, node)) = open.pop() {
@@ -155,7 +155,7 @@ impl Identifiers {
 
     /// The words of all states.
     pub(super) fn all_words(&self, spec: &SuiteModel) -> IndexVec<StateId, Vec<Word>> {
-        spec.states().map(|state| self.words(state)).collect()
+        spec.states().map(|state| self.identifier_words(state)).collect()
     }
 }
 

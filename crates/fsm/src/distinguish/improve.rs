@@ -140,7 +140,7 @@ impl<'a> ImproveSearch<'a> {
 
     /// Recomputes the cost of the identifier of each state.
     fn recompute_costs(&mut self) {
-        let cost = |state| self.grower.identifiers.cost(state, self.grower.weights);
+        let cost = |state| self.grower.identifiers.state_cost(state, self.grower.weights);
         self.costs = self.grower.spec.states().map(cost).collect();
     }
 
@@ -266,10 +266,10 @@ impl<'a> ImproveSearch<'a> {
             }
         }
         // Trimming is the expensive part; an identifier far too dear is left to be given up by the caller.
-        if grower.identifiers.cost(state, grower.weights) + others < MAX_RATIO_TO_TRIM * before {
+        if grower.identifiers.state_cost(state, grower.weights) + others < MAX_RATIO_TO_TRIM * before {
             trim_identifier(grower, state);
         }
-        Some((grower.identifiers.cost(state, grower.weights), others))
+        Some((grower.identifiers.state_cost(state, grower.weights), others))
     }
 }
 
@@ -278,7 +278,7 @@ impl<'a> ImproveSearch<'a> {
 fn inner_words_cost(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
     let PairGrower { spec, weights, .. } = grower;
     let loose = |state: StateId| {
-        let words = identifiers.words(state);
+        let words = identifiers.identifier_words(state);
         let goes_on = |word: &&Word| identifiers.contains(spec.next(state, word[0]), &word[1..]);
         let cost = |word: &Word| word.len() as f64 + weights.access;
         weights.inner[state] * words.iter().filter(|word| !goes_on(word)).map(cost).sum::<f64>()
@@ -289,7 +289,7 @@ fn inner_words_cost(grower: &PairGrower<'_>, identifiers: &Identifiers) -> f64 {
 /// Drops and cuts words that other words of `state` make unnecessary.
 fn trim_identifier(grower: &mut PairGrower<'_>, state: StateId) {
     let (spec, identifiers) = (grower.spec, &grower.identifiers);
-    let words = identifiers.words(state);
+    let words = identifiers.identifier_words(state);
     if words.len() < 2 {
         return;
     }

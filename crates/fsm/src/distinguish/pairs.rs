@@ -85,7 +85,7 @@ impl SeparatingWords {
 
     /// A shortest word that separates `a` and `b`; empty if they are the same state.
     #[must_use]
-    pub fn word(&self, spec: &SuiteModel, a: StateId, b: StateId) -> Word {
+    pub fn separating_word(&self, spec: &SuiteModel, a: StateId, b: StateId) -> Word {
         let mut word = Word::new();
         self.append_word(spec, [a, b], &mut word);
         word

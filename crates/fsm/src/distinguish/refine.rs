@@ -113,13 +113,13 @@ mod tests {
                 word.extend(&more);
                 refiner.apply(&mut groups, more);
                 let answers = |state: usize| {
-                    let outputs = |i| spec.output(spec.after(states[state], &word[..i]), word[i]);
+                    let outputs = |i| spec.output(spec.state_after(states[state], &word[..i]), word[i]);
                     (0..word.len()).map(outputs).collect::<Vec<_>>()
                 };
                 let expected = group_by(7, answers);
                 let found: Vec<usize> = groups.of.iter().map(|&group| group as usize).collect();
                 assert_eq!(found, expected);
-                assert!(states.iter().zip(&groups.at).all(|(&s, &at)| spec.after(s, &word) == at));
+                assert!(states.iter().zip(&groups.at).all(|(&s, &at)| spec.state_after(s, &word) == at));
             }
         }
     }

@@ -73,7 +73,7 @@ impl SplittingTree {
 
     /// The word of the lowest block that holds both states; empty if they are one state.
     #[must_use]
-    pub fn word(&self, a: StateId, b: StateId) -> &[InputId] {
+    pub fn separating_word(&self, a: StateId, b: StateId) -> &[InputId] {
         if a == b {
             return &[];
         }
@@ -102,7 +102,7 @@ impl SplittingTree {
 
     /// The words of the blocks above `state`, outermost first.
     #[must_use]
-    pub fn words_of(&self, state: StateId) -> Vec<&[InputId]> {
+    pub fn separating_words(&self, state: StateId) -> Vec<&[InputId]> {
         let mut words = Vec::new();
         let mut at = self.blocks[self.leaf[state.index()]].parent;
         while let Some(block) = at {

@@ -27,11 +27,11 @@ const EXAMPLE: &str = "write edges like `s0 -> s1 [label=\"in / out\"];`";
 const DIGRAPH: &str = "a machine starts with `digraph g {`";
 
 /// Reads the machine of a DOT graph.
-pub fn dot(text: &str) -> Result<MachineListing, ReadError> {
+pub fn read_dot(text: &str) -> Result<MachineListing, ReadError> {
     super::read(super::MachineFormat::Dot, text)
 }
 
-/// As [`dot`], with the places, or with every label that is wrong.
+/// As [`read_dot`], with the places, or with every label that is wrong.
 pub(super) fn read_dot_with_places(text: &str) -> Result<MachineText, Vec<ReadError>> {
     let tokens = tokenize(text);
     let (graph, labels) = (DotGraph::default(), vec![None]);
@@ -71,16 +71,16 @@ impl DotGraph {
     fn into_machine_text(self, text: &str) -> Result<MachineText, ReadError> {
         let Some((first, _)) = self.states.first() else {
             return Err(ReadError::new(text, 0..0, "the graph has no state")
-                .kind(ReadErrorKind::Empty)
-                .hint(EXAMPLE));
+                .with_kind(ReadErrorKind::Empty)
+                .with_hint(EXAMPLE));
         };
         if let Some((start, place)) = &self.start
             && !self.known.contains_key(start)
         {
             let message = format!("initial state `{start}` has no transition");
             return Err(ReadError::new(text, place.clone(), message)
-                .kind(ReadErrorKind::Empty)
-                .hint("lead the arrow to a state that edges name"));
+                .with_kind(ReadErrorKind::Empty)
+                .with_hint("lead the arrow to a state that edges name"));
         }
         let initial = self.start.map(|(state, _)| state).or(self.red).unwrap_or_else(|| first.clone());
         let (states, state_places) = self.states.into_iter().unzip();
@@ -139,7 +139,7 @@ impl DotReader<'_> {
             self.bump();
         }
         if !self.is_at_word("digraph") {
-            return Err(self.unexpected_token("`digraph`").hint(DIGRAPH));
+            return Err(self.unexpected_token("`digraph`").with_hint(DIGRAPH));
         }
         self.bump();
         if let DotToken::Bare(name) | DotToken::Quoted(name) = self.current_token() {
@@ -147,14 +147,14 @@ impl DotReader<'_> {
             self.bump();
         }
         if !self.take_if(&DotToken::Mark('{')) {
-            return Err(self.unexpected_token("`{`").hint(DIGRAPH));
+            return Err(self.unexpected_token("`{`").with_hint(DIGRAPH));
         }
         while !self.labels.is_empty() {
             self.parse_statement()?;
         }
         match self.current_token() {
             DotToken::End => Ok(()),
-            _ => Err(self.unexpected_token("the end of the text").hint("a file holds one graph")),
+            _ => Err(self.unexpected_token("the end of the text").with_hint("a file holds one graph")),
         }
     }
 
@@ -206,7 +206,9 @@ impl DotReader<'_> {
             self.skip_port()?;
         }
         if self.current_token() == &DotToken::Line {
-            return Err(self.unexpected_token("`->`").hint("transitions have a direction: write `s0 -> s1`"));
+            return Err(self
+                .unexpected_token("`->`")
+                .with_hint("transitions have a direction: write `s0 -> s1`"));
         }
         let attributes = self.parse_attributes()?;
         match &nodes[..] {
@@ -259,8 +261,8 @@ impl DotReader<'_> {
             Some((known, _)) if *known != to.0 => {
                 let message = format!("a second initial state, `{}`; the first is `{known}`", to.0);
                 Err(ReadError::new(self.text, to.1.clone(), message)
-                    .kind(ReadErrorKind::Empty)
-                    .hint("a machine starts in one state: remove one of the arrows from `__start`"))
+                    .with_kind(ReadErrorKind::Empty)
+                    .with_hint("a machine starts in one state: remove one of the arrows from `__start`"))
             }
             _ => {
                 self.graph.start = Some(to.clone());
@@ -274,8 +276,8 @@ impl DotReader<'_> {
         let default = self.labels.last().and_then(Option::as_ref);
         let wrong = |place: &TextPlace, message: String| {
             Err(ReadError::new(self.text, place.clone(), message)
-                .kind(ReadErrorKind::Label)
-                .hint("write `label=\"input / output\"`"))
+                .with_kind(ReadErrorKind::Label)
+                .with_hint("write `label=\"input / output\"`"))
         };
         let Some((label, place)) = attributes.label.as_ref().or(default) else {
             return wrong(edge, "this edge has no label".to_owned());

@@ -16,11 +16,11 @@ const MAX_OPEN_BITS: usize = 16;
 const MAX_ROWS: usize = 1 << 22;
 
 /// Reads a KISS2 machine.
-pub fn kiss2(text: &str) -> Result<MachineListing, ReadError> {
+pub fn read_kiss2(text: &str) -> Result<MachineListing, ReadError> {
     Ok(read_kiss2_with_places(text)?.listing)
 }
 
-/// As [`kiss2`], with the places.
+/// As [`read_kiss2`], with the places.
 pub(super) fn read_kiss2_with_places(text: &str) -> Result<MachineText, ReadError> {
     let mut reading = MachineText::default();
     let mut reset = None;
@@ -32,23 +32,22 @@ pub(super) fn read_kiss2_with_places(text: &str) -> Result<MachineText, ReadErro
             [input, from, to, output] => push_rows(&mut reading, text, place, [input, from, to, output])?,
             _ => {
                 let message = format!("expected 4 columns, found {}", fields.len());
-                return Err(
-                    ReadError::new(text, place, message).hint("a row is `input state next-state output`")
-                );
+                return Err(ReadError::new(text, place, message)
+                    .with_hint("a row is `input state next-state output`"));
             }
         }
     }
     let listing = &mut reading.listing;
     let Some(first) = listing.rows.first() else {
         return Err(ReadError::new(text, 0..0, "no transition found")
-            .kind(ReadErrorKind::Empty)
-            .hint("write rows like `01 s0 s1 1`"));
+            .with_kind(ReadErrorKind::Empty)
+            .with_hint("write rows like `01 s0 s1 1`"));
     };
     listing.initial = first.from.clone();
     if let Some((place, state)) = reset {
         if !listing.rows.iter().any(|row| row.from == state || row.to == state) {
             return Err(ReadError::new(text, place, format!("reset state `{state}` has no transition"))
-                .kind(ReadErrorKind::Empty));
+                .with_kind(ReadErrorKind::Empty));
         }
         listing.initial = state;
     }
@@ -64,7 +63,7 @@ fn push_rows(
     let wrong = |message: String| ReadError::new(text, place_of(text, input), message);
     if let Some(bit) = input.chars().find(|bit| !matches!(bit, '0' | '1' | '-')) {
         return Err(wrong(format!("input `{input}` has `{bit}`, expected bits `0`, `1` or `-`"))
-            .hint("the order is `input state next-state output`"));
+            .with_hint("the order is `input state next-state output`"));
     }
     let open = input.chars().filter(|&bit| bit == '-').count();
     if open > MAX_OPEN_BITS {
@@ -112,14 +111,14 @@ mod tests {
     #[test]
     fn open_bits_are_expanded() {
         let text = ".i 2\n.o 1\n.r s1\n-- s0 s1 0\n0- s1 s1 1\n1- s1 s0 0\n11 s0 * 0\n.e\nrubbish";
-        let machine = Mealy::from_listing(&kiss2(text).unwrap()).unwrap();
+        let machine = Mealy::from_listing(&read_kiss2(text).unwrap()).unwrap();
         assert_eq!((machine.n_states(), machine.n_inputs()), (2, 4));
         assert_eq!(machine.names().states[machine.initial()], "s1");
     }
 
     #[test]
     fn errors_name_the_line() {
-        let text = |text: &str| kiss2(text).unwrap_err().to_string();
+        let text = |text: &str| read_kiss2(text).unwrap_err().to_string();
         assert_eq!(text(""), "line 1: no transition found (help: write rows like `01 s0 s1 1`)");
         assert_eq!(text(".r x\n0 a b 1"), "line 1: reset state `x` has no transition");
         assert!(text("0 a b").starts_with("line 1: expected 4 columns, found 3"));

@@ -5,40 +5,40 @@ use crate::error::{ReadError, ReadErrorKind};
 use crate::mealy::{MachineListing, TransitionRow};
 
 /// Reads a table of names; the state of the first row is initial.
-pub fn table(text: &str) -> Result<MachineListing, ReadError> {
+pub fn read_table(text: &str) -> Result<MachineListing, ReadError> {
     Ok(read_table_with_places(text)?.listing)
 }
 
-/// As [`table`], with the places.
+/// As [`read_table`], with the places.
 pub(super) fn read_table_with_places(text: &str) -> Result<MachineText, ReadError> {
     let mut reading = read_rows(text)?;
     let Some(first) = reading.listing.rows.first() else {
         return Err(ReadError::new(text, 0..0, "no transition found")
-            .kind(ReadErrorKind::Empty)
-            .hint("write lines like `s1 a 0 s2`"));
+            .with_kind(ReadErrorKind::Empty)
+            .with_hint("write lines like `s1 a 0 s2`"));
     };
     reading.listing.initial.clone_from(&first.from);
     Ok(reading)
 }
 
 /// Reads a table of numbers; state 0 is initial.
-pub fn numbers(text: &str) -> Result<MachineListing, ReadError> {
+pub fn read_numbers(text: &str) -> Result<MachineListing, ReadError> {
     Ok(read_numbers_with_places(text)?.listing)
 }
 
-/// As [`numbers`], with the places.
+/// As [`read_numbers`], with the places.
 pub(super) fn read_numbers_with_places(text: &str) -> Result<MachineText, ReadError> {
     for ColumnLine { fields, .. } in non_empty_lines(text) {
         if let Some(field) = fields.iter().find(|field| field.parse::<u32>().is_err()) {
             let message = format!("`{field}` is not a number");
             return Err(ReadError::new(text, place_of(text, field), message)
-                .hint("this form names everything by number"));
+                .with_hint("this form names everything by number"));
         }
     }
     let mut reading = read_rows(text)?;
     if !reading.listing.rows.iter().any(|row| row.from == "0") {
         return Err(ReadError::new(text, 0..0, "state 0, the initial state, has no transition")
-            .kind(ReadErrorKind::Empty));
+            .with_kind(ReadErrorKind::Empty));
     }
     reading.listing.initial = "0".to_owned();
     sort_symbols(&mut reading);
@@ -69,7 +69,9 @@ fn read_rows(text: &str) -> Result<MachineText, ReadError> {
     for ColumnLine { fields, place } in non_empty_lines(text) {
         let [from, input, output, to] = fields[..] else {
             let message = format!("expected 4 columns, found {}", fields.len());
-            return Err(ReadError::new(text, place, message).hint("a row is `state input output next-state`"));
+            return Err(
+                ReadError::new(text, place, message).with_hint("a row is `state input output next-state`")
+            );
         };
         let row =
             TransitionRow { from: from.into(), input: input.into(), output: output.into(), to: to.into() };
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_first_row_names_the_initial_state() {
-        let listing = table("# two states\ns2 a 0 s1 # go\n\ns1 a 1 s2\n").unwrap();
+        let listing = read_table("# two states\ns2 a 0 s1 # go\n\ns1 a 1 s2\n").unwrap();
         assert_eq!((listing.initial.as_str(), listing.rows.len()), ("s2", 2));
     }
 
@@ -93,15 +95,15 @@ mod tests {
     fn errors_name_the_line() {
         let text = |error: ReadError| error.to_string();
         assert_eq!(
-            text(table("s a 0 s\ns a 0").unwrap_err()),
+            text(read_table("s a 0 s\ns a 0").unwrap_err()),
             "line 2: expected 4 columns, found 3 (help: a row is `state input output next-state`)"
         );
         assert_eq!(
-            text(numbers("0 0 x 0").unwrap_err()),
+            text(read_numbers("0 0 x 0").unwrap_err()),
             "line 1: `x` is not a number (help: this form names everything by number)"
         );
         assert_eq!(
-            text(numbers("1 0 0 1").unwrap_err()),
+            text(read_numbers("1 0 0 1").unwrap_err()),
             "line 1: state 0, the initial state, has no transition"
         );
     }

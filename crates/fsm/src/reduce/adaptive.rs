@@ -100,7 +100,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
                 let test = match item.nodes[..] {
                     [before] if self.variant == CountingVariant::PerResponse => {
                         let last = &item.word[item.word.len() - 1..];
-                        AdaptiveCase::along(
+                        AdaptiveCase::after_trace(
                             &self.tree.trace(before),
                             AdaptiveCase::after_word(last, case.clone()),
                         )

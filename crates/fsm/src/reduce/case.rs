@@ -27,7 +27,7 @@ pub enum AdaptiveCase {
 impl AdaptiveCase {
     /// The case that applies `word` whatever the outputs.
     #[must_use]
-    pub fn word(word: &[InputId]) -> Self {
+    pub fn from_word(word: &[InputId]) -> Self {
         Self::after_word(word, Self::Stop)
     }
 
@@ -43,7 +43,7 @@ impl AdaptiveCase {
 
     /// The inputs of `trace` as long as its outputs are given, then `case`.
     #[must_use]
-    pub fn along(trace: &[(InputId, OutputId)], case: Self) -> Self {
+    pub fn after_trace(trace: &[(InputId, OutputId)], case: Self) -> Self {
         trace.iter().rev().fold(case, |rest, &(input, output)| Self::Apply {
             input,
             then: vec![(output, rest)],
@@ -53,7 +53,7 @@ impl AdaptiveCase {
 
     /// The case after `output`.
     #[must_use]
-    pub fn after(&self, output: OutputId) -> &Self {
+    pub fn case_after(&self, output: OutputId) -> &Self {
         match self {
             Self::Stop => self,
             Self::Apply { then, otherwise, .. } => {
@@ -90,7 +90,7 @@ impl AdaptiveCase {
         let Some(input) = self.input() else { return all.push(trace.clone()) };
         for &(output, next) in machine.answers(state, input) {
             trace.push((input, output));
-            self.after(output).collect_responses(machine, next, trace, all);
+            self.case_after(output).collect_responses(machine, next, trace, all);
             trace.pop();
         }
     }
@@ -102,8 +102,8 @@ impl AdaptiveCase {
         let Some(input) = self.input() else { return false };
         machine.answers(a, input).iter().all(|&(output, next_a)| {
             machine
-                .after(b, input, output)
-                .is_none_or(|next_b| self.after(output).r_distinguishes(machine, next_a, next_b))
+                .state_after(b, input, output)
+                .is_none_or(|next_b| self.case_after(output).r_distinguishes(machine, next_a, next_b))
         })
     }
 }

@@ -78,14 +78,14 @@ impl<'m> RDistinguish<'m> {
         input: InputId,
     ) -> impl Iterator<Item = (OutputId, (StateId, StateId))> {
         let step = move |&(output, next_a): &(OutputId, StateId)| {
-            self.machine.after(b, input, output).map(|next_b| (output, (next_a, next_b)))
+            self.machine.state_after(b, input, output).map(|next_b| (output, (next_a, next_b)))
         };
         self.machine.answers(a, input).iter().filter_map(step)
     }
 
     /// A case that tells `lead` apart, and as many of `others` as it happens to.
     #[must_use]
-    pub fn case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> AdaptiveCase {
+    pub fn separating_case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> AdaptiveCase {
         let serves = |x: &InputId| others.iter().filter(|&&(a, b)| self.lowers_level(a, b, *x)).count();
         let inputs = self.machine.inputs().filter(|&x| self.lowers_level(lead.0, lead.1, x));
         let Some(input) = inputs.max_by_key(|x| (serves(x), std::cmp::Reverse(*x))) else {
@@ -105,7 +105,7 @@ impl<'m> RDistinguish<'m> {
         let below = |output| {
             let here: Vec<_> = pairs.iter().filter(|&&(y, _)| y == output).map(|&(_, pair)| pair).collect();
             let leads = pairs[..n_lead].iter().find(|&&(y, _)| y == output).map(|&(_, pair)| pair);
-            (output, self.case(leads.unwrap_or(here[0]), &here))
+            (output, self.separating_case(leads.unwrap_or(here[0]), &here))
         };
         let then = outputs.into_iter().map(below).collect();
         AdaptiveCase::Apply { input, then, otherwise: Box::new(AdaptiveCase::Stop) }
@@ -122,7 +122,7 @@ pub fn characterising_cases(machine: &Observable) -> Vec<AdaptiveCase> {
     open.sort_by_key(|&(a, b)| std::cmp::Reverse(distinguish.level(a, b)));
     let mut cases = Vec::new();
     while let Some(&lead) = open.first() {
-        let case = distinguish.case(lead, &open);
+        let case = distinguish.separating_case(lead, &open);
         let before = open.len();
         open.retain(|&(a, b)| !case.r_distinguishes(machine, a, b));
         debug_assert!(open.len() < before, "a case tells its lead apart");

@@ -119,7 +119,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     /// Applies `word` alone and returns its responses.
     fn test_word(&mut self, word: &[InputId]) -> Result<Vec<ObservationId>, S::Error> {
         self.record_tested_word(word);
-        self.observe(&AdaptiveCase::word(word))?;
+        self.observe(&AdaptiveCase::from_word(word))?;
         Ok(word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
         }))
@@ -144,7 +144,10 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
                 continue;
             }
             self.record_tested_word(&longer);
-            self.observe(&AdaptiveCase::along(&self.tree.trace(node), AdaptiveCase::word(&[input])))?;
+            self.observe(&AdaptiveCase::after_trace(
+                &self.tree.trace(node),
+                AdaptiveCase::from_word(&[input]),
+            ))?;
             let reached: Vec<ObservationId> = self.tree.nodes_after(node, input).collect();
             next.extend(reached.into_iter().map(|node| (longer.clone(), node)));
         }
@@ -157,7 +160,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         if self.shown.get(&node).is_some_and(|shown| shown[case].is_some()) {
             return Ok(());
         }
-        self.observe(&AdaptiveCase::along(&self.tree.trace(node), self.plan.cases[case].clone()))?;
+        self.observe(&AdaptiveCase::after_trace(&self.tree.trace(node), self.plan.cases[case].clone()))?;
         let class = self.tree.classify(node, std::slice::from_ref(&self.plan.cases[case]));
         let shown = self.shown.entry(node).or_insert_with(|| vec![None; n_cases]);
         shown[case] = Some(class);

@@ -89,7 +89,7 @@ impl<L: LiveMachine> Repeated<L> {
         while let Some(input) = case.input() {
             let output = self.live.step(input)?;
             trace.push((input, output));
-            case = case.after(output);
+            case = case.case_after(output);
         }
         self.runs.add_run(&trace);
         Ok(())
@@ -140,7 +140,9 @@ impl RunTree {
     /// Returns the number of runs that followed `case` to its end from `node`.
     fn n_runs(&self, node: usize, case: &AdaptiveCase) -> usize {
         let Some(input) = case.input() else { return self.through.get(node).copied().unwrap_or(0) };
-        self.children_after(node, input).map(|(output, next)| self.n_runs(next, case.after(output))).sum()
+        self.children_after(node, input)
+            .map(|(output, next)| self.n_runs(next, case.case_after(output)))
+            .sum()
     }
 
     /// Appends to `all` the traces of these runs, ordered by output at each step.
@@ -148,7 +150,7 @@ impl RunTree {
         let Some(input) = case.input() else { return all.push(trace.clone()) };
         for (output, next) in self.children_after(node, input) {
             trace.push((input, output));
-            self.collect_answers(next, case.after(output), trace, all);
+            self.collect_answers(next, case.case_after(output), trace, all);
             trace.pop();
         }
     }
@@ -188,7 +190,7 @@ mod tests {
     #[test]
     fn what_a_longer_case_has_shown_is_not_asked_again() {
         let word = |inputs: &[usize]| {
-            AdaptiveCase::word(&inputs.iter().map(|&at| InputId::new(at)).collect::<Vec<_>>())
+            AdaptiveCase::from_word(&inputs.iter().map(|&at| InputId::new(at)).collect::<Vec<_>>())
         };
         let mut system = Repeated::new(InTurns::default(), 4);
         let long = system.observe(&word(&[0, 1, 2])).expect("it answers");

@@ -15,7 +15,7 @@ use crate::word::{compare_shortlex, show, show_io};
 
 fn machine(rows: &str) -> Observable {
     let text: Vec<&str> = rows.split(',').collect();
-    Observable::check(Nfsm::from_listing(&read::table(&text.join("\n")).unwrap())).unwrap()
+    Observable::check(Nfsm::from_listing(&read::read_table(&text.join("\n")).unwrap())).unwrap()
 }
 
 /// `second` with the ids of `first`.
@@ -52,7 +52,7 @@ fn word(machine: &Observable, text: &str) -> Word {
 
 /// Each single input as a case, as the thesis has it.
 fn plan(model: &Observable, cover: &[&str], bound: usize) -> CountingPlan {
-    let cases = model.inputs().map(|input| AdaptiveCase::word(&[input])).collect();
+    let cases = model.inputs().map(|input| AdaptiveCase::from_word(&[input])).collect();
     CountingPlan {
         cover: cover.iter().map(|text| word(model, text)).collect(),
         cases,
@@ -91,7 +91,7 @@ fn the_responses_of_table_2_1() {
     ];
     for (state, input, expected) in rows {
         let state = m.states().find(|&s| m.names().states[s] == state).unwrap();
-        assert_eq!(io(&m, &AdaptiveCase::word(&word(&m, input)).responses(&m, state)), expected);
+        assert_eq!(io(&m, &AdaptiveCase::from_word(&word(&m, input)).responses(&m, state)), expected);
     }
 }
 
@@ -112,7 +112,7 @@ fn the_covers_of_the_examples() {
 #[test]
 fn bb_tells_all_states_of_the_first_example_apart() {
     let m = m_e();
-    let bb = AdaptiveCase::word(&word(&m, "bb"));
+    let bb = AdaptiveCase::from_word(&word(&m, "bb"));
     let distinguish = RDistinguish::new(&m);
     for (a, b) in distinguish.pairs() {
         assert!(bb.r_distinguishes(&m, a, b));
@@ -318,7 +318,10 @@ fn passes_fixed(model: &Observable, system: &Observable, plan: &CountingPlan, wo
         cases.iter().all(|case| {
             let test = AdaptiveCase::after_word(word, case.clone());
             let allowed = |answer: &IoWord| {
-                answer.iter().try_fold(model.initial(), |state, &(x, y)| model.after(state, x, y)).is_some()
+                answer
+                    .iter()
+                    .try_fold(model.initial(), |state, &(x, y)| model.state_after(state, x, y))
+                    .is_some()
             };
             test.responses(system, system.initial()).iter().all(allowed)
         })

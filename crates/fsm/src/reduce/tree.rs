@@ -61,7 +61,8 @@ impl<'m> ResponseTree<'m> {
             at = match self.find(at, input, output) {
                 Ok(place) => self.nodes[at].kids[place].2,
                 Err(place) => {
-                    let state = self.nodes[at].state.and_then(|state| self.model.after(state, input, output));
+                    let state =
+                        self.nodes[at].state.and_then(|state| self.model.state_after(state, input, output));
                     let step = Some((input, output));
                     let fresh = self.nodes.push(ObservationNode {
                         parent: at,
@@ -131,7 +132,7 @@ impl<'m> ResponseTree<'m> {
         for &(x, output, kid) in &self.nodes[at].kids {
             if x == input {
                 key.push(output.index() as u32);
-                self.write_answers(kid, case.after(output), key);
+                self.write_answers(kid, case.case_after(output), key);
                 key.push(u32::MAX - 1);
             }
         }

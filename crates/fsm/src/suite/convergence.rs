@@ -286,7 +286,7 @@ impl<'s> ConvergenceGraph<'s> {
     }
 
     /// Returns the cost of [`Self::add_word`]: the new symbols, and [`Self::access_cost`] where they start.
-    pub(super) fn cost(&self, node: WordClassId, word: &[InputId]) -> usize {
+    pub(super) fn added_cost(&self, node: WordClassId, word: &[InputId]) -> usize {
         let (defined, at) = self.walk_defined(node, word);
         if defined == word.len() {
             return 0;

@@ -192,11 +192,11 @@ impl<'l, 's> Identification<'l, 's> {
         let known = self.library.words[s].iter().chain(&self.library.words[t]).map(Vec::as_slice);
         let cut = |word: &'l [InputId]| {
             let end = self.spec.separation_length(s, t, word)?;
-            let cost = graph.cost(a, &word[..end]) + graph.cost(b, &word[..end]);
+            let cost = graph.added_cost(a, &word[..end]) + graph.added_cost(b, &word[..end]);
             Some((cost, &word[..end]))
         };
         // The word of the splitting tree separates any two states, so there is always a candidate.
-        let candidates = known.chain([self.library.splitting.word(s, t)]).filter_map(cut);
+        let candidates = known.chain([self.library.splitting.separating_word(s, t)]).filter_map(cut);
         if let Some((_, word)) = candidates.min_by_key(|&(cost, _)| cost) {
             graph.add_word(a, word);
             graph.add_word(b, word);
@@ -224,7 +224,11 @@ impl<'l, 's> Identification<'l, 's> {
                 let end = end(other);
                 (
                     end,
-                    if end > 0 { graph.cost(graph.access_node(other), &word[..usize::from(end)]) } else { 0 },
+                    if end > 0 {
+                        graph.added_cost(graph.access_node(other), &word[..usize::from(end)])
+                    } else {
+                        0
+                    },
                 )
             });
         }
@@ -291,7 +295,7 @@ impl<'l, 's> Identification<'l, 's> {
                 if end == 0 || *defined_at_access {
                     return (end, 0);
                 }
-                let missing_cost = graph.cost(graph.access_node(other), &word[..usize::from(end)]);
+                let missing_cost = graph.added_cost(graph.access_node(other), &word[..usize::from(end)]);
                 *defined_at_access = missing_cost == 0;
                 (end, missing_cost)
             });
@@ -302,10 +306,10 @@ impl<'l, 's> Identification<'l, 's> {
     fn continue_tests(&self, graph: &ConvergenceGraph<'_>, node: WordClassId) -> Vec<Word> {
         let state = graph.state(node);
         let go_on = |mut word: Word| {
-            let now = self.spec.after(state, &word);
+            let now = self.spec.state_after(state, &word);
             let undecided =
                 self.open.iter().filter(|&&other| self.spec.separation_length(state, other, &word).is_none());
-            let others: Vec<StateId> = undecided.map(|&other| self.spec.after(other, &word)).collect();
+            let others: Vec<StateId> = undecided.map(|&other| self.spec.state_after(other, &word)).collect();
             word.extend(greedy_separating_word(self.spec, &self.library.splitting, now, &others));
             word
         };

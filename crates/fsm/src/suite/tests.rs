@@ -135,10 +135,10 @@ fn a_lazy_suite_is_its_formula() {
             let words = characterising_set(&spec, &splitting, &costs);
             let identifiers = harmonised_identifiers(&spec, &splitting, &costs);
             let (mut w, mut hsi) = (Vec::new(), Vec::new());
-            for access in cover.words() {
+            for access in cover.access_words() {
                 for middle in words_up_to(spec.n_inputs(), extra + 1) {
                     let word = [access.as_slice(), &middle].concat();
-                    let state = spec.after(spec.initial(), &word);
+                    let state = spec.state_after(spec.initial(), &word);
                     w.extend(words.iter().map(|suffix| [word.as_slice(), suffix].concat()));
                     hsi.extend(identifiers[state].iter().map(|suffix| [word.as_slice(), suffix].concat()));
                 }
@@ -163,9 +163,12 @@ fn identifiers_and_trees_separate_all_states() {
         let set = characterising_set(&spec, &splitting, &costs);
         let harmonised = harmonised_identifiers(&spec, &splitting, &costs);
         for (a, b) in spec.states().flat_map(|a| spec.states().map(move |b| (a, b))).filter(|(a, b)| a != b) {
-            let word = shortest.word(&spec, a, b);
+            let word = shortest.separating_word(&spec, a, b);
             assert_eq!(spec.separation_length(a, b, &word), Some(word.len()));
-            assert!(spec.separation_length(a, b, splitting.word(a, b)).is_some_and(|end| end >= word.len()));
+            assert!(
+                spec.separation_length(a, b, splitting.separating_word(a, b))
+                    .is_some_and(|end| end >= word.len())
+            );
             assert!(set.iter().any(|word| spec.separation_length(a, b, word).is_some()));
             let shared = |word: &Word| {
                 let end = spec.separation_length(a, b, word)?;

@@ -91,7 +91,7 @@ fn candidate_sets(spec: &SuiteModel, extra: usize) -> Vec<WpSets> {
         sets.push(WpSets::from_identifiers(state_identifiers(spec, &pool, &costs)));
     }
     let inner = count_transition_words(spec, extra) / spec.n_inputs().max(1) as f64;
-    let cost = |sets: &WpSets| inner * costs.cost(&sets.words) + costs.cost_of_all(&sets.identifiers);
+    let cost = |sets: &WpSets| inner * costs.words_cost(&sets.words) + costs.cost_of_all(&sets.identifiers);
     let mut costed: Vec<(f64, WpSets)> = sets.into_iter().map(|sets| (cost(&sets), sets)).collect();
     costed.sort_by(|a, b| a.0.total_cmp(&b.0));
     let limit = costed.first().map_or(0.0, |best| MAX_ESTIMATE_RATIO * best.0);

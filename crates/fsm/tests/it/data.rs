@@ -37,7 +37,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 fn form(path: &Path) -> Option<MachineFormat> {
-    MachineFormat::of_extension(path.extension()?.to_str()?)
+    MachineFormat::from_extension(path.extension()?.to_str()?)
 }
 
 fn specs() -> Vec<(String, SuiteModel)> {

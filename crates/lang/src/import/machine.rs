@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use ioxide_fsm::error::{ReadError, ReadErrorKind};
 use ioxide_fsm::mealy::TransitionRow;
-use ioxide_fsm::read::{MachineFormat, MachineText, TextPlace, read_placed};
+use ioxide_fsm::read::{MachineFormat, MachineText, TextPlace, read_with_places};
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use ioxide_model::index::IndexVec;
@@ -30,7 +30,7 @@ pub(crate) fn load(
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let reading = match read(&source.text, file, form) {
+    let reading = match read_machine(&source.text, file, form) {
         Ok(reading) => reading,
         Err(wrong) => {
             wrong.into_iter().for_each(|diagnostic| sink.push(diagnostic));
@@ -48,13 +48,17 @@ pub(crate) fn load(
 }
 
 /// Reads the machine in `text`; the errors are the findings if it cannot be read.
-pub(crate) fn read(text: &str, file: FileId, form: MachineFormat) -> Result<MachineText, Vec<Diagnostic>> {
+pub(crate) fn read_machine(
+    text: &str,
+    file: FileId,
+    form: MachineFormat,
+) -> Result<MachineText, Vec<Diagnostic>> {
     let said = |error| match form {
         MachineFormat::Table => diagnostic(error, file)
             .note("`.txt` is read as a table of a machine; models in the language of ioxide end in `.iox`"),
         MachineFormat::Dot | MachineFormat::Kiss2 | MachineFormat::Numbers => diagnostic(error, file),
     };
-    read_placed(form, text).map_err(|wrong| wrong.into_iter().map(said).collect())
+    read_with_places(form, text).map_err(|wrong| wrong.into_iter().map(said).collect())
 }
 
 fn diagnostic(error: ReadError, file: FileId) -> Diagnostic {

@@ -97,7 +97,7 @@ impl<'a> Lowering<'a, '_> {
         let (condition, steps) = (condition?, steps?);
         let walk =
             PathWalk::new(&mut self.cx, name, head.label.as_ref().map_or(head.span, |label| label.span));
-        let paths = walk.all(condition, named, &steps)?;
+        let paths = walk.collect_paths(condition, named, &steps)?;
         let gate = message.map_or(Sts::TAU, |message| message.gate);
         Ok(distinct(paths.into_iter().map(|path| self.switch_of(path, gate)).collect()))
     }

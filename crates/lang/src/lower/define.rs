@@ -242,7 +242,8 @@ impl<'a> Lowering<'a, '_> {
             let value = self.cx.constant(&decl.value, sort, SortRole::Constant(&decl.name.text))?;
             return Ok((value, sort));
         }
-        let (term, obligations) = self.cx.at(ExprContext::Constant, None, |cx| cx.infer(&decl.value, None));
+        let (term, obligations) =
+            self.cx.check_at(ExprContext::Constant, None, |cx| cx.infer(&decl.value, None));
         let term = term?;
         let value = self.cx.ground_value(term, &obligations, decl.value.span)?;
         Ok((value, self.cx.pool.sort(term).base()))
@@ -295,7 +296,7 @@ impl<'a> Lowering<'a, '_> {
         self.cx.params = params.iter().cloned().collect();
         self.cx.param_order = params.iter().map(|(name, _)| name.clone()).collect();
         let recursive = calls_itself(decl).then(|| self.open_function(decl, &params, result));
-        let (body, obligations) = self.cx.at(ExprContext::Function, None, |cx| {
+        let (body, obligations) = self.cx.check_at(ExprContext::Function, None, |cx| {
             cx.check(&decl.body, result, SortRole::Result(&decl.name.text))
         });
         self.cx.params.clear();

@@ -98,7 +98,7 @@ impl<'a> Lowering<'a, '_> {
     fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Result<Term, Reported> {
         let Some(condition) = condition else { return Ok(self.cx.pool.tt()) };
         let (term, obligations) =
-            self.cx.at(place, None, |cx| cx.check(condition, Sort::Bool, SortRole::Condition));
+            self.cx.check_at(place, None, |cx| cx.check(condition, Sort::Bool, SortRole::Condition));
         let term = term?;
         Ok(self.cx.pool.and(obligations.into_iter().chain([term])))
     }
@@ -314,8 +314,8 @@ impl<'a> Lowering<'a, '_> {
                     };
                     let before = assigned.iter().position(|(other, _)| *other == var);
                     let before = before.map(|at| assigned.remove(at).1);
-                    let (term, more) = self.cx.at(ExprContext::Message, message.cloned(), |cx| {
-                        cx.put(var, before, name, (key, value))
+                    let (term, more) = self.cx.check_at(ExprContext::Message, message.cloned(), |cx| {
+                        cx.check_put(var, before, name, (key, value))
                     });
                     assigned.push((var, term?));
                     checks.extend(more);
@@ -328,7 +328,7 @@ impl<'a> Lowering<'a, '_> {
                         return Err(self.assigned_twice(name, first));
                     }
                     let sort = self.cx.pool.var_info(var).sort;
-                    let (term, more) = self.cx.at(ExprContext::Message, message.cloned(), |cx| {
+                    let (term, more) = self.cx.check_at(ExprContext::Message, message.cloned(), |cx| {
                         cx.check(value, sort, SortRole::Variable(&name.text))
                     });
                     assigned.push((var, term?));

@@ -43,7 +43,7 @@ impl<'a> Lowering<'a, '_> {
                 ItemKind::Transition(transition) => {
                     n_loose += 1;
                     match first_state {
-                        None => self.own(transition, &item.meta, LocId::new(0), n_loose),
+                        None => self.lower_transition(transition, &item.meta, LocId::new(0), n_loose),
                         Some(state) => _ = self.loose_transition(transition, state),
                     }
                 }
@@ -75,12 +75,18 @@ impl<'a> Lowering<'a, '_> {
         }
         let loc = entry.item;
         for (index, transition) in transitions.iter().enumerate() {
-            self.own(transition, &transition.meta, loc, index + 1);
+            self.lower_transition(transition, &transition.meta, loc, index + 1);
         }
     }
 
     /// Adds the `number`th transition of one state.
-    fn own(&mut self, transition: &'a TransitionDecl, meta: &DeclMeta, source: LocId, number: usize) {
+    fn lower_transition(
+        &mut self,
+        transition: &'a TransitionDecl,
+        meta: &DeclMeta,
+        source: LocId,
+        number: usize,
+    ) {
         let label: Arc<str> = match &transition.label {
             Some(label) => label.text.as_str().into(),
             None => format!("{}#{number}", self.sts.locations[source].name).into(),
@@ -258,7 +264,7 @@ impl<'a> Lowering<'a, '_> {
         transition: &'a TransitionDecl,
         place: ExprContext,
     ) -> Result<Term, Reported> {
-        let (lets, obligations) = self.cx.at(place, message.clone(), |cx| cx.lets(&transition.lets));
+        let (lets, obligations) = self.cx.check_at(place, message.clone(), |cx| cx.lets(&transition.lets));
         let rest = self.pattern_condition(message, &transition.pins, transition.guard.as_ref(), place);
         let (lets, rest) = (lets?, rest?);
         // What a `let` has to find goes first: the obligations of the rest count only where it fits.
@@ -275,8 +281,8 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<Term, Reported> {
         let pin_place = if place == ExprContext::Guard { ExprContext::Pin } else { place };
         let (equations, mut obligations) =
-            self.cx.at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
-        let (guard, more) = self.cx.at(place, message, |cx| match guard {
+            self.cx.check_at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
+        let (guard, more) = self.cx.check_at(place, message, |cx| match guard {
             Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
             None => Ok(cx.pool.tt()),
         });
@@ -313,10 +319,10 @@ impl<'a> Lowering<'a, '_> {
                 },
                 UpdateKind::Put(name, key, value) => {
                     let var = self.assignable(name, message.as_deref());
-                    let (term, obligations) = self.cx.at(ExprContext::Update, message.clone(), |cx| {
+                    let (term, obligations) = self.cx.check_at(ExprContext::Update, message.clone(), |cx| {
                         let var = var?;
                         let before = assigned.iter().position(|(other, _)| *other == var);
-                        cx.put(var, before.map(|at| assigned[at].1), name, (key, value))
+                        cx.check_put(var, before.map(|at| assigned[at].1), name, (key, value))
                     });
                     checks.extend(obligations);
                     match var.and_then(|var| Ok((var, term?))) {
@@ -331,7 +337,7 @@ impl<'a> Lowering<'a, '_> {
                     let var = self.assignable(name, message.as_deref());
                     self.cx.assigned = Some(name.text.clone());
                     let (term, obligations) =
-                        self.cx.at(ExprContext::Update, message.clone(), |cx| match var {
+                        self.cx.check_at(ExprContext::Update, message.clone(), |cx| match var {
                             Ok(var) => {
                                 let sort = cx.pool.var_info(var).sort;
                                 cx.check(value, sort, SortRole::Variable(&name.text))

@@ -24,7 +24,7 @@ impl Constants {
         self.names.push((name.to_owned(), value));
     }
 
-    pub(super) fn with(&self, name: &str, value: i64) -> Self {
+    pub(super) fn with_constant(&self, name: &str, value: i64) -> Self {
         let mut more = self.clone();
         more.set(name, Value::int(value));
         more

@@ -43,14 +43,14 @@ pub(super) fn used_files(sources: &Sources, file: FileId) -> Vec<String> {
     let tree = parser::parse(&source.text, file, &mut FindingSink::default());
     let items = tree.system.into_iter().flat_map(|system| system.items);
     let paths = items.filter_map(|item| match item.kind {
-        SystemItemKind::Use(decl) => Some(beside(&source.name, &decl.path)),
+        SystemItemKind::Use(decl) => Some(resolve_relative(&source.name, &decl.path)),
         _ => None,
     });
     paths.collect()
 }
 
 /// Returns `path` relative to the folder of `file`.
-pub(super) fn beside(file: &str, path: &str) -> String {
+pub(super) fn resolve_relative(file: &str, path: &str) -> String {
     match file.rfind(['/', '\\']) {
         Some(end) if !path.starts_with('/') => format!("{}{path}", &file[..=end]),
         _ => path.to_owned(),

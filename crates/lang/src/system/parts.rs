@@ -9,7 +9,7 @@ use ioxide_model::source::{FileId, Sources, Span};
 use ioxide_model::sts::Model;
 
 use super::constant::{Constants, as_text};
-use super::files::{beside, used_files};
+use super::files::{resolve_relative, used_files};
 use crate::ast::{Name, PartDecl, SystemDecl, SystemItemKind, UseDecl};
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
@@ -105,7 +105,7 @@ impl<'a> SystemParts<'a> {
         }
         for index in indices {
             let constants = match (index, &decl.index) {
-                (Some(at), Some((name, ..))) => self.constants.with(&name.text, at),
+                (Some(at), Some((name, ..))) => self.constants.with_constant(&name.text, at),
                 _ => self.constants.clone(),
             };
             let name = match index {
@@ -272,7 +272,7 @@ impl<'a> SystemParts<'a> {
         sink: &mut FindingSink,
     ) -> Result<Model, Reported> {
         let own = &self.sources.file(self.file).name;
-        let path = beside(own, &decl.path);
+        let path = resolve_relative(own, &decl.path);
         let file = match self.sources.find(&path) {
             Ok(file) => file,
             Err(why) => {

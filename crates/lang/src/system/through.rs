@@ -44,7 +44,7 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     let mut sources = Sources::new();
     let file = sources.add("<channel>", text);
     let mut sink = FindingSink::default();
-    let found = read(text, file, &mut sink);
+    let found = parse_channel(text, file, &mut sink);
     match (found, sink.finish().into_iter().next()) {
         (Ok(found), None) => Ok(found),
         (_, Some(wrong)) => Err(NotAChannel([vec![wrong.message], wrong.helps].concat().join("; "))),
@@ -52,7 +52,7 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
     }
 }
 
-fn read(text: &str, file: FileId, sink: &mut FindingSink) -> Result<Channel, Reported> {
+fn parse_channel(text: &str, file: FileId, sink: &mut FindingSink) -> Result<Channel, Reported> {
     let lexed = lex(text);
     let (kind, settings) = Parser::new(text, file, &lexed, sink).channel()?;
     match channel_of(&kind, &settings, &Constants::default()) {

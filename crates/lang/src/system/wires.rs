@@ -182,7 +182,7 @@ impl<'a> SystemWiring<'a> {
                 match (&expr.kind, index) {
                     (_, None) => return self.not_an_array(from),
                     (ExprKind::Name(name), Some(at)) if constants.get(name).is_none() => {
-                        constants = constants.with(name, at);
+                        constants = constants.with_constant(name, at);
                     }
                     (_, Some(at)) => match constants.int(expr) {
                         Ok(n) if n == i128::from(at) => {}

@@ -268,7 +268,7 @@ impl Checker<'_, '_> {
     /// Turns the obligations since `mark` into obligations for every member.
     fn oblige_for_all(&mut self, mark: usize, var: VarId, collection: Term) {
         for at in mark..self.obligations.len() {
-            self.obligations[at] = self.pool.all(var, collection, self.obligations[at]);
+            self.obligations[at] = self.pool.for_all_members(var, collection, self.obligations[at]);
         }
     }
 
@@ -288,7 +288,7 @@ impl Checker<'_, '_> {
         let condition = condition?;
         Ok(match word {
             OverWord::Exists => self.pool.any(var, collection, condition),
-            OverWord::Forall => self.pool.all(var, collection, condition),
+            OverWord::Forall => self.pool.for_all_members(var, collection, condition),
             OverWord::Count => {
                 let into = match over.kind {
                     CollectionKind::List => self.pool.list_of(over.item),
@@ -342,7 +342,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the new value of a variable for `m[k] = v` among the updates; `before` is its value after earlier ones.
-    pub(crate) fn put(
+    pub(crate) fn check_put(
         &mut self,
         var: VarId,
         before: Option<Term>,

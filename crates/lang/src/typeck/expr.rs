@@ -400,7 +400,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart; literals among
-    /// `exprs` may be only compared (see [`compared`](Self::check_compared)).
+    /// `exprs` may be only compared (see [`check_compared`](Self::check_compared)).
     pub(super) fn alike_apart(
         &mut self,
         exprs: &[&Expr],

@@ -36,7 +36,7 @@ impl Learner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn settle<L: LiveMachine>(
+    pub fn settle_next<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,
         at: &mut usize,
@@ -69,7 +69,7 @@ impl Learner {
         tree: &ObservationTree,
         step: BasisMove,
     ) -> Option<(StateId, Vec<StateId>)> {
-        let entry = self.fold.at(step);
+        let entry = self.fold.move_at(step);
         let (node, believed) = (entry.node?, entry.to?);
         // A node of the basis is that state, whatever else it has not been told from.
         if self.fold.state_of(node).is_some() {
@@ -88,12 +88,12 @@ impl Learner {
     ) -> Result<SettlingStep, LearnError<L::Error>> {
         // The believed state may be apart by now, by answers to questions about other moves; then nothing has to be asked.
         if possible.contains(&believed) {
-            let mut word = observer.tree.word(self.fold.basis[step.0]);
+            let mut word = observer.tree.word_of_node(self.fold.basis[step.0]);
             word.push(step.1);
             self.extend_question(&observer.tree, &mut word, believed, possible);
             match self.test(observer, &word)? {
                 None => return Ok(SettlingStep::Asked),
-                Some(length) => self.refute(observer, &word[..length])?,
+                Some(length) => self.learn_from_counterexample(observer, &word[..length])?,
             }
         } else {
             self.set_target(step, None);

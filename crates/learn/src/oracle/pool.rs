@@ -41,7 +41,7 @@ impl TestPool {
     }
 
     /// Draws up to `n` tests, by what is new to `tree`, and returns their numbers.
-    pub fn draw(&mut self, n: usize, tree: &ObservationTree, rng: &mut ChaCha8Rng) -> Vec<usize> {
+    pub fn draw_tests(&mut self, n: usize, tree: &ObservationTree, rng: &mut ChaCha8Rng) -> Vec<usize> {
         (0..n).map_while(|_| self.draw_one(tree, rng)).collect()
     }
 
@@ -91,14 +91,14 @@ mod tests {
             let test = word(&[first / 10, first % 10, 0, 0]);
             if first < 50 {
                 let known: Vec<_> = test[..3].iter().map(|&input| (input, OutputId::new(0))).collect();
-                tree.note(&known).unwrap();
+                tree.insert_run(&known).unwrap();
             }
             pool.push(&test);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut order = pool.draw(30, &tree, &mut rng);
+        let mut order = pool.draw_tests(30, &tree, &mut rng);
         assert!(order.iter().filter(|&&test| test >= 50).count() > 25, "{order:?}");
-        order.extend(pool.draw(1_000, &tree, &mut rng));
+        order.extend(pool.draw_tests(1_000, &tree, &mut rng));
         order.sort_unstable();
         assert_eq!(order, (0..100).collect::<Vec<_>>());
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_known_is_not_novel() {
         let mut tree = ObservationTree::new(2);
-        tree.note(&[(InputId::new(0), OutputId::new(0)), (InputId::new(1), OutputId::new(0))]).unwrap();
+        tree.insert_run(&[(InputId::new(0), OutputId::new(0)), (InputId::new(1), OutputId::new(0))]).unwrap();
         let shares = [&[0, 1][..], &[0, 1, 1], &[1, 1, 1]].map(|inputs| novel_share(&tree, &word(inputs)));
         assert_eq!(shares, [0.0, 0.25, 0.75]);
     }

@@ -19,7 +19,7 @@ pub enum OracleSuites {
 impl OracleSuites {
     /// Returns the method of the suite for `extra` states when suites for up to `most` are made.
     #[must_use]
-    pub fn method(self, extra: usize, most: usize) -> SuiteMethod {
+    pub fn method_for(self, extra: usize, most: usize) -> SuiteMethod {
         match self {
             Self::Mixed if extra == 0 || extra == most => SuiteMethod::S,
             Self::Mixed => SuiteMethod::Spyh,

@@ -49,7 +49,7 @@ impl DataMachine for RegisterMachine {
 }
 
 /// A shortest word that is answered differently, if there is one.
-pub fn separating<A: DataMachine, B: DataMachine>(
+pub fn find_separating_word<A: DataMachine, B: DataMachine>(
     signature: &InputSignature,
     a: &A,
     b: &B,
@@ -93,7 +93,7 @@ fn inputs_to_compare(
     let regions = signature.gates().flat_map(|gate| signature.regions(known.len(), gate));
     let input = |(gate, places): (_, Vec<ValuePlace>)| DataInput {
         gate,
-        values: signature.values(&mut known.clone(), &others, &places),
+        values: signature.values_at(&mut known.clone(), &others, &places),
     };
     regions.map(input).collect()
 }
@@ -110,8 +110,8 @@ fn normalise_pair<A: DataMachine, B: DataMachine>(
     known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
     let mut between = signature.constants.clone();
     let fresh: Vec<ValuePoint> = {
-        let places = signature.places(&mut between.clone(), &known);
-        signature.values(&mut between, &[], &places)
+        let places = signature.places_of(&mut between.clone(), &known);
+        signature.values_at(&mut between, &[], &places)
     };
     let by = |value: ValuePoint| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
     (a.rename_values(&pair.0, &by), b.rename_values(&pair.1, &by))

@@ -73,7 +73,7 @@ impl ValueRelation {
 
     /// Returns the operator in a model; `None` for the relations that always or never hold.
     #[must_use]
-    pub fn sign(self) -> Option<&'static str> {
+    pub fn operator(self) -> Option<&'static str> {
         match (self.less, self.equal, self.greater) {
             (true, false, false) => Some("<"),
             (true, true, false) => Some("<="),

@@ -37,7 +37,7 @@ impl DataLearner {
         node: DataNode,
     ) -> Result<LearningRound<NodeBelief>, DataLearnError<S::Error>> {
         if let Some(at) = self.basis.iter().position(|&known| known == node) {
-            let image = observer.tree.memory(node);
+            let image = observer.tree.memorable_values(node);
             return Ok(LearningRound::Done(NodeBelief { location: LocationId::new(at), image }));
         }
         loop {
@@ -45,7 +45,7 @@ impl DataLearner {
             let Some(first) = fitting.first() else { return self.resolve_node(observer, parent, node) };
             match self.separating_word(observer, node, &fitting) {
                 Some(word) => {
-                    observer.ask(&word)?;
+                    observer.ask_word(&word)?;
                 }
                 None => {
                     let belief = NodeBelief { location: first.location, image: first.mine.clone() };
@@ -64,7 +64,7 @@ impl DataLearner {
             fitting
                 .extend(all.into_iter().filter(|pairing| self.find_conflict(tree, node, pairing).is_none()));
         }
-        let memory = tree.memory(parent);
+        let memory = tree.memorable_values(parent);
         // The guess of a system that stays where it is and keeps what it has; wrong guesses are refuted later.
         fitting.sort_by_key(|pairing| self.basis[pairing.location] != parent || pairing.mine != memory);
         fitting
@@ -83,9 +83,9 @@ impl DataLearner {
                     (known.clone(), known_there.clone(), came.clone());
                 // Read the input by the pairing: the same places among the values known there, then the region of those
                 // values in the history of the other node.
-                let places = tree.signature.places(&mut known, &input.values);
-                let values = tree.signature.values(&mut known_there, tree.history(basis), &places);
-                let region = (input.gate, tree.signature.places(&mut came, &values));
+                let places = tree.signature.places_of(&mut known, &input.values);
+                let values = tree.signature.values_at(&mut known_there, tree.history(basis), &places);
+                let region = (input.gate, tree.signature.places_of(&mut came, &values));
                 let Some(twin) = tree.child(theirs, &region) else { continue };
                 let said = answer_by_number(tree.answer(kid), &known);
                 // Answers of the tree are in its own values, which are those of the history by position.
@@ -127,7 +127,7 @@ impl DataLearner {
                 self.predict_answer(tree, other, &behind).is_some_and(|predicted| predicted != expected)
             };
             if others.iter().any(differs) {
-                let word = [tree.word(node), behind].concat();
+                let word = [tree.word_of_node(node), behind].concat();
                 if tree.find(&word).is_none() && observer.system.has_room(&word) {
                     return Some(word);
                 }
@@ -142,7 +142,7 @@ impl DataLearner {
         let basis = self.basis[pairing.location];
         let regions = project_suffix(&tree.signature, &pairing.mine, behind);
         let there = instantiate_suffix(tree, basis, &pairing.theirs, &regions);
-        let answers = tree.answers(&[tree.word(basis), there.clone()].concat())?;
+        let answers = tree.answers(&[tree.word_of_node(basis), there.clone()].concat())?;
         let said = answer_values(&tree.signature, &pairing.theirs, &there, answers.last()?);
         Some(answer_in_values(&said, &number_values(tree, &pairing.mine, behind)))
     }
@@ -154,18 +154,18 @@ impl DataLearner {
         parent: DataNode,
         node: DataNode,
     ) -> Result<LearningRound<NodeBelief>, DataLearnError<S::Error>> {
-        let before = self.max_registers(&observer.tree) + observer.tree.memory(node).len();
-        let values = observer.tree.came(node);
+        let before = self.max_registers(&observer.tree) + observer.tree.memorable_values(node).len();
+        let values = observer.tree.relevant_values(node);
         for location in (0..self.basis.len()).map(LocationId::new) {
             let basis = self.basis[location];
-            let most = observer.tree.memory(node).len();
+            let most = observer.tree.memorable_values(node).len();
             for pairing in pairings(&observer.tree, location, basis, node, &values, most) {
                 match self.find_conflict(&observer.tree, node, &pairing) {
                     None => self.transfer_words(observer, node, &pairing)?,
                     // It may be about a value that is in no pair; then that one is memorable.
                     Some(behind) => self.ask_variants(observer, node, &pairing.mine, &behind)?,
                 }
-                let now = self.max_registers(&observer.tree) + observer.tree.memory(node).len();
+                let now = self.max_registers(&observer.tree) + observer.tree.memorable_values(node).len();
                 if now != before || !self.fitting_pairings(&observer.tree, parent, node).is_empty() {
                     return Ok(LearningRound::Again);
                 }
@@ -178,7 +178,7 @@ impl DataLearner {
     }
 
     fn max_registers(&self, tree: &DataTree) -> usize {
-        self.basis.iter().map(|&node| tree.memory(node).len()).sum()
+        self.basis.iter().map(|&node| tree.memorable_values(node).len()).sum()
     }
 
     /// Asks at each of the two nodes what shows that values are memorable at the other.
@@ -190,7 +190,8 @@ impl DataLearner {
     ) -> Result<(), DataLearnError<S::Error>> {
         let basis = self.basis[pairing.location];
         for (&theirs, &mine) in pairing.theirs.iter().zip(&pairing.mine) {
-            let (known, here) = (observer.tree.witness(basis, theirs), observer.tree.witness(node, mine));
+            let (known, here) =
+                (observer.tree.memory_witness(basis, theirs), observer.tree.memory_witness(node, mine));
             let (witness, from, to) = match (known.cloned(), here.cloned()) {
                 (Some(witness), None) => (witness, (basis, &pairing.theirs), (node, &pairing.mine, mine)),
                 (None, Some(witness)) => (witness, (node, &pairing.mine), (basis, &pairing.theirs, theirs)),
@@ -212,8 +213,8 @@ impl DataLearner {
 
 /// Returns the values that a register at `node` can hold: those memorable at `parent`, and those of the last input.
 fn values_at_hand(tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<ValuePoint> {
-    let mut values = tree.memory(parent);
-    let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.came(node));
+    let mut values = tree.memorable_values(parent);
+    let (given, came) = (tree.input(node).map_or(&[][..], |input| &input.values), tree.relevant_values(node));
     for &value in given {
         if !values.contains(&value) && came.contains(&value) {
             values.push(value);
@@ -232,13 +233,15 @@ fn pairings(
     from: &[ValuePoint],
     extra: usize,
 ) -> Vec<Pairing> {
-    let (registers, memory) = (tree.memory(basis), tree.memory(node));
+    let (registers, memory) = (tree.memorable_values(basis), tree.memorable_values(node));
     let mut found = Vec::new();
     let mut open = vec![Pairing { location, theirs: registers.clone(), mine: Vec::new() }];
     while let Some(pairing) = open.pop() {
         let at = pairing.mine.len();
-        let is_alike =
-            || tree.signature.pattern(&pairing.theirs[..at]) == tree.signature.pattern(&pairing.mine);
+        let is_alike = || {
+            tree.signature.comparison_pattern(&pairing.theirs[..at])
+                == tree.signature.comparison_pattern(&pairing.mine)
+        };
         if at > 0 && !is_alike() {
             continue;
         }
@@ -257,7 +260,7 @@ fn pairings(
         if at - registers.len() >= extra {
             continue;
         }
-        let came = tree.came(basis);
+        let came = tree.relevant_values(basis);
         for &value in came.iter().filter(|value| !pairing.theirs.contains(value)) {
             let mut longer = pairing.clone();
             longer.mine.push(missing);
@@ -277,14 +280,14 @@ fn pairings(
 /// The inputs from `above` down to `node`.
 fn suffix_below(tree: &DataTree, above: DataNode, node: DataNode) -> DataWord {
     let skipped = tree.depth(above);
-    tree.word(node).split_off(skipped)
+    tree.word_of_node(node).split_off(skipped)
 }
 
 /// The constants, `image` and the new values of `behind`.
 fn number_values(tree: &DataTree, image: &[ValuePoint], behind: &[DataInput]) -> Vec<ValuePoint> {
     let mut known = [&tree.signature.constants[..], image].concat();
     for input in behind {
-        tree.signature.places(&mut known, &input.values);
+        tree.signature.places_of(&mut known, &input.values);
     }
     known
 }

@@ -82,13 +82,16 @@ impl<S: DataSystem> DataObserver<S> {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn ask(&mut self, word: &[DataInput]) -> Result<Option<Vec<DataAnswer>>, DataLearnError<S::Error>> {
+    pub fn ask_word(
+        &mut self,
+        word: &[DataInput],
+    ) -> Result<Option<Vec<DataAnswer>>, DataLearnError<S::Error>> {
         // First the tree, then the memory, then the system; the last only for values that its types have.
         if let Some(known) = self.tree.answers(word) {
             return Ok(Some(known));
         }
         if let Some(answers) = self.memory.as_ref().and_then(|memory| memory.answers(word)) {
-            self.tree.note(word, &answers).map_err(DataLearnError::Disagrees)?;
+            self.tree.insert_answers(word, &answers).map_err(DataLearnError::Disagrees)?;
             return Ok(Some(answers));
         }
         if !self.system.has_room(word) {
@@ -97,7 +100,7 @@ impl<S: DataSystem> DataObserver<S> {
         let answers = self.system.run(word).map_err(DataLearnError::System)?;
         self.effort.resets += 1;
         self.effort.symbols += answers.len() as u64;
-        self.tree.note(word, &answers).map_err(DataLearnError::Disagrees)?;
+        self.tree.insert_answers(word, &answers).map_err(DataLearnError::Disagrees)?;
         Ok(self.tree.answers(word))
     }
 
@@ -107,7 +110,7 @@ impl<S: DataSystem> DataObserver<S> {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn ahead(&mut self, words: &[DataWord]) -> Result<(), DataLearnError<S::Error>> {
+    pub fn ask_ahead(&mut self, words: &[DataWord]) -> Result<(), DataLearnError<S::Error>> {
         if self.system.width() < 2 {
             return Ok(());
         }
@@ -118,7 +121,7 @@ impl<S: DataSystem> DataObserver<S> {
         for (word, answers) in unknown.iter().zip(&answers) {
             self.effort.resets += 1;
             self.effort.symbols += answers.len() as u64;
-            memory.note(word, answers).map_err(DataLearnError::Disagrees)?;
+            memory.insert_answers(word, answers).map_err(DataLearnError::Disagrees)?;
         }
         Ok(())
     }
@@ -186,7 +189,7 @@ impl DataLearner {
             if now == before {
                 return Err(DataLearnError::Stuck(word));
             }
-            self.refute(observer, &machine, &word)?;
+            self.learn_from_counterexample(observer, &machine, &word)?;
             before = now;
         }
     }
@@ -205,7 +208,7 @@ impl DataLearner {
         let signature = observer.tree.signature.clone();
         let mut machine = RegisterMachine { signature: signature.clone(), locations: IndexVec::new() };
         for &node in &self.basis.iter().copied().collect::<Vec<_>>() {
-            let registers = observer.tree.memory(node);
+            let registers = observer.tree.memorable_values(node);
             if registers.len() > MAX_REGISTERS {
                 return Err(DataLearnError::TooMany(MAX_REGISTERS));
             }
@@ -216,11 +219,11 @@ impl DataLearner {
                 signature.gates().flat_map(|gate| signature.regions(n_known, gate)).collect();
             let word = |region: &ValueRegion| {
                 let input = input_at(&observer.tree, node, &registers, region);
-                [observer.tree.word(node), vec![input]].concat()
+                [observer.tree.word_of_node(node), vec![input]].concat()
             };
             // All regions at once, for systems that have copies; the loop below then finds the answers in the memory.
             let words: Vec<DataWord> = regions.iter().map(word).collect();
-            observer.ahead(&words)?;
+            observer.ask_ahead(&words)?;
             for region in regions {
                 match self.explore_region(observer, node, &registers, &region)? {
                     LearningRound::Again => return Ok(LearningRound::Again),
@@ -243,9 +246,9 @@ impl DataLearner {
         registers: &[ValuePoint],
         region: &ValueRegion,
     ) -> Result<LearningRound<Option<DataStep>>, DataLearnError<S::Error>> {
-        let mut word = observer.tree.word(node);
+        let mut word = observer.tree.word_of_node(node);
         word.push(input_at(&observer.tree, node, registers, region));
-        if observer.ask(&word)?.is_none() {
+        if observer.ask_word(&word)?.is_none() {
             return Ok(LearningRound::Done(None));
         }
         let Some(kid) = observer.tree.find(&word) else { return Ok(LearningRound::Done(None)) };
@@ -253,7 +256,7 @@ impl DataLearner {
             return Ok(LearningRound::Again);
         };
         // Asking may have shown another register of the parent itself; its regions were listed without it.
-        if observer.tree.memory(node).len() != registers.len() {
+        if observer.tree.memorable_values(node).len() != registers.len() {
             return Ok(LearningRound::Again);
         }
         Ok(LearningRound::Done(transition_to(&observer.tree, registers, kid, &belief)))
@@ -269,7 +272,7 @@ pub(crate) fn input_at(
 ) -> DataInput {
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
-    let values = tree.signature.values(&mut known, tree.history(node), &region.1);
+    let values = tree.signature.values_at(&mut known, tree.history(node), &region.1);
     DataInput { gate: region.0, values }
 }
 
@@ -283,7 +286,7 @@ fn transition_to(
     let input = tree.input(kid)?;
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
-    tree.signature.places(&mut known, &input.values);
+    tree.signature.places_of(&mut known, &input.values);
     // Sources are numbered as the values at hand: constants, registers, then the new values of the input.
     let source = |value: ValuePoint| known.iter().position(|&it| it == value);
     let tell = |said: &AnswerValue| match *said {
@@ -310,7 +313,7 @@ fn find_inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<Data
                 continue;
             };
             if said != *tree.answer(kid) {
-                return Some(tree.word(kid));
+                return Some(tree.word_of_node(kid));
             }
             queue.push((kid, next));
         }
@@ -327,7 +330,7 @@ pub(crate) fn project_suffix(
 ) -> Vec<ValueRegion> {
     let mut known = signature.constants.clone();
     known.extend(image);
-    suffix.iter().map(|input| (input.gate, signature.places(&mut known, &input.values))).collect()
+    suffix.iter().map(|input| (input.gate, signature.places_of(&mut known, &input.values))).collect()
 }
 
 /// `regions` behind `node`, where `image` are the values they compare with: new values are none that came before.
@@ -342,7 +345,7 @@ pub(crate) fn instantiate_suffix(
     let others = tree.history(node);
     let input = |(gate, places): &ValueRegion| DataInput {
         gate: *gate,
-        values: tree.signature.values(&mut known, others, places),
+        values: tree.signature.values_at(&mut known, others, places),
     };
     regions.iter().map(input).collect()
 }
@@ -358,7 +361,7 @@ pub(crate) fn answer_values(
     let mut known = signature.constants.clone();
     known.extend(image);
     for input in suffix {
-        signature.places(&mut known, &input.values);
+        signature.places_of(&mut known, &input.values);
     }
     let number = |said: &AnswerValue| match *said {
         AnswerValue::Point(value) => match known.iter().position(|&it| it == value) {

@@ -80,7 +80,7 @@ impl RegisterMachine {
     pub fn step(&self, at: &Configuration, input: &DataInput) -> Option<(DataAnswer, Configuration)> {
         let mut known = self.signature.constants.clone();
         known.extend(&at.registers);
-        let region = (input.gate, self.signature.places(&mut known, &input.values));
+        let region = (input.gate, self.signature.places_of(&mut known, &input.values));
         let step = self.locations[at.location].steps.get(&region)?;
         let tell = |&told: &AnswerField| match told {
             AnswerField::Source(source) => AnswerValue::Point(known[source]),

@@ -167,7 +167,7 @@ pub fn learn_data<S: DataSystem>(
         let is_stopped = exam.is_stopped;
         match found {
             Some(word) => {
-                learner.refute(observer, &machine, &word)?;
+                learner.learn_from_counterexample(observer, &machine, &word)?;
                 surprises.push(word);
             }
             None => return Ok(DataLearned { machine, guarantee, hypotheses, surprises, is_stopped }),
@@ -195,7 +195,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
     /// Returns a word that is not answered as believed, if one is found, and the guarantee reached before.
     fn examine(&mut self) -> Result<FoundWord, DataLearnError<S::Error>> {
         let mut guarantee = DataGuarantee::Consistent;
-        self.observer.ahead(self.first)?;
+        self.observer.ask_ahead(self.first)?;
         for word in self.first {
             if self.is_wrong(word)? {
                 return Ok((Some(word.clone()), guarantee));
@@ -204,7 +204,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
         // On finitely many values the hypothesis is an ordinary machine, and suites for those are complete for it.
         if let Some(unrolled) = UnrolledMachine::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
-                let Some(tests) = unrolled.suite(self.examination.method, extra) else { break };
+                let Some(tests) = unrolled.build_suite(self.examination.method, extra) else { break };
                 if let Some(word) = self.apply_tests(&unrolled, tests, extra)? {
                     return Ok((Some(word), guarantee));
                 }
@@ -230,8 +230,9 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
         let (of, locations) = (tests.len(), self.machine.locations.len());
         let batch = WORDS_PER_COPY * self.observer.system.width();
         for (number, tests) in tests.chunks(batch).enumerate() {
-            let words: Vec<DataWord> = tests.iter().map(|test| unrolled.word(self.machine, test)).collect();
-            self.observer.ahead(&words)?;
+            let words: Vec<DataWord> =
+                tests.iter().map(|test| unrolled.word_for_test(self.machine, test)).collect();
+            self.observer.ask_ahead(&words)?;
             for (at, word) in words.into_iter().enumerate() {
                 if self.is_wrong(&word)? {
                     return Ok(Some(word));
@@ -250,7 +251,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
 
     /// Returns whether `word` is answered otherwise than the hypothesis says; notes the surprise in the observer.
     fn is_wrong(&mut self, word: &[DataInput]) -> Result<bool, DataLearnError<S::Error>> {
-        let Some(answers) = self.observer.ask(word)? else { return Ok(false) };
+        let Some(answers) = self.observer.ask_word(word)? else { return Ok(false) };
         let mut at = self.machine.start();
         for (number, (input, answer)) in word.iter().zip(&answers).enumerate() {
             let Some((believed, next)) = self.machine.step(&at, input) else { return Ok(false) };
@@ -275,7 +276,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 if self.is_stopped {
                     return Ok(None);
                 }
-                self.observer.ahead(words)?;
+                self.observer.ask_ahead(words)?;
                 for word in words {
                     if self.is_wrong(word)? {
                         return Ok(Some(word.clone()));
@@ -300,7 +301,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 let again = known.choose(self.rng).copied().filter(|_| self.rng.random_bool(0.5));
                 let gap = self.rng.random_range(0..=known.len());
                 let place = ValuePlace::New(u32::try_from(gap).unwrap_or(0));
-                let fresh = || signature.at(&known, &hollow, place);
+                let fresh = || signature.value_at(&known, &hollow, place);
                 let value = again.filter(|_| is_given).unwrap_or_else(fresh);
                 if !known.contains(&value) {
                     known.push(value);

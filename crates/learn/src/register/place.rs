@@ -105,7 +105,7 @@ impl InputSignature {
 
     /// The place of `value` among `known`.
     #[must_use]
-    pub fn place(&self, known: &[ValuePoint], value: ValuePoint) -> ValuePlace {
+    pub fn place_of(&self, known: &[ValuePoint], value: ValuePoint) -> ValuePlace {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         match known.iter().position(|&it| it == value) {
             Some(at) => ValuePlace::Same(number(at)),
@@ -115,9 +115,9 @@ impl InputSignature {
     }
 
     /// The places of `values`, each among `known` and those before it; new ones are added to `known`.
-    pub fn places(&self, known: &mut Vec<ValuePoint>, values: &[ValuePoint]) -> Vec<ValuePlace> {
+    pub fn places_of(&self, known: &mut Vec<ValuePoint>, values: &[ValuePoint]) -> Vec<ValuePlace> {
         let place = |&value: &ValuePoint| {
-            let place = self.place(known, value);
+            let place = self.place_of(known, value);
             if matches!(place, ValuePlace::New(_)) {
                 known.push(value);
             }
@@ -129,7 +129,7 @@ impl InputSignature {
     /// A value at `place` among `known` that is none of `others`, and greater than those of them it could be confused
     /// with.
     #[must_use]
-    pub fn at(&self, known: &[ValuePoint], others: &[ValuePoint], place: ValuePlace) -> ValuePoint {
+    pub fn value_at(&self, known: &[ValuePoint], others: &[ValuePoint], place: ValuePlace) -> ValuePoint {
         let rank = match place {
             ValuePlace::Same(number) => return known[number as usize],
             ValuePlace::New(rank) => rank as usize,
@@ -153,15 +153,15 @@ impl InputSignature {
         }
     }
 
-    /// Values at `places`, as [`at`](Self::at); new ones are added to `known`.
-    pub fn values(
+    /// Values at `places`, as [`value_at`](Self::value_at); new ones are added to `known`.
+    pub fn values_at(
         &self,
         known: &mut Vec<ValuePoint>,
         others: &[ValuePoint],
         places: &[ValuePlace],
     ) -> Vec<ValuePoint> {
         let value = |&place: &ValuePlace| {
-            let value = self.at(known, others, place);
+            let value = self.value_at(known, others, place);
             if matches!(place, ValuePlace::New(_)) {
                 known.push(value);
             }
@@ -198,8 +198,8 @@ impl InputSignature {
 
     /// Returns the places of `values` among the constants and those before each: how they compare.
     #[must_use]
-    pub fn pattern(&self, values: &[ValuePoint]) -> Vec<ValuePlace> {
-        self.places(&mut self.constants.clone(), values)
+    pub fn comparison_pattern(&self, values: &[ValuePoint]) -> Vec<ValuePlace> {
+        self.places_of(&mut self.constants.clone(), values)
     }
 }
 
@@ -218,8 +218,8 @@ mod tests {
             let signature = signature(theory);
             for (gate, places) in signature.regions(3, InputId::new(0)) {
                 let (known, others) = (vec![0, 100, 50], vec![70, 120, -7]);
-                let values = signature.values(&mut known.clone(), &others, &places);
-                assert_eq!(signature.places(&mut known.clone(), &values), places, "{gate:?} {values:?}");
+                let values = signature.values_at(&mut known.clone(), &others, &places);
+                assert_eq!(signature.places_of(&mut known.clone(), &values), places, "{gate:?} {values:?}");
                 let is_new = |place: &ValuePlace| matches!(place, ValuePlace::New(_));
                 assert!(!places.iter().zip(&values).any(|(p, v)| is_new(p) && others.contains(v)));
             }
@@ -232,8 +232,8 @@ mod tests {
         let mut known = vec![0, STRIDE];
         for _ in 0..79 {
             let place = ValuePlace::New(1);
-            let value = signature.at(&known, &[], place);
-            assert_eq!(signature.place(&known, value), place, "{known:?}");
+            let value = signature.value_at(&known, &[], place);
+            assert_eq!(signature.place_of(&known, value), place, "{known:?}");
             known.push(value);
         }
     }

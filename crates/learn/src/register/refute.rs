@@ -23,13 +23,13 @@ impl DataLearner {
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
-    pub fn refute<S: DataSystem>(
+    pub fn learn_from_counterexample<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,
         machine: &RegisterMachine,
         word: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
-        let Some(actual) = observer.ask(word)? else { return Ok(()) };
+        let Some(actual) = observer.ask_word(word)? else { return Ok(()) };
         let Some(surprise) = RefutingWord::find(machine, word, &actual) else { return Ok(()) };
         // *Invariant.* From `wrong` the rest of the word is not answered as predicted, from `right` it is: at 0 because the
         // word is a counterexample, at the last input because the machine has that answer from the tree.
@@ -63,7 +63,7 @@ impl DataLearner {
         rest: &[DataInput],
     ) -> Option<(DataNode, DataWord)> {
         let basis = self.basis[at.location];
-        let memory = tree.memory(basis);
+        let memory = tree.memorable_values(basis);
         let regions = project_suffix(&tree.signature, &at.registers, rest);
         let is_same = memory.len() == at.registers.len();
         is_same.then(|| (basis, instantiate_suffix(tree, basis, &memory, &regions)))
@@ -80,8 +80,10 @@ impl DataLearner {
         let Some((basis, behind)) = self.transfer_suffix(&observer.tree, surprise, at) else {
             return Ok(None);
         };
-        let memory = observer.tree.memory(basis);
-        let Some(answers) = observer.ask(&[observer.tree.word(basis), behind.clone()].concat())? else {
+        let memory = observer.tree.memorable_values(basis);
+        let Some(answers) =
+            observer.ask_word(&[observer.tree.word_of_node(basis), behind.clone()].concat())?
+        else {
             return Ok(Some(false));
         };
         let signature = &observer.tree.signature;
@@ -106,14 +108,16 @@ impl DataLearner {
         at: usize,
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some((basis, behind)) = self.transfer_suffix(&observer.tree, surprise, at) else { return Ok(()) };
-        let before =
-            Configuration { location: surprise.places[at].location, registers: observer.tree.memory(basis) };
-        let whole = [observer.tree.word(basis), behind].concat();
-        if observer.ask(&whole)?.is_none() {
+        let before = Configuration {
+            location: surprise.places[at].location,
+            registers: observer.tree.memorable_values(basis),
+        };
+        let whole = [observer.tree.word_of_node(basis), behind].concat();
+        if observer.ask_word(&whole)?.is_none() {
             return Ok(());
         }
         // In the values of the tree.
-        let Some(whole) = observer.tree.find(&whole).map(|node| observer.tree.word(node)) else {
+        let Some(whole) = observer.tree.find(&whole).map(|node| observer.tree.word_of_node(node)) else {
             return Ok(());
         };
         let depth = observer.tree.depth(basis);
@@ -126,7 +130,7 @@ impl DataLearner {
         let Some((next, there)) = self.suffix_behind(&observer.tree, &after, &whole[depth + 1..]) else {
             return Ok(());
         };
-        observer.ask(&[observer.tree.word(next), there].concat())?;
+        observer.ask_word(&[observer.tree.word_of_node(next), there].concat())?;
         self.ask_variants(observer, node, &after.registers, &whole[depth + 1..])
     }
 
@@ -139,10 +143,10 @@ impl DataLearner {
         image: &[ValuePoint],
         behind: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
-        let word = observer.tree.word(node);
+        let word = observer.tree.word_of_node(node);
         let regions = project_suffix(&observer.tree.signature, image, behind);
         let plain = instantiate_suffix(&observer.tree, node, image, &regions);
-        observer.ask(&[&word[..], &plain].concat())?;
+        observer.ask_word(&[&word[..], &plain].concat())?;
         let steps = variants_of(&observer.tree, node, image, behind);
         // The words go from `behind` to one that ignores all forgotten values, one value at a time. If the answers at the two
         // ends differ, bisection finds a value at which they change: that value is memorable, and the two words around the
@@ -165,7 +169,7 @@ impl DataLearner {
         let (value, other) = &steps[last];
         let witness = MemoryWitness { one: steps[first].1.clone(), other: Some(other.clone()) };
         if let Some(value) = value {
-            observer.tree.remember(node, *value, witness);
+            observer.tree.mark_memorable(node, *value, witness);
         }
         Ok(())
     }
@@ -178,7 +182,7 @@ impl DataLearner {
         image: &[ValuePoint],
         behind: &[DataInput],
     ) -> Result<Option<DataAnswer>, DataLearnError<S::Error>> {
-        let answers = observer.ask(&[observer.tree.word(node), behind.to_vec()].concat())?;
+        let answers = observer.ask_word(&[observer.tree.word_of_node(node), behind.to_vec()].concat())?;
         let last = answers.and_then(|mut answers| answers.pop());
         Ok(last.map(|said| answer_values(&observer.tree.signature, image, behind, &said)))
     }
@@ -219,7 +223,7 @@ fn variants_of(
     let forgotten: Vec<ValuePoint> =
         tree.history(node).iter().copied().filter(|value| !known.contains(value)).collect();
     for input in behind {
-        tree.signature.places(&mut known, &input.values);
+        tree.signature.places_of(&mut known, &input.values);
     }
     let mut new = known.split_off(n_known);
     new.sort_unstable_by(|a, b| b.cmp(a));

@@ -98,7 +98,7 @@ impl DataTree {
 
     /// The values on the way to `node` that can matter: neither constants nor slots that no answer filled.
     #[must_use]
-    pub fn came(&self, node: DataNode) -> Vec<ValuePoint> {
+    pub fn relevant_values(&self, node: DataNode) -> Vec<ValuePoint> {
         let SeenWord { history, hollow, .. } = &self.nodes[node];
         let relevant = &history[self.signature.constants.len()..];
         relevant.iter().copied().filter(|value| !hollow.contains(value)).collect()
@@ -112,7 +112,7 @@ impl DataTree {
 
     /// The values that are known to be memorable at `node`: sorted where there is an order.
     #[must_use]
-    pub fn memory(&self, node: DataNode) -> Vec<ValuePoint> {
+    pub fn memorable_values(&self, node: DataNode) -> Vec<ValuePoint> {
         let seen = &self.nodes[node];
         let mut values: Vec<ValuePoint> = seen.memory.keys().map(|&number| seen.history[number]).collect();
         if self.signature.theory == super::place::Theory::Order {
@@ -131,7 +131,7 @@ impl DataTree {
 
     /// Returns the witness that `value` is memorable at `node`; `None` if it is not known to be.
     #[must_use]
-    pub fn witness(&self, node: DataNode, value: ValuePoint) -> Option<&MemoryWitness> {
+    pub fn memory_witness(&self, node: DataNode, value: ValuePoint) -> Option<&MemoryWitness> {
         let number = self.value_index(node, value)?;
         self.nodes[node].memory.get(&number)
     }
@@ -142,7 +142,7 @@ impl DataTree {
 
     /// The word that leads to `node`.
     #[must_use]
-    pub fn word(&self, node: DataNode) -> DataWord {
+    pub fn word_of_node(&self, node: DataNode) -> DataWord {
         self.trace(node).into_iter().map(|(input, _)| input).collect()
     }
 
@@ -165,7 +165,7 @@ impl DataTree {
         let mut known = self.signature.constants.clone();
         let mut node = self.root();
         for input in word {
-            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            let region = (input.gate, self.signature.places_of(&mut known, &input.values));
             node = *self.nodes[node].kids.get(&region)?;
         }
         Some(node)
@@ -178,7 +178,7 @@ impl DataTree {
         let mut node = self.root();
         let mut answers = Vec::new();
         for input in word {
-            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            let region = (input.gate, self.signature.places_of(&mut known, &input.values));
             node = *self.nodes[node].kids.get(&region)?;
             answers.push(rename_answer(self.answer(node), self.history(node), &known));
         }
@@ -224,7 +224,7 @@ impl DataTree {
     ///
     /// # Errors
     /// If an answer is not what is known.
-    pub fn note(
+    pub fn insert_answers(
         &mut self,
         word: &[DataInput],
         answers: &[DataAnswer],
@@ -232,7 +232,7 @@ impl DataTree {
         let mut known = self.signature.constants.clone();
         let mut node = self.root();
         for (at, (input, answer)) in word.iter().zip(answers).enumerate() {
-            let region = (input.gate, self.signature.places(&mut known, &input.values));
+            let region = (input.gate, self.signature.places_of(&mut known, &input.values));
             node = match self.nodes[node].kids.get(&region) {
                 Some(&kid) => {
                     // Values that compare alike must be answered alike, up to renaming: else the system compares in some other
@@ -243,13 +243,13 @@ impl DataTree {
                     }
                     kid
                 }
-                None => self.grow(node, region, answer, &known),
+                None => self.grow_child(node, region, answer, &known),
             };
         }
         Ok(node)
     }
 
-    fn grow(
+    fn grow_child(
         &mut self,
         node: DataNode,
         region: ValueRegion,
@@ -258,7 +258,7 @@ impl DataTree {
     ) -> DataNode {
         let mut history = self.nodes[node].history.clone();
         // New values stand between those of this tree, whatever they were in the run.
-        let values = self.signature.values(&mut history, &[], &region.1);
+        let values = self.signature.values_at(&mut history, &[], &region.1);
         let input = DataInput { gate: region.0, values };
         let answer = rename_answer(answer, known, &history);
         debug_assert_eq!(
@@ -303,7 +303,7 @@ impl DataTree {
     }
 
     /// Notes that `value` is memorable at `node` and wherever it was known on the way to it.
-    pub fn remember(&mut self, node: DataNode, value: ValuePoint, witness: MemoryWitness) {
+    pub fn mark_memorable(&mut self, node: DataNode, value: ValuePoint, witness: MemoryWitness) {
         // What is memorable at a node was memorable before it, with the input in between put before both words.
         let (mut node, mut witness) = (node, witness);
         while let Some(number) =
@@ -365,22 +365,22 @@ mod tests {
     #[test]
     fn words_whose_values_compare_alike_are_one_word() {
         let mut tree = tree(Theory::Order);
-        tree.note(&[put(5), put(9), get()], &[says(&[]), says(&[]), says(&[9])]).unwrap();
+        tree.insert_answers(&[put(5), put(9), get()], &[says(&[]), says(&[]), says(&[9])]).unwrap();
         let again = tree.answers(&[put(-1), put(0), get()]).unwrap();
         assert_eq!(again[2], says(&[0]));
         assert_eq!(tree.answers(&[put(9), put(5), get()]), None);
-        assert!(tree.note(&[put(1), put(2), get()], &[says(&[]), says(&[]), says(&[1])]).is_err());
+        assert!(tree.insert_answers(&[put(1), put(2), get()], &[says(&[]), says(&[]), says(&[1])]).is_err());
     }
 
     #[test]
     fn a_value_that_is_said_was_memorable() {
         let mut tree = tree(Theory::Equality);
         let word = [put(5), put(9), get()];
-        tree.note(&word, &[says(&[]), says(&[]), says(&[5])]).unwrap();
+        tree.insert_answers(&word, &[says(&[]), says(&[]), says(&[5])]).unwrap();
         let after = |n: usize| tree.find(&word[..n]).unwrap();
-        assert_eq!(tree.memory(after(2)).len(), 1);
-        assert_eq!(tree.memory(after(1)).len(), 1);
-        assert!(tree.witness(after(1), tree.history(after(1))[0]).is_some());
-        assert_eq!(tree.memory(after(3)), []);
+        assert_eq!(tree.memorable_values(after(2)).len(), 1);
+        assert_eq!(tree.memorable_values(after(1)).len(), 1);
+        assert!(tree.memory_witness(after(1), tree.history(after(1))[0]).is_some());
+        assert_eq!(tree.memorable_values(after(3)), []);
     }
 }

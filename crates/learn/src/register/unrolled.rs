@@ -67,7 +67,7 @@ impl MadeUpNames {
         used.extend(&signature.constants);
         let mut points = Vec::new();
         for _ in 0..n_given + most {
-            let name = signature.at(&used, &[], ValuePlace::New(0));
+            let name = signature.value_at(&used, &[], ValuePlace::New(0));
             used.push(name);
             points.push(name);
         }
@@ -175,7 +175,7 @@ impl UnrolledMachine {
 
     /// The tests of a complete suite, unless it is out of proportion.
     #[must_use]
-    pub fn suite(&self, method: SuiteMethod, extra: usize) -> Option<Vec<Vec<InputId>>> {
+    pub fn build_suite(&self, method: SuiteMethod, extra: usize) -> Option<Vec<Vec<InputId>>> {
         let words = self.inputs.len().checked_pow(u32::try_from(extra + 1).ok()?)?;
         if words.checked_mul(self.spec.n_states())? > MAX_WORDS {
             return None;
@@ -191,7 +191,7 @@ impl UnrolledMachine {
     /// Returns the word to ask for `test`, if answers are those of `machine`: inputs that cannot be given are left
     /// out, and slots that stay hollow have names of their own.
     #[must_use]
-    pub fn word(&self, machine: &RegisterMachine, test: &[InputId]) -> DataWord {
+    pub fn word_for_test(&self, machine: &RegisterMachine, test: &[InputId]) -> DataWord {
         let signature = &machine.signature;
         let mut at: UnrolledState = Some((machine.start(), 0));
         let mut spare = self.names.points.clone();
@@ -208,7 +208,7 @@ impl UnrolledMachine {
                 let is_said =
                     |answer: &DataAnswer| answer.values.contains(&AnswerValue::Point(filled.values[slot]));
                 if !answer.is_some_and(is_said) {
-                    let name = signature.at(&spare, &[], ValuePlace::New(0));
+                    let name = signature.value_at(&spare, &[], ValuePlace::New(0));
                     spare.push(name);
                     filled.values[slot] = name;
                 }
@@ -233,7 +233,7 @@ fn all_inputs(signature: &InputSignature, n_values: usize, given: &[ValuePoint])
         // Gaps among the constants, from above: those below keep their number.
         for _ in 0..n_values {
             let value: ValuePoint =
-                signature.at(&domain, &[], ValuePlace::New(u32::try_from(gap).unwrap_or(0)));
+                signature.value_at(&domain, &[], ValuePlace::New(u32::try_from(gap).unwrap_or(0)));
             domain.push(value);
         }
     }

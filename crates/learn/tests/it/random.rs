@@ -12,10 +12,10 @@ use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{LearnError, SystemObserver};
 use ioxide_learn::oracle::{
-    HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, OracleSuites, learn, revisit,
+    HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, OracleSuites, ask_reference_suite, learn,
 };
 use ioxide_learn::played::PlayedMealy;
-use ioxide_learn::several::{Drafting, draft};
+use ioxide_learn::several::{Drafting, draft_machine};
 use ioxide_learn::tree::ObservationTree;
 use ioxide_model::index::Idx;
 use ioxide_test_support::test_count;
@@ -49,8 +49,8 @@ fn with_perfect_oracle(system: &Mealy) -> Mealy {
     loop {
         let machine = learner.hypothesis(&mut observer).expect("a machine answers");
         let Some(word) = difference(&machine, system) else { return machine };
-        observer.ask(&word).expect("a machine answers");
-        learner.refute(&mut observer, &word).expect("a machine answers");
+        observer.ask_word(&word).expect("a machine answers");
+        learner.learn_from_counterexample(&mut observer, &word).expect("a machine answers");
     }
 }
 
@@ -115,8 +115,8 @@ fn what_is_told_on_the_way_is_true() {
                 assert!(!is_within || difference(&machine, &system).is_none(), "seed {seed}");
                 promises += 1;
             }
-            if learner.surprise() != last.as_ref() {
-                last = learner.surprise().cloned();
+            if learner.last_surprise() != last.as_ref() {
+                last = learner.last_surprise().cloned();
                 let found = last.as_ref().expect("a surprise is never taken back");
                 let (mut played, mut said) = (PlayedMealy::new(&system), IoWord::new());
                 let Ok(()) = played.reset();
@@ -239,11 +239,11 @@ fn a_system_that_changes_its_mind_is_noticed() {
 fn a_tree_without_a_word_keeps_the_rest() {
     let (a, b, zero) = (InputId::new(0), InputId::new(1), OutputId::new(0));
     let mut tree = ObservationTree::new(2);
-    tree.note(&[(a, zero), (b, zero)]).expect("new");
-    tree.note(&[(b, zero)]).expect("new");
-    let kept = tree.without(&[a]);
-    assert_eq!(kept.after(kept.root(), &[a]), None);
-    assert!(kept.after(kept.root(), &[b]).is_some());
+    tree.insert_run(&[(a, zero), (b, zero)]).expect("new");
+    tree.insert_run(&[(b, zero)]).expect("new");
+    let kept = tree.without_inputs(&[a]);
+    assert_eq!(kept.node_after(kept.root(), &[a]), None);
+    assert!(kept.node_after(kept.root(), &[b]).is_some());
 }
 
 /// A system of which there are copies, answered in turn; counts what each is asked.
@@ -312,7 +312,7 @@ fn a_reference_helps() {
             let mut observer = SystemObserver::new(PlayedMealy::new(&new), new.n_inputs(), Vec::new());
             if is_given {
                 let inputs: Vec<Option<InputId>> = new.inputs().map(Some).collect();
-                revisit(&mut observer, &reference, &inputs).expect("a machine answers");
+                ask_reference_suite(&mut observer, &reference, &inputs).expect("a machine answers");
             }
             let mut found = None;
             learn(&mut observer, &examination(SuiteMethod::S, 2, seed), &mut |stage, learner, observer| {
@@ -364,7 +364,7 @@ fn a_system_that_answers_in_several_ways_is_drafted() {
         let mut live = Dice { ways: ways.clone(), n_inputs, at: 0, rng };
         let drafting = Drafting { repetitions: 12, walks: 300, walk_length: 12, seed };
         let (found, effort) =
-            draft(&mut live, n_inputs, &[], &drafting, &mut |_, _| ControlFlow::Continue(()))
+            draft_machine(&mut live, n_inputs, &[], &drafting, &mut |_, _| ControlFlow::Continue(()))
                 .expect("it answers");
         assert!(effort.resets > 0 && found.n_states > 0);
         // Second opinion: all runs of the system and of the draft, side by side.
@@ -378,7 +378,7 @@ fn a_system_that_answers_in_several_ways_is_drafted() {
                     found.ways.iter().filter(|it| (it.from, it.input.index()) == (drafted, input));
                 is_same &= drafted_ways.count() == all.len();
                 for &(to, output) in all {
-                    match found.after(drafted, InputId::new(input), OutputId::new(output)) {
+                    match found.state_after(drafted, InputId::new(input), OutputId::new(output)) {
                         Some(next) if !seen.contains(&(to, next)) => {
                             seen.push((to, next));
                             open.push((to, next));

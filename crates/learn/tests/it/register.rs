@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use ioxide_fsm::mealy::{InputId, OutputId};
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_learn::observer::LearningEffort;
-use ioxide_learn::register::compare::separating;
+use ioxide_learn::register::compare::find_separating_word;
 use ioxide_learn::register::guards::guard_machine;
 use ioxide_learn::register::learner::{DataLearnError, DataLearner, DataObserver};
 use ioxide_learn::register::machine::{
@@ -174,7 +174,7 @@ fn words(signature: &InputSignature, values: &[ValuePoint], length: usize) -> Ve
         let mut longer = Vec::new();
         for (word, known) in &words {
             for gate in signature.gates() {
-                for row in ioxide_fsm::word::words_of(known.len(), signature.arity[gate.index()]) {
+                for row in ioxide_fsm::word::words_of_length(known.len(), signature.arity[gate.index()]) {
                     let mut values: Vec<ValuePoint> = row.iter().map(|at| known[at.index()]).collect();
                     let first = 1000 + ValuePoint::try_from(known.len()).expect("few");
                     let made: Vec<ValuePoint> = (first..).take(signature.made[gate.index()]).collect();
@@ -260,7 +260,7 @@ fn what_a_system_makes_up_is_stored_and_compared() {
         assert!(is_right(&mut Tokens, &learned.machine, &[1, 2], 5), "seed {seed}");
         assert_eq!((learned.machine.locations.len(), learned.machine.n_registers()), (3, 2), "seed {seed}");
         let guarded = guard_machine(&learned.machine);
-        assert_eq!(separating(&signature, &learned.machine, &guarded), None);
+        assert_eq!(find_separating_word(&signature, &learned.machine, &guarded), None);
     }
 }
 
@@ -294,14 +294,14 @@ fn machine_over(rng: &mut ChaCha8Rng, signature: InputSignature) -> RegisterMach
                 (0..n).map(|_| rng.random_range(-1000..1000)).filter(|&v| v != 0).collect();
             values.sort_unstable();
             values.dedup();
-            signature.pattern(&values)
+            signature.comparison_pattern(&values)
         })
         .collect();
     let mut locations = IndexVec::new();
     for pattern in &patterns {
         let mut location = RegisterLocation { n_registers: pattern.len(), ..RegisterLocation::default() };
         let mut known = signature.constants.clone();
-        signature.values(&mut known, &[], pattern);
+        signature.values_at(&mut known, &[], pattern);
         for gate in signature.gates() {
             for region in signature.regions(known.len(), gate) {
                 let step = random_step(rng, &signature, &patterns, &known, &region);
@@ -321,7 +321,7 @@ fn random_step(
     (gate, places): &(InputId, Vec<ValuePlace>),
 ) -> DataStep {
     let mut known = known.to_vec();
-    signature.values(&mut known, &[], places);
+    signature.values_at(&mut known, &[], places);
     let n_constants = signature.constants.len();
     // The last values are made up, or not: then they are nowhere.
     let n_made = signature.made[gate.index()];
@@ -336,7 +336,7 @@ fn random_step(
             sources.shuffle(rng);
             let registers: Vec<usize> = sources.iter().copied().take(pattern.len()).collect();
             let values: Vec<ValuePoint> = registers.iter().map(|&source| known[source]).collect();
-            if registers.len() == pattern.len() && signature.pattern(&values) == *pattern {
+            if registers.len() == pattern.len() && signature.comparison_pattern(&values) == *pattern {
                 choices.push((LocationId::new(target), registers));
                 break;
             }
@@ -365,10 +365,10 @@ fn learned_perfectly(system: &RegisterMachine) -> (RegisterMachine, LearningEffo
     let mut learner = DataLearner::new(&observer.tree);
     loop {
         let learned = learner.hypothesis(&mut observer).expect("a machine answers");
-        let Some(word) = separating(&system.signature, &learned, system) else {
+        let Some(word) = find_separating_word(&system.signature, &learned, system) else {
             return (learned, observer.effort);
         };
-        learner.refute(&mut observer, &learned, &word).expect("a machine answers");
+        learner.learn_from_counterexample(&mut observer, &learned, &word).expect("a machine answers");
     }
 }
 
@@ -436,7 +436,7 @@ fn a_guarantee_over_few_values_is_kept() {
         let (learned, ..) = learned(&system, system.signature.clone(), seed);
         let Some(is_within) = is_kept(&system, &learned, seed) else { continue };
         within += u64::from(is_within);
-        wrong += u64::from(separating(&system.signature, &learned.machine, &system).is_some());
+        wrong += u64::from(find_separating_word(&system.signature, &learned.machine, &system).is_some());
     }
     assert!(wrong * 15 < how_many() && within * 5 > how_many(), "{wrong} wrong, {within} within the bound");
 }
@@ -458,7 +458,7 @@ fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usiz
         let known =
             [&domain[..], &(0..n_made).map(|made| 10_000 + made).collect::<Vec<ValuePoint>>()].concat();
         for gate in one.signature.gates() {
-            for row in ioxide_fsm::word::words_of(known.len(), one.signature.arity[gate.index()]) {
+            for row in ioxide_fsm::word::words_of_length(known.len(), one.signature.arity[gate.index()]) {
                 let mut values: Vec<ValuePoint> = row.iter().map(|at| known[at.index()]).collect();
                 let made = 10_000 + n_made;
                 values.extend((0..one.signature.made[gate.index()]).map(|_| made));
@@ -491,7 +491,7 @@ fn comparing_finds_what_enumeration_finds() {
         if let Some(step) = other.locations[at].steps.values_mut().choose_one(&mut rng) {
             step.shape = OutputId::new(step.shape.index() ^ 1);
         }
-        let found = separating(&one.signature, &one, &other);
+        let found = find_separating_word(&one.signature, &one, &other);
         if let Some(word) = &found {
             let (mut a, mut b) = (&one, &other);
             let (Ok(a), Ok(b)) = (a.run(word), b.run(word));
@@ -534,8 +534,8 @@ fn a_system_that_compares_otherwise_is_noticed() {
     }
     let mut observer = DataObserver::new(Even, signature(Theory::Equality, &[1]));
     let put = |value| DataInput { gate: InputId::new(0), values: vec![value] };
-    observer.ask(&[put(2), put(4)]).expect("even");
-    let ended = observer.ask(&[put(3), put(4), put(6)]);
+    observer.ask_word(&[put(2), put(4)]).expect("even");
+    let ended = observer.ask_word(&[put(3), put(4), put(6)]);
     assert!(matches!(ended, Err(DataLearnError::Disagrees(_))));
 }
 
@@ -543,7 +543,7 @@ fn a_system_that_compares_otherwise_is_noticed() {
 fn guards_are_few_and_say_the_same() {
     let few = |machine: &RegisterMachine, locations: usize, branches: usize| {
         let guarded = guard_machine(machine);
-        assert_eq!(separating(&machine.signature, machine, &guarded), None);
+        assert_eq!(find_separating_word(&machine.signature, machine, &guarded), None);
         assert_eq!((guarded.locations.len(), guarded.n_branches()), (locations, branches));
     };
     let (login, ..) = learned(Login, signature(Theory::Equality, &[2, 2, 0]), 1);
@@ -554,6 +554,10 @@ fn guards_are_few_and_say_the_same() {
     for seed in 0..how_many() {
         let mut rng = ChaCha8Rng::seed_from_u64(3_000_000 + seed);
         let machine = machine(&mut rng);
-        assert_eq!(separating(&machine.signature, &machine, &guard_machine(&machine)), None, "seed {seed}");
+        assert_eq!(
+            find_separating_word(&machine.signature, &machine, &guard_machine(&machine)),
+            None,
+            "seed {seed}"
+        );
     }
 }

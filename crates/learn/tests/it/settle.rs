@@ -24,7 +24,7 @@ fn settle(learner: &mut Learner, observer: &mut SystemObserver<PlayedMealy<'_>>)
     // Every question leaves a doubt less, so this ends.
     let most = 100 + learner.n_moves() * 20 * 20;
     for _ in 0..most {
-        match learner.settle(observer, &mut at).expect("a machine answers") {
+        match learner.settle_next(observer, &mut at).expect("a machine answers") {
             SettlingStep::Settled => return changed,
             SettlingStep::Asked => (),
             SettlingStep::Changed => changed += 1,
@@ -52,8 +52,8 @@ fn a_settled_hypothesis_is_right_or_has_too_few_states() {
             let states = machine.n_states();
             assert!(states < system.n_states(), "seed {seed}: settled, all states, and wrong");
             small += 1;
-            observer.ask(&word).expect("a machine answers");
-            learner.refute(&mut observer, &word).expect("a machine answers");
+            observer.ask_word(&word).expect("a machine answers");
+            learner.learn_from_counterexample(&mut observer, &word).expect("a machine answers");
             learner.complete(&mut observer).expect("a machine answers");
             assert!(learner.n_states() > states, "seed {seed}: refuted, and no new state");
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ioxide_model::diag::Diagnostic;
 use ioxide_smt::halt::{Halt, Halted, Signal};
-use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, lint};
 
 use super::ServerEnvironment;
@@ -36,7 +36,7 @@ impl Signal for OvertakenSignal {
     }
 
     fn time_left(&self) -> Option<Duration> {
-        Some(self.deadline.at_most(DEEP_CHECK_LIMIT))
+        Some(self.deadline.limit_time(DEEP_CHECK_LIMIT))
     }
 }
 
@@ -89,8 +89,11 @@ impl Drop for DeepCheck {
 fn deep_findings(checkup: &mut TextCheckup, changed: Arc<AtomicBool>, deadline: Halt) -> Vec<Diagnostic> {
     let Some(model) = &mut checkup.loaded.model else { return Vec::new() };
     let halt = Halt::new(OvertakenSignal { changed, deadline });
-    let mut solver =
-        stack(&SolverConfig { backend: BackendChoice::Auto, halt: halt.clone(), ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig {
+        backend: BackendChoice::Auto,
+        halt: halt.clone(),
+        ..SolverConfig::default()
+    });
     let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
     let config = ExploreConfig { limits, ..ExploreConfig::default() };
     let mut cx = Ctx::new(model, &mut solver);

@@ -60,7 +60,7 @@ fn changed(tree: &Sequence<u8>, plain: &mut Vec<u8>, change: &Change) -> Sequenc
         Change::Rotate(at) => {
             let at = at.min(plain.len());
             plain.rotate_left(at);
-            tree.after(at).followed_by(&tree.first(at))
+            tree.skip_first(at).followed_by(&tree.take_first(at))
         }
     }
 }
@@ -121,7 +121,7 @@ fn long_sequences_are_low() {
     for tree in [grown(|n| n), grown(|_| 0), grown(|n| n / 2)] {
         assert!(is_balanced(&tree));
         assert!(tree.height() <= 17, "{}", tree.height());
-        let shrunk = (0..19_000).fold(tree, |tree, _| tree.after(1));
+        let shrunk = (0..19_000).fold(tree, |tree, _| tree.skip_first(1));
         assert!(is_balanced(&shrunk) && shrunk.len() == 1_000 && shrunk.height() <= 11);
     }
 }

@@ -26,13 +26,13 @@ struct BySource {
 impl Switches {
     /// The switches that start at `loc`, in order.
     pub fn from(&self, loc: LocId) -> impl Iterator<Item = (SwitchId, &Switch)> {
-        let found = self.by_source.get_or_init(|| BySource::of(&self.all)).at(loc);
+        let found = self.by_source.get_or_init(|| BySource::index_switches(&self.all)).switches_from(loc);
         found.iter().map(|&id| (id, &self.all[id]))
     }
 }
 
 impl BySource {
-    fn of(switches: &IndexVec<SwitchId, Switch>) -> Self {
+    fn index_switches(switches: &IndexVec<SwitchId, Switch>) -> Self {
         let mut ids: Vec<SwitchId> = switches.ids().collect();
         ids.sort_by_key(|&id| switches[id].source);
         let n_places = ids.last().map_or(0, |&id| switches[id].source.index() + 1);
@@ -46,7 +46,7 @@ impl BySource {
         Self { ids, begins }
     }
 
-    fn at(&self, loc: LocId) -> &[SwitchId] {
+    fn switches_from(&self, loc: LocId) -> &[SwitchId] {
         match self.begins.get(loc.index()..) {
             Some(&[begin, end, ..]) => &self.ids[begin..end],
             _ => &[],

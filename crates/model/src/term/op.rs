@@ -180,7 +180,7 @@ impl TermPool {
             _ => unreachable!("the operation gives a collection"),
         };
         Ok(match op {
-            TermOp::Size => whole(first().len()),
+            TermOp::Size => int_value(first().len()),
             TermOp::Has => Value::Bool(first().has(args[1])),
             TermOp::At => first()
                 .at(args[1])
@@ -203,7 +203,7 @@ impl TermPool {
                 made(Items::List(items.into_iter().collect()))?
             }
             TermOp::IndexOf => {
-                list(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), whole)
+                list(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), int_value)
             }
             TermOp::Sum => {
                 let zero = self.default_value(sort.base());
@@ -229,7 +229,7 @@ impl TermPool {
                 _ => unreachable!("a set has a collection sort"),
             },
             TermOp::Substring => Value::Str(substring(text(0), int(1), int(2)).into()),
-            TermOp::Find => find(text(0), text(1)),
+            TermOp::Find => find_text(text(0), text(1)),
             TermOp::ToInt => Value::Int(text(0).parse().unwrap_or_else(|_| Int::from(0))),
             TermOp::FromInt => Value::str(&int(0).to_string()),
             TermOp::Upper => Value::str(&text(0).to_uppercase()),
@@ -260,7 +260,7 @@ pub(super) fn check_length(collection: CollectionValue) -> Result<Value, EvalErr
     if collection.len() > MAX_ITEMS { Err(EvalError::TooLarge) } else { Ok(Value::Collection(collection)) }
 }
 
-fn whole(n: usize) -> Value {
+fn int_value(n: usize) -> Value {
     Value::int(i64::try_from(n).expect("fits in memory"))
 }
 
@@ -287,7 +287,7 @@ fn clamp_position(n: &Int, len: usize) -> usize {
 
 fn slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
     let (from, to) = (clamp_position(from, items.len()), clamp_position(to, items.len()));
-    items.first(to.max(from)).after(from)
+    items.take_first(to.max(from)).skip_first(from)
 }
 
 fn substring(text: &str, from: &Int, count: &Int) -> String {
@@ -295,9 +295,9 @@ fn substring(text: &str, from: &Int, count: &Int) -> String {
     text.chars().skip(clamp_position(from, len)).take(clamp_position(count, len)).collect()
 }
 
-fn find(text: &str, part: &str) -> Value {
+fn find_text(text: &str, part: &str) -> Value {
     match text.find(part) {
-        Some(at) => whole(text[..at].chars().count()),
+        Some(at) => int_value(text[..at].chars().count()),
         None => Value::int(-1),
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct SystemEnds {
 
 impl SystemEnds {
     /// Notes that the caller gets `result`.
-    pub(super) fn note<T>(&mut self, result: &Result<T, AdapterError>) {
+    pub(super) fn record_result<T>(&mut self, result: &Result<T, AdapterError>) {
         self.told |= matches!(
             result,
             Err(AdapterError::Ended { .. }
@@ -63,7 +63,7 @@ impl SystemEnds {
         self.in_a_row >= ALWAYS
     }
 
-    /// Adds an end to be reported by [`take`](Self::take); an end of a further kind is dropped once [`MAX_KINDS`] are
+    /// Adds an end to be reported by [`take_text`](Self::take_text); an end of a further kind is dropped once [`MAX_KINDS`] are
     /// kept.
     pub(super) fn add(&mut self, how: Option<String>) {
         let Some(how) = how else { return };
@@ -75,7 +75,7 @@ impl SystemEnds {
     }
 
     /// Returns the ends collected since the last call as one text, and forgets them; `None` if there were none.
-    pub(super) fn take(&mut self) -> Option<String> {
+    pub(super) fn take_text(&mut self) -> Option<String> {
         let told = self.untold.drain(..).map(|(how, times)| match times {
             1 => how,
             times => format!("{how} ({times} times)"),
@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn an_end_that_a_run_has_seen_is_not_told_again() {
         let mut ends = SystemEnds::default();
-        ends.note::<()>(&Err(AdapterError::Ended { status: "exit status: 1".into() }));
+        ends.record_result::<()>(&Err(AdapterError::Ended { status: "exit status: 1".into() }));
         assert!(!ends.count_end("it ended"));
-        assert_eq!(ends.take(), None);
+        assert_eq!(ends.take_text(), None);
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         assert!(!ends.count_end("it ended"));
         ends.begin_run(&Ok(()));
         assert!(ends.count_end("it ended"));
-        assert_eq!(ends.take().as_deref(), Some("it ended (2 times)"));
+        assert_eq!(ends.take_text().as_deref(), Some("it ended (2 times)"));
         ends.record_survival();
         assert!(!ends.count_end("it ended"));
     }

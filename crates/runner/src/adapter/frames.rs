@@ -126,13 +126,13 @@ impl Frames {
     }
 
     /// Returns the next message as text, or `None` if none has begun at `deadline`. After the deadline it only polls.
-    pub(super) fn next(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
+    pub(super) fn next_message(&mut self, deadline: Instant) -> Result<Option<String>, AdapterError> {
         self.next_bytes(deadline)?
             .map(|bytes| text_of(bytes).map_err(|bytes| odd(&bytes, NOT_TEXT)))
             .transpose()
     }
 
-    /// Returns the next message as [`next`](Self::next) does, whatever its bytes are.
+    /// Returns the next message as [`next_message`](Self::next_message) does, whatever its bytes are.
     pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
         let is_look = deadline <= Instant::now();
         let limits = self.limits.until(deadline);
@@ -143,14 +143,14 @@ impl Frames {
                 return Ok(Some(message));
             }
             if self.ended {
-                return Err(self.end());
+                return Err(self.end_error());
             }
             if self.arrival.is_some_and(|arrival| arrival.is_dripping(limits)) {
                 return Err(dripping(limits));
             }
             let until = self.arrival.map_or(deadline, |arrival| arrival.deadline(limits));
             let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
-            if self.read(wait, limits)? {
+            if self.read_bytes(wait, limits)? {
                 continue;
             }
             match self.arrival.map(|arrival| arrival.progress(limits)) {
@@ -168,7 +168,7 @@ impl Frames {
 
     /// Reads what comes within `wait`; returns whether there were bytes or the end of the stream. Looks once more before
     /// a message is found to have stopped.
-    fn read(&mut self, wait: Duration, limits: MessageLimits) -> Result<bool, AdapterError> {
+    fn read_bytes(&mut self, wait: Duration, limits: MessageLimits) -> Result<bool, AdapterError> {
         let mut read = self.source.read(&mut self.buffer, wait);
         let has_stopped =
             self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
@@ -179,7 +179,7 @@ impl Frames {
             Ok(ReadResult::Nothing) => return Ok(false),
             Ok(ReadResult::Some(arrived)) => {
                 self.arrived = arrived;
-                MessageArrival::note(&mut self.arrival, arrived);
+                MessageArrival::record_bytes(&mut self.arrival, arrived);
             }
             Ok(ReadResult::End) => self.ended = true,
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
@@ -197,7 +197,7 @@ impl Frames {
             Ok(ReadResult::Nothing) => return false,
             Ok(ReadResult::Some(arrived)) => {
                 self.arrived = arrived;
-                MessageArrival::note(&mut self.arrival, arrived);
+                MessageArrival::record_bytes(&mut self.arrival, arrived);
             }
             Ok(ReadResult::End) | Err(_) => self.ended = true,
         }
@@ -236,7 +236,7 @@ impl Frames {
                 let message = std::mem::take(&mut self.begun).into_bytes();
                 self.begun_at = self.arrival.map_or(self.arrived, |arrival| arrival.first);
                 let has_more = self.taken < self.buffer.len();
-                self.arrival = has_more.then(|| MessageArrival::begin(self.arrived));
+                self.arrival = has_more.then(|| MessageArrival::begin_at(self.arrived));
                 return Ok(Some(message));
             }
             if self.begun.bytes().len() > max_message() {
@@ -253,7 +253,7 @@ impl Frames {
             Framing::Delimiter(mark) => up_to(rest, mark.as_bytes(), self.scanned),
             Framing::Length(width) => by_length(rest, *width)?,
             Framing::Fixed(length) => (rest.len() >= *length).then_some((0, *length, *length)),
-            Framing::Counted(field) => field.cut(rest)?,
+            Framing::Counted(field) => field.frame_bounds(rest)?,
         };
         let Some((from, to, next)) = found else {
             self.scanned = rest.len();
@@ -270,7 +270,7 @@ impl Frames {
             frame = frame.trim_ascii_end_of_line();
         }
         let frame = frame.to_vec();
-        self.take(next);
+        self.drop_front(next);
         Ok(Some(frame))
     }
 
@@ -284,12 +284,12 @@ impl Frames {
             return Err(odd(rest, &format!("the {count} bytes it announced are not followed by \"{end}\"")));
         }
         let bytes = bytes.to_vec();
-        self.take(count + end.len());
+        self.drop_front(count + end.len());
         Ok(Some(bytes))
     }
 
     /// Removes `count` bytes from the front of the buffer.
-    fn take(&mut self, count: usize) {
+    fn drop_front(&mut self, count: usize) {
         self.scanned = 0;
         self.taken += count;
         if self.taken == self.buffer.len() {
@@ -302,7 +302,7 @@ impl Frames {
     }
 
     /// Returns the error for the end of the stream: closed between two messages, otherwise an incomplete message.
-    fn end(&mut self) -> AdapterError {
+    fn end_error(&mut self) -> AdapterError {
         let half = self.half();
         if half.is_empty() { AdapterError::Closed } else { half_message(&half, MessageCut::Closed) }
     }
@@ -390,7 +390,7 @@ impl Framing {
 
 impl LengthField {
     /// Returns the bounds of the frame at the front; `None` while too few bytes are there to tell.
-    fn cut(&self, bytes: &[u8]) -> Result<FrameCut, AdapterError> {
+    fn frame_bounds(&self, bytes: &[u8]) -> Result<FrameCut, AdapterError> {
         let Some((length, width)) = self.number.read_unsigned(bytes.get(self.at..).unwrap_or_default())
         else {
             return Ok(None);

@@ -83,7 +83,7 @@ impl GuardedChild {
     }
 
     /// Kills the child and all guarded processes, and returns the exit status of the child.
-    pub(super) fn end(mut self) -> Option<ExitStatus> {
+    pub(super) fn kill_all(mut self) -> Option<ExitStatus> {
         self.kill()
     }
 

@@ -171,7 +171,7 @@ impl HttpAdapter {
     /// Looks at the connections on which nothing is asked: some are closed, on some the system speaks.
     fn heed(&mut self) {
         for link in std::mem::take(&mut self.idle) {
-            match link.state() {
+            match link.check_state() {
                 ConnectionState::Open(link) => self.idle.push(link),
                 ConnectionState::Closed => (),
                 ConnectionState::Speaks(unasked) => self.asked.push(unasked),
@@ -184,7 +184,7 @@ impl HttpAdapter {
     }
 
     /// Writes a request; over a new connection if the old one turns out to be closed.
-    fn ask(&mut self, request: &HttpRequest, input: Option<&str>) -> Result<(), AdapterError> {
+    fn send_request(&mut self, request: &HttpRequest, input: Option<&str>) -> Result<(), AdapterError> {
         if self.asked.len() >= MAX_UNANSWERED {
             return Err(AdapterError::Refused(format!("{MAX_UNANSWERED} requests are unanswered")));
         }
@@ -203,12 +203,12 @@ impl HttpAdapter {
         self.lane = self.lane.wrapping_add(1);
         let again = is_safe.then_some(bytes);
         let asked = PendingRequest::new(link, request.asks_for(), self.lane).repeatable(again);
-        self.asked.push(asked.of(input.map(str::to_owned)));
+        self.asked.push(asked.with_input(input.map(str::to_owned)));
         Ok(())
     }
 
     /// Returns an answer, or a message of a stream, that begins before `deadline`. After the deadline it only polls.
-    fn answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
+    fn next_answer(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         let is_look = deadline <= Instant::now();
         let limits = self.limits.until(deadline);
         loop {
@@ -264,7 +264,7 @@ impl HttpAdapter {
     ) -> Result<Option<HttpOutput>, AdapterError> {
         for at in 0..self.streams.len() {
             let Some(response) = self.streams[at].next_message(wait, limits)? else { continue };
-            self.note(format!("< {}", response.summary_line()));
+            self.add_log_line(format!("< {}", response.summary_line()));
             let (to, lane) = (self.streams[at].input.clone(), self.streams[at].lane());
             let is_end = response.part == ResponsePart::Closed;
             let is_first = self.streams[at].note_message();
@@ -283,7 +283,7 @@ impl HttpAdapter {
     }
 
     /// Sends `text` over the WebSocket that `input` opened.
-    fn say(&mut self, input: &str, text: &str) -> Result<SentInput, AdapterError> {
+    fn send_text(&mut self, input: &str, text: &str) -> Result<SentInput, AdapterError> {
         let is_it =
             |stream: &&mut OpenStream| stream.is_websocket() && stream.input.as_deref() == Some(input);
         let Some(stream) = self.streams.iter_mut().rev().find(is_it) else {
@@ -291,14 +291,14 @@ impl HttpAdapter {
         };
         let lane = stream.lane();
         stream.send(text).map_err(|error| ended_error(&format!("it takes no more input ({error})")))?;
-        self.note(format!("> [{input}] {text}"));
+        self.add_log_line(format!("> [{input}] {text}"));
         Ok(SentInput { lane, ..SentInput::default() })
     }
 
-    /// Returns the next output as [`answer`](Self::answer) does; bytes that are no HTTP are an unreadable output of the
+    /// Returns the next output as [`next_answer`](Self::next_answer) does; bytes that are no HTTP are an unreadable output of the
     /// system, shown without secrets.
     fn heard(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
-        self.answer(deadline).map_err(|error| match error.of_system() {
+        self.next_answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line: self.redact(&line), reason: self.redact(&reason) }
             }
@@ -330,7 +330,7 @@ impl HttpAdapter {
             Arrival::Crossing(Crossing { connection: 0, lane, is_answer: true, others, is_end: false })
         };
         let (to, begun) = (asked.input().map(str::to_owned), asked.begun_at());
-        self.note(format!("< {}", response.summary_line()));
+        self.add_log_line(format!("< {}", response.summary_line()));
         if asked.is_unasked() && response.status == CLOSING {
             return None;
         }
@@ -350,7 +350,7 @@ impl HttpAdapter {
             Label::Output(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
             _ => None,
         });
-        let fresh = self.captured.take(&heard.response, name.as_deref());
+        let fresh = self.captured.capture_from(&heard.response, name.as_deref());
         fresh.iter().for_each(|secret| self.secrets.add_told(secret));
         let label = label.map_err(|bad| {
             let line = self.redact(&heard.response.summary_line());
@@ -376,7 +376,7 @@ impl HttpAdapter {
     }
 
     /// Forgets the run before, and takes the steps of the reset.
-    fn begin(&mut self) -> Result<(), AdapterError> {
+    fn reset_run(&mut self) -> Result<(), AdapterError> {
         (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
         self.captured.clear();
         self.has_spoken = false;
@@ -392,12 +392,12 @@ impl HttpAdapter {
     fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
         let step = self.speech.reset[at].clone();
         let request =
-            step.request.plain(&self.speech.http, &self.speech.url.base, &self.model, &self.captured);
+            step.request.plain_request(&self.speech.http, &self.speech.url.base, &self.model, &self.captured);
         let request = request.map_err(|problem| AdapterError::Start {
             what: "the reset".into(),
             reason: problem.to_string(),
         })?;
-        self.ask(&request, None)?;
+        self.send_request(&request, None)?;
         let mut response = self.answer_to_reset()?;
         let is_opened = response.stream == Some(StreamKind::WebSocket);
         if let (true, Some(text), Some(stream)) = (is_opened, &step.send, self.streams.last_mut()) {
@@ -413,7 +413,7 @@ impl HttpAdapter {
             Err(bad) => Some(bad.to_string()),
         };
         let Some(reason) = mismatch else {
-            let fresh = self.captured.take(&response, None);
+            let fresh = self.captured.capture_from(&response, None);
             fresh.iter().for_each(|secret| self.secrets.add_told(secret));
             return Ok(());
         };
@@ -426,24 +426,24 @@ impl HttpAdapter {
     /// Waits for the answer to a step of the reset.
     fn answer_to_reset(&mut self) -> Result<HttpResponse, AdapterError> {
         let limit = self.limit;
-        match self.answer(Instant::now() + limit)? {
+        match self.next_answer(Instant::now() + limit)? {
             Some(heard) => Ok(heard.response),
             None => Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit }),
         }
     }
 
     fn note_request(&mut self, request: &HttpRequest) {
-        self.note(format!("> {} {}", request.method, request.path));
+        self.add_log_line(format!("> {} {}", request.method, request.path));
         for (name, value) in &request.headers {
             let value = if is_secret(name) { "***" } else { value };
-            self.note(format!("> {name}: {value}"));
+            self.add_log_line(format!("> {name}: {value}"));
         }
         if let Some(body) = &request.body {
-            self.note(format!("> {body}"));
+            self.add_log_line(format!("> {body}"));
         }
     }
 
-    fn note(&mut self, line: String) {
+    fn add_log_line(&mut self, line: String) {
         // What is cut in the middle is no secret any more that could be found.
         self.log.push_back(cut(&self.redact(&line), 300));
         if self.log.len() > MAX_LOG {
@@ -459,20 +459,20 @@ impl HttpAdapter {
 impl Adapter for HttpAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let interrupt = self.interrupt;
-        until_accepted(interrupt, || self.begin())
+        until_accepted(interrupt, || self.reset_run())
     }
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let outgoing = self.codec.encode(&self.model, input, &self.captured);
         let request = match outgoing? {
             OutgoingRequest::Request(request) => request,
-            OutgoingRequest::Message(over, text) => return self.say(&over, &text),
+            OutgoingRequest::Message(over, text) => return self.send_text(&over, &text),
         };
         let name = match input {
             Label::Input(gate, _) => Some(self.model.sts.gates[*gate].name.to_string()),
             _ => None,
         };
-        self.ask(&request, name.as_deref()).map_err(AdapterError::of_system)?;
+        self.send_request(&request, name.as_deref()).map_err(AdapterError::of_system)?;
         Ok(SentInput { lane: self.lane, ..SentInput::default() })
     }
 

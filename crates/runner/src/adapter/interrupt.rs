@@ -16,7 +16,7 @@ pub struct Interrupt(Option<&'static AtomicBool>);
 impl Interrupt {
     /// Returns an interrupt that is set by `flag`.
     #[must_use]
-    pub const fn by(flag: &'static AtomicBool) -> Self {
+    pub const fn from_flag(flag: &'static AtomicBool) -> Self {
         Self(Some(flag))
     }
 

@@ -140,7 +140,7 @@ impl ManagedAdapter {
         self.server.as_mut().map_or(Ok(()), SystemServer::restart)
     }
 
-    fn begin(&mut self) -> Result<(), AdapterError> {
+    fn connect_and_reset(&mut self) -> Result<(), AdapterError> {
         self.patiently(|managed| {
             managed.connect()?;
             managed.inner()?.reset()
@@ -150,7 +150,7 @@ impl ManagedAdapter {
     /// Renews and begins; a server that has ended or does not respond is started again, unless it always does so.
     fn reset_or_restart(&mut self) -> Result<(), AdapterError> {
         let had_ended = self.has_ended();
-        let result = self.renew().and_then(|()| self.begin());
+        let result = self.renew().and_then(|()| self.connect_and_reset());
         let error = match result {
             Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
             Ok(()) if !had_ended => {
@@ -164,7 +164,7 @@ impl ManagedAdapter {
                 if self.ends.count_end(&how) {
                     return Err(error);
                 }
-                return self.restart().and_then(|()| self.begin());
+                return self.restart().and_then(|()| self.connect_and_reset());
             }
             Err(error) => return Err(error),
         };
@@ -173,7 +173,7 @@ impl ManagedAdapter {
             return Err(always_ends(self.server.as_ref()));
         }
         // A new one is in its initial state.
-        error.map_or(Ok(()), |_| self.restart().and_then(|()| self.begin()))
+        error.map_or(Ok(()), |_| self.restart().and_then(|()| self.connect_and_reset()))
     }
 
     /// Returns whether a reset failed with `error` because the server does not respond any more, and a restart may help.
@@ -191,7 +191,7 @@ impl ManagedAdapter {
     /// Remembers whether the caller knows that something went wrong.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explain_error(error));
-        self.ends.note(&result);
+        self.ends.record_result(&result);
         result
     }
 
@@ -292,7 +292,7 @@ impl Adapter for ManagedAdapter {
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
-        self.ends.take()
+        self.ends.take_text()
     }
 
     fn receipt(&self) -> InputReceipt {

@@ -60,15 +60,15 @@ pub(super) enum MessageProgress {
 
 impl MessageArrival {
     /// A message whose first bytes came at `at`.
-    pub(super) const fn begin(at: Instant) -> Self {
+    pub(super) const fn begin_at(at: Instant) -> Self {
         Self { first: at, last: at }
     }
 
     /// Notes that more bytes came at `at`.
-    pub(super) fn note(arrival: &mut Option<Self>, at: Instant) {
+    pub(super) fn record_bytes(arrival: &mut Option<Self>, at: Instant) {
         match arrival {
             Some(arrival) => arrival.last = at,
-            None => *arrival = Some(Self::begin(at)),
+            None => *arrival = Some(Self::begin_at(at)),
         }
     }
 

@@ -75,7 +75,7 @@ impl Adapter for ModelAdapter<'_> {
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let label = if self.has_virtual_time() {
             let until = self.player.now() + seconds(patience);
-            self.player.pass(&until)?
+            self.player.pass_until(&until)?
         } else {
             self.player.react()?
         };
@@ -98,7 +98,7 @@ impl Adapter for ModelAdapter<'_> {
     }
 
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
-        let message = self.player.pass(&seconds(until))?;
+        let message = self.player.pass_until(&seconds(until))?;
         let message = message.map(|label| self.translate_output(label)).transpose()?;
         Ok(VirtualDelay { now: duration(self.player.now()), message })
     }

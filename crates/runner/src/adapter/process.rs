@@ -58,7 +58,7 @@ impl ErrorTail {
         tail.drain(..excess);
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(super) fn tail_text(&self) -> String {
         String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }
 }
@@ -156,7 +156,7 @@ impl SystemLink for SystemProcess {
             std::thread::sleep(Duration::from_millis(2));
         }
         if let Some(child) = self.child.take_if(|child| child.has_exited()) {
-            self.ended = child.end();
+            self.ended = child.kill_all();
             self.await_tail();
         }
         self.ended
@@ -172,7 +172,7 @@ impl SystemLink for SystemProcess {
     }
 
     fn last_words(&self) -> String {
-        self.tail.text()
+        self.tail.tail_text()
     }
 
     fn starts_system(&self) -> bool {

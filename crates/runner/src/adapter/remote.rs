@@ -283,7 +283,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let live = self.live()?;
         let mut earlier: Vec<ArrivedOutput> = live.waiting.drain(..).collect();
         while earlier.len() <= MAX_EARLIER {
-            match live.wire.read(deadline)? {
+            match live.wire.next_message(deadline)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => {
                     return Ok(SentInput { earlier, raw: sent.raw, lane: 0 });
                 }
@@ -341,7 +341,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let live = self.live()?;
         live.wire.write(&ProtocolMessage::Advance(advance))?;
         while live.waiting.len() <= MAX_EARLIER {
-            match live.wire.read(deadline)? {
+            match live.wire.next_message(deadline)? {
                 Some(ProtocolMessage::Output(output)) => {
                     let heard = live.heard(&model, output)?;
                     live.waiting.push_back(heard);
@@ -364,7 +364,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         if let Some(heard) = live.waiting.pop_front() {
             return Ok(Some(heard));
         }
-        match live.wire.read(deadline)? {
+        match live.wire.next_message(deadline)? {
             Some(ProtocolMessage::Output(output)) => Ok(Some(live.heard(&model, output)?)),
             Some(other) => Err(out_of_place(&other)),
             None => Ok(None),
@@ -374,7 +374,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
 
 impl<L: SystemLink> RemoteAdapter<L> {
     /// Brings the system back to its initial state, in the way it offers.
-    fn back(&mut self) -> Result<(), AdapterError> {
+    fn reset_system(&mut self) -> Result<(), AdapterError> {
         if std::mem::take(&mut self.is_broken) {
             return self.open();
         }
@@ -409,14 +409,14 @@ impl<L: SystemLink> RemoteAdapter<L> {
 
     /// Notes whether the caller gets an error, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
-        self.ends.note(&result);
+        self.ends.record_result(&result);
         result
     }
 }
 
 impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     fn reset(&mut self) -> Result<(), AdapterError> {
-        let result = self.back();
+        let result = self.reset_system();
         self.ends.begin_run(&result);
         result
     }
@@ -456,7 +456,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
-        self.ends.take()
+        self.ends.take_text()
     }
 
     fn first_reply_limit(&self) -> Option<Duration> {
@@ -541,7 +541,7 @@ fn greet(
 
 /// Reads the hello of the system, which must speak our version.
 pub(super) fn hear_hello(wire: &mut ProtocolWire, limit: Duration) -> Result<HelloMessage, AdapterError> {
-    let hello = match wire.read(Instant::now() + limit)? {
+    let hello = match wire.next_message(Instant::now() + limit)? {
         Some(ProtocolMessage::Hello(hello)) => hello,
         Some(other) => return Err(out_of_place(&other)),
         None => return Err(AdapterError::Late { awaited: AwaitedPart::Hello, limit }),
@@ -591,7 +591,7 @@ pub(super) fn await_ready(
 ) -> Result<(), AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
-        match (wire.read(deadline)?, early) {
+        match (wire.next_message(deadline)?, early) {
             (Some(ProtocolMessage::Ready(_)), _) => return Ok(()),
             (Some(message @ ProtocolMessage::Output(_)), EarlyOutput::OutOfPlace) => {
                 return Err(AdapterError::Protocol {

@@ -12,7 +12,7 @@ use regex::Regex;
 use super::{AdapterError, Interrupt};
 use crate::codec::http::RequestConfig;
 use crate::codec::http::answer::AnswerConfig;
-use crate::codec::text::whole;
+use crate::codec::text::full_regex;
 use crate::line::cut;
 
 /// The number of times that a refused reset is tried. With the pauses between them that is about two seconds: enough
@@ -34,7 +34,7 @@ pub struct ResetStep {
 impl ResetStep {
     /// Sends `text`, and takes any answer that does not read like an error.
     #[must_use]
-    pub fn plain(text: impl Into<String>) -> Self {
+    pub fn new_plain(text: impl Into<String>) -> Self {
         Self { send: Some(text.into()), expect: None }
     }
 
@@ -48,7 +48,7 @@ impl ResetStep {
 
     /// Returns the pattern that the whole answer must match, if there is one.
     pub(super) fn pattern(&self) -> Result<Option<Regex>, regex::Error> {
-        self.expect.as_deref().map(whole).transpose()
+        self.expect.as_deref().map(full_regex).transpose()
     }
 }
 
@@ -101,7 +101,7 @@ impl RefusedReset {
     }
 
     /// Returns the same refusal as one on the connection called `name`.
-    pub(super) fn on(self, name: &str) -> Self {
+    pub(super) fn on_connection(self, name: &str) -> Self {
         Self { connection: Some(name.to_owned()), ..self }
     }
 }

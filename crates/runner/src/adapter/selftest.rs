@@ -240,7 +240,7 @@ impl SelfTest<'_> {
         let mut outputs = 0;
         let limit = self.connection.limit;
         let took = loop {
-            match self.wire.read(start + limit)? {
+            match self.wire.next_message(start + limit)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => break start.elapsed(),
                 Some(ProtocolMessage::Output(output)) if outputs < MAX_OUTPUTS => {
                     self.output(output)?;
@@ -251,7 +251,7 @@ impl SelfTest<'_> {
             }
         };
         while outputs < MAX_OUTPUTS {
-            match self.wire.read(Instant::now() + LISTEN)? {
+            match self.wire.next_message(Instant::now() + LISTEN)? {
                 Some(ProtocolMessage::Output(output)) => self.output(output)?,
                 Some(other) => return Err(out_of_place(&other)),
                 None => break,
@@ -307,7 +307,7 @@ fn goodbye(
     wire.write(&ProtocolMessage::Bye(ByeMessage {}))?;
     let deadline = Instant::now() + limit;
     loop {
-        match wire.read(deadline) {
+        match wire.next_message(deadline) {
             Err(AdapterError::Ended { .. } | AdapterError::Closed) => break,
             Err(error) => return Err(error),
             Ok(Some(ProtocolMessage::Output(_))) if Instant::now() < deadline => (),

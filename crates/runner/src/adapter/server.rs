@@ -109,7 +109,7 @@ impl SystemServer {
     /// Returns the end of its error stream.
     #[must_use]
     pub fn last_words(&self) -> String {
-        self.tail.text()
+        self.tail.tail_text()
     }
 
     /// Returns the address at which it will listen: that of its readiness, otherwise the configured one; `None` if
@@ -155,7 +155,7 @@ impl SystemServer {
         let deadline = Instant::now() + self.config.limit;
         loop {
             let said = self.spawn()?;
-            match self.wait(said.as_ref()) {
+            match self.wait_until_ready(said.as_ref()) {
                 Ok(()) => return Ok(()),
                 Err(NotReady::Other(error)) => return Err(error),
                 Err(NotReady::Ended) if !self.lingers() => return Err(self.ended_early()),
@@ -210,7 +210,7 @@ impl SystemServer {
         Ok(streams.stdout.map(|stdout| said_by(stdout, wanted)))
     }
 
-    fn wait(&mut self, said: Option<&Receiver<()>>) -> Result<(), NotReady> {
+    fn wait_until_ready(&mut self, said: Option<&Receiver<()>>) -> Result<(), NotReady> {
         let start = Instant::now();
         loop {
             // Looked at first: what was ready and has ended since is not ready.
@@ -262,7 +262,7 @@ impl SystemServer {
     }
 
     fn cannot(&self, reason: &str) -> AdapterError {
-        let words = self.tail.text();
+        let words = self.tail.tail_text();
         let words = words.trim();
         let reason = if words.is_empty() {
             reason.to_owned()
@@ -282,7 +282,7 @@ impl SystemServer {
         {
             wait_until_gone(&child, GRACE);
         }
-        child.end();
+        child.kill_all();
     }
 }
 
@@ -318,7 +318,7 @@ pub(super) fn run_command(
     if !child.has_exited() {
         return Err(cannot(format!("it did not end within {} ms", limit.as_millis())));
     }
-    let status = child.end();
+    let status = child.kill_all();
     if status.is_some_and(|status| status.success()) {
         return Ok(());
     }
@@ -328,7 +328,7 @@ pub(super) fn run_command(
         thread::sleep(Duration::from_millis(2));
     }
     let status = status.map_or_else(|| "it failed".to_owned(), |status| status.to_string());
-    match tail.text().trim() {
+    match tail.tail_text().trim() {
         "" => Err(cannot(status)),
         words => Err(cannot(format!("{status}; it wrote: {}", cut(words, 400)))),
     }

@@ -179,7 +179,7 @@ impl SeveralAdapter {
             match self.lines[at].adapter.foresee() {
                 Ok(due) => first = due.map_or(first, |due| due.min(first)),
                 Err(error) => {
-                    self.end(at, error);
+                    self.end_connection(at, error);
                     return None;
                 }
             }
@@ -204,11 +204,11 @@ impl SeveralAdapter {
     fn goes_to(&mut self, at: usize, to: Duration) -> bool {
         match self.lines[at].adapter.advance(to) {
             Ok(VirtualDelay { now, message }) => {
-                message.into_iter().for_each(|output| self.hear(at, output));
+                message.into_iter().for_each(|output| self.queue_output(at, output));
                 now >= to
             }
             Err(error) => {
-                self.end(at, error);
+                self.end_connection(at, error);
                 true
             }
         }
@@ -231,10 +231,10 @@ impl SeveralAdapter {
                     break;
                 }
                 match self.lines[at].adapter.poll() {
-                    Ok(Some(output)) => self.hear(at, output),
+                    Ok(Some(output)) => self.queue_output(at, output),
                     Ok(None) => break,
                     Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
-                    Err(error) => self.end(at, error),
+                    Err(error) => self.end_connection(at, error),
                 }
             }
         }
@@ -245,17 +245,17 @@ impl SeveralAdapter {
     /// Keeps a message of a connection as one of the system.
     ///
     /// *Invariant.* What is kept has an instant: the messages of all connections are given by these.
-    fn hear(&mut self, at: usize, output: ArrivedOutput) {
+    fn queue_output(&mut self, at: usize, output: ArrivedOutput) {
         let label = self.lines[at].with_index(output.label);
         let connection = number(at);
         let crossing = match output.way {
-            Arrival::Direct => on(connection),
+            Arrival::Direct => direct_crossing(connection),
             Arrival::Answer { lane, others } => {
-                let lane = self.wiring.lane(connection, lane);
-                Crossing { lane, is_answer: true, others, ..on(connection) }
+                let lane = self.wiring.global_lane(connection, lane);
+                Crossing { lane, is_answer: true, others, ..direct_crossing(connection) }
             }
             Arrival::Crossing(inner) => {
-                Crossing { connection, lane: self.wiring.lane(connection, inner.lane), ..inner }
+                Crossing { connection, lane: self.wiring.global_lane(connection, inner.lane), ..inner }
             }
         };
         let (arrived, way) = (output.at.unwrap_or_else(Instant::now), Arrival::Crossing(crossing));
@@ -263,14 +263,14 @@ impl SeveralAdapter {
     }
 
     /// Ends a connection: its end is an output if the model has one for it, otherwise the system has broken down.
-    fn end(&mut self, at: usize, error: AdapterError) {
+    fn end_connection(&mut self, at: usize, error: AdapterError) {
         self.lines[at].is_gone = true;
         let arrived = Instant::now();
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
-            let way = Arrival::Crossing(Crossing { is_end: true, ..on(number(at)) });
+            let way = Arrival::Crossing(Crossing { is_end: true, ..direct_crossing(number(at)) });
             self.heard.push_back(ArrivedOutput { at: Some(arrived), way, ..label.into() });
             return;
         }
@@ -280,7 +280,7 @@ impl SeveralAdapter {
     }
 
     /// Waits for a message, for as long as the longest of the connections asks for.
-    fn wait(&mut self, patience: Duration) -> Result<Option<ArrivedOutput>, AdapterError> {
+    fn wait_for_output(&mut self, patience: Duration) -> Result<Option<ArrivedOutput>, AdapterError> {
         let start = Instant::now();
         let live = self.lines.iter().filter(|line| !line.is_gone);
         // Asked once: what a connection still waits for becomes less meanwhile.
@@ -312,9 +312,9 @@ impl SeveralAdapter {
             }
             match line.adapter.observe(Duration::ZERO) {
                 Ok(Observation::Quiet) => (),
-                Ok(Observation::Output(output)) => self.hear(at, output),
+                Ok(Observation::Output(output)) => self.queue_output(at, output),
                 Err(AdapterError::Interrupted) => return Err(AdapterError::Interrupted),
-                Err(error) => self.end(at, error),
+                Err(error) => self.end_connection(at, error),
             }
         }
         Ok(())
@@ -322,7 +322,7 @@ impl SeveralAdapter {
 
     /// The connection an input goes to.
     fn line_of(&self, input: &Label) -> Option<usize> {
-        self.wiring.connection(input).and_then(|connection| usize::try_from(connection).ok())
+        self.wiring.connection_of_label(input).and_then(|connection| usize::try_from(connection).ok())
     }
 }
 
@@ -378,7 +378,7 @@ impl ConnectionPart {
 }
 
 /// Returns the crossing of a message on a connection without request and answer.
-fn on(connection: u32) -> Crossing {
+fn direct_crossing(connection: u32) -> Crossing {
     Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false }
 }
 
@@ -417,7 +417,9 @@ impl PartConnection {
             AdapterError::Unreadable { line, reason } => {
                 AdapterError::Unreadable { line, reason: format!("on `{name}`: {reason}") }
             }
-            AdapterError::ResetRefused(refused) => AdapterError::ResetRefused(Box::new(refused.on(name))),
+            AdapterError::ResetRefused(refused) => {
+                AdapterError::ResetRefused(Box::new(refused.on_connection(name)))
+            }
             other => other,
         }
     }
@@ -455,8 +457,8 @@ impl Adapter for SeveralAdapter {
             }
             Err(error) => return Err(self.lines[at].name_connection(error)),
         };
-        sent.earlier.into_iter().for_each(|output| self.hear(at, output));
-        let lane = self.wiring.lane(number(at), sent.lane);
+        sent.earlier.into_iter().for_each(|output| self.queue_output(at, output));
+        let lane = self.wiring.global_lane(number(at), sent.lane);
         Ok(SentInput { raw: sent.raw, lane, ..SentInput::default() })
     }
 
@@ -464,17 +466,21 @@ impl Adapter for SeveralAdapter {
         self.poll_connections()?;
         match self.heard.pop_front() {
             Some(output) => Ok(Some(output)),
-            None if self.broken.is_some() => self.wait(Duration::ZERO),
+            None if self.broken.is_some() => self.wait_for_output(Duration::ZERO),
             None => Ok(None),
         }
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        if let Some(output) = self.wait(patience)? {
+        if let Some(output) = self.wait_for_output(patience)? {
             return Ok(Observation::Output(output));
         }
         self.are_there()?;
-        let seen = if self.broken.is_some() { self.wait(Duration::ZERO)? } else { self.heard.pop_front() };
+        let seen = if self.broken.is_some() {
+            self.wait_for_output(Duration::ZERO)?
+        } else {
+            self.heard.pop_front()
+        };
         Ok(seen.into())
     }
 

@@ -154,7 +154,7 @@ impl TextAdapter {
         Ok(Self { link, model, codec, speech, reset_answers, limit, limits, interrupt, live: None, ends })
     }
 
-    fn open(&mut self) -> Result<TextConnection, AdapterError> {
+    fn open_connection(&mut self) -> Result<TextConnection, AdapterError> {
         let framing = self.speech.framing.clone();
         let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
             Transport::Process(process) => {
@@ -181,7 +181,7 @@ impl TextAdapter {
     /// Writes a text as a frame.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
         let bytes = write_frame(&self.speech.framing, text)?;
-        self.put(&bytes)
+        self.write_and_flush(&bytes)
     }
 
     /// Returns the text with the mark that ends an input.
@@ -207,7 +207,7 @@ impl TextAdapter {
         Ok(())
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
+    fn write_and_flush(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
         let writer = &mut self.live()?.writer;
         let written = writer.write_all(bytes).and_then(|()| writer.flush());
         written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
@@ -216,11 +216,11 @@ impl TextAdapter {
     /// Writes bytes as a frame.
     fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
         let bytes = self.speech.framing.framed_bytes(bytes)?;
-        self.put(&bytes)
+        self.write_and_flush(&bytes)
     }
 
     /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
-    fn next(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
+    fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
         let live = self.live()?;
         let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
         let (at, begun) = (Some(live.frames.last_arrival()), Some(live.frames.begun_at()));
@@ -279,12 +279,12 @@ impl TextAdapter {
     /// Adds the exit status to an error, and notes whether the caller gets one, so that an end is not reported twice.
     fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         let result = result.map_err(|error| self.explain_error(error));
-        self.ends.note(&result);
+        self.ends.record_result(&result);
         result
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
-        match self.next(Instant::now() + patience)? {
+        match self.next_output(Instant::now() + patience)? {
             Some(arrived) => Ok(Observation::Output(arrived)),
             // A grandchild may hold its streams open.
             None => match self.status(Duration::ZERO) {
@@ -295,9 +295,9 @@ impl TextAdapter {
     }
 
     /// Connects or starts afresh, and takes the steps of the reset.
-    fn begin(&mut self) -> Result<(), AdapterError> {
+    fn begin_run(&mut self) -> Result<(), AdapterError> {
         self.live = None;
-        self.live = Some(self.open()?);
+        self.live = Some(self.open_connection()?);
         (0..self.speech.reset.len()).try_for_each(|at| self.take_reset_step(at))
     }
 
@@ -335,7 +335,7 @@ impl TextAdapter {
 impl Adapter for TextAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.note_end();
-        let reset = until_accepted(self.interrupt, || self.begin());
+        let reset = until_accepted(self.interrupt, || self.begin_run());
         let reset = reset.map_err(|error| self.explain_error(error));
         self.ends.begin_run(&reset);
         reset
@@ -360,7 +360,7 @@ impl Adapter for TextAdapter {
     }
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
-        let found = self.next(Instant::now());
+        let found = self.next_output(Instant::now());
         self.remember_error(found)
     }
 
@@ -370,7 +370,7 @@ impl Adapter for TextAdapter {
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
-        self.ends.take()
+        self.ends.take_text()
     }
 
     fn receipt(&self) -> InputReceipt {

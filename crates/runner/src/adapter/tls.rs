@@ -270,7 +270,7 @@ impl TlsStream {
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         lock(&self.connection).send_close_notify();
         // Whoever sends just now may wait for the peer for long: the end of the socket ends that, too.
-        self.answer().ok();
+        self.send_pending().ok();
         self.stream.shutdown(how)
     }
 
@@ -285,7 +285,7 @@ impl TlsStream {
     }
 
     /// Sends what is encrypted, unless somebody is sending: whoever does looks for more before it ends.
-    fn answer(&self) -> io::Result<()> {
+    fn send_pending(&self) -> io::Result<()> {
         loop {
             match self.unsent.try_lock() {
                 Ok(mut unsent) => self.send_from(&mut unsent)?,
@@ -327,7 +327,7 @@ impl TlsStream {
     /// Decrypts `bytes` and sends what TLS has to answer; returns whether the peer has announced the end of the stream.
     fn decrypt(&mut self, bytes: &[u8]) -> io::Result<bool> {
         let has_ended = self.decrypt_plain(bytes)?;
-        match self.answer() {
+        match self.send_pending() {
             // It is kept, and goes with what is sent next.
             Err(error) if !is_wait(&error) => Err(error),
             _ => Ok(has_ended),

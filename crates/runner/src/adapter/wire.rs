@@ -50,7 +50,10 @@ impl ProtocolWire {
     /// Returns the next message other than a log, or `None` at `deadline`; an error message and a goodbye are errors.
     ///
     /// Logs count as silence, however many they are.
-    pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<ProtocolMessage>, AdapterError> {
+    pub(super) fn next_message(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<Option<ProtocolMessage>, AdapterError> {
         let mut late = 0;
         while late < MAX_LATE {
             match self.read_line(deadline)? {
@@ -64,9 +67,9 @@ impl ProtocolWire {
 
     /// Reads the next line, or `None` at `deadline`; keeps it if it is a log.
     fn read_line(&mut self, deadline: Instant) -> Result<Option<WireLine>, AdapterError> {
-        let Some(line) = self.lines.next(deadline)? else { return Ok(None) };
+        let Some(line) = self.lines.next_message(deadline)? else { return Ok(None) };
         match parse_line(&line)? {
-            Some(ProtocolMessage::Log(log)) => self.note(log),
+            Some(ProtocolMessage::Log(log)) => self.add_log(log),
             Some(ProtocolMessage::Error(failure)) => return Err(failure_error(failure)),
             Some(ProtocolMessage::Bye(_)) => return Err(closed_error()),
             Some(message) => return Ok(Some(WireLine::Message(message))),
@@ -101,7 +104,7 @@ impl ProtocolWire {
         self.log.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    fn note(&mut self, log: LogMessage) {
+    fn add_log(&mut self, log: LogMessage) {
         self.log.push_back(cut(&log.text, 400));
         if self.log.len() > MAX_LOG {
             self.log.pop_front();

@@ -97,7 +97,7 @@ impl<'m> MergedCampaign<'m> {
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {
-            enough.note(&coverage.items().collect::<Vec<_>>());
+            enough.remove_seen(&coverage.items().collect::<Vec<_>>());
         }
         let is_over = told.failed > 0 && self.config.on_failure == OnFailure::Stop
             || self.enough.as_ref().is_some_and(EnoughCoverage::is_met);
@@ -110,7 +110,7 @@ impl<'m> MergedCampaign<'m> {
     /// If the reporter cannot take it.
     pub fn finish(mut self, cx: &mut Ctx<'_>, is_whole: bool) -> io::Result<CampaignOutcome> {
         let mut coverage = self.found.coverage.clone();
-        self.found.survey = CoverageSurvey::of(cx, &mut coverage);
+        self.found.survey = CoverageSurvey::new(cx, &mut coverage);
         self.found.interrupted = !is_whole;
         self.found.is_enough = self.enough.as_ref().is_none_or(EnoughCoverage::is_met);
         self.found.failures.sort_by_key(|failure| failure.id.run);

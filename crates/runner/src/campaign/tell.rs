@@ -154,7 +154,7 @@ pub(super) fn finished(sts: &Sts, outcome: &CampaignOutcome, patience: &Patience
         suggested_patience_ms: suggested.map(|time| milliseconds(time.max(raised.unwrap_or_default()))),
         patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
         raised_patience_ms: raised.map(milliseconds),
-        machine_lag: LagRecord::of(outcome.lag),
+        machine_lag: LagRecord::new(outcome.lag),
         unknown: outcome.unknown,
         refused: outcome.refused,
         measures: outcome.survey.counts(&outcome.coverage).iter().map(MeasureRecord::from).collect(),

@@ -93,7 +93,7 @@ fn where_the_system_goes_another_way_another_purpose_takes_over() {
         let mut cx = Ctx::new(&mut spec, &mut solver);
         goals.iter().map(|goal| of_goal(&mut cx, goal, LIMITS).unwrap()).collect()
     };
-    let set = PurposeSet::of(&spec.sts, found);
+    let set = PurposeSet::from_purposes(&spec.sts, found);
     let (mut missed, mut inconclusive) = (0, 0);
     for seed in 0..20 {
         let mut cover = CoverTester::new(&set, CoverRounds::Bounded(1), PurposeOrder::LongestFirst);
@@ -167,7 +167,10 @@ fn a_fair_tester_hears_what_an_eager_one_talks_over() {
     );
     let heard = |interaction| {
         let (set, spec) = purposes(&spec, Criterion::Switches);
-        let set = PurposeSet::of(&spec.sts, set.purposes.into_iter().filter(|it| it.name != "s#2").collect());
+        let set = PurposeSet::from_purposes(
+            &spec.sts,
+            set.purposes.into_iter().filter(|it| it.name != "s#2").collect(),
+        );
         let mut cover = CoverTester::new(&set, CoverRounds::Bounded(40), PurposeOrder::default());
         let mut tester = InputFair::new(&mut cover, interaction);
         let (events, outcome) = tested(&spec, &spec, &mut tester, &many(40, 3));

@@ -110,14 +110,14 @@ impl UnitTold {
             failed,
             steps: outcome.steps,
             unknown: outcome.unknown,
-            coverage: CoverageRecord::of(&outcome.coverage),
-            machine_lag: LagRecord::of(outcome.lag),
+            coverage: CoverageRecord::new(&outcome.coverage),
+            machine_lag: LagRecord::new(outcome.lag),
             latencies: outcome.latencies.classes(),
         }
     }
 
     /// Returns coverage and latencies in terms of `sts`; `None` if they are of another model.
     pub(super) fn read(&self, sts: &Sts) -> Option<(Coverage, Latencies)> {
-        Some((self.coverage.read(sts)?, Latencies::read(&self.latencies, sts.gates.len())?))
+        Some((self.coverage.to_coverage(sts)?, Latencies::from_classes(&self.latencies, sts.gates.len())?))
     }
 }

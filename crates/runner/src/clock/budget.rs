@@ -18,7 +18,7 @@ impl TimeBudget {
     }
 
     /// Starts the clock, unless it runs already.
-    pub fn begin(&self) {
+    pub fn start_clock(&self) {
         self.begun.get_or_init(Instant::now);
     }
 
@@ -49,14 +49,14 @@ mod tests {
     #[test]
     fn a_budget_counts_from_its_beginning_and_without_a_limit_never_ends() {
         let none = TimeBudget::default();
-        none.begin();
+        none.start_clock();
         assert_eq!((none.time_left(), none.is_spent()), (None, false));
         let spent = TimeBudget::new(Some(Duration::ZERO));
         assert!(!spent.is_spent(), "it has not begun");
-        spent.begin();
+        spent.start_clock();
         assert_eq!((spent.time_left(), spent.is_spent()), (Some(Duration::ZERO), true));
         let endless = TimeBudget::new(Some(Duration::MAX));
-        endless.begin();
+        endless.start_clock();
         assert!(!endless.is_spent());
     }
 }

@@ -55,7 +55,7 @@ impl LagMeter {
     #[cfg(test)]
     pub(crate) fn add(&self, late: Duration) {
         if let MeterSource::Set(shared) = &self.0 {
-            shared.lock().count(late);
+            shared.lock().add_lag(late);
         }
     }
 }
@@ -144,11 +144,11 @@ impl LagState {
 
     /// Notes that the thread woke up.
     fn wake(&mut self, now: Instant) {
-        self.count(self.stall(now));
+        self.add_lag(self.stall(now));
         self.last = now;
     }
 
-    fn count(&mut self, late: Duration) {
+    fn add_lag(&mut self, late: Duration) {
         self.total += late;
         self.watches.iter_mut().for_each(|(_, longest)| *longest = late.max(*longest));
     }

@@ -176,7 +176,7 @@ impl Latencies {
     /// Returns the latencies that [`classes`](Self::classes) wrote for a model with `n_gates` gates; `None` if a gate
     /// or a class does not exist. The tightest output is not among the data.
     #[must_use]
-    pub fn read(told: &[LatencyClasses], n_gates: usize) -> Option<Self> {
+    pub fn from_classes(told: &[LatencyClasses], n_gates: usize) -> Option<Self> {
         let mut latencies = Self::default();
         latencies.gates.resize_with(n_gates, Histogram::default);
         for (gate, longest, classes) in told {

@@ -109,15 +109,15 @@ impl Patience {
 
     /// Returns the same patience with `time` after a message at `gate`.
     #[must_use]
-    pub fn after(mut self, gate: GateId, time: Duration) -> Self {
-        put(&mut self.after, gate.index(), time);
+    pub fn with_time_after(mut self, gate: GateId, time: Duration) -> Self {
+        set_time(&mut self.after, gate.index(), time);
         self
     }
 
     /// Returns the same patience with `time` at the location.
     #[must_use]
     pub fn within(mut self, location: LocId, time: Duration) -> Self {
-        put(&mut self.within, location.index(), time);
+        set_time(&mut self.within, location.index(), time);
         self
     }
 
@@ -146,7 +146,7 @@ impl Patience {
         self.source == DefaultSource::Calibrated
     }
 
-    /// Returns the longest time that [`here`](Self::here) can return.
+    /// Returns the longest time that [`time_here`](Self::time_here) can return.
     #[must_use]
     pub fn longest(&self) -> Duration {
         let given = self.after.iter().chain(&self.within).flatten();
@@ -159,7 +159,7 @@ impl Patience {
     /// default if neither is; for several it is the longest of theirs. Silence and delays are no
     /// messages: `last` is the last input or output, if there was one.
     #[must_use]
-    pub fn here(&self, last: Option<&Label>, locations: impl IntoIterator<Item = LocId>) -> Duration {
+    pub fn time_here(&self, last: Option<&Label>, locations: impl IntoIterator<Item = LocId>) -> Duration {
         let after = last.and_then(|label| match label {
             Label::Input(gate, _) | Label::Output(gate, _) => get(&self.after, gate.index()),
             Label::Quiescence | Label::Delay(_) => None,
@@ -178,7 +178,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn put(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
+fn set_time(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
     if times.len() <= at {
         times.resize(at + 1, None);
     }
@@ -204,12 +204,13 @@ mod tests {
     #[track_caller]
     fn check(patience: &Patience, last: Option<&Label>, locations: &[usize], expected: u64) {
         let locations = locations.iter().map(|&at| LocId::new(at));
-        assert_eq!(patience.here(last, locations), ms(expected));
+        assert_eq!(patience.time_here(last, locations), ms(expected));
     }
 
     #[test]
     fn a_time_given_for_a_place_replaces_the_default_there_and_nowhere_else() {
-        let patience = Patience::new(ms(100)).after(GateId::new(2), ms(500)).within(LocId::new(1), ms(20));
+        let patience =
+            Patience::new(ms(100)).with_time_after(GateId::new(2), ms(500)).within(LocId::new(1), ms(20));
         let (slow, other) = (input(2), input(0));
         check(&patience, None, &[], 100);
         check(&patience, None, &[0], 100);
@@ -225,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_short_time_after_a_message_does_not_shorten_a_slow_place() {
-        let patience = Patience::new(ms(100)).after(GateId::new(0), ms(10)).within(LocId::new(3), ms(2000));
+        let patience =
+            Patience::new(ms(100)).with_time_after(GateId::new(0), ms(10)).within(LocId::new(3), ms(2000));
         check(&patience, Some(&input(0)), &[0], 10);
         check(&patience, Some(&input(0)), &[0, 3], 2000);
         check(&patience, Some(&input(1)), &[0], 100);
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_late_answer_raises_the_time_for_every_copy_and_for_good() {
-        let patience = Patience::new(ms(100)).after(GateId::new(0), ms(10));
+        let patience = Patience::new(ms(100)).with_time_after(GateId::new(0), ms(10));
         let copy = patience.clone();
         assert_eq!(copy.raise(ms(350)), ms(700));
         assert_eq!(copy.raise(ms(5)), ms(700));

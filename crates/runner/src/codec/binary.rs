@@ -147,7 +147,8 @@ fn complete(model: &Model, kind: GateKind, layouts: &[(String, MessageLayout)]) 
         let gate = gate_named(model, name, kind);
         let none = || ProtocolProblem::NoMessage { direction, name: name.clone() };
         let gate = gate.ok_or_else(|| wrong(none()))?;
-        fits(model, gate, layout).map_err(|problem| wrong(ProtocolProblem::of(direction, name, problem)))?;
+        fits(model, gate, layout)
+            .map_err(|problem| wrong(ProtocolProblem::for_message(direction, name, problem)))?;
     }
     let has = |gate: &&Gate| layouts.iter().any(|(name, _)| **name == *gate.name);
     // How the connection ended is not read from it.

@@ -127,7 +127,7 @@ impl JsonForm {
     ///
     /// # Errors
     /// If `json` has another shape; the error names the place inside.
-    pub fn read(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
+    pub fn read_value(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Value, CodecError> {
         let reading = FormReading::new(self);
         value_from_json(pool, sort, &reading.normal(pool, sort, json)?)
     }

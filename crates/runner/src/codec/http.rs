@@ -187,7 +187,7 @@ fn input(
     request: &RequestConfig,
     config: &HttpConfig,
 ) -> Result<PreparedRequest, ProtocolProblem> {
-    let wrong = |problem| ProtocolProblem::of("input", name, problem);
+    let wrong = |problem| ProtocolProblem::for_message("input", name, problem);
     let prepared = PreparedRequest::new(request, &config.headers).map_err(wrong)?;
     let is_captured = |field: &&str| config.captures.iter().any(|(other, _)| other == field);
     check_fields(model, name, GateKind::Input, prepared.fields().filter(|field| !is_captured(field)))?;
@@ -200,7 +200,8 @@ fn input(
 }
 
 fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, ProtocolProblem> {
-    let answer = AnswerReader::new(answer).map_err(|problem| ProtocolProblem::of("output", name, problem))?;
+    let answer =
+        AnswerReader::new(answer).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;
     check_fields(model, name, GateKind::Output, answer.fields().into_iter())?;
     answer.covers(model, name)?;
     Ok(answer)
@@ -224,7 +225,7 @@ impl RequestConfig {
     ///
     /// # Errors
     /// If something is wrong with it.
-    pub fn plain(
+    pub fn plain_request(
         &self,
         config: &HttpConfig,
         base: &str,

@@ -107,7 +107,7 @@ pub enum ProtocolProblem {
 
 impl ProtocolProblem {
     /// Returns the problem as one of the message `name`.
-    pub(super) fn of(direction: &'static str, name: &str, problem: impl Into<Self>) -> Self {
+    pub(super) fn for_message(direction: &'static str, name: &str, problem: impl Into<Self>) -> Self {
         Self::Message { direction, name: name.to_owned(), problem: Box::new(problem.into()) }
     }
 }

@@ -68,7 +68,7 @@ impl NamedTemplates {
                 return Err(BadTemplate::PartName(name.clone()));
             }
             let wrong = |problem| BadTemplate::Part { name: name.clone(), problem: Box::new(problem) };
-            let template = TextTemplate::with(text, &parts).map_err(wrong)?;
+            let template = TextTemplate::parse_with(text, &parts).map_err(wrong)?;
             parts.0.push((name.clone(), template));
         }
         Ok(parts)
@@ -108,11 +108,11 @@ impl TemplatePiece {
 impl TextTemplate {
     /// Reads a template.
     pub(super) fn new(text: &str) -> Result<Self, BadTemplate> {
-        Self::with(text, &NamedTemplates::default())
+        Self::parse_with(text, &NamedTemplates::default())
     }
 
     /// Reads a template that may use these parts.
-    pub(super) fn with(text: &str, parts: &NamedTemplates) -> Result<Self, BadTemplate> {
+    pub(super) fn parse_with(text: &str, parts: &NamedTemplates) -> Result<Self, BadTemplate> {
         pieces_of(text, parts).map(Self)
     }
 
@@ -155,7 +155,7 @@ impl TextTemplate {
         }
     }
 
-    /// Returns the text as [`filled`](Self::fill) does, where `known` gives the text of names that are no fields.
+    /// Returns the text as [`fill`](Self::fill) does, where `known` gives the text of names that are no fields.
     pub(super) fn filled_with(
         &self,
         model: &Model,
@@ -171,7 +171,7 @@ impl TextTemplate {
             Some(text) => Ok(text),
             None => shown(field, value_of(model, label, field)?),
         };
-        fill(&self.0, &text, &count)
+        fill_pieces(&self.0, &text, &count)
     }
 
     /// The text where `shown` says what stands for each name.
@@ -179,11 +179,11 @@ impl TextTemplate {
         &self,
         shown: &dyn Fn(&str) -> Result<String, UnwritableMessage>,
     ) -> Result<String, UnwritableMessage> {
-        fill(&self.0, shown, &|field| Err(UnwritableMessage::NoItems(field.to_owned())))
+        fill_pieces(&self.0, shown, &|field| Err(UnwritableMessage::NoItems(field.to_owned())))
     }
 }
 
-fn fill(
+fn fill_pieces(
     pieces: &[TemplatePiece],
     shown: &dyn Fn(&str) -> Result<String, UnwritableMessage>,
     count: &dyn Fn(&str) -> Result<usize, UnwritableMessage>,
@@ -193,7 +193,9 @@ fn fill(
         match piece {
             TemplatePiece::Text(fixed) => text.push_str(fixed),
             TemplatePiece::Field(field) => text.push_str(&shown(field)?),
-            TemplatePiece::Len(pieces) => text.push_str(&fill(pieces, shown, count)?.len().to_string()),
+            TemplatePiece::Len(pieces) => {
+                text.push_str(&fill_pieces(pieces, shown, count)?.len().to_string())
+            }
             TemplatePiece::Count(field, more) => text.push_str(&(count(field)? + more).to_string()),
         }
     }

@@ -83,11 +83,11 @@ impl TextConfig {
         }
         let parts = NamedTemplates::new(&parts).map_err(|problem| ("parts", None, problem.into()))?;
         for (name, text) in &self.inputs {
-            TextTemplate::with(text, &parts)
+            TextTemplate::parse_with(text, &parts)
                 .map_err(|problem| ("inputs", Some(name.as_str()), problem.into()))?;
         }
         for (name, text) in &self.outputs {
-            whole(text).map_err(|problem| ("outputs", Some(name.as_str()), problem.into()))?;
+            full_regex(text).map_err(|problem| ("outputs", Some(name.as_str()), problem.into()))?;
         }
         FrameJoining::new(self.more.as_deref(), &[]).map_err(|problem| ("more", None, problem.into()))?;
         FrameJoining::new(None, &self.counted).map_err(|problem| ("counted", None, problem.into()))?;
@@ -217,7 +217,9 @@ impl TextCodec {
             let info = model.pool.var_info(field);
             let text = groups.name(&info.name).map(|found| found.as_str());
             let json = match (info.sort, text) {
-                (Sort::Collection(id), Some(text)) => self.items(&info.name).read(&model.pool, id, text),
+                (Sort::Collection(id), Some(text)) => {
+                    self.items(&info.name).read_items(&model.pool, id, text)
+                }
                 (sort, text) => value_json(&model.pool, sort, text),
             };
             json.map(|json| (info.name.to_string(), json)).ok_or_else(|| {
@@ -241,15 +243,16 @@ fn input(
     text: &str,
     parts: &NamedTemplates,
 ) -> Result<TextTemplate, ProtocolProblem> {
-    let wrong = |problem| ProtocolProblem::of("input", name, problem);
-    let template = TextTemplate::with(text, parts).map_err(wrong)?;
+    let wrong = |problem| ProtocolProblem::for_message("input", name, problem);
+    let template = TextTemplate::parse_with(text, parts).map_err(wrong)?;
     check_fields(model, name, GateKind::Input, template.fields())?;
     parts.are_no_fields(model, name).map_err(wrong)?;
     Ok(template)
 }
 
 fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
-    let pattern = whole(text).map_err(|problem| ProtocolProblem::of("output", name, problem))?;
+    let pattern =
+        full_regex(text).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;
     check_fields(model, name, GateKind::Output, pattern.capture_names().flatten())?;
     Ok(pattern)
 }
@@ -272,7 +275,7 @@ pub(super) fn value_json(pool: &TermPool, sort: Sort, text: Option<&str>) -> Opt
     }
 }
 
-pub(crate) fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+pub(crate) fn full_regex(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 

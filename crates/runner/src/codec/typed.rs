@@ -92,7 +92,7 @@ impl TypedMessage {
 ///
 /// # Errors
 /// Returns what is wrong with the message.
-pub fn read(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, BadTypedMessage> {
+pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessage, BadTypedMessage> {
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     let name = name.trim();
@@ -308,7 +308,7 @@ mod tests {
             "?B",
             "!C(b: true)",
         ] {
-            let typed = read(&model.pool, &model.sts, text).expect(text);
+            let typed = read_message(&model.pool, &model.sts, text).expect(text);
             let label = typed.label(&model.sts).expect("all fields have values");
             assert_eq!(label.show(&model.pool, &model.sts), text);
         }
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn fields_may_be_left_open() {
         let model = model();
-        let typed = read(&model.pool, &model.sts, "A(n: 3)").expect("a message");
+        let typed = read_message(&model.pool, &model.sts, "A(n: 3)").expect("a message");
         assert_eq!(typed.values.iter().filter(|value| value.is_some()).count(), 1);
         assert_eq!(typed.label(&model.sts), None);
     }
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let model = model();
-        let problem = |text: &str| read(&model.pool, &model.sts, text).expect_err(text);
+        let problem = |text: &str| read_message(&model.pool, &model.sts, text).expect_err(text);
         insta::assert_snapshot!(problem("D"), @"there is no message `D`; there is `A`, `B`, `C`");
         insta::assert_snapshot!(problem("C(x: 1)"), @"`C` has no field `x`; it has `b`");
         insta::assert_snapshot!(problem("A(n: 10)"), @"`10` is not a value of type 0..9");

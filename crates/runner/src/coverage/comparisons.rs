@@ -15,7 +15,7 @@ pub(super) struct Comparisons {
 
 impl Comparisons {
     /// Returns the comparisons of `id`, in an order that depends on the model alone.
-    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> &[Term] {
+    pub(super) fn comparisons_of(&mut self, cx: &mut Ctx<'_>, id: SwitchId) -> &[Term] {
         self.known.entry(id).or_insert_with(|| {
             let found = comparisons_of(cx, id).into_iter().chain(instants(cx, id));
             let mut all: Vec<Term> = Vec::new();

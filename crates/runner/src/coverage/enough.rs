@@ -26,7 +26,7 @@ impl EnoughCoverage {
     }
 
     /// Removes the items that were just seen for the first time in a run.
-    pub(crate) fn note(&self, fresh: &[CoverageItem]) {
+    pub(crate) fn remove_seen(&self, fresh: &[CoverageItem]) {
         if let Some(missing) = &mut *self.missing() {
             missing.retain(|item| !fresh.contains(item));
         }
@@ -34,7 +34,7 @@ impl EnoughCoverage {
 
     /// Removes the items that a unit of the campaign covered; `None` if they are of another model.
     pub fn add(&self, sts: &Sts, told: &CoverageRecord) -> Option<()> {
-        self.note(&told.read(sts)?.items().collect::<Vec<_>>());
+        self.remove_seen(&told.to_coverage(sts)?.items().collect::<Vec<_>>());
         Some(())
     }
 

@@ -133,7 +133,7 @@ fn field(pool: &TermPool, sts: &Sts, gate: GateId, at: usize) -> String {
 impl ComparisonSide {
     /// Returns the sides that values are on: whether the comparison holds, and its edge if both terms are equal.
     #[must_use]
-    pub fn of(holds: bool, order: Option<Ordering>) -> [Option<Self>; 2] {
+    pub fn sides(holds: bool, order: Option<Ordering>) -> [Option<Self>; 2] {
         let side = if holds { Self::Holds } else { Self::Fails };
         [Some(side), (order == Some(Ordering::Equal)).then_some(Self::Edge)]
     }

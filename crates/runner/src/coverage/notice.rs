@@ -59,14 +59,14 @@ pub(super) fn of_comparisons(
 ) -> Vec<CoverageItem> {
     let gate = cx.sts.switches[id].gate;
     let fields: Valuation = cx.sts.gates[gate].fields.iter().copied().zip(values.iter().cloned()).collect();
-    let comparisons = known.of(cx, id).to_vec();
+    let comparisons = known.comparisons_of(cx, id).to_vec();
     let mut items = Vec::new();
     for (at, comparison) in comparisons.into_iter().enumerate() {
         let env = (&fields, &state.values);
         let Ok(Value::Bool(holds)) = cx.pool.eval(comparison, &env) else { continue };
         let order = sides(cx, comparison)
             .and_then(|(a, b)| Some(cx.pool.eval(a, &env).ok()?.cmp(&cx.pool.eval(b, &env).ok()?)));
-        let sides = ComparisonSide::of(holds, order).into_iter().flatten();
+        let sides = ComparisonSide::sides(holds, order).into_iter().flatten();
         items.extend(sides.map(|side| CoverageItem::Side(id, at, side)));
     }
     items

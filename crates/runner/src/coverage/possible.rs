@@ -13,7 +13,7 @@ use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver as _, SolverDecision};
-use ioxide_smt::stack::{BackendChoice, SolverConfig, SolverStack, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, SolverStack, build_stack};
 use ioxide_symex::{Ctx, after_waiting};
 
 use super::class::ValueClass;
@@ -53,7 +53,7 @@ pub(super) fn possible(
     }
     // The layers alone: a report does not wait for a back-end, and says the same every time.
     let mut quick = QuickSolver {
-        layers: stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() }),
+        layers: build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() }),
         left: MAX_QUESTIONS,
     };
     for items in all.values_mut() {
@@ -108,7 +108,7 @@ fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<Cov
     }
     let mut found = BTreeSet::new();
     for id in inputs {
-        for (at, comparison) in known.of(cx, id).to_vec().into_iter().enumerate() {
+        for (at, comparison) in known.comparisons_of(cx, id).to_vec().into_iter().enumerate() {
             let edge = sides(cx, comparison).map(|_| ComparisonSide::Edge);
             let sides = [Some(ComparisonSide::Holds), Some(ComparisonSide::Fails), edge];
             found.extend(sides.into_iter().flatten().map(|side| CoverageItem::Side(id, at, side)));
@@ -238,7 +238,7 @@ fn cannot_follow(cx: &mut Ctx<'_>, first: SwitchId, then: SwitchId, quick: &mut 
 fn condition(cx: &mut Ctx<'_>, known: &mut Comparisons, item: &CoverageItem) -> Option<Term> {
     match item {
         CoverageItem::Side(id, at, side) => {
-            let comparison = *known.of(cx, *id).get(*at)?;
+            let comparison = *known.comparisons_of(cx, *id).get(*at)?;
             Some(match side {
                 ComparisonSide::Holds => comparison,
                 ComparisonSide::Fails => cx.pool.not(comparison),

@@ -36,14 +36,14 @@ pub struct MeasureCount {
 
 impl CoverageSurvey {
     /// Returns the items of the model of `cx`, with the text of those that `coverage` does not have.
-    pub fn of(cx: &mut Ctx<'_>, coverage: &mut Coverage) -> Self {
+    pub fn new(cx: &mut Ctx<'_>, coverage: &mut Coverage) -> Self {
         let mut known = std::mem::take(&mut coverage.comparisons);
         let all = possible(cx, &mut known, &Measure::ALL, &|item| coverage.has(item));
         let totals = all.iter().map(|(&measure, items)| (measure, items.len())).collect();
         let mut unseen = BTreeMap::new();
         for item in all.into_values().flatten().filter(|item| !coverage.has(item)) {
             let comparison = match &item {
-                CoverageItem::Side(id, at, _) => known.of(cx, *id).get(*at).copied(),
+                CoverageItem::Side(id, at, _) => known.comparisons_of(cx, *id).get(*at).copied(),
                 _ => None,
             };
             let shown = item.show(cx.pool, cx.sts, |_, _| comparison);

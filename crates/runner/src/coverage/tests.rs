@@ -128,7 +128,7 @@ fn a_campaign_that_ends_before_says_what_is_missing() {
 fn pairs_that_data_excludes_are_not_missing() {
     let mut spec = example("brp/spec.iox");
     let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
-    let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
+    let survey = CoverageSurvey::new(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
     let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
     for excluded in ["r1 then r3", "r1 then r4", "r6 then r11", "r6 then r12"] {
         assert!(!pairs.missing.contains(&excluded.to_owned()), "{excluded}: {:?}", pairs.missing);
@@ -153,7 +153,7 @@ fn pairs_that_time_makes_possible_are_missing() {
         state b { late: emit late when x >= 10s -> a early: emit early when x <= 5s -> a } }",
     );
     let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
-    let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
+    let survey = CoverageSurvey::new(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
     let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
     for possible in ["go then late", "go then early", "anew then early", "anew then late", "early then old"] {
         assert!(pairs.missing.contains(&possible.to_owned()), "{possible}: {:?}", pairs.missing);
@@ -172,7 +172,7 @@ fn huge_reals_are_missing_unless_a_guard_excludes_them() {
         state s { on put when 0 <= x && x < 100 emit ok on weigh emit ok } }",
     );
     let (mut solver, mut coverage) = (BruteSolver::new(), Coverage::new(&spec.sts));
-    let survey = CoverageSurvey::of(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
+    let survey = CoverageSurvey::new(&mut Ctx::new(&mut spec, &mut solver), &mut coverage);
     let values = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Values).unwrap();
     let is_missing = |item: &str| values.missing.iter().any(|missing| missing.ends_with(item));
     for possible in
@@ -202,7 +202,7 @@ fn where_items_are_too_many_no_total_is_claimed() {
     let mut large = model(&format!("model Large {{ {inputs} state s {{ {switches} }} }}"));
     let mut coverage = Coverage::new(&large.sts);
     let mut solver = BruteSolver::new();
-    let survey = CoverageSurvey::of(&mut Ctx::new(&mut large, &mut solver), &mut coverage);
+    let survey = CoverageSurvey::new(&mut Ctx::new(&mut large, &mut solver), &mut coverage);
     let pairs = survey.counts(&coverage).into_iter().find(|count| count.measure == Measure::Pairs).unwrap();
     assert_eq!((pairs.seen, pairs.total), (0, None));
 }

@@ -48,9 +48,9 @@ enum ItemRecord {
 impl CoverageRecord {
     /// Returns the plain data of `coverage`.
     #[must_use]
-    pub fn of(coverage: &Coverage) -> Self {
+    pub fn new(coverage: &Coverage) -> Self {
         let taken = coverage.taken.iter_enumerated().filter(|(_, taken)| taken.possible > 0);
-        let seen = coverage.seen.iter().filter_map(|(item, &times)| Some((ItemRecord::of(item)?, times)));
+        let seen = coverage.seen.iter().filter_map(|(item, &times)| Some((ItemRecord::new(item)?, times)));
         let extent =
             |(&at, extent): (&usize, &ValueExtent)| (at, extent.least.to_string(), extent.most.to_string());
         Self {
@@ -64,13 +64,13 @@ impl CoverageRecord {
 
     /// Returns the coverage of `sts` that the data describe; `None` if they are of another model.
     #[must_use]
-    pub fn read(&self, sts: &Sts) -> Option<Coverage> {
+    pub fn to_coverage(&self, sts: &Sts) -> Option<Coverage> {
         let mut coverage = Coverage::new(sts);
         for &(at, certain, possible) in &self.taken {
             coverage.taken[switch(sts, at)?] = SwitchCount { certain, possible };
         }
         for (item, times) in &self.seen {
-            coverage.seen.insert(item.read(sts)?, *times);
+            coverage.seen.insert(item.to_item(sts)?, *times);
         }
         for (at, least, most) in &self.extents {
             let extent = ValueExtent { least: least.parse::<Int>().ok()?, most: most.parse::<Int>().ok()? };
@@ -94,7 +94,7 @@ fn gate(sts: &Sts, at: usize, field: usize) -> Option<GateId> {
 }
 
 impl ItemRecord {
-    fn of(item: &CoverageItem) -> Option<Self> {
+    fn new(item: &CoverageItem) -> Option<Self> {
         Some(match item {
             CoverageItem::Switch(_) => return None,
             CoverageItem::Pair(first, then) => Self::Pair(first.index(), then.index()),
@@ -107,7 +107,7 @@ impl ItemRecord {
         })
     }
 
-    fn read(&self, sts: &Sts) -> Option<CoverageItem> {
+    fn to_item(&self, sts: &Sts) -> Option<CoverageItem> {
         let side = |id: usize, at: usize, side| Some(CoverageItem::Side(switch(sts, id)?, at, side));
         match self {
             Self::Pair(first, then) => Some(CoverageItem::Pair(switch(sts, *first)?, switch(sts, *then)?)),

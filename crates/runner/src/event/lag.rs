@@ -21,7 +21,7 @@ pub struct LagRecord {
 impl LagRecord {
     /// Returns the effect in milliseconds; `None` if there was none.
     #[must_use]
-    pub fn of(effect: LagEffect) -> Option<Self> {
+    pub fn new(effect: LagEffect) -> Option<Self> {
         let ms = |time: Duration| u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
         (effect != LagEffect::default())
             .then(|| Self { waits_ms: ms(effect.waits), tolerance_ms: ms(effect.tolerance) })

@@ -56,7 +56,7 @@ pub fn is_inside(
     labels: &[(Label, LabelOrigin)],
     relation: ConformanceRelation,
 ) -> Option<bool> {
-    let monitor = Monitor::new(cx).judging(relation);
+    let monitor = Monitor::new(cx).with_relation(relation);
     let mut worlds = EventOrders {
         objective,
         all: vec![EventOrder { watch: ObjectiveWatch::default(), monitor, waiting: Vec::new() }],
@@ -64,7 +64,7 @@ pub fn is_inside(
     for (at, (label, happened)) in labels.iter().enumerate() {
         worlds.all.retain(|world| !world.waits_for_one_of(labels, at));
         worlds.add(cx, at, label, *happened);
-        worlds.close(cx)?;
+        worlds.add_orders(cx)?;
     }
     worlds.all.retain(|world| !world.waits_for_one_of(labels, labels.len()));
     let mut inside = Some(!worlds.all.is_empty());
@@ -91,30 +91,30 @@ impl EventOrders<'_> {
         let before = std::mem::take(&mut self.all);
         for world in before {
             match happened {
-                LabelOrigin::Sent { lane, .. } => self.all.push(world.with(at, lane, label, false)),
+                LabelOrigin::Sent { lane, .. } => self.all.push(world.with_waiting(at, lane, label, false)),
                 LabelOrigin::Came(Arrival::Answer { lane, others }) if !world.waits_on(lane) => {
                     if others > 0 {
-                        self.all.push(world.with(at, lane, label, true));
+                        self.all.push(world.with_waiting(at, lane, label, true));
                     }
-                    self.all.extend(world.after(cx, self.objective, label));
+                    self.all.extend(world.after_label(cx, self.objective, label));
                 }
                 LabelOrigin::Came(Arrival::Crossing(way)) if !(way.is_answer && world.waits_on(way.lane)) => {
-                    self.all.push(world.with(at, way.lane, label, true));
+                    self.all.push(world.with_waiting(at, way.lane, label, true));
                     if !world.holds_on(way.lane) {
-                        self.all.extend(world.after(cx, self.objective, label));
+                        self.all.extend(world.after_label(cx, self.objective, label));
                     }
                 }
                 LabelOrigin::Came(Arrival::Answer { .. } | Arrival::Crossing(_)) => (),
                 LabelOrigin::Now if *label == Label::Quiescence && !world.waiting.is_empty() => (),
                 LabelOrigin::Now | LabelOrigin::Came(Arrival::Direct) => {
-                    self.all.extend(world.after(cx, self.objective, label));
+                    self.all.extend(world.after_label(cx, self.objective, label));
                 }
             }
         }
     }
 
     /// Adds the orders in which more of the waiting labels have happened.
-    fn close(&mut self, cx: &mut Ctx<'_>) -> Option<()> {
+    fn add_orders(&mut self, cx: &mut Ctx<'_>) -> Option<()> {
         let mut done: Vec<EventOrder> = Vec::new();
         let mut todo = std::mem::take(&mut self.all);
         while let Some(world) = todo.pop() {
@@ -138,14 +138,14 @@ impl EventOrder {
     }
 
     /// Returns this order with one more label that waits.
-    fn with(&self, at: usize, lane: u32, label: &Label, is_held: bool) -> Self {
+    fn with_waiting(&self, at: usize, lane: u32, label: &Label, is_held: bool) -> Self {
         let mut next = self.clone();
         next.waiting.push(WaitingTurn { at, lane, label: label.clone(), is_held });
         next
     }
 
     /// Returns the order after `label`; `None` if the specification does not allow it.
-    fn after(&self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) -> Option<Self> {
+    fn after_label(&self, cx: &mut Ctx<'_>, objective: &Objective, label: &Label) -> Option<Self> {
         let mut next = self.clone();
         next.watch.advance(cx, objective, label);
         next.monitor.observe(cx, label).ok()?;
@@ -168,7 +168,7 @@ impl EventOrder {
     fn taking(&self, cx: &mut Ctx<'_>, objective: &Objective, at: usize) -> Option<Self> {
         let mut next = self.clone();
         let turn = next.waiting.remove(at);
-        next.after(cx, objective, &turn.label)
+        next.after_label(cx, objective, &turn.label)
     }
 
     fn waits_on(&self, lane: u32) -> bool {

@@ -28,7 +28,7 @@ impl PathWatch {
     /// Returns a watch that has seen nothing yet.
     pub(super) fn new(cx: &mut Ctx<'_>, path: &[SwitchId], tolerance: Tolerance) -> Self {
         let unrolled = UnrolledPath::new(cx.sts, path);
-        let monitor = Monitor::with_tolerance(&mut cx.over(&unrolled.sts), tolerance);
+        let monitor = Monitor::with_tolerance(&mut cx.with_system(&unrolled.sts), tolerance);
         Self { unrolled, monitor, pending: Rational::ZERO, has_left: false }
     }
 
@@ -38,11 +38,11 @@ impl PathWatch {
             self.pending = &self.pending + time;
             return;
         }
-        let mut cx = cx.over(&self.unrolled.sts);
+        let mut cx = cx.with_system(&self.unrolled.sts);
         let waited = std::mem::replace(&mut self.pending, Rational::ZERO);
         if !waited.is_zero() {
             if is_seen(cx.sts, label) {
-                self.monitor.pass(&mut cx, &waited)
+                self.monitor.advance_time(&mut cx, &waited)
             } else {
                 self.has_left |= self.monitor.observe(&mut cx, &Label::Delay(waited)).is_err()
             }

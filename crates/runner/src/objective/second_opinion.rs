@@ -172,7 +172,7 @@ fn a_path_judges_as_the_definition_of_ioco_f_does() {
         let labels = messages.chain([Label::Quiescence]).collect();
         let start = Run { taken: Vec::new(), at: model.sts.initial };
         let runs = close_internally(&model.sts, vec![start]);
-        let objective = Objective::of(&goal).expect("a path is an objective");
+        let objective = Objective::from_goal(&goal).expect("a path is an objective");
         let path = path.clone();
         let mut compare = TraceTreeComparison { model: &mut model, objective, path, labels, counts };
         compare.all(&mut Vec::new(), &runs, false);

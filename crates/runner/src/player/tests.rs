@@ -96,7 +96,7 @@ fn a_timed_model_speaks_within_its_bounds_and_meets_both() {
         let mut gaps = BTreeSet::new();
         let mut before = Rational::ZERO;
         for n in 1..200 {
-            let tick = player.pass(&Rational::from(10 * n)).unwrap();
+            let tick = player.pass_until(&Rational::from(10 * n)).unwrap();
             assert!(tick.is_some());
             gaps.insert(player.now() - &before);
             before = player.now().clone();
@@ -115,11 +115,11 @@ fn an_input_that_is_taken_makes_a_new_plan_and_one_that_is_not_changes_none() {
     let (go, stop) = (message(&sample, "go", &[]), message(&sample, "stop", &[]));
     with_cx(sample, |cx| {
         let mut player = ModelPlayer::new(cx, 0).unwrap();
-        assert_eq!(player.pass(&Rational::from(4)).unwrap(), None);
+        assert_eq!(player.pass_until(&Rational::from(4)).unwrap(), None);
         assert!(matches!(player.input(&go), Ok(InputFate::Accepted(_))));
-        assert_eq!(player.pass(&Rational::from(6)).unwrap(), None);
+        assert_eq!(player.pass_until(&Rational::from(6)).unwrap(), None);
         assert_eq!(player.input(&stop), Ok(InputFate::Ignored));
-        assert!(player.pass(&Rational::from(20)).unwrap().is_some());
+        assert!(player.pass_until(&Rational::from(20)).unwrap().is_some());
         assert_eq!(player.now(), &Rational::from(7));
         player.reset().unwrap();
         assert_eq!(player.now(), &Rational::ZERO);

@@ -21,7 +21,7 @@ use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{after_waiting, can_react, effect, instants};
+use ioxide_symex::{after_waiting, can_react, sample_instants, switch_effect};
 use ioxide_testgen::data::{PickedValues, ValueRequest, pick};
 
 use crate::clock::{duration, seconds};
@@ -61,7 +61,7 @@ impl ModelPlayer<'_> {
     ///
     /// # Errors
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
-    pub fn pass(&mut self, until: &Rational) -> Result<Option<Label>, PlayError> {
+    pub fn pass_until(&mut self, until: &Rational) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
             self.goes_on()?;
             self.plan_ahead()?;
@@ -74,7 +74,7 @@ impl ModelPlayer<'_> {
                     }
                 }
                 TimedPlan::Take(..) | TimedPlan::Silence | TimedPlan::Open => {
-                    self.wait(&left);
+                    self.advance_clocks(&left);
                     return Ok(None);
                 }
             }
@@ -86,7 +86,7 @@ impl ModelPlayer<'_> {
     /// Returns the instant at which the plan is carried out, in seconds since the start; `None` for silence.
     ///
     /// # Errors
-    /// As [`pass`](Self::pass).
+    /// As [`pass_until`](Self::pass_until).
     pub fn next_instant(&mut self) -> Result<Option<Rational>, PlayError> {
         self.plan_ahead()?;
         Ok(match &self.plan {
@@ -96,7 +96,7 @@ impl ModelPlayer<'_> {
     }
 
     /// Lets time pass in which nothing happens.
-    fn wait(&mut self, by: &Rational) {
+    fn advance_clocks(&mut self, by: &Rational) {
         if by.is_negative() {
             return;
         }
@@ -114,7 +114,7 @@ impl ModelPlayer<'_> {
         id: SwitchId,
         values: Vec<Value>,
     ) -> Result<Option<Label>, PlayError> {
-        self.wait(wait);
+        self.advance_clocks(wait);
         self.plan = TimedPlan::Open;
         let switch = &self.cx.sts.switches[id];
         self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
@@ -161,7 +161,7 @@ impl ModelPlayer<'_> {
             let when = self.cx.pool.substitute(some, &known);
             let when = eliminate(self.cx.pool, when);
             let delay = self.cx.delay;
-            let when = instants(&mut self.cx, delay, when);
+            let when = sample_instants(&mut self.cx, delay, when);
             if !when.is_empty() {
                 ways.push((id, when));
             }
@@ -214,7 +214,7 @@ impl ModelPlayer<'_> {
         let sts = self.cx.sts;
         let (switch, next) = (&sts.switches[id], &sts.switches[next]);
         let possible = can_react(&mut self.cx, next);
-        let effect = effect(self.cx.pool, switch);
+        let effect = switch_effect(self.cx.pool, switch);
         let possible = self.cx.pool.substitute(possible, &effect);
         eliminate(self.cx.pool, possible)
     }

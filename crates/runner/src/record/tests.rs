@@ -24,7 +24,7 @@ fn a_record_is_read_as_it_was_told() {
     let (events, _) = test(&spec, &sut, 60, &config);
     let mut bytes = Vec::new();
     test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap()).unwrap();
-    let record = Record::read(&bytes[..]).unwrap();
+    let record = Record::read_record(&bytes[..]).unwrap();
     assert_eq!(record, Record { events, is_cut: false });
 }
 
@@ -35,16 +35,16 @@ fn a_trace_can_be_taken_from_it() {
     let mut bytes = Vec::new();
     let outcome = test_into(&spec, &sut, 60, &config, &mut Recorder::new(&mut bytes).unwrap()).unwrap();
     let failure = &outcome.failures[0];
-    let record = Record::read(&bytes[..]).unwrap();
+    let record = Record::read_record(&bytes[..]).unwrap();
     assert_eq!(record.trace(&spec, failure.id.run).unwrap(), failure.trace);
 }
 
 #[test]
 fn what_was_written_before_an_abort_is_readable() {
     let bytes = recorded(3);
-    let whole = Record::read(&bytes[..]).unwrap();
+    let whole = Record::read_record(&bytes[..]).unwrap();
     for end in (bytes.len() / 2..bytes.len()).step_by(97) {
-        let part = Record::read(&bytes[..end]).unwrap();
+        let part = Record::read_record(&bytes[..end]).unwrap();
         assert!(!part.events.is_empty());
         assert!(whole.events.starts_with(&part.events));
     }
@@ -52,7 +52,7 @@ fn what_was_written_before_an_abort_is_readable() {
 
 #[test]
 fn other_files_are_told_apart() {
-    let error = |bytes: &[u8]| Record::read(bytes).unwrap_err().to_string();
+    let error = |bytes: &[u8]| Record::read_record(bytes).unwrap_err().to_string();
     assert!(error(b"").starts_with("this is no record"));
     assert!(error(b"{\"a\":1}\n").starts_with("this is no record"));
     assert!(error(b"{\"format\":\"ioxide-record\",\"version\":9}\n").contains("version 9"));
@@ -66,7 +66,7 @@ fn a_message_as_long_as_an_adapter_may_send_is_read_back() {
     let event = Event { seq: 0, time_ns: 0, run: None, event: EventKind::Trouble(told) };
     let mut bytes = Vec::new();
     Recorder::new(&mut bytes).unwrap().event(&event).unwrap();
-    assert_eq!(Record::read(&bytes[..]).unwrap().events, [event]);
+    assert_eq!(Record::read_record(&bytes[..]).unwrap().events, [event]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl RunLoop<'_, '_, '_, '_> {
             self.is_gone = true;
             let step = self.judge_arrived(&label, Arrival::Direct, at.into());
             // Whatever was under way when it went may never have been taken.
-            self.monitor.lose(self.setup.cx, |_| true);
+            self.monitor.close_lanes(self.setup.cx, |_| true);
             return step;
         }
         self.setup.adapter.note_breakdown();
@@ -115,7 +115,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let step = StepRecord {
             step: self.told,
             label: LabelRecord::of_breakdown(breakdown, shown, raw),
-            belief: self.monitor.size(),
+            belief: self.monitor.count_states(),
             switches: Vec::new(),
         };
         self.sink.tell(EventKind::Observation(step))?;

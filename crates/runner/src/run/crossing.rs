@@ -27,7 +27,11 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
     pub(super) fn note_crossing(&mut self, arrival: Arrival, at: Instant) {
         if matches!(arrival, Arrival::Crossing(_)) {
-            self.crossed.push_back(CrossedMessage { at, lag: self.lag_so_far(), mark: self.monitor.mark() });
+            self.crossed.push_back(CrossedMessage {
+                at,
+                lag: self.lag_so_far(),
+                mark: self.monitor.last_label_number(),
+            });
         }
     }
 
@@ -43,7 +47,7 @@ impl RunLoop<'_, '_, '_, '_> {
             mark = self.crossed.pop_front().map(|old| old.mark);
         }
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
-        Ok(match self.monitor.expire(self.setup.cx, mark) {
+        Ok(match self.monitor.expire_held(self.setup.cx, mark) {
             Ok(observed) => {
                 self.note_unknown(Some(&observed));
                 ControlFlow::Continue(())

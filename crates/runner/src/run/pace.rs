@@ -53,7 +53,7 @@ impl RunPace {
 
     /// Returns the instant at which bytes arrived, as the time since the reset; now if `arrived` is `None` or time is
     /// not that of this machine.
-    pub(super) fn at(&self, arrived: Option<Instant>) -> Duration {
+    pub(super) fn time_at(&self, arrived: Option<Instant>) -> Duration {
         match (self, arrived) {
             (Self::Wall(wall), Some(arrived)) => arrived.saturating_duration_since(wall.start),
             _ => self.now(),
@@ -61,7 +61,7 @@ impl RunPace {
     }
 
     /// Lets time pass up to `until`, or to the next message.
-    pub(super) fn pass(
+    pub(super) fn pass_until(
         &mut self,
         adapter: &mut dyn Adapter,
         until: Duration,
@@ -85,6 +85,6 @@ impl RunPace {
     }
 
     fn delay_until(&self, message: ArrivedOutput) -> VirtualDelay {
-        VirtualDelay { now: self.at(message.at), message: Some(message) }
+        VirtualDelay { now: self.time_at(message.at), message: Some(message) }
     }
 }

@@ -43,13 +43,13 @@ impl RunLoop<'_, '_, '_, '_> {
         let is_confirmed = self.setup.adapter.receipt() == InputReceipt::Confirmed;
         if is_confirmed && sent.earlier.is_empty() {
             // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
-            let step = self.judge(label)?;
+            let step = self.judge_label(label)?;
             self.silences.record_input(label, sent.lane);
             self.asked = Some(Instant::now());
             return Ok(step);
         }
         let at = self.trace.len();
-        let id = self.give(label, &sent)?;
+        let id = self.record_given(label, &sent)?;
         for output in sent.earlier {
             if !self.has_room() {
                 break;
@@ -66,7 +66,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         if is_confirmed {
-            self.monitor.confirm(id);
+            self.monitor.confirm_taken(id);
             let n = self.happened.len();
             let given = self.happened.get_mut(at).map(|it| &mut it.origin);
             if let Some(LabelOrigin::Sent { confirmed, .. }) = given {
@@ -77,13 +77,13 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Moves the monitor on by an input that was given and may still be under way.
-    pub(super) fn give(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
+    pub(super) fn record_given(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
         self.way = WayRecord::for_input(sent.lane);
         self.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
-            id = Some(after.send(cx, label, sent.lane));
+            id = Some(after.record_sent(cx, label, sent.lane));
             Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         })?;
         self.is_under_way = false;
@@ -97,7 +97,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn must_settle(&mut self, label: &Label) -> bool {
         let under_way = self.monitor.under_way();
         under_way >= self.config.max_under_way
-            || under_way > 0 && self.monitor.orders() > MAX_ORDERS
+            || under_way > 0 && self.monitor.count_orders() > MAX_ORDERS
             || under_way > 0 && !self.monitor.is_open() && !self.monitor.accepts(self.setup.cx, label)
             || self.is_too_early(label)
     }
@@ -117,7 +117,7 @@ impl RunLoop<'_, '_, '_, '_> {
             return Ok(self.left_out(label, &reason.to_string()));
         }
         if !matches!(error, AdapterError::Refused(_)) {
-            self.give(label, &SentInput::default())?;
+            self.record_given(label, &SentInput::default())?;
         }
         self.broke(error)
     }

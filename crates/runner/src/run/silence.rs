@@ -75,12 +75,14 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Observes the system; silence must last for the quiescence time here, and at least for `at_least`.
     pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<LoopStep> {
         if self.is_gone {
-            return self.judge(&Label::Quiescence);
+            return self.judge_label(&Label::Quiescence);
         }
         let (patience, from) = (self.patience().max(at_least), Instant::now());
         match self.wait_for_message(patience).map(|wait| wait.seen) {
             Ok(Observation::Output(output)) => self.judge_output(output),
-            Ok(Observation::Quiet) if self.setup.adapter.knows_silence() => self.judge(&Label::Quiescence),
+            Ok(Observation::Quiet) if self.setup.adapter.knows_silence() => {
+                self.judge_label(&Label::Quiescence)
+            }
             Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
             Ok(Observation::Quiet) => self.listen_on(from, patience),
             Err(error) => self.broke(error),
@@ -96,7 +98,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let until = self.confirmed_at(from, patience);
         let (lag, is_cold) = (self.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
         let (before, at) = (self.monitor.clone(), self.trace.len());
-        let step = self.judge(&Label::Quiescence)?;
+        let step = self.judge_label(&Label::Quiescence)?;
         self.asked = None;
         self.silences.0.retain(|silence| silence.is_open(Instant::now(), lag));
         // Silence after silence is one.
@@ -121,7 +123,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 let reason = "this machine was too busy to tell whether the system is silent".to_owned();
                 Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))))
             }
-            Observation::Quiet => match self.judge(&Label::Quiescence)? {
+            Observation::Quiet => match self.judge_label(&Label::Quiescence)? {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
                     self.unless_late(&Label::Quiescence, Arrival::Direct, from, forbidden)
                 }
@@ -178,15 +180,15 @@ impl RunLoop<'_, '_, '_, '_> {
         let mut after = silence.before.clone();
         for heard in &silence.since {
             match heard {
-                AfterSilence::Given(label, lane) => drop(after.send(self.setup.cx, label, *lane)),
+                AfterSilence::Given(label, lane) => drop(after.record_sent(self.setup.cx, label, *lane)),
                 AfterSilence::Seen(label, arrival) => {
-                    after.see(self.setup.cx, label, *arrival).ok()?;
+                    after.observe_arrival(self.setup.cx, label, *arrival).ok()?;
                 }
             }
         }
         match label {
             Label::Quiescence => after.observe(self.setup.cx, label).ok()?,
-            _ => after.see(self.setup.cx, label, arrival).ok()?,
+            _ => after.observe_arrival(self.setup.cx, label, arrival).ok()?,
         };
         Some(after)
     }

@@ -24,7 +24,7 @@ impl RunLoop<'_, '_, '_, '_> {
     pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
         let time = if self.monitor.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.at.saturating_add(time);
-        match self.pace.pass(self.setup.adapter, until) {
+        match self.pace.pass_until(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
@@ -53,7 +53,7 @@ impl RunLoop<'_, '_, '_, '_> {
         if waited.is_zero() {
             Ok(ControlFlow::Continue(()))
         } else {
-            self.judge(&Label::Delay(seconds(waited)))
+            self.judge_label(&Label::Delay(seconds(waited)))
         }
     }
 
@@ -71,11 +71,11 @@ impl RunLoop<'_, '_, '_, '_> {
         if !waited.is_zero() {
             let delay = Label::Delay(seconds(waited));
             self.advance_watch(&delay);
-            self.monitor.pass(self.setup.cx, &seconds(waited));
+            self.monitor.advance_time(self.setup.cx, &seconds(waited));
             self.tell_step(&delay, &[], None)?;
         }
         self.way = WayRecord::for_arrival(arrival);
-        self.judge_by(label, |after, cx| after.see(cx, label, arrival))
+        self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))
     }
 
     /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
@@ -95,7 +95,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Gives an input some time after the last label, unless the system was quicker.
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.at.saturating_add(duration(wait));
-        match self.pace.pass(self.setup.adapter, until) {
+        match self.pace.pass_until(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
@@ -105,7 +105,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             Err(error) => return self.broke(error),
         }
-        if self.monitor.orders() > MAX_ORDERS || self.monitor.is_unexplained() {
+        if self.monitor.count_orders() > MAX_ORDERS || self.monitor.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
             return self.observe_timed(self.settling());
         }
@@ -130,7 +130,7 @@ impl RunLoop<'_, '_, '_, '_> {
         // What the monitor makes of it takes time as well, but the system has it.
         let taken = seconds(self.pace.now().saturating_sub(self.at));
         self.raw = sent.raw.clone();
-        let id = self.give(label, &sent)?;
+        let id = self.record_given(label, &sent)?;
         if matches!(self.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
                 self.too_slow(&taken, label),
@@ -142,7 +142,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             self.count_reply(&output);
             let ArrivedOutput { label, at, raw, .. } = output;
-            let at = self.pace.at(at);
+            let at = self.pace.time_at(at);
             self.raw = raw;
             let step = self.judge_at(at, &label, Arrival::Direct)?;
             if step.is_break() {
@@ -150,7 +150,7 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         if self.setup.adapter.receipt() == InputReceipt::Confirmed {
-            self.monitor.confirm(id);
+            self.monitor.confirm_taken(id);
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -58,7 +58,7 @@ impl Secrets {
             said.filter(|_| label.kind == LabelKind::Output).for_each(|said| self.learn_halves(said));
             for (field, value) in &label.args {
                 if self.has_field(&label.label, field) {
-                    self.add_told(&plain(value));
+                    self.add_told(&plain_text(value));
                 }
             }
         }
@@ -136,7 +136,7 @@ impl Secrets {
         let mut has_marked = false;
         for (field, value) in args {
             let is_marked = self.has_field(label, field);
-            if is_marked || self.is_in(&plain(value)) {
+            if is_marked || self.is_in(&plain_text(value)) {
                 *value = json!({ "secret": true });
             }
             has_marked |= is_marked;
@@ -268,7 +268,7 @@ fn labels(event: &EventKind) -> &[LabelRecord] {
 }
 
 /// A value as it stands in texts.
-fn plain(value: &Json) -> String {
+fn plain_text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -25,7 +25,7 @@ pub(super) struct PlainText {
 
 impl PlainText {
     /// Reads `text`; `None` if nothing in it can be an escape.
-    pub(super) fn of(text: &[u8]) -> Option<Self> {
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
         if !text.iter().any(|byte| b"%\\&+\r\n".contains(byte)) {
             return None;
         }
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn plain(text: &str) -> String {
-        PlainText::of(text.as_bytes())
+        PlainText::parse(text.as_bytes())
             .map_or_else(|| text.to_owned(), |plain| String::from_utf8(plain.bytes).unwrap())
     }
 
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn every_byte_knows_where_it_came_from() {
         let text = "x%2Fy&amp;z";
-        let plain = PlainText::of(text.as_bytes()).unwrap();
+        let plain = PlainText::parse(text.as_bytes()).unwrap();
         let from: Vec<&str> = plain.places.iter().map(|&(start, end)| &text[start..end]).collect();
         assert_eq!(from, ["x", "%2F", "y", "&amp;", "z"]);
     }

@@ -111,7 +111,7 @@ fn quoted_here(text: &str) -> Option<(&str, &str)> {
 
 /// Returns what a text with escapes means.
 fn unescape(text: &str) -> String {
-    let plain = super::plain::PlainText::of(text.as_bytes());
+    let plain = super::plain::PlainText::parse(text.as_bytes());
     plain.map_or_else(|| text.to_owned(), |plain| String::from_utf8_lossy(&plain.bytes).into_owned())
 }
 

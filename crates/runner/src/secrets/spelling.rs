@@ -29,7 +29,7 @@ const SCHEMES: [&str; 16] = [
 
 /// Every spelling that is looked for: the secret itself, and the secret as it is sent in a body, in a path or in JSON, each
 /// in hexadecimal and in base64.
-pub(super) fn all(secret: &str) -> Vec<Vec<u8>> {
+pub(super) fn all_spellings(secret: &str) -> Vec<Vec<u8>> {
     let in_json = serde_json::to_string(secret).unwrap_or_default();
     let in_json =
         in_json.strip_prefix('"').unwrap_or_default().strip_suffix('"').unwrap_or_default().to_owned();

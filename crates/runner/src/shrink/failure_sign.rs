@@ -26,7 +26,7 @@ pub enum FailureSign {
 }
 
 impl FailureSign {
-    /// The way in which `finished` failed, if it did.
+    /// The way in which `result` failed, if it did.
     #[must_use]
     pub fn of(result: &RunResult) -> Option<Self> {
         match &result.end {

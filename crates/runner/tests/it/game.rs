@@ -17,7 +17,7 @@ use ioxide_runner::coverage::Coverage;
 use ioxide_runner::event::RunOutcome;
 use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::of_goal;
 use ioxide_testgen::tester::Tester;
@@ -45,7 +45,8 @@ fn runs<T: Tester>(
     n: u64,
 ) -> (T, Vec<Trace>, usize) {
     let (mut own, mut sut) = (spec.clone(), spec.clone());
-    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
+    let (mut solver, mut sut_solver) =
+        (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     let mut tester = make(&mut cx);

@@ -16,7 +16,7 @@ use ioxide_runner::coverage::Coverage;
 use ioxide_runner::event::RunOutcome;
 use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
@@ -32,7 +32,8 @@ fn model(path: &str) -> Model {
 fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, bool, Vec<Trace>, Coverage) {
     let (spec, mut sut) = (model(spec), model(sut));
     let mut own = spec.clone();
-    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
+    let (mut solver, mut sut_solver) =
+        (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     let mut hunt = HuntTester::new(config);

@@ -16,7 +16,7 @@ use ioxide_runner::coverage::Coverage;
 use ioxide_runner::event::RunOutcome;
 use ioxide_runner::reporter::{EventSink, SilentReporter};
 use ioxide_runner::run::{RunConfig, RunId, RunSetup, run};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::ConformAnswer;
 use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
@@ -34,7 +34,7 @@ fn decided() -> (Model, Vec<Mutant>, KillTester) {
     let mut model = load(&sources, file, &LoadOptions::default()).model.expect("a model");
     let all = mutants(&mut model, &[MutationOperator::GuardConstant, MutationOperator::Target]);
     let spec = model.sts.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let analysis = MutationAnalysis::new(&mut cx, &KillConfig::default());
     let mut go_on = |_: &_| ControlFlow::Continue(());
@@ -57,7 +57,8 @@ fn decided() -> (Model, Vec<Mutant>, KillTester) {
 /// Returns whether `tester` finds `sut` faulty, and the tester in its final state.
 fn tested(spec: &Model, sut: &Sts, mut tester: KillTester, seed: u64) -> (bool, KillTester) {
     let (mut own, mut sut) = (spec.clone(), Model { sts: sut.clone(), pool: spec.pool.clone() });
-    let (mut solver, mut sut_solver) = (stack(&SolverConfig::default()), stack(&SolverConfig::default()));
+    let (mut solver, mut sut_solver) =
+        (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
     let stop = AtomicBool::new(false);

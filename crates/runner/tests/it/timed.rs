@@ -116,7 +116,7 @@ impl Adapter for Strict<'_> {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let until = self.0.now() + seconds(patience);
-        Ok(self.0.pass(&until)?.map(ArrivedOutput::from).into())
+        Ok(self.0.pass_until(&until)?.map(ArrivedOutput::from).into())
     }
 
     fn has_virtual_time(&self) -> bool {
@@ -124,7 +124,7 @@ impl Adapter for Strict<'_> {
     }
 
     fn advance(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
-        let message = self.0.pass(&seconds(until))?.map(Into::into);
+        let message = self.0.pass_until(&seconds(until))?.map(Into::into);
         Ok(VirtualDelay { now: duration(self.0.now()), message })
     }
 }

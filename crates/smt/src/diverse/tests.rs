@@ -1,7 +1,7 @@
 use super::*;
 use crate::layers::witness::WitnessLayer;
 use crate::solver::SolverLimits;
-use crate::stack::{SolverConfig, stack};
+use crate::stack::{SolverConfig, build_stack};
 use crate::{brute::BruteSolver, z3};
 
 /// Six numbers in 0..=1000 with one equation, one disequation and one disjunction.
@@ -24,7 +24,7 @@ fn take(
     seed: u64,
     n: usize,
 ) -> Vec<Valuation> {
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut source = DiverseValuations::new(pool, facts, vars, policy, seed);
     (0..n).map_while(|_| source.next(pool, &mut solver)).collect()
 }

@@ -60,9 +60,9 @@ impl<S: Solver> Solver for CacheLayer<S> {
         let key = cache_key(facts);
         match self.lookup(key) {
             Some(CachedAnswer::Sat(Some(valuation))) => {
-                return self.answers.note(SolverAnswer::Sat(valuation));
+                return self.answers.count_answer(SolverAnswer::Sat(valuation));
             }
-            Some(CachedAnswer::Unsat) => return self.answers.note(SolverAnswer::Unsat),
+            Some(CachedAnswer::Unsat) => return self.answers.count_answer(SolverAnswer::Unsat),
             Some(CachedAnswer::Sat(None)) | None => (),
         }
         let answer = self.inner.check(pool, facts);
@@ -93,7 +93,7 @@ impl<S: Solver> Solver for CacheLayer<S> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("cache", self.answers);
+        tally.add_layer("cache", self.answers);
         self.inner.tally(tally);
     }
 }

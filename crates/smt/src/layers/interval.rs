@@ -411,7 +411,7 @@ impl<S: Solver> Solver for IntervalLayer<S> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("interval", self.answers);
+        tally.add_layer("interval", self.answers);
         self.inner.tally(tally);
     }
 }
@@ -419,7 +419,7 @@ impl<S: Solver> Solver for IntervalLayer<S> {
 /// Returns the least and the greatest whole number each of `vars` can have under `facts`, as far as bounds show; `None`
 /// if no bound is known or the variable is not a number.
 #[must_use]
-pub fn bounds_of(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
+pub fn variable_bounds(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(Option<i64>, Option<i64>)> {
     let mut bounds = SlotBounds::default();
     bounds.sync_facts(pool, facts);
     let of = |var: &VarId| {

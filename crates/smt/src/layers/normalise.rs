@@ -26,8 +26,8 @@ impl<S: Solver> NormaliseLayer<S> {
 impl<S: Solver> Solver for NormaliseLayer<S> {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
         match distinct_conjuncts(pool, facts) {
-            None => self.answers.note(SolverAnswer::Unsat),
-            Some(list) if list.is_empty() => self.answers.note(SolverAnswer::Sat(Valuation::new())),
+            None => self.answers.count_answer(SolverAnswer::Unsat),
+            Some(list) if list.is_empty() => self.answers.count_answer(SolverAnswer::Sat(Valuation::new())),
             Some(list) => self.inner.check(pool, &list),
         }
     }
@@ -41,7 +41,7 @@ impl<S: Solver> Solver for NormaliseLayer<S> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("normalise", self.answers);
+        tally.add_layer("normalise", self.answers);
         self.inner.tally(tally);
     }
 }

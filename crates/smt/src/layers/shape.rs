@@ -441,7 +441,7 @@ mod tests {
     use ioxide_model::term::TermOp;
 
     use super::*;
-    use crate::stack::{SolverConfig, stack};
+    use crate::stack::{SolverConfig, build_stack};
 
     fn list(pool: &mut TermPool) -> (VarId, Term) {
         let ints = pool.list_of(Sort::Range { lo: 0, hi: 9 });
@@ -455,7 +455,7 @@ mod tests {
         let (size, sum) = (pool.operate(TermOp::Size, vec![xs]), pool.operate(TermOp::Sum, vec![xs]));
         let (five, forty) = (pool.int(5), pool.int(40));
         let facts = [pool.eq(size, five), pool.eq(sum, forty)];
-        let answer = stack(&SolverConfig::default()).check(&mut pool, &facts);
+        let answer = build_stack(&SolverConfig::default()).check(&mut pool, &facts);
         let value = answer.valuation().and_then(|found| found.get(var).cloned());
         assert_eq!(value.and_then(|value| value.as_collection().map(|list| list.len())), Some(5));
     }
@@ -464,7 +464,7 @@ mod tests {
     fn what_no_list_satisfies_is_refuted_only_where_that_is_a_proof() {
         let mut pool = TermPool::new();
         let (_, xs) = list(&mut pool);
-        let mut solver = stack(&SolverConfig::default());
+        let mut solver = build_stack(&SolverConfig::default());
         let (size, sum) = (pool.operate(TermOp::Size, vec![xs]), pool.operate(TermOp::Sum, vec![xs]));
         let (less, more) = (pool.lt(size, sum), pool.lt(sum, size));
         assert_eq!(solver.check(&mut pool, &[less, more]), SolverAnswer::Unsat);
@@ -485,7 +485,7 @@ mod tests {
             let (_, set) = pool.fresh("s", Sort::Collection(few));
             let (size, most) = (pool.operate(TermOp::Size, vec![set]), pool.int(hi + 1));
             let too_many = pool.lt(most, size);
-            assert_eq!(stack(&SolverConfig::default()).check(&mut pool, &[too_many]), expected, "{hi}");
+            assert_eq!(build_stack(&SolverConfig::default()).check(&mut pool, &[too_many]), expected, "{hi}");
         }
     }
 
@@ -503,7 +503,7 @@ mod tests {
         let most = pool.mul2(nine, inner);
         let facts = [pool.lt(zero, size), pool.lt(most, sum)];
         assert_eq!(
-            stack(&SolverConfig::default()).check(&mut pool, &facts),
+            build_stack(&SolverConfig::default()).check(&mut pool, &facts),
             SolverAnswer::Unknown(UnknownReason::Nested)
         );
     }
@@ -520,7 +520,7 @@ mod tests {
         let size = pool.operate(TermOp::Size, vec![xs]);
         let four = pool.int(4);
         let facts = [all, pool.eq(size, four)];
-        let found = stack(&SolverConfig::default()).check(&mut pool, &facts).valuation();
+        let found = build_stack(&SolverConfig::default()).check(&mut pool, &facts).valuation();
         let value = found.and_then(|found| found.get(var).map(|value| pool.show_value(value)));
         assert_eq!(value.as_deref(), Some("[0, 1, 2, 3]"));
     }
@@ -533,7 +533,7 @@ mod tests {
         let items: Vec<Term> = (0..60).map(|n| pool.int(n % 10)).collect();
         let long = pool.list(id, items);
         let equation = pool.eq(xs, long);
-        let found = stack(&SolverConfig::default()).check(&mut pool, &[equation]).valuation();
+        let found = build_stack(&SolverConfig::default()).check(&mut pool, &[equation]).valuation();
         let length =
             found.and_then(|found| found.get(var).and_then(Value::as_collection).map(|list| list.len()));
         assert_eq!(length, Some(60));

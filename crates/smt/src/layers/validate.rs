@@ -29,7 +29,7 @@ impl<S: Solver> Solver for ValidateLayer<S> {
         match self.inner.check(pool, facts) {
             SolverAnswer::Sat(valuation) => match find_objection(pool, facts, &valuation) {
                 None => SolverAnswer::Sat(valuation),
-                Some(text) => self.answers.note(SolverAnswer::Unknown(UnknownReason::Error(text))),
+                Some(text) => self.answers.count_answer(SolverAnswer::Unknown(UnknownReason::Error(text))),
             },
             other => other,
         }
@@ -40,7 +40,7 @@ impl<S: Solver> Solver for ValidateLayer<S> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("validate", self.answers);
+        tally.add_layer("validate", self.answers);
         self.inner.tally(tally);
     }
 }

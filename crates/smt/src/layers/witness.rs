@@ -169,8 +169,8 @@ impl<S: Solver> Solver for WitnessLayer<S> {
     }
 
     fn tally(&self, tally: &mut SolverTally) {
-        tally.add("witness", self.witnessed);
-        tally.add("interval", self.refuted);
+        tally.add_layer("witness", self.witnessed);
+        tally.add_layer("interval", self.refuted);
         self.inner.tally(tally);
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort};
 
     use super::*;
-    use crate::smtlib::write::{declarations, script};
+    use crate::smtlib::write::{write_declarations, write_script};
 
     fn ctor(name: &str, fields: &[(&str, Sort)]) -> Constructor {
         let fields = fields.iter().map(|&(name, sort)| DataField { name: name.into(), sort }).collect();
@@ -129,7 +129,7 @@ mod tests {
         let (_, x) = pool.fresh("x", sort);
         let (_, y) = pool.fresh("y", sort);
         let same = pool.eq(x, y);
-        declarations(pool, &[same])
+        write_declarations(pool, &[same])
     }
 
     #[test]
@@ -171,6 +171,6 @@ mod tests {
         pool.define_data(plain, vec![ctor("plain", &[("items", Sort::Collection(list))])]);
         assert_eq!(declare_variable(&mut pool, Sort::Data(plain)), Err(SmtInexpressible::Collection));
         let fact = pool.tt();
-        assert!(script(&pool, &[fact]).is_ok());
+        assert!(write_script(&pool, &[fact]).is_ok());
     }
 }

@@ -136,7 +136,7 @@ impl SolverProcess {
         let sent = pipe.to.send(text).map_err(|_| RecvTimeoutError::Disconnected);
         let answer = sent.and_then(|()| receive_until(&pipe.from, deadline));
         match answer {
-            Ok(text) => read::sexp(&text)
+            Ok(text) => read::parse_sexp(&text)
                 .ok_or_else(|| UnknownReason::Error(format!("unreadable answer `{}`", shorten(&text)))),
             Err(RecvTimeoutError::Timeout) => Err(UnknownReason::Time),
             Err(RecvTimeoutError::Disconnected) => Err(self.exit_reason()),
@@ -315,7 +315,7 @@ impl Backend for SolverProcess {
         }
         let pair = |(&var, pair): (&VarId, &Sexp)| {
             let Sexp::List(pair) = pair else { return None };
-            Some((var, read::value(pair.get(1)?, pool.var_info(var).sort)?))
+            Some((var, read::parse_value(pair.get(1)?, pool.var_info(var).sort)?))
         };
         vars.iter().zip(pairs).map(pair).collect::<Option<Valuation>>().ok_or_else(unreadable)
     }

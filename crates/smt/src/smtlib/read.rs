@@ -20,7 +20,7 @@ pub enum Sexp {
 
 /// Reads `text` as one expression; `None` if it is malformed, too deep, or more than one.
 #[must_use]
-pub fn sexp(text: &str) -> Option<Sexp> {
+pub fn parse_sexp(text: &str) -> Option<Sexp> {
     let mut open: Vec<Vec<Sexp>> = vec![Vec::new()];
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -84,7 +84,7 @@ fn split_quoted(text: &str) -> Option<(String, &str)> {
 
 /// Returns `expression` as a value of `sort`; `None` if it is not a plain value.
 #[must_use]
-pub fn value(expression: &Sexp, sort: Sort) -> Option<Value> {
+pub fn parse_value(expression: &Sexp, sort: Sort) -> Option<Value> {
     match (sort, expression) {
         (Sort::Bool, Sexp::Atom(atom)) => match &**atom {
             "true" => Some(Value::Bool(true)),
@@ -102,7 +102,7 @@ fn to_whole(n: &Rational) -> Option<Int> {
     n.is_integer().then(|| n.numer().clone())
 }
 
-/// `12`, `1.5`, `1/3`, `(- e)`, `(/ e e)`, `(to_real e)`; depth is bounded by [`sexp`].
+/// `12`, `1.5`, `1/3`, `(- e)`, `(/ e e)`, `(to_real e)`; depth is bounded by [`parse_sexp`].
 fn parse_number(expression: &Sexp) -> Option<Rational> {
     match expression {
         Sexp::Atom(atom) => atom.parse().ok(),
@@ -184,13 +184,13 @@ mod tests {
     #[test]
     fn broken_expressions_are_none() {
         for text in ["", "(", ")", "a b", "\"", "|a", "(a))", ";x"] {
-            assert_eq!(sexp(text), None, "{text}");
+            assert_eq!(parse_sexp(text), None, "{text}");
         }
-        assert_eq!(sexp(&"(".repeat(100_000)), None);
+        assert_eq!(parse_sexp(&"(".repeat(100_000)), None);
     }
 
     #[track_caller]
     fn check(text: &str, sort: Sort, expected: Option<Value>) {
-        assert_eq!(value(&sexp(text).expect("an expression"), sort), expected, "{text}");
+        assert_eq!(parse_value(&parse_sexp(text).expect("an expression"), sort), expected, "{text}");
     }
 }

@@ -20,9 +20,9 @@ use crate::regex::{self, MAX_CHAR, RegexTree};
 ///
 /// # Errors
 /// If a fact has a pattern, a character or a type that SMT-LIB cannot say.
-pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
+pub fn write_script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::from("(set-option :produce-models true)\n(set-logic ALL)\n");
-    out.push_str(&declarations(pool, facts)?);
+    out.push_str(&write_declarations(pool, facts)?);
     for &fact in facts {
         write_assertion(pool, fact, &mut out)?;
     }
@@ -35,7 +35,7 @@ pub fn script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressibl
 ///
 /// # Errors
 /// If a type holds a collection, or is recursive and holds ranges: which values it has cannot be said.
-pub fn declarations(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
+pub fn write_declarations(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::new();
     let vars = pool.free_vars_of(facts);
     data_types::declare(pool, &data_types::collect_data_types(pool, facts, &vars)?, &mut out);
@@ -59,7 +59,7 @@ pub(crate) fn write_declaration(pool: &TermPool, var: VarId, out: &mut String) {
 /// Asserts `fact`.
 pub(crate) fn write_assertion(pool: &TermPool, fact: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     out.push_str("(assert ");
-    term(pool, fact, out)?;
+    write_term(pool, fact, out)?;
     out.push_str(")\n");
     Ok(())
 }
@@ -73,8 +73,8 @@ pub fn var_name(pool: &TermPool, var: VarId) -> String {
 /// Writes `root`.
 ///
 /// # Errors
-/// As [`script`].
-pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInexpressible> {
+/// As [`write_script`].
+pub fn write_term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInexpressible> {
     let mut writer = SmtWriter { pool, out, scopes: Vec::new(), todo: Vec::new() };
     writer.plan_scope(root);
     writer.write_pending()
@@ -83,8 +83,8 @@ pub fn term(pool: &TermPool, root: Term, out: &mut String) -> Result<(), SmtInex
 /// Writes a constant.
 ///
 /// # Errors
-/// As [`script`].
-pub fn value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
+/// As [`write_script`].
+pub fn write_value(pool: &TermPool, value: &Value, out: &mut String) -> Result<(), SmtInexpressible> {
     write_constant(pool, value, out)
 }
 
@@ -449,7 +449,7 @@ mod tests {
         let sum = pool.add2(x, y);
         let (square, two) = (pool.mul2(sum, sum), pool.int(2));
         let fact = pool.lt(two, square);
-        insta::assert_snapshot!(script(&pool, &[fact]).expect("plain"), @r"
+        insta::assert_snapshot!(write_script(&pool, &[fact]).expect("plain"), @r"
         (set-option :produce-models true)
         (set-logic ALL)
         (declare-const x!0 Int)
@@ -469,7 +469,7 @@ mod tests {
         let (quotient, rest) = (pool.div(x, y), pool.rem(x, y));
         let fact = pool.eq(quotient, rest);
         let mut out = String::new();
-        term(&pool, fact, &mut out).expect("plain");
+        write_term(&pool, fact, &mut out).expect("plain");
         assert_eq!(out, "(= (ite (= y!1 0) 0 (div x!0 y!1)) (ite (= y!1 0) x!0 (mod x!0 y!1)))");
     }
 

@@ -24,7 +24,7 @@ fn failure_text(tried: &[(PathBuf, libloading::Error)]) -> String {
 /// of the Python environment of the program, in the cache of ioxide, then by the system. If `IOXIDE_Z3` is set, it is
 /// the only candidate.
 #[must_use]
-pub fn candidates() -> Vec<PathBuf> {
+pub fn library_candidates() -> Vec<PathBuf> {
     if let Some(chosen) = env::var_os("IOXIDE_Z3") {
         return vec![chosen.into()];
     }
@@ -58,9 +58,9 @@ fn wheel_folders(bin: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// If none does; the error names them with the reasons.
-pub fn load() -> Result<Z3Library, Z3NotFound> {
+pub fn load_library() -> Result<Z3Library, Z3NotFound> {
     let mut tried = Vec::new();
-    for path in candidates() {
+    for path in library_candidates() {
         match Z3Library::open(&path) {
             Ok(library) => return Ok(library),
             Err(error) => tried.push((path, error)),

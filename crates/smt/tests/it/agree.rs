@@ -12,7 +12,7 @@ use ioxide_smt::layers::validate::ValidateLayer;
 use ioxide_smt::layers::witness::WitnessLayer;
 use ioxide_smt::smtlib::{process, write};
 use ioxide_smt::solver::{NoSolver, Solver, SolverDecision, SolverLimits};
-use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
 use ioxide_smt::z3;
 use proptest::prelude::*;
 
@@ -57,19 +57,19 @@ proptest! {
 
     #[test]
     fn the_stack_agrees_with_enumeration(seed: u64) {
-        let with_z3 = z3::load().is_ok();
+        let with_z3 = z3::load_library().is_ok();
         for theme in FINITE {
-            run("stack", &mut stack(&SolverConfig::default()), theme, seed, with_z3);
+            run("stack", &mut build_stack(&SolverConfig::default()), theme, seed, with_z3);
         }
         let config = SolverConfig { limits: QUICK, ..SolverConfig::default() };
-        run("stack", &mut stack(&config), Theme::Infinite, seed, false);
+        run("stack", &mut build_stack(&config), Theme::Infinite, seed, false);
     }
 
     #[test]
     fn the_stack_without_solver_never_contradicts(seed: u64) {
         let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
         for theme in [Theme::Small, Theme::Data, Theme::Quantified, Theme::Infinite] {
-            run("bare stack", &mut stack(&config), theme, seed, false);
+            run("bare stack", &mut build_stack(&config), theme, seed, false);
         }
     }
 
@@ -134,7 +134,7 @@ fn exported_scripts_agree_with_enumeration() {
     for seed in 0..60 {
         let mut terms = Terms::new(FINITE[seed as usize % 3], seed);
         let facts = terms.facts(3);
-        let script = write::script(&terms.pool, &facts).expect("no patterns");
+        let script = write::write_script(&terms.pool, &facts).expect("no patterns");
         let expected = match BruteSolver::new().decide(&mut terms.pool, &facts) {
             SolverDecision::Sat => "sat",
             SolverDecision::Unsat => "unsat",

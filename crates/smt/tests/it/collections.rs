@@ -12,7 +12,7 @@ use ioxide_model::term::{Term, TermOp, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver, SolverAnswer, UnknownReason};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_test_support::test_count;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -232,7 +232,7 @@ fn answers_about_collections_agree_with_enumeration() {
     for seed in 0..n {
         let mut facts = Facts::new(seed);
         let asked: Vec<Term> = (0..1 + facts.roll(3)).map(|_| facts.fact()).collect();
-        let answer = stack(&SolverConfig::default()).check(&mut facts.pool, &asked);
+        let answer = build_stack(&SolverConfig::default()).check(&mut facts.pool, &asked);
         let shown = || asked.iter().map(|&fact| facts.pool.show(fact).to_string()).collect::<Vec<_>>();
         let shortest = shortest(&facts, &asked);
         match answer {

@@ -14,7 +14,7 @@ use ioxide_smt::layers::validate::ValidateLayer;
 use ioxide_smt::smtlib::process::{self, SolverProcess};
 use ioxide_smt::smtlib::write;
 use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision, SolverLimits, UnknownReason};
-use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
 use ioxide_smt::z3;
 
 const DEEP: usize = 100_000;
@@ -72,7 +72,7 @@ fn deep_terms_are_written_and_read_without_recursion() {
         let (deep, zero) = (deep_int(&mut pool, DEEP), pool.int(0));
         pool.lt(zero, deep)
     }];
-    let script = write::script(&pool, &facts).expect("no patterns");
+    let script = write::write_script(&pool, &facts).expect("no patterns");
     assert!(script.len() > DEEP);
 }
 
@@ -81,8 +81,11 @@ fn deep_terms_pass_all_layers() {
     for backend in [BackendChoice::None, BackendChoice::Z3] {
         let mut pool = TermPool::new();
         let deep = deep_bool(&mut pool, DEEP);
-        let mut solver =
-            stack(&SolverConfig { backend: backend.clone(), limits: quick(2000), ..SolverConfig::default() });
+        let mut solver = build_stack(&SolverConfig {
+            backend: backend.clone(),
+            limits: quick(2000),
+            ..SolverConfig::default()
+        });
         assert_ne!(solver.decide(&mut pool, &[deep]), SolverDecision::Unsat, "{backend:?}");
         let (number, zero) = (deep_int(&mut pool, DEEP), pool.int(0));
         let above = pool.lt(zero, number);
@@ -124,7 +127,7 @@ fn a_hung_z3_is_interrupted_and_usable_afterwards() {
 
 #[test]
 fn a_stopped_z3_says_so() {
-    let Ok(library) = z3::load() else { return };
+    let Ok(library) = z3::load_library() else { return };
     let mut solver = IncrementalSolver::new(z3::Z3::new(library), quick(20_000));
     let stop = solver.backend().stopper();
     let stopper = std::thread::spawn(move || {
@@ -314,7 +317,7 @@ fn a_stopped_process_says_so_and_the_next_question_works() {
 #[test]
 fn without_any_solver_the_layers_still_answer() {
     let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
-    let mut solver = stack(&config);
+    let mut solver = build_stack(&config);
     let (mut pool, fact) = small_fact();
     let not = pool.not(fact);
     assert!(matches!(solver.check(&mut pool, &[fact]), SolverAnswer::Sat(_)));
@@ -326,13 +329,13 @@ fn without_any_solver_the_layers_still_answer() {
 #[test]
 fn solvers_can_move_to_another_thread() {
     fn is_send<T: Send>(_: &T) {}
-    is_send(&stack(&SolverConfig::default()));
+    is_send(&build_stack(&SolverConfig::default()));
     is_send(&ScalarLayer::new(BruteSolver::new()));
 }
 
 #[test]
 fn a_question_from_another_pool_is_not_answered_from_memory() {
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut first = TermPool::new();
     let (_, x) = first.fresh("x", Sort::Int);
     let one = first.int(1);

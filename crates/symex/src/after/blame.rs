@@ -15,7 +15,7 @@ use super::single::Belief;
 use super::{Forbidden, Monitor};
 use crate::cx::Ctx;
 use crate::state::SymState;
-use crate::step::{SwitchStep, step};
+use crate::step::{SwitchStep, take_switch};
 
 /// The number of outputs still under way that are tried in front of a held message; chosen by feel: a connection
 /// rarely owes more than one.
@@ -26,7 +26,12 @@ const MAX_TRIED: usize = 200;
 impl Monitor {
     /// Returns the refusal of the label to blame, given that of `label`, with which the trace ended. The courses are
     /// those before `label`.
-    pub(super) fn blame(&self, cx: &mut Ctx<'_>, label: &Label, refused: Box<Forbidden>) -> Box<Forbidden> {
+    pub(super) fn blame_label(
+        &self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+        refused: Box<Forbidden>,
+    ) -> Box<Forbidden> {
         if !self.is_unexplained() {
             return refused;
         }
@@ -36,7 +41,7 @@ impl Monitor {
             (Label::Input(..) | Label::Output(..), None)
                 if self.has_prospect(cx, course, held) == Some(false) =>
             {
-                course.refusal(cx, self.relation)
+                course.first_refusal(cx, self.relation)
             }
             // One that is missing would have explained it.
             (Label::Quiescence, Some(_)) if self.has_prospect(cx, course, held) == Some(true) => {
@@ -49,9 +54,9 @@ impl Monitor {
     }
 
     /// Returns the refusal of the first message that is not explained; `None` if no course holds one.
-    pub(super) fn refusal(&self, cx: &mut Ctx<'_>) -> Option<Box<Forbidden>> {
+    pub(super) fn first_refusal(&self, cx: &mut Ctx<'_>) -> Option<Box<Forbidden>> {
         let (course, _) = self.first_unexplained()?;
-        let refused = course.refusal(cx, self.relation);
+        let refused = course.first_refusal(cx, self.relation);
         refused.map(|refused| Box::new(Forbidden { courses: self.courses.len(), ..*refused }))
     }
 
@@ -67,13 +72,13 @@ impl Monitor {
         if cx.sts.is_timed() {
             return None;
         }
-        let doubts = course.single.doubts();
+        let doubts = course.single.count_doubts();
         let mut courses = vec![course.clone()];
         for _ in 0..=MAX_OUTPUTS {
             courses = self.with_waiting_taken(cx, courses)?;
             if courses
                 .iter()
-                .any(|course| course.single.doubts() > doubts || course.single.lost_states().is_some())
+                .any(|course| course.single.count_doubts() > doubts || course.single.lost_states().is_some())
             {
                 return None;
             }
@@ -102,7 +107,12 @@ impl Monitor {
             if done.len() >= MAX_TRIED {
                 return None;
             }
-            todo.extend(course.heads().into_iter().filter_map(|at| course.taking(cx, at, self.relation)));
+            todo.extend(
+                course
+                    .next_positions()
+                    .into_iter()
+                    .filter_map(|at| course.take_waiting(cx, at, self.relation)),
+            );
             done.push(course);
         }
         Some(done)
@@ -120,7 +130,7 @@ impl Monitor {
                 if !is_seen || self.wiring.as_ref().is_some_and(|wiring| !wiring.is_free(id, course)) {
                     continue;
                 }
-                match step(cx, state, id) {
+                match take_switch(cx, state, id) {
                     SwitchStep::Taken(after) => next.extend(course.with_state(cx, after)),
                     SwitchStep::Refuted => (),
                     SwitchStep::Doubtful(..) => return None,
@@ -135,7 +145,7 @@ impl Monitor {
 fn symbolic_states(cx: &mut Ctx<'_>, belief: &Belief) -> Option<Vec<SymState>> {
     match belief {
         Belief::Unspecified => None,
-        Belief::Concrete(states) => states.iter().map(|state| SymState::at(cx, state)).collect(),
+        Belief::Concrete(states) => states.iter().map(|state| SymState::from_concrete(cx, state)).collect(),
         Belief::Symbolic(states) => Some(states.clone()),
     }
 }

@@ -13,7 +13,7 @@ use ioxide_smt::solver::SolverDecision;
 use super::LostStates;
 use super::single::{Belief, MAX_STATES, NextBelief};
 use crate::cx::Ctx;
-use crate::outputs::constants;
+use crate::outputs::constant_substitution;
 use crate::quiescence::{Quiescence, is_quiescent};
 
 /// The uncertainty of a belief.
@@ -26,7 +26,7 @@ struct Cost {
 }
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(
+pub(super) fn states_after_label(
     cx: &mut Ctx<'_>,
     states: &BTreeSet<ConcreteState>,
     label: &Label,
@@ -39,6 +39,8 @@ pub(super) fn after(
         match label {
             Label::Input(gate, values) | Label::Output(gate, values) => {
                 let taken = states_after_message(cx, state, *gate, values, &mut cost);
+                // uioco: an input is specified only if every stable state of the belief takes it. An unstable
+                // state may still move to one that does.
                 refused |= taken.is_empty()
                     && relation == ConformanceRelation::Uioco
                     && is_stable(cx, state, &mut cost);
@@ -47,6 +49,7 @@ pub(super) fn after(
             Label::Quiescence => match is_quiescent(cx, state) {
                 Quiescence::Active => (),
                 Quiescence::Quiet => next.extend([state.clone()]),
+                // In doubt the state stays: a belief that is too large forbids too little, never too much.
                 Quiescence::Unknown(_) => {
                     cost.doubts += 1;
                     next.extend([state.clone()]);
@@ -72,18 +75,18 @@ fn states_after_message(
 ) -> Vec<ConcreteState> {
     let sts = cx.sts;
     let here = sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == gate);
-    here.filter_map(|(_, switch)| take(cx, state, switch, values, cost)).collect()
+    here.filter_map(|(_, switch)| take_switch(cx, state, switch, values, cost)).collect()
 }
 
 /// Returns whether no internal step can be taken.
 fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
     let sts = cx.sts;
     let mut internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
-    !internal.any(|(_, switch)| take(cx, state, switch, &[], cost).is_some())
+    !internal.any(|(_, switch)| take_switch(cx, state, switch, &[], cost).is_some())
 }
 
 /// The closure under internal steps.
-pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
+pub(super) fn close_internally(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
     let sts = cx.sts;
     let mut cost = Cost::default();
     let mut closure = states;
@@ -93,7 +96,8 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBe
             if sts.kind_of(switch) != GateKind::Internal {
                 continue;
             }
-            let Some(next) = take(cx, &state, switch, &[], &mut cost) else { continue };
+            let Some(next) = take_switch(cx, &state, switch, &[], &mut cost) else { continue };
+            // A state that is there already costs nothing, so only a new one can exceed the limit.
             if closure.len() >= MAX_STATES && !closure.contains(&next) {
                 cost.lost = Some(LostStates::States(MAX_STATES));
                 break 'closing;
@@ -107,7 +111,7 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBe
 }
 
 /// Returns the state after `switch` with these field values; `None` if it is not enabled or its update has no value.
-fn take(
+fn take_switch(
     cx: &mut Ctx<'_>,
     state: &ConcreteState,
     switch: &Switch,
@@ -122,6 +126,7 @@ fn take(
     match concrete::successor(cx.pool, cx.sts, state, switch, values) {
         Ok(next) => Some(next),
         Err(_) => {
+            // The state after it exists but is not known: from here on the belief is not complete.
             cost.lost = Some(LostStates::Update);
             None
         }
@@ -137,7 +142,7 @@ fn decide_guard(
     cost: &mut Cost,
 ) -> bool {
     let fields: Valuation = concrete::field_values(cx.sts, switch, values);
-    let mut known = constants(cx, state);
+    let mut known = constant_substitution(cx, state);
     for (field, value) in fields.iter() {
         known.set(field, cx.pool.value(value.clone()));
     }

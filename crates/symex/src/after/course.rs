@@ -41,18 +41,18 @@ impl EventCourse {
     }
 
     /// Returns the number of waiting labels.
-    pub(super) fn waiting(&self) -> usize {
+    pub(super) fn count_waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// Returns the number of inputs under way.
-    pub(super) fn inputs(&self) -> usize {
+    pub(super) fn count_pending_inputs(&self) -> usize {
         self.waiting.iter().filter(|waiting| !waiting.is_held).count()
     }
 
     /// Returns the number of messages held.
     pub(super) fn n_held(&self) -> usize {
-        self.waiting.len() - self.inputs()
+        self.waiting.len() - self.count_pending_inputs()
     }
 
     /// Returns the message held for the longest time.
@@ -85,13 +85,13 @@ impl EventCourse {
     }
 
     /// Returns the course without the inputs under way on the lanes that are `gone`.
-    pub(super) fn losing(&self, gone: &impl Fn(u32) -> bool) -> Self {
+    pub(super) fn without_lanes(&self, gone: &impl Fn(u32) -> bool) -> Self {
         let is_left = |waiting: &&WaitingLabel| waiting.is_held || !gone(waiting.lane);
         Self { single: self.single.clone(), waiting: self.waiting.iter().filter(is_left).cloned().collect() }
     }
 
     /// Returns whether a message is held.
-    pub(super) fn holds(&self) -> bool {
+    pub(super) fn has_held(&self) -> bool {
         self.n_held() > 0
     }
 
@@ -113,19 +113,21 @@ impl EventCourse {
     }
 
     /// Gives up the belief and the waiting labels: from now on everything is allowed.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn give_up_belief(&mut self) {
         self.waiting.clear();
-        self.single.forget();
+        self.single.give_up_belief();
     }
 
     /// Returns the positions of the labels that may happen next: the first of every lane. A message seen before an
     /// input was given was sent before it was taken; an input given before a message was seen may be taken after it was
     /// sent.
-    pub(super) fn heads(&self) -> Vec<usize> {
+    pub(super) fn next_positions(&self) -> Vec<usize> {
         let is_first = |at: &usize| {
             let this = &self.waiting[*at];
             let is_free = |before: &WaitingLabel| match (before.is_held, this.is_held) {
+                // Held before given: the message was sent before the input could be taken.
                 (true, false) => false,
+                // Given before held: the system may have sent the message before it took the input.
                 (false, true) => true,
                 (true, true) | (false, false) => before.lane != this.lane,
             };
@@ -135,8 +137,14 @@ impl EventCourse {
     }
 
     /// Returns the course in which the label at `at` happened; `None` if it cannot have happened then.
-    pub(super) fn taking(&self, cx: &mut Ctx<'_>, at: usize, relation: ConformanceRelation) -> Option<Self> {
+    pub(super) fn take_waiting(
+        &self,
+        cx: &mut Ctx<'_>,
+        at: usize,
+        relation: ConformanceRelation,
+    ) -> Option<Self> {
         let mut next = self.clone();
+        debug_assert!(self.next_positions().contains(&at), "a label that waits behind another of its lane");
         let WaitingLabel { label, given, .. } = next.waiting.remove(at);
         next.single.take_back(cx, &label, given.as_ref(), relation).then_some(next)
     }
@@ -148,13 +156,19 @@ impl EventCourse {
 
     /// Returns the reason why the first held message cannot have been sent or, if none is held, why an input under way
     /// cannot have been taken: the system had to speak before it. `None` if nothing speaks against what waits.
-    pub(super) fn refusal(&self, cx: &mut Ctx<'_>, relation: ConformanceRelation) -> Option<Box<Forbidden>> {
-        let mut refuse = |it: &WaitingLabel| self.single.refusal(cx, &it.label, it.given.as_ref(), relation);
+    pub(super) fn first_refusal(
+        &self,
+        cx: &mut Ctx<'_>,
+        relation: ConformanceRelation,
+    ) -> Option<Box<Forbidden>> {
+        let mut refuse =
+            |it: &WaitingLabel| self.single.explain_refusal(cx, &it.label, it.given.as_ref(), relation);
         match self.first_held() {
             Some(held) => {
                 let refused = refuse(held)?;
                 Some(Box::new(Forbidden { held: Some(held.id), ..*refused }))
             }
+            // Inputs are never wrong, but one that cannot have been taken shows that an output was due before it.
             None => self.waiting.first().and_then(refuse),
         }
     }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::single::Belief;
 use crate::cx::Ctx;
-use crate::outputs::{SwitchOffer, constants, offers_in_time, symbolic_offers_in_time};
+use crate::outputs::{SwitchOffer, constant_substitution, offers_in_time, symbolic_offers_in_time};
 use crate::state::SymState;
 
 /// An observation the specification forbids.
@@ -29,7 +29,7 @@ pub struct Forbidden {
     pub silence_allowed: bool,
     /// The number of orders of waiting labels that were tried; the reasons are those of the first.
     pub courses: usize,
-    /// The [number](super::Monitor::mark) of a message seen earlier, if it is the one that no order explains; `None` if
+    /// The [number](super::Monitor::last_label_number) of a message seen earlier, if it is the one that no order explains; `None` if
     /// it is the label just observed.
     pub held: Option<u64>,
 }
@@ -72,7 +72,12 @@ pub enum SwitchBlock {
 
 /// Explains why `label` is forbidden in `belief`. The alternatives are those of `entry`, the belief after the last
 /// message, from which a timed system has all its time left.
-pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label: &Label) -> Forbidden {
+pub(super) fn explain_forbidden(
+    cx: &mut Ctx<'_>,
+    entry: &Belief,
+    belief: &Belief,
+    label: &Label,
+) -> Forbidden {
     let mut allowed: Vec<SwitchOffer> = Vec::new();
     let mut silence_allowed = false;
     // A belief may have very many states.
@@ -85,13 +90,13 @@ pub(super) fn forbidden(cx: &mut Ctx<'_>, entry: &Belief, belief: &Belief, label
     match entry {
         Belief::Concrete(states) => {
             for state in states {
-                let here = offers_in_time(cx, state, reacts);
+                let here = offers_in_time(cx, state, is_system_move);
                 note(cx, here);
             }
         }
         Belief::Symbolic(states) => {
             for state in states {
-                let here = symbolic_offers_in_time(cx, state, reacts);
+                let here = symbolic_offers_in_time(cx, state, is_system_move);
                 note(cx, here);
             }
         }
@@ -135,7 +140,7 @@ fn without_absent(cx: &Ctx<'_>, refusals: Vec<SwitchRefusal>) -> Vec<SwitchRefus
 }
 
 /// Returns whether the system moves by itself at such a gate.
-fn reacts(kind: GateKind) -> bool {
+fn is_system_move(kind: GateKind) -> bool {
     matches!(kind, GateKind::Output | GateKind::Internal)
 }
 
@@ -150,7 +155,7 @@ fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &ConcreteState, label: &Label)
                 switch: offer.switch,
                 blocked: blocked.clone(),
             };
-            return offers_in_time(cx, state, reacts).iter().map(refusal).collect();
+            return offers_in_time(cx, state, is_system_move).iter().map(refusal).collect();
         }
         Label::Input(..) => return Vec::new(),
     };
@@ -164,11 +169,11 @@ fn refusals_of(cx: &mut Ctx<'_>, i: usize, state: &ConcreteState, label: &Label)
 /// Returns the first reason against `id` in `state` with these values.
 fn switch_block(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &[Value]) -> SwitchBlock {
     let switch = &cx.sts.switches[id];
-    if let Some(misfit) = misfit(cx, id, values) {
+    if let Some(misfit) = find_misfit(cx, id, values) {
         return misfit;
     }
     let fields = concrete::field_values(cx.sts, switch, values);
-    let mut known = constants(cx, state);
+    let mut known = constant_substitution(cx, state);
     for (field, value) in fields.iter() {
         known.set(field, cx.pool.value(value.clone()));
     }
@@ -182,7 +187,7 @@ fn switch_block(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &
 }
 
 /// Returns the value of the wrong sort, or the wrong number of values; `None` if they fit.
-fn misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<SwitchBlock> {
+fn find_misfit(cx: &Ctx<'_>, id: SwitchId, values: &[Value]) -> Option<SwitchBlock> {
     let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
     if fields.len() != values.len() {
         return Some(SwitchBlock::Arity);
@@ -201,14 +206,14 @@ fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label
             switch: offer.switch,
             blocked: SwitchBlock::Overdue,
         };
-        return symbolic_offers_in_time(cx, state, reacts).into_iter().map(overdue).collect();
+        return symbolic_offers_in_time(cx, state, is_system_move).into_iter().map(overdue).collect();
     }
     for (id, switch) in sts.switches_from(state.loc) {
         let blocked = match label {
             Label::Output(gate, values) if switch.gate == *gate => {
                 symbolically_blocked(cx, state, id, values)
             }
-            Label::Quiescence if reacts(sts.kind_of(switch)) => SwitchBlock::Enabled,
+            Label::Quiescence if is_system_move(sts.kind_of(switch)) => SwitchBlock::Enabled,
             _ => continue,
         };
         refusals.push(SwitchRefusal { state: i, switch: id, blocked });
@@ -218,7 +223,7 @@ fn symbolic_refusals(cx: &mut Ctx<'_>, i: usize, state: &SymState, label: &Label
 
 /// The first conjunct that cannot hold with these values and what is known of the unknown ones.
 fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values: &[Value]) -> SwitchBlock {
-    if let Some(misfit) = misfit(cx, id, values) {
+    if let Some(misfit) = find_misfit(cx, id, values) {
         return misfit;
     }
     let switch = &cx.sts.switches[id];

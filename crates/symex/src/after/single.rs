@@ -39,7 +39,7 @@ pub enum Belief {
 impl Belief {
     /// Returns the number of states; `None` if the specification allows everything.
     #[must_use]
-    pub fn size(&self) -> Option<usize> {
+    pub fn count_states(&self) -> Option<usize> {
         match self {
             Self::Concrete(states) => Some(states.len()),
             Self::Symbolic(states) => Some(states.len()),
@@ -48,7 +48,7 @@ impl Belief {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.size() == Some(0)
+        self.count_states() == Some(0)
     }
 }
 
@@ -69,30 +69,32 @@ impl HeldBelief {
             Some(state) => Belief::Concrete([state].into()),
             None => Belief::Symbolic(vec![SymState::initial(cx)]),
         };
+        // A course without clocks keeps this invariant: its belief is closed under internal steps.
         let mut held = Self { belief, doubts: 0, lost: None };
-        held.close(cx);
+        held.close_internally(cx);
         held
     }
 
     /// Gives up the belief: from now on everything is allowed.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn give_up_belief(&mut self) {
         self.belief = Belief::Unspecified;
     }
 
     /// Closes the belief under internal steps.
-    pub(super) fn close(&mut self, cx: &mut Ctx<'_>) {
+    pub(super) fn close_internally(&mut self, cx: &mut Ctx<'_>) {
+        // Taken out, not copied: beliefs can be large. Every path below puts one back.
         let belief = std::mem::replace(&mut self.belief, Belief::Unspecified);
         let closed = match belief {
-            Belief::Concrete(states) => concrete::close(cx, states),
-            Belief::Symbolic(states) => symbolic::close(cx, states),
+            Belief::Concrete(states) => concrete::close_internally(cx, states),
+            Belief::Symbolic(states) => symbolic::close_internally(cx, states),
             Belief::Unspecified => return,
         };
-        self.pay(&closed);
+        self.add_doubts(&closed);
         self.belief = closed.belief;
     }
 
     /// Adds the uncertainty of `next`.
-    pub(super) fn pay(&mut self, next: &NextBelief) {
+    pub(super) fn add_doubts(&mut self, next: &NextBelief) {
         self.doubts += next.doubts;
         self.lost = self.lost.or(next.lost);
     }
@@ -142,7 +144,7 @@ impl CourseBelief {
         &self.held_belief().belief
     }
 
-    pub(super) fn doubts(&self) -> usize {
+    pub(super) fn count_doubts(&self) -> usize {
         self.held_belief().doubts
     }
 
@@ -151,15 +153,15 @@ impl CourseBelief {
     }
 
     /// Gives up the belief: from now on everything is allowed.
-    pub(super) fn forget(&mut self) {
-        self.held_mut().forget();
+    pub(super) fn give_up_belief(&mut self) {
+        self.held_mut().give_up_belief();
     }
 
     /// Lets time pass up to a message; does nothing in a model without clocks.
-    pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+    pub(super) fn advance_time(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         match self {
             Self::Untimed(_) => {}
-            Self::Timed(course) => course.pass(cx, by),
+            Self::Timed(course) => course.advance_time(cx, by),
         }
     }
 
@@ -187,6 +189,7 @@ impl CourseBelief {
     ) -> bool {
         match (self, given) {
             (Self::Timed(course), Some(given)) => course.take_back(cx, label, given, relation),
+            // Without clocks the instant at which it was given does not matter, only the order.
             (course, _) => course.observe(cx, label, relation).is_ok(),
         }
     }
@@ -195,12 +198,12 @@ impl CourseBelief {
     pub(super) fn with_state(&self, cx: &mut Ctx<'_>, state: SymState) -> Option<Self> {
         let Self::Untimed(course) = self else { return None };
         let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held.clone() };
-        held.close(cx);
+        held.close_internally(cx);
         Some(Self::Untimed(UntimedCourse { held }))
     }
 
     /// Returns the reason why a label that was given or seen at `given` cannot have happened then; `None` if it can.
-    pub(super) fn refusal(
+    pub(super) fn explain_refusal(
         &self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -233,7 +236,7 @@ impl CourseBelief {
         match self {
             Self::Untimed(course) => {
                 let belief = &course.held.belief;
-                explain::forbidden(cx, belief, belief, &Label::Quiescence)
+                explain::explain_forbidden(cx, belief, belief, &Label::Quiescence)
             }
             Self::Timed(course) => *course.nothing_left(cx, &Label::Quiescence),
         }
@@ -258,16 +261,18 @@ impl UntimedCourse {
             return Ok(AllowedLabel::Unspecified);
         }
         let next = by_label(cx, &held.belief, label, relation);
-        held.pay(&next);
+        // Counted also where the label turns out forbidden: the verdict must know what it rests on.
+        held.add_doubts(&next);
+        // Before the check for an empty belief: an input nobody takes is not forbidden, it opens everything.
         if next.is_unspecified(label) {
-            held.forget();
+            held.give_up_belief();
             return Ok(AllowedLabel::Unspecified);
         }
         if next.belief.is_empty() {
-            return Err(Box::new(explain::forbidden(cx, &held.belief, &held.belief, label)));
+            return Err(Box::new(explain::explain_forbidden(cx, &held.belief, &held.belief, label)));
         }
         held.belief = next.belief;
-        held.close(cx);
+        held.close_internally(cx);
         Ok(AllowedLabel::Allowed)
     }
 
@@ -279,6 +284,7 @@ impl UntimedCourse {
     /// Returns whether an open state, from which everything is allowed, is among `next` or follows it by internal
     /// steps, and none was believed before.
     fn is_opened_by(&self, cx: &mut Ctx<'_>, next: Belief) -> bool {
+        // Only concrete states are looked at; while values are unknown, the answer stays "no".
         let (Belief::Concrete(now), Belief::Concrete(next)) = (&self.held.belief, next) else { return false };
         let sts = cx.sts;
         let is_open = |state: &ConcreteState| sts.is_open(|var| state.values.get(var).cloned());
@@ -287,7 +293,7 @@ impl UntimedCourse {
         {
             return false;
         }
-        match concrete::close(cx, next).belief {
+        match concrete::close_internally(cx, next).belief {
             Belief::Concrete(states) => states.iter().any(is_open),
             Belief::Symbolic(_) | Belief::Unspecified => false,
         }
@@ -302,8 +308,8 @@ pub(super) fn by_label(
     relation: ConformanceRelation,
 ) -> NextBelief {
     match belief {
-        Belief::Concrete(states) => concrete::after(cx, states, label, relation),
-        Belief::Symbolic(states) => symbolic::after(cx, states, label, relation),
+        Belief::Concrete(states) => concrete::states_after_label(cx, states, label, relation),
+        Belief::Symbolic(states) => symbolic::states_after_label(cx, states, label, relation),
         Belief::Unspecified => {
             NextBelief { belief: Belief::Unspecified, doubts: 0, lost: None, refused: false }
         }

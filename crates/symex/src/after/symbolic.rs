@@ -13,11 +13,11 @@ use ioxide_smt::solver::SolverDecision;
 use super::LostStates;
 use super::single::{Belief, MAX_SYMBOLIC, NextBelief};
 use crate::cx::Ctx;
-use crate::quiescence::quiescence;
+use crate::quiescence::quiescence_condition;
 use crate::state::{PathCondition, Store, SymState};
 
 /// The states after `label`, not yet closed under internal steps.
-pub(super) fn after(
+pub(super) fn states_after_label(
     cx: &mut Ctx<'_>,
     states: &[SymState],
     label: &Label,
@@ -31,22 +31,23 @@ pub(super) fn after(
                 let sts = cx.sts;
                 for (_, switch) in sts.switches_from(state.loc).filter(|(_, switch)| switch.gate == *gate) {
                     let next = take_switch(cx, state, switch, values);
-                    next.map(|next| keep.offer(cx, next));
+                    next.map(|next| keep.add_state(cx, next));
                 }
                 refused |= relation == ConformanceRelation::Uioco
                     && matches!(label, Label::Input(..))
                     && may_refuse(cx, state, *gate, values, &mut keep.doubts);
             }
             Label::Quiescence => {
-                let quiet = quiescence(cx, state.loc);
+                // The values for which the state is quiescent remain: quiescence is one more fact on the path.
+                let quiet = quiescence_condition(cx, state.loc);
                 let quiet = cx.pool.substitute(quiet, &state.store.substitution(cx.sts));
-                let next = SymState { path: state.path.with(cx, quiet), ..state.clone() };
-                keep.offer(cx, next);
+                let next = SymState { path: state.path.with_fact(cx, quiet), ..state.clone() };
+                keep.add_state(cx, next);
             }
             Label::Delay(time) => {
                 let time = cx.pool.value(Value::Real(time.clone()));
                 let next = advance_clocks(cx, state, time);
-                keep.offer(cx, next);
+                keep.add_state(cx, next);
             }
         }
     }
@@ -72,6 +73,8 @@ fn may_refuse(
         };
         let guards = take_switch(cx, state, switch, values).map(|next| next.path.facts().to_vec());
         let Some(guards) = guards else { continue };
+        // The path of the successor holds this state's facts too; together with `facts` its negation says
+        // that the guard fails.
         let enabled = cx.pool.and(guards);
         facts.push(cx.pool.not(enabled));
     }
@@ -86,9 +89,10 @@ fn may_refuse(
 }
 
 /// The closure under internal steps.
-pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
+pub(super) fn close_internally(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
     let sts = cx.sts;
-    let mut keep = KeptStates::of(states.clone());
+    // The states of the belief are satisfiable already, so they are kept without asking again.
+    let mut keep = KeptStates::new(states.clone());
     let mut todo = states;
     while let Some(state) = todo.pop() {
         for (_, switch) in sts.switches_from(state.loc) {
@@ -96,9 +100,10 @@ pub(super) fn close(cx: &mut Ctx<'_>, states: Vec<SymState>) -> NextBelief {
                 continue;
             }
             let Some(next) = take_switch(cx, &state, switch, &[]) else { continue };
-            if keep.offer(cx, next.clone()) {
+            if keep.add_state(cx, next.clone()) {
                 todo.push(next);
             }
+            // The limit was reached: a closure that goes on would only repeat it.
             if keep.lost.is_some() {
                 return keep.into_next(cx);
             }
@@ -121,15 +126,16 @@ pub(super) struct KeptStates {
 type StateKey = (LocId, Vec<Term>, BTreeSet<Term>);
 
 impl KeptStates {
-    fn of(states: Vec<SymState>) -> Self {
-        let known = states.iter().map(key).collect();
+    fn new(states: Vec<SymState>) -> Self {
+        let known = states.iter().map(state_key).collect();
         Self { states, known, doubts: 0, lost: None }
     }
 
     /// Keeps `state` unless its path is refuted or it is there already; returns whether it was added.
-    pub(super) fn offer(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+    pub(super) fn add_state(&mut self, cx: &mut Ctx<'_>, state: SymState) -> bool {
+        // Values that a fact fixes are written out first, so that equal states have equal keys.
         let state = substitute_fixed(cx, state);
-        let key = key(&state);
+        let key = state_key(&state);
         if self.known.contains(&key) {
             return false;
         }
@@ -138,6 +144,7 @@ impl KeptStates {
             SolverDecision::Sat => (),
             SolverDecision::Unknown(_) => self.doubts += 1,
         }
+        // Checked after the solver: a refuted state is no loss.
         if self.states.len() >= MAX_SYMBOLIC {
             self.lost = Some(LostStates::States(MAX_SYMBOLIC));
             return false;
@@ -152,6 +159,7 @@ impl KeptStates {
         let concrete: Option<BTreeSet<ConcreteState>> =
             self.states.iter().map(|state| as_concrete(cx, state)).collect();
         let belief = match concrete {
+            // Concrete states are evaluated without the solver; the switch back pays off as soon as it is possible.
             Some(states) if !states.is_empty() => Belief::Concrete(states),
             _ => Belief::Symbolic(self.states),
         };
@@ -159,7 +167,7 @@ impl KeptStates {
     }
 }
 
-fn key(state: &SymState) -> StateKey {
+fn state_key(state: &SymState) -> StateKey {
     let facts = state.path.facts().iter().copied().collect();
     (state.loc, state.store.terms().to_vec(), facts)
 }
@@ -181,8 +189,8 @@ pub(super) fn take_switch(
         names.set(field, cx.pool.value(value.clone()));
     }
     let guard = cx.pool.substitute(switch.guard, &names);
-    let path = state.path.with(cx, guard);
-    let store = state.store.after(cx.pool, cx.sts, switch, &names);
+    let path = state.path.with_fact(cx, guard);
+    let store = state.store.after_switch(cx.pool, cx.sts, switch, &names);
     Some(SymState { loc: switch.target, store, path, depth: state.depth + 1 })
 }
 
@@ -194,15 +202,17 @@ pub(super) fn advance_clocks(cx: &mut Ctx<'_>, state: &SymState, time: Term) -> 
 
 /// `state` with every variable that a fact fixes replaced by its value.
 fn substitute_fixed(cx: &mut Ctx<'_>, mut state: SymState) -> SymState {
+    // Each round removes one variable from the facts, so this ends.
     while let Some((var, value)) = state.path.facts().iter().find_map(|&fact| fixed_variable(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
+        // The range of the variable is a fact about its value now; without it an impossible value would pass.
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
         let mut facts: Vec<Term> = vec![in_sort];
         facts.extend_from_slice(state.path.facts());
         let facts = facts.into_iter().map(|fact| cx.pool.substitute(fact, &known)).collect::<Vec<_>>();
         let all = cx.pool.and(facts);
         let terms = state.store.terms().iter().map(|&term| cx.pool.substitute(term, &known)).collect();
-        let path = PathCondition::default().with(cx, all);
+        let path = PathCondition::default().with_fact(cx, all);
         state = SymState { store: Store::new(terms), path, ..state };
     }
     state

@@ -62,7 +62,7 @@ impl Tolerance {
     }
 
     /// Returns the longest time after which the end of a silence is seen.
-    fn lag(&self) -> Rational {
+    fn longest_lag(&self) -> Rational {
         &self.latency + &self.resolution
     }
 }
@@ -103,7 +103,7 @@ impl TimeKnowledge {
 
     /// Replaces the start by a variable with bounds: its report was seen as late as any message.
     fn start_about_now(&mut self, cx: &mut Ctx<'_>) {
-        let (earliest, latest) = self.bounds(false);
+        let (earliest, latest) = self.instant_bounds(false);
         let earliest = earliest.min(-&self.tolerance.start);
         let var = cx.pool.indexed_var(cx.instant, 1);
         let at = cx.pool.var(var);
@@ -111,18 +111,20 @@ impl TimeKnowledge {
         let bounds = [cx.pool.le(low, at), cx.pool.le(at, high)];
         let bounds = cx.pool.and(bounds);
         let states: Vec<SymState> = match &self.entry {
-            Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
+            Belief::Concrete(states) => {
+                states.iter().filter_map(|state| SymState::from_concrete(cx, state)).collect()
+            }
             Belief::Symbolic(states) => states.clone(),
             Belief::Unspecified => return,
         };
-        let bounded = |state: SymState| SymState { path: state.path.with(cx, bounds), ..state };
+        let bounded = |state: SymState| SymState { path: state.path.with_fact(cx, bounds), ..state };
         self.entry = Belief::Symbolic(states.into_iter().map(bounded).collect());
         (self.since, self.named, self.read) = (Instant { at, latest }, 1, vec![Rational::ZERO]);
     }
 
     /// Returns the bounds of the true instant of a message observed now; `is_given` for an input of the tester.
-    fn bounds(&self, is_given: bool) -> (Rational, Rational) {
-        let (lag, resolution) = (self.tolerance.lag(), &self.tolerance.resolution);
+    fn instant_bounds(&self, is_given: bool) -> (Rational, Rational) {
+        let (lag, resolution) = (self.tolerance.longest_lag(), &self.tolerance.resolution);
         if is_given {
             (&self.now - resolution, &self.now + &lag)
         } else {
@@ -171,7 +173,7 @@ impl TimedCourse {
     }
 
     /// The states just after the last message.
-    pub(super) fn entry(&self) -> &Belief {
+    pub(super) fn entry_belief(&self) -> &Belief {
         if self.is_unspecified() { &self.held.belief } else { &self.time.entry }
     }
 
@@ -184,7 +186,7 @@ impl TimedCourse {
     /// arrived; if `is_held`, before a message seen then was sent.
     pub(super) fn has_expired(&self, given: &Rational, is_held: bool, by: &Rational) -> bool {
         let Tolerance { resolution, .. } = &self.time.tolerance;
-        let lag = self.time.tolerance.lag();
+        let lag = self.time.tolerance.longest_lag();
         // An input may travel for one lag, and what the system sent before it arrived for another; a message that was seen
         // has travelled already, and its instant was read to within the resolution.
         let travels = if is_held { &lag + resolution } else { &lag + &lag };
@@ -197,7 +199,7 @@ impl TimedCourse {
     }
 
     /// Lets time pass up to a message, which is judged together with its instant.
-    pub(super) fn pass(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
+    pub(super) fn advance_time(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         self.time.now = &self.time.now + by;
         // The last message may still be to come: then nothing is known of the time after it.
         if self.is_unspecified() || self.time.now < self.time.since.latest {
@@ -205,7 +207,7 @@ impl TimedCourse {
         }
         let to = cx.pool.value(Value::Real(self.time.now.clone()));
         let (next, _) = elapse(cx, &self.time, to, None, &[]);
-        self.held.pay(&next);
+        self.held.add_doubts(&next);
         self.held.belief = next.belief;
     }
 
@@ -219,8 +221,8 @@ impl TimedCourse {
         match label {
             Label::Delay(by) => self.wait_for(cx, by, label),
             _ if self.is_unspecified() => Ok(AllowedLabel::Unspecified),
-            Label::Quiescence => self.rest(cx, label),
-            Label::Input(..) | Label::Output(..) => self.see(cx, label, relation),
+            Label::Quiescence => self.observe_quiescence(cx, label),
+            Label::Input(..) | Label::Output(..) => self.observe_message(cx, label, relation),
         }
     }
 
@@ -234,8 +236,8 @@ impl TimedCourse {
         if self.is_unspecified() {
             return false;
         }
-        let (earliest, latest) = self.time.bounds(true);
-        let (since, facts, _) = instant(cx, &self.time, earliest, latest);
+        let (earliest, latest) = self.time.instant_bounds(true);
+        let (since, facts, _) = make_instant(cx, &self.time, earliest, latest);
         let (arrived, _) = elapse(cx, &self.time, since.at, Some(PassedSilence::Until(since.at)), &facts);
         arrived.belief.is_empty()
     }
@@ -255,17 +257,17 @@ impl TimedCourse {
         let now = std::mem::replace(&mut self.time.now, given.clone());
         let taken = self.take_message(cx, label, relation);
         let is_possible = taken.is_some_and(|taken| {
-            self.held.pay(&taken.next);
+            self.held.add_doubts(&taken.next);
             match (taken.before.is_empty(), taken.next.is_unspecified(label)) {
                 // An input that comes when time cannot pass is out of the order only if something waited for it.
                 (true, _) => false,
                 (false, true) => {
-                    self.held.forget();
+                    self.held.give_up_belief();
                     true
                 }
                 (false, false) if taken.next.belief.is_empty() => false,
                 (false, false) => {
-                    self.enter(cx, taken);
+                    self.enter_belief(cx, taken);
                     true
                 }
             }
@@ -286,7 +288,7 @@ impl TimedCourse {
         if self.is_unspecified() {
             return Ok(AllowedLabel::Unspecified);
         }
-        let waited = self.wait(cx, label);
+        let waited = self.check_silence(cx, label);
         if waited.is_err() {
             self.time.now = before;
         }
@@ -294,17 +296,17 @@ impl TimedCourse {
     }
 
     /// Checks the silence since the last message, up to now.
-    fn wait(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
+    fn check_silence(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
         let time = &self.time;
         if time.now < time.since.latest {
             return Ok(AllowedLabel::Allowed);
         }
         // What the system sent within the last lag may not have been seen yet: only before that it is known to be silent.
-        let silent = &time.now - &time.tolerance.lag();
+        let silent = &time.now - &time.tolerance.longest_lag();
         let silent = (silent >= time.since.latest).then(|| cx.pool.value(Value::Real(silent)));
         let to = cx.pool.value(Value::Real(time.now.clone()));
         let (next, _) = elapse(cx, time, to, silent.map(PassedSilence::Until), &[]);
-        self.held.pay(&next);
+        self.held.add_doubts(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
         }
@@ -313,23 +315,27 @@ impl TimedCourse {
     }
 
     /// Moves on by quiescence: an internal step may have entered a quiescent state since the last message.
-    fn rest(&mut self, cx: &mut Ctx<'_>, label: &Label) -> Result<AllowedLabel, Box<Forbidden>> {
+    fn observe_quiescence(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        label: &Label,
+    ) -> Result<AllowedLabel, Box<Forbidden>> {
         let resolution = self.time.tolerance.resolution.clone();
         let (earliest, latest) = (&self.time.now - &resolution, &self.time.now + &resolution);
-        let (since, facts, named) = instant(cx, &self.time, earliest, latest);
+        let (since, facts, named) = make_instant(cx, &self.time, earliest, latest);
         let silence = Some(PassedSilence::WithoutEnd);
         let (next, named_on_the_way) = elapse(cx, &self.time, since.at, silence, &facts);
-        self.held.pay(&next);
+        self.held.add_doubts(&next);
         if next.belief.is_empty() {
             return Err(self.nothing_left(cx, label));
         }
         let named = named.max(named_on_the_way);
-        self.enter(cx, TimedAfter { before: next.belief.clone(), next, since, named });
+        self.enter_belief(cx, TimedAfter { before: next.belief.clone(), next, since, named });
         Ok(AllowedLabel::Allowed)
     }
 
     /// Moves on by a message, given or seen.
-    fn see(
+    fn observe_message(
         &mut self,
         cx: &mut Ctx<'_>,
         label: &Label,
@@ -338,38 +344,38 @@ impl TimedCourse {
         let Some(taken) = self.take_message(cx, label, relation) else {
             return Ok(AllowedLabel::Unspecified);
         };
-        self.held.pay(&taken.next);
+        self.held.add_doubts(&taken.next);
         if taken.is_too_silent(label) {
             // It is the silence before the input that is wrong, not the input.
             let silence = Label::Delay(&self.time.now - &self.time.since.latest);
             return Err(self.nothing_left(cx, &silence));
         }
         if taken.next.is_unspecified(label) {
-            self.held.forget();
+            self.held.give_up_belief();
             return Ok(AllowedLabel::Unspecified);
         }
         if taken.next.belief.is_empty() {
             return Err(self.explain_forbidden(cx, label, &taken));
         }
-        self.enter(cx, taken);
+        self.enter_belief(cx, taken);
         Ok(AllowedLabel::Allowed)
     }
 
     /// Explains why a message is forbidden.
     fn explain_forbidden(&self, cx: &mut Ctx<'_>, label: &Label, taken: &TimedAfter) -> Box<Forbidden> {
-        let mut read = self.read(cx);
+        let mut read = self.observed_instants(cx);
         let now = cx.pool.value(Value::Real(self.time.now.clone()));
         for var in cx.pool.free_vars(taken.since.at) {
             read.set(var, now);
         }
-        let forbidden = explain::forbidden(cx, &self.time.entry, &taken.before, label);
+        let forbidden = explain::explain_forbidden(cx, &self.time.entry, &taken.before, label);
         Box::new(as_read(cx, forbidden, &read))
     }
 
     /// Explains why no state is left after `label`, which is not a message.
     pub(super) fn nothing_left(&self, cx: &mut Ctx<'_>, label: &Label) -> Box<Forbidden> {
-        let read = self.read(cx);
-        let forbidden = explain::forbidden(cx, &self.time.entry, &self.time.entry, label);
+        let read = self.observed_instants(cx);
+        let forbidden = explain::explain_forbidden(cx, &self.time.entry, &self.time.entry, label);
         Box::new(as_read(cx, forbidden, &read))
     }
 
@@ -383,8 +389,8 @@ impl TimedCourse {
         if self.is_unspecified() {
             return None;
         }
-        let (earliest, latest) = self.time.bounds(is_given(cx, label));
-        let (since, facts, named) = instant(cx, &self.time, earliest, latest);
+        let (earliest, latest) = self.time.instant_bounds(is_given(cx, label));
+        let (since, facts, named) = make_instant(cx, &self.time, earliest, latest);
         // In this order of events the system sent nothing between the last message and this one, so a state that had to
         // speak before an input is not among those that the input finds. An output needs no such fact: a state that sends
         // it at this instant could wait for it. And where an output was on its way when the input was given, the order in
@@ -399,10 +405,10 @@ impl TimedCourse {
     }
 
     /// Makes the belief after a message the current one.
-    fn enter(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
+    fn enter_belief(&mut self, cx: &mut Ctx<'_>, taken: TimedAfter) {
         // Only differences of instants that clocks still hold matter: without this a long run would keep them all.
         self.held.belief = project_instants(cx, taken.next.belief, taken.since.at);
-        self.held.close(cx);
+        self.held.close_internally(cx);
         let time = &mut self.time;
         time.entry = self.held.belief.clone();
         time.since = taken.since;
@@ -425,7 +431,7 @@ pub(super) fn is_given(cx: &Ctx<'_>, label: &Label) -> bool {
 
 /// Returns an instant within bounds, not before the last one: a number if it is exact, else a new variable with facts;
 /// also the number of instants that have a variable then.
-fn instant(
+fn make_instant(
     cx: &mut Ctx<'_>,
     time: &TimeKnowledge,
     earliest: Rational,

@@ -34,7 +34,7 @@ pub enum MessageRoute {
 
 impl MessageRoute {
     /// Returns the connection of a message whose first field has this value; `None` if it is not determined.
-    fn connection(&self, first: Option<i64>) -> Option<u32> {
+    fn connection_for(&self, first: Option<i64>) -> Option<u32> {
         match self {
             Self::Any => None,
             Self::One(connection) => Some(*connection),
@@ -63,7 +63,8 @@ impl ConnectionWiring {
         let of: Vec<MessageRoute> = sts.gates.iter_enumerated().map(|(gate, _)| of(gate)).collect();
         let of_switch = |switch: &Switch| {
             let first = sts.gates[switch.gate].fields.first();
-            of[switch.gate.index()].connection(first.and_then(|&field| pinned_integer(pool, switch, field)))
+            of[switch.gate.index()]
+                .connection_for(first.and_then(|&field| pinned_integer(pool, switch, field)))
         };
         let of_switch = sts.switches.iter().map(of_switch).collect();
         Self { connections: connections.max(1), of, of_switch }
@@ -71,10 +72,10 @@ impl ConnectionWiring {
 
     /// Returns the connection of a message; `None` if it is not determined, or `label` is no message.
     #[must_use]
-    pub fn connection(&self, label: &Label) -> Option<u32> {
+    pub fn connection_of_label(&self, label: &Label) -> Option<u32> {
         let (Label::Input(gate, args) | Label::Output(gate, args)) = label else { return None };
         let first = args.first().and_then(Value::as_int).and_then(Int::to_i64);
-        self.of.get(gate.index())?.connection(first)
+        self.of.get(gate.index())?.connection_for(first)
     }
 
     /// Returns the connection of the messages of a switch; `None` if it is not determined.
@@ -85,7 +86,8 @@ impl ConnectionWiring {
     /// Returns the number, among the lanes of all connections, of `lane` of `connection`; lane 0 has the number of its
     /// connection.
     #[must_use]
-    pub fn lane(&self, connection: u32, lane: u32) -> u32 {
+    pub fn global_lane(&self, connection: u32, lane: u32) -> u32 {
+        // Lanes of all connections are numbered in turn, so that `is_of` finds the connection by the remainder.
         lane.wrapping_mul(self.connections).wrapping_add(connection)
     }
 
@@ -97,8 +99,9 @@ impl ConnectionWiring {
 
     /// Returns whether, after `course`, another connection than `connection` may have a message that was sent but not
     /// delivered.
-    pub(super) fn owes(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
-        if let Some(entry) = course.single.as_timed().map(TimedCourse::entry) {
+    pub(super) fn may_owe_message(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
+        // An earlier message may have been sent at any instant since the last one, so time starts there.
+        if let Some(entry) = course.single.as_timed().map(TimedCourse::entry_belief) {
             return self.owes_in_time(cx, entry, course, connection);
         }
         match course.single.belief() {
@@ -112,12 +115,14 @@ impl ConnectionWiring {
         }
     }
 
-    /// Decides [`owes`](Self::owes) in a timed model, from the states just after the last message, at any instant
+    /// Decides [`may_owe_message`](Self::may_owe_message) in a timed model, from the states just after the last message, at any instant
     /// since: every switch counts that no value of a variable excludes, and an internal step may lead to any message.
     fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &EventCourse, connection: u32) -> bool {
         let states: Vec<SymState> = match entry {
             Belief::Unspecified => return true,
-            Belief::Concrete(states) => states.iter().filter_map(|state| SymState::at(cx, state)).collect(),
+            Belief::Concrete(states) => {
+                states.iter().filter_map(|state| SymState::from_concrete(cx, state)).collect()
+            }
             Belief::Symbolic(states) => states.clone(),
         };
         states.iter().any(|state| self.owes_some_time(cx, state, course, connection))
@@ -132,9 +137,11 @@ impl ConnectionWiring {
     ) -> bool {
         let sts = cx.sts;
         let is_clock = |var: VarId| sts.clocks.iter().any(|clock| clock.var == var);
+        // Clocks stay open on purpose: their values at the unknown instant of sending are not known.
         let known: Substitution = state.store.iter(sts).filter(|(var, _)| !is_clock(*var)).collect();
         sts.switches_from(state.loc).any(|(id, switch)| {
             let kind = sts.kind_of(switch);
+            // What an internal step leads to is not explored: it may lead to a message of another connection.
             let matters =
                 kind == GateKind::Internal || is_seen(kind) && self.is_elsewhere(id, course, connection);
             matters && {

@@ -11,14 +11,14 @@ use crate::cx::Ctx;
 use crate::explore::Exploration;
 
 /// Reports switches that the range of a variable disables although the guard as written holds.
-pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         let Some(check) = switch.range_check else { continue };
         let written = cx.pool.beyond(switch.guard, check);
         let leaves = cx.pool.not(check);
         let question = cx.pool.and([written, leaves]);
-        if happens(cx, exploration, switch, question, findings) {
+        if can_hold(cx, exploration, switch, question, findings) {
             let text = format!("the update of `{}` may leave the range of its variable", switch.label);
             let finding = Diagnostic::new(Code::RangeMayBeLeft, switch.span, text)
                 .note(format!("the transition is not enabled unless {}", cx.pool.show(check)))
@@ -29,7 +29,7 @@ pub(super) fn ranges(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut
 }
 
 /// Reports divisions by a term that can be zero when the switch is taken.
-pub(super) fn divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn report_divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         for divisor in divisors_of(cx, switch) {
@@ -37,7 +37,7 @@ pub(super) fn divisors(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &m
             let is_zero = cx.pool.eq(divisor, zero);
             let guard =
                 if in_guard(cx, switch, divisor) { is_zero } else { cx.pool.and([switch.guard, is_zero]) };
-            if happens(cx, exploration, switch, guard, findings) {
+            if can_hold(cx, exploration, switch, guard, findings) {
                 let text =
                     format!("`{}` may be zero where `{}` divides by it", cx.pool.show(divisor), switch.label);
                 let finding = Diagnostic::new(Code::DivisorMayBeZero, switch.span, text)
@@ -71,7 +71,7 @@ fn in_guard(cx: &Ctx<'_>, switch: &Switch, divisor: Term) -> bool {
 }
 
 /// Returns whether `question` can hold in a reachable state at the source of `switch`.
-fn happens(
+fn can_hold(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
     switch: &Switch,

@@ -15,11 +15,11 @@ use crate::graph::ExploredId;
 
 /// Returns the variables that `always` and `sometimes` mention: they are live everywhere.
 pub(super) fn goal_variables(cx: &Ctx<'_>) -> Vec<VarId> {
-    cx.pool.free_vars_of(&terms(cx))
+    cx.pool.free_vars_of(&goal_terms(cx))
 }
 
 /// Returns the formulas of `always` and `sometimes`.
-pub(super) fn terms(cx: &Ctx<'_>) -> Vec<Term> {
+pub(super) fn goal_terms(cx: &Ctx<'_>) -> Vec<Term> {
     let said = |goal: &Goal| match goal.kind {
         GoalKind::Always(term) | GoalKind::Sometimes(term) => Some(term),
         _ => None,

@@ -12,9 +12,9 @@ use crate::explore::Exploration;
 use crate::graph::ExploredId;
 
 /// Reports switches of one location and gate that overlap in a reachable state and differ in effect.
-pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn report_overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
-    for rivals in rivals(sts) {
+    for rivals in rival_groups(sts) {
         for (at, &a) in rivals.iter().enumerate() {
             // There may be very many pairs.
             if cx.halt_reason().is_some() {
@@ -26,7 +26,7 @@ pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &m
                     continue;
                 }
                 if let Some(node) = shared_state(cx, exploration, a, b, findings) {
-                    report(cx, exploration, (first, second), node, findings);
+                    report_overlap(cx, exploration, (first, second), node, findings);
                 }
             }
         }
@@ -34,7 +34,7 @@ pub(super) fn overlaps(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &m
 }
 
 /// Returns the groups of switches that one message could take, location by location.
-fn rivals(sts: &Sts) -> impl Iterator<Item = Vec<SwitchId>> {
+fn rival_groups(sts: &Sts) -> impl Iterator<Item = Vec<SwitchId>> {
     let mut by_place: BTreeMap<(LocId, GateId), Vec<SwitchId>> = BTreeMap::new();
     for (id, switch) in sts.switches.iter_enumerated() {
         by_place.entry((switch.source, switch.gate)).or_default().push(id);
@@ -72,7 +72,7 @@ fn shared_state(
     None
 }
 
-fn report(
+fn report_overlap(
     cx: &Ctx<'_>,
     exploration: &Exploration,
     (first, second): (&Switch, &Switch),

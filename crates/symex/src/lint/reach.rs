@@ -30,7 +30,7 @@ pub(super) fn unsatisfiable_guards(cx: &mut Ctx<'_>, findings: &mut Findings) {
 }
 
 /// Reports switches and messages that no reachable state enables; nothing if the exploration is not complete.
-pub(super) fn unreachable(
+pub(super) fn report_unreachable(
     cx: &mut Ctx<'_>,
     exploration: &Exploration,
     symmetry: &Symmetry,
@@ -40,7 +40,7 @@ pub(super) fn unreachable(
         return;
     }
     let sts = cx.sts;
-    let taken = symmetry.images(&exploration.taken_switches());
+    let taken = symmetry.close_under_swaps(&exploration.taken_switches());
     let already: Vec<_> = findings.list.iter().map(|finding| finding.span).collect();
     for (id, switch) in sts.switches.iter_enumerated() {
         if taken.contains(&id) || already.contains(&switch.span) {

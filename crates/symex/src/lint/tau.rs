@@ -12,7 +12,7 @@ use crate::explore::Exploration;
 use crate::graph::{ExploredEdge, ExploredId};
 
 /// Reports cycles of internal steps in the explored graph.
-pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
+pub(super) fn report_loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut Findings) {
     let sts = cx.sts;
     let mut internal: BTreeMap<ExploredId, Vec<ExploredEdge>> = BTreeMap::new();
     for &edge in &exploration.graph.edges {
@@ -20,7 +20,7 @@ pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut 
             internal.entry(edge.from).or_default().push(edge);
         }
     }
-    let Some(cycle) = cycle(&internal) else { return };
+    let Some(cycle) = find_cycle(&internal) else { return };
     let labels: Vec<String> = cycle.iter().map(|id| format!("`{}`", sts.switches[*id].label)).collect();
     let first = &sts.switches[cycle[0]];
     let text = format!("internal transitions can repeat for ever: {}", labels.join(", "));
@@ -34,7 +34,7 @@ pub(super) fn loops(cx: &mut Ctx<'_>, exploration: &Exploration, findings: &mut 
 }
 
 /// Returns the switches on some cycle, if there is one; depth-first with an explicit stack.
-fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId>> {
+fn find_cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId>> {
     let mut done: BTreeMap<ExploredId, bool> = BTreeMap::new();
     for &start in edges.keys() {
         if done.contains_key(&start) {
@@ -51,7 +51,7 @@ fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId
             *next += 1;
             match done.get(&edge.to) {
                 Some(true) => (),
-                Some(false) => return Some(closing(&trail, edge)),
+                Some(false) => return Some(closing_switches(&trail, edge)),
                 None => {
                     done.insert(edge.to, false);
                     trail.push((edge.to, 0, Some(edge.switch)));
@@ -63,7 +63,7 @@ fn cycle(edges: &BTreeMap<ExploredId, Vec<ExploredEdge>>) -> Option<Vec<SwitchId
 }
 
 /// Returns the switches from the state that `last` leads back to, up to `last` itself; sorted, each once.
-fn closing(trail: &[(ExploredId, usize, Option<SwitchId>)], last: ExploredEdge) -> Vec<SwitchId> {
+fn closing_switches(trail: &[(ExploredId, usize, Option<SwitchId>)], last: ExploredEdge) -> Vec<SwitchId> {
     let start = trail.iter().position(|(node, ..)| *node == last.to).unwrap_or(0);
     let mut switches: Vec<SwitchId> = trail[start + 1..].iter().filter_map(|entry| entry.2).collect();
     switches.push(last.switch);

@@ -11,7 +11,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
-use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 use ioxide_symex::{
     Arrival, Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Monitor, RegionRevisit, StopReason,
     explore, lint,
@@ -27,7 +27,7 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
 }
 
 fn solver() -> SolverStack {
-    stack(&SolverConfig::default())
+    build_stack(&SolverConfig::default())
 }
 
 fn explored(model: &mut Model, config: &ExploreConfig) -> Exploration {
@@ -248,10 +248,10 @@ fn an_answer_held_back_that_nothing_explains_is_forbidden() {
     for (answers, is_allowed) in [([4, 7], true), ([7, 4], true), ([4, 4], false), ([7, 7], false)] {
         let mut monitor = Monitor::new(&mut cx);
         for (lane, n) in [(0, 4), (1, 7)] {
-            monitor.send(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
+            monitor.record_sent(&mut cx, &Label::Input(ask, vec![Value::int(n)]), lane);
         }
         let mut see = |lane: u32, n: i64, others: usize| {
-            monitor.see(
+            monitor.observe_arrival(
                 &mut cx,
                 &Label::Output(answer, vec![Value::int(n)]),
                 Arrival::Answer { lane, others },
@@ -289,7 +289,7 @@ fn a_search_that_has_to_end_says_so_and_lints_prove_nothing() {
             a: sometimes (v > 5000) }",
     );
     let halt = Halt::new(AfterAsks::new(60));
-    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig { halt, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut model, &mut solver);
     let found = lint(&mut cx, &ExploreConfig::default(), &mut |_| ControlFlow::Continue(()));
     assert_eq!(found.exploration.stop, StopReason::Halted(Halted::Time));

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateKind;
-use ioxide_symex::{Ctx, offers};
+use ioxide_symex::{Ctx, list_offers};
 
 use super::values::values;
 use super::{FlattenLimits, NotFinite};
@@ -41,16 +41,16 @@ impl<'l> StateReplies<'l> {
 
     /// Returns every answer of `state`, sorted; the only answer of a quiescent state is empty and leads to the state
     /// itself.
-    pub(super) fn of(
+    pub(super) fn replies_in(
         &mut self,
         cx: &mut Ctx<'_>,
         state: &ConcreteState,
     ) -> Result<Rc<[QuiescentReply]>, NotFinite> {
-        self.along(cx, state, &mut ReactionStates::new(), 0)
+        self.replies_along(cx, state, &mut ReactionStates::new(), 0)
     }
 
-    /// Returns the answers as [`of`](Self::of) does, `said` outputs after the first state of `way`.
-    fn along(
+    /// Returns the answers as [`replies_in`](Self::replies_in) does, `said` outputs after the first state of `way`.
+    fn replies_along(
         &mut self,
         cx: &mut Ctx<'_>,
         state: &ConcreteState,
@@ -68,7 +68,7 @@ impl<'l> StateReplies<'l> {
             answers.insert(QuiescentReply { said: Vec::new(), state: state.clone() });
         }
         for Reaction { label, state } in reactions {
-            let rest = self.along(cx, &state, way, said + usize::from(label.is_some()))?;
+            let rest = self.replies_along(cx, &state, way, said + usize::from(label.is_some()))?;
             let whole = |answer: &QuiescentReply| QuiescentReply {
                 said: label.iter().chain(&answer.said).cloned().collect(),
                 state: answer.state.clone(),
@@ -107,7 +107,7 @@ impl<'l> StateReplies<'l> {
     fn reactions(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Result<Vec<Reaction>, NotFinite> {
         let sts = cx.sts;
         let mut found = Vec::new();
-        for offer in offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal)) {
+        for offer in list_offers(cx, state, |kind| matches!(kind, GateKind::Output | GateKind::Internal)) {
             let switch = &sts.switches[offer.switch];
             for values in values(cx, &offer, self.limits.values)? {
                 let state = concrete::successor(cx.pool, sts, state, switch, &values)

@@ -152,7 +152,7 @@ fn text(edges: &[(u8, u8, u8, u8)]) -> String {
     )
 }
 
-/// Adds to `all` every sequence of outputs that the monitor `after` allows until quiescence, with the monitor after it.
+/// Adds to `all` every sequence of outputs that the monitor `monitor` allows until quiescence, with the monitor after it.
 fn answers(cx: &mut Ctx<'_>, monitor: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
     let mut quiet = monitor.clone();
     if quiet.observe(cx, &Label::Quiescence).is_ok() {
@@ -199,7 +199,7 @@ fn compare(
         for (said, quiet) in all {
             let output = machine.names().output(&answer_name(cx.pool, cx.sts, &said)).unwrap();
             assert_eq!(flat.outputs[&machine.names().outputs[output]], said);
-            let next = machine.after(state, input, output).expect("the machine gives every answer");
+            let next = machine.state_after(state, input, output).expect("the machine gives every answer");
             compare(cx, flat, machine, next, &quiet, depth - 1);
         }
     }
@@ -259,7 +259,7 @@ fn a_machine_and_its_model_agree() {
     for (path, text) in
         machines().into_iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "dot"))
     {
-        let listing = read::dot(&text).unwrap();
+        let listing = read::read_dot(&text).unwrap();
         let machine = Nfsm::from_listing(&listing).determinise();
         if machine.n_states() > 200 {
             continue;
@@ -283,7 +283,7 @@ fn the_suite_of_a_flattened_model_is_that_of_the_machine() {
     let text =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fsm/door.txt"));
     let text = text.unwrap();
-    let listing = read::table(&text).unwrap();
+    let listing = read::read_table(&text).unwrap();
     let mut model = loaded("door.txt", &text);
     let mut solver = BruteSolver::new();
     let flat = flatten(&mut Ctx::new(&mut model, &mut solver), &FlattenLimits::default()).unwrap();

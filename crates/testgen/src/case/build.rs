@@ -43,7 +43,7 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
         if let (Some(time), Timeout::Fixed(_)) = (&timeout, &config.timeout) {
             lints.extend(timeout::too_short(cx, &mut maker.guard_solver, n, sketch, time));
         }
-        let state = maker.state(cx, n, sketch);
+        let state = maker.make_state(cx, n, sketch);
         lints.extend(state.arcs.iter().filter_map(|arc| {
             Some(CaseLint::Undecided { state: n, rule: arc.rule, why: arc.doubt.clone()? })
         }));
@@ -84,7 +84,7 @@ fn sketches(
     path: &[SwitchId],
     pruning: Pruning,
 ) -> Result<(Vec<StateSketch>, Vec<CaseLint>), CaseError> {
-    let live = LiveVars::of(cx.pool, cx.sts, &[]);
+    let live = LiveVars::compute(cx.pool, cx.sts, &[]);
     let rest = rest(cx, path);
     let mut front = CaseFront::initial(cx, &live);
     let mut lints = Vec::new();
@@ -138,7 +138,7 @@ fn sketch(
 fn known_facts(cx: &mut Ctx<'_>, front: &CaseFront, rest: Term, pruning: Pruning) -> Vec<Term> {
     let mut known = front.known_facts(cx);
     if pruning == Pruning::Tool {
-        let rest = front.at(cx, rest);
+        let rest = front.over_observations(cx, rest);
         known.push(front.for_some(cx, &[rest]));
     }
     known
@@ -192,7 +192,7 @@ struct ArcDraft {
 }
 
 impl ArcMaker {
-    fn state(&mut self, cx: &mut Ctx<'_>, n: usize, sketch: &StateSketch) -> CaseState {
+    fn make_state(&mut self, cx: &mut Ctx<'_>, n: usize, sketch: &StateSketch) -> CaseState {
         let mut drafts = self.of_path(cx, n, sketch);
         drafts.extend(self.of_siblings(cx, sketch));
         drafts.extend(self.of_unspecified(cx, sketch));

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
-use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, step};
+use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, take_switch};
 
 use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
@@ -203,7 +203,7 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
     }
     let mut state = SymState::initial(cx);
     for &id in path {
-        state = step(cx, &state, id).state()?;
+        state = take_switch(cx, &state, id).into_state()?;
     }
     let mut open: VecDeque<(SymState, Vec<SwitchId>)> = [(state, path.to_vec())].into();
     let mut tried = 0;
@@ -213,7 +213,7 @@ fn led_on(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Option<Vec<SwitchId>> {
             if tried > MAX_LED_ON {
                 return None;
             }
-            let Some(next) = step(cx, &state, id).state() else { continue };
+            let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
             let mut longer = path.clone();
             longer.push(id);
             if is_output(&id) {

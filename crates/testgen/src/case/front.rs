@@ -68,7 +68,7 @@ impl CaseFront {
     }
 
     /// Returns `term` over variables and clocks as a term over observations and unknown initial values.
-    pub(super) fn at(&self, cx: &mut Ctx<'_>, term: Term) -> Term {
+    pub(super) fn over_observations(&self, cx: &mut Ctx<'_>, term: Term) -> Term {
         let store = self.state.store.substitution(cx.sts);
         cx.pool.substitute(term, &store)
     }

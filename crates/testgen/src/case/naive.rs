@@ -27,7 +27,7 @@ pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<Naiv
     }
     let mut found = Vec::new();
     for (n, &id) in path.iter().enumerate() {
-        let letter = RuleAnswers::at(cx, &state, timeout);
+        let letter = RuleAnswers::evaluate_at(cx, &state, timeout);
         let is_last = n + 1 == path.len();
         for (rule, gate, switch, guard) in letter.questions(cx, id, is_last, &whole) {
             let facts = [letter.known, guard];
@@ -59,7 +59,7 @@ struct RuleAnswers {
 }
 
 impl RuleAnswers {
-    fn at(cx: &mut Ctx<'_>, state: &SymState, timeout: &Rational) -> Self {
+    fn evaluate_at(cx: &mut Ctx<'_>, state: &SymState, timeout: &Rational) -> Self {
         let sts = cx.sts;
         let unknowns = front::unknowns(cx);
         let delay = cx.pool.indexed_var(cx.delay, state.depth + 1);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::fmt;
 
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, Switch, SwitchId};
-use ioxide_symex::{Ctx, SymState, step};
+use ioxide_symex::{Ctx, SymState, take_switch};
 
 /// An element of a sparse path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathEr
             if tried > MAX_TRIED {
                 return Err(PathError::NotFound { tried: MAX_TRIED });
             }
-            let Some(next) = step(cx, &state, id).state() else { continue };
+            let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
             best = best.max(now);
             let mut path = attempts[at].path.clone();
             path.push(id);

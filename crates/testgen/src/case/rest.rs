@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::term::Term;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, after_waiting, effect};
+use ioxide_symex::{Ctx, after_waiting, switch_effect};
 
 /// Returns, for every step of `path` and for its end, the condition over variables and clocks under which the rest can
 /// follow.
@@ -34,7 +34,7 @@ pub(super) fn rest(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
 /// The condition before `id` under which it can be taken so that `after` holds.
 fn before(cx: &mut Ctx<'_>, id: SwitchId, after: Term) -> Term {
     let switch = &cx.sts.switches[id];
-    let effect = effect(cx.pool, switch);
+    let effect = switch_effect(cx.pool, switch);
     let after = cx.pool.substitute(after, &effect);
     let mut bound = cx.sts.gates[switch.gate].fields.clone();
     let mut all = cx.pool.and([switch.guard, after]);

@@ -79,7 +79,7 @@ fn above_deadlines(
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let late = cx.pool.le(limit, waited);
-        ask(cx, guard_solver, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
+        decide_with(cx, guard_solver, sketch, &[late, sketch.silence.later]) != SolverDecision::Unsat
     };
     if can_come_after(cx, last) {
         return rung;
@@ -99,7 +99,7 @@ fn above_earliest(
         let waited = cx.pool.var(sketch.delay);
         let limit = seconds(cx, LADDER[rung]);
         let early = cx.pool.lt(waited, limit);
-        ask(cx, guard_solver, sketch, &[early, when]) == SolverDecision::Sat
+        decide_with(cx, guard_solver, sketch, &[early, when]) == SolverDecision::Sat
     };
     (rung..LADDER.len()).find(|&rung| can_come_before(cx, rung)).unwrap_or(rung)
 }
@@ -125,15 +125,15 @@ pub(super) fn too_short(
         .map(|successor| successor.when)
         .collect();
     let some = cx.pool.or(heard);
-    if ask(cx, guard_solver, sketch, &[early, some]) != SolverDecision::Unsat
-        || ask(cx, guard_solver, sketch, &[some]) != SolverDecision::Sat
+    if decide_with(cx, guard_solver, sketch, &[early, some]) != SolverDecision::Unsat
+        || decide_with(cx, guard_solver, sketch, &[some]) != SolverDecision::Sat
     {
         return None;
     }
     Some(CaseLint::TimeoutTooShort { state: n, timeout: timeout.clone() })
 }
 
-fn ask(
+fn decide_with(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
     sketch: &StateSketch,

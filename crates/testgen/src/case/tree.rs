@@ -18,12 +18,12 @@ use crate::conform::explicit::{AdaptiveTest, TestNode};
 /// The case of an adaptive test of the system of `cx`, which has no clocks.
 pub fn of_adaptive_test(cx: &mut Ctx<'_>, test: &AdaptiveTest) -> TestCase {
     let tm = cx.pool.declare("TM", Sort::Real);
-    let states = (1..).zip(&test.nodes).map(|(n, node)| state(cx, n, node)).collect();
+    let states = (1..).zip(&test.nodes).map(|(n, node)| make_state(cx, n, node)).collect();
     let (path, lints) = (Vec::new(), Vec::new());
     TestCase { path, states, tm, timeout: None, sending: Sending::Soonest, is_timed: false, lints }
 }
 
-fn state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
+fn make_state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
     let delay = cx.pool.indexed_var(cx.delay, n);
     let mut arcs = Vec::new();
     if let Some((label, next)) = &node.send {

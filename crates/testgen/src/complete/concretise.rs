@@ -84,7 +84,7 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Returns `word` with values; `None` if none were found, so that it may not be executable.
-    pub fn word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
+    pub fn concretise_word(&mut self, cx: &mut Ctx<'_>, word: &[usize]) -> Option<ConcreteWord> {
         if (1..=word.len()).any(|n| self.impossible.contains(&word[..n])) {
             return None;
         }
@@ -121,7 +121,7 @@ impl<'a> Concretiser<'a> {
             open.remove(0);
             found.missed += 1;
         }
-        found.tests.iter().for_each(|test| self.note(cx, &places, test));
+        found.tests.iter().for_each(|test| self.record_distinguished(cx, &places, test));
         Some(found)
     }
 
@@ -130,7 +130,7 @@ impl<'a> Concretiser<'a> {
     pub fn telling(&mut self, cx: &mut Ctx<'_>, word: &[usize], answer: usize) -> Option<Vec<Label>> {
         let places = self.places(word)?;
         let test = self.solve_word(cx, &places, Some((places.len().checked_sub(1)?, answer))).test()?;
-        self.note(cx, &places, &test);
+        self.record_distinguished(cx, &places, &test);
         Some(test)
     }
 
@@ -141,7 +141,7 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Records the answers that `test` distinguishes from the right ones.
-    fn note(&mut self, cx: &Ctx<'_>, places: &[WordPlace<'a>], test: &[Label]) {
+    fn record_distinguished(&mut self, cx: &Ctx<'_>, places: &[WordPlace<'a>], test: &[Label]) {
         let answers = |place: &WordPlace<'a>| 0..self.abstraction.answers[place.input].all.len();
         let all: Vec<(usize, usize)> = places
             .iter()
@@ -190,7 +190,7 @@ impl<'a> Concretiser<'a> {
             let class = &self.abstraction.inputs[place.input];
             let wish = ValueRequest { gate: class.gate, guard: class.when, state: &state };
             let PickedValues::Values(values) = pick(cx, &mut self.rng, &wish) else { return None };
-            state = after(cx, &state, class.gate, &values, &place.outcomes[0])?;
+            state = store_after(cx, &state, class.gate, &values, &place.outcomes[0])?;
             test.push(Label::Input(class.gate, values));
         }
         Some(test)
@@ -216,7 +216,7 @@ impl<'a> Concretiser<'a> {
                 }
             };
             left.extend(open.iter().filter(same));
-            match after(cx, &state, *gate, values, &place.outcomes[0]) {
+            match store_after(cx, &state, *gate, values, &place.outcomes[0]) {
                 Some(next) => state = next,
                 None => return open.to_vec(),
             }
@@ -344,8 +344,8 @@ impl<'a> ClassWalk<'a> {
         let outcomes = self.abstraction.outcomes(self.state, input);
         let is_it = |outcome: &&ClassOutcome| is_said(cx, &outcome.said, said, &fields, &self.store);
         let outcome = outcomes.iter().find(is_it)?;
-        let name = self.abstraction.answer(cx, input, &outcome.said, AnswerNames::Each);
-        self.store = after(cx, &self.store, gate, values, outcome)?;
+        let name = self.abstraction.answer_name(cx, input, &outcome.said, AnswerNames::Each);
+        self.store = store_after(cx, &self.store, gate, values, outcome)?;
         self.state = outcome.target;
         Some(name)
     }
@@ -376,7 +376,7 @@ pub(super) fn field_values(cx: &Ctx<'_>, gate: ioxide_model::sts::GateId, values
 }
 
 /// The store after an outcome.
-pub(super) fn after(
+pub(super) fn store_after(
     cx: &Ctx<'_>,
     state: &Valuation,
     gate: ioxide_model::sts::GateId,

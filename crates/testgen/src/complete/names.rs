@@ -12,7 +12,7 @@ use super::{Abstraction, ClassStep};
 use crate::abstraction::SILENCE;
 
 /// Names the classes and fixes the terms of answers.
-pub(super) fn give(cx: &mut Ctx<'_>, abstraction: &mut Abstraction) {
+pub(super) fn name_classes(cx: &mut Ctx<'_>, abstraction: &mut Abstraction) {
     for state in 0..abstraction.states.len() {
         let (loc, facts) = (abstraction.states[state].loc, abstraction.states[state].facts.clone());
         let short = shorten_facts(cx, &facts);
@@ -136,7 +136,7 @@ fn constant(cx: &mut Ctx<'_>, facts: &[Term], term: Term) -> Term {
 }
 
 /// Returns the name of an answer: its messages with terms, or silence.
-pub(super) fn answer(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
+pub(super) fn answer_name(cx: &Ctx<'_>, said: &[SaidMessage]) -> String {
     let message = |said: &SaidMessage| {
         let gate = &cx.sts.gates[said.gate];
         let field = |(&field, &term): (&VarId, &Term)| {

@@ -7,7 +7,7 @@
 use ioxide_model::sts::{GateId, GateKind, LocId, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, quiescence};
+use ioxide_symex::{Ctx, quiescence_condition};
 
 use super::NoAbstraction;
 
@@ -73,7 +73,7 @@ pub fn paths_after(
     };
     let mut search = PathSearch { context, limit, found: Vec::new() };
     if search.is_possible(cx, &walk.facts, &switch.label)? {
-        search.settle(cx, &walk)?;
+        search.extend_walk(cx, &walk)?;
     }
     Ok(search.found)
 }
@@ -95,7 +95,7 @@ pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath
         loose: Vec::new(),
     };
     let mut search = PathSearch { context: &[], limit, found: Vec::new() };
-    search.settle(cx, &walk)?;
+    search.extend_walk(cx, &walk)?;
     Ok(search.found)
 }
 
@@ -129,7 +129,7 @@ struct PathSearch<'c> {
 
 impl PathSearch<'_> {
     /// Ends `walk` where it can be silent, and extends it where the model can send an output or take an internal step.
-    fn settle(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk) -> Result<(), NoAbstraction> {
+    fn extend_walk(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk) -> Result<(), NoAbstraction> {
         if let Some(halted) = cx.halt_reason() {
             return Err(NoAbstraction::Halted(halted));
         }
@@ -138,13 +138,13 @@ impl PathSearch<'_> {
             return Err(NoAbstraction::EndlessReactions { location: location(), limit: self.limit });
         }
         let location = location();
-        let silent = quiescence(cx, walk.loc);
+        let silent = quiescence_condition(cx, walk.loc);
         let names: Substitution = walk.store.iter().copied().collect();
         let silent = cx.pool.substitute(silent, &names);
         let mut facts = walk.facts.clone();
         facts.extend(cx.pool.conjuncts(silent));
         if self.is_possible(cx, &facts, &location)? {
-            self.end(cx, walk, facts)?;
+            self.end_walk(cx, walk, facts)?;
         }
         let sts = cx.sts;
         for (id, switch) in sts.switches_from(walk.loc) {
@@ -155,7 +155,12 @@ impl PathSearch<'_> {
         Ok(())
     }
 
-    fn end(&mut self, cx: &mut Ctx<'_>, walk: &ReactionWalk, facts: Vec<Term>) -> Result<(), NoAbstraction> {
+    fn end_walk(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        walk: &ReactionWalk,
+        facts: Vec<Term>,
+    ) -> Result<(), NoAbstraction> {
         let is_kept = |var: VarId| walk.store.iter().any(|&(_, term)| cx.pool.mentions(term, var));
         if let Some(&(_, id)) = walk.loose.iter().find(|(var, _)| is_kept(*var)) {
             let switch = cx.sts.switches[id].label.to_string();
@@ -183,7 +188,7 @@ impl PathSearch<'_> {
         let mut next = walk.clone();
         next.switches.push(id);
         next.loc = switch.target;
-        let message = OutputFields::of(cx, walk, switch);
+        let message = OutputFields::new(cx, walk, switch);
         next.facts.extend(cx.pool.conjuncts(message.guard));
         if !self.is_possible(cx, &next.facts, &switch.label)? {
             return Ok(());
@@ -194,7 +199,7 @@ impl PathSearch<'_> {
             let is_loose = !message.loose.is_empty();
             next.said.push(SaidMessage { gate: switch.gate, values: message.values, is_loose });
         }
-        self.settle(cx, &next)
+        self.extend_walk(cx, &next)
     }
 
     fn is_possible(&self, cx: &mut Ctx<'_>, facts: &[Term], what: &str) -> Result<bool, NoAbstraction> {
@@ -216,7 +221,7 @@ struct OutputFields {
 }
 
 impl OutputFields {
-    fn of(cx: &mut Ctx<'_>, walk: &ReactionWalk, switch: &Switch) -> Self {
+    fn new(cx: &mut Ctx<'_>, walk: &ReactionWalk, switch: &Switch) -> Self {
         let sts = cx.sts;
         let fields = &sts.gates[switch.gate].fields;
         let number = u32::try_from(walk.switches.len()).unwrap_or(u32::MAX);

@@ -37,24 +37,24 @@ pub(super) fn refine_abstraction(
     limits: &ClassLimits,
 ) -> Result<Abstraction, NoAbstraction> {
     refuse(cx)?;
-    let (start, preamble) = start(cx, limits.reactions)?;
+    let (start, preamble) = find_start(cx, limits.reactions)?;
     let mut loose = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
     loose.is_loose = true;
-    let loose_order = loose.settle(cx, &start)?;
+    let loose_order = loose.split_until_stable(cx, &start)?;
     let is_enough = loose.is_exact && !loose.is_conditional;
     let most = if loose.is_exact { (limits.strict, limits.strict) } else { (limits.states, limits.classes) };
     let (mut refiner, mut order) = if is_enough {
         (loose.clone(), loose_order.clone())
     } else {
         let mut strict = ClassRefiner::new(cx, boundary, limits, most);
-        let order = strict.settle(cx, &start)?;
+        let order = strict.split_until_stable(cx, &start)?;
         (strict, order)
     };
     if refiner.is_exact {
         let mut absolute = ClassRefiner::new(cx, boundary, limits, (limits.states, limits.classes));
         absolute.blocks.clone_from(&refiner.blocks);
         absolute.is_absolute = true;
-        let found = absolute.settle(cx, &start)?;
+        let found = absolute.split_until_stable(cx, &start)?;
         if absolute.is_exact {
             (refiner, order) = (absolute, found);
         }
@@ -62,7 +62,7 @@ pub(super) fn refine_abstraction(
         (refiner, order) = (loose, loose_order);
     } else {
         refiner = ClassRefiner::new(cx, boundary, limits, (limits.bounded, limits.bounded));
-        order = refiner.settle(cx, &start)?;
+        order = refiner.split_until_stable(cx, &start)?;
     }
     let found = refiner.gather_classes(cx, &order, start, preamble);
     if found.inputs.is_empty() { Err(NoAbstraction::NoInput) } else { Ok(found) }
@@ -83,8 +83,9 @@ fn refuse(cx: &Ctx<'_>) -> Result<(), NoAbstraction> {
 }
 
 /// Returns the first silent state, and the outputs before it.
-fn start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
+fn find_start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Label>), NoAbstraction> {
     let mut paths = paths_at_start(cx, limit)?;
+    // Tests begin in one state: a model that can settle in several has no initial class.
     let path = match (paths.pop(), paths.is_empty()) {
         (Some(path), true) => path,
         (None, _) => return Err(NoAbstraction::NoInput),
@@ -185,8 +186,14 @@ impl<'l> ClassRefiner<'l> {
     }
 
     /// Splits until nothing is left to split; returns the condition classes that are reached, in order.
-    fn settle(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Vec<usize>, NoAbstraction> {
+    fn split_until_stable(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        start: &ConcreteState,
+    ) -> Result<Vec<usize>, NoAbstraction> {
         loop {
+            // A split invalidates what was visited, so the walk starts again. The limits bound the number of
+            // classes, so this ends.
             if let Some(order) = self.walk(cx, start)? {
                 return Ok(order);
             }
@@ -195,10 +202,12 @@ impl<'l> ClassRefiner<'l> {
 
     /// Visits all classes that can be reached; `None` if a class was split on the way.
     fn walk(&mut self, cx: &mut Ctx<'_>, start: &ConcreteState) -> Result<Option<Vec<usize>>, NoAbstraction> {
+        // Breadth first from the class of the start; `order` is queue and result in one.
         let mut order = vec![self.block_of(cx, start)];
         let mut next = 0;
         while let Some(&block) = order.get(next) {
             next += 1;
+            // Boundaries come first: they divide input classes for all condition classes at once.
             if self.know_paths(cx, block)? {
                 return Ok(None);
             }
@@ -226,6 +235,7 @@ impl<'l> ClassRefiner<'l> {
     /// Computes the reaction to a pair of classes; returns whether that split a class.
     fn split_pair(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<bool, NoAbstraction> {
         let is_fresh = match self.steps.get(&(block, part)) {
+            // A step into a class that was split since must be computed again.
             Some(ClassStep::Taken(outcomes)) => outcomes.iter().all(|to| self.blocks[to.target].is_alive),
             Some(_) => true,
             None => false,
@@ -233,10 +243,11 @@ impl<'l> ClassRefiner<'l> {
         if is_fresh {
             return Ok(false);
         }
-        let step = match self.step(cx, block, part) {
+        let step = match self.step_of_class(cx, block, part) {
             Ok(step) => step,
             Err(ClassCut::Nothing) => ClassStep::LeftOut(WhyLeftOut::Undecided),
             Err(ClassCut::Divide(gate, fact)) => {
+                // Where the class fixes the variables, a condition on both becomes one on fields alone.
                 let fact = self.absolute(cx, block, fact);
                 if self.divide(cx, gate, fact) {
                     return Ok(true);
@@ -265,6 +276,7 @@ impl<'l> ClassRefiner<'l> {
         let is_it = |block: &ConditionBlock| {
             block.is_alive && block.loc == state.loc && block.facts.iter().all(holds)
         };
+        // The first classes are one per location, in order, so the fallback is the class of the location.
         self.blocks.iter().position(is_it).unwrap_or(state.loc.index())
     }
 
@@ -281,6 +293,7 @@ impl<'l> ClassRefiner<'l> {
             if sts.kind_of(switch) == GateKind::Input {
                 match paths_after(cx, &self.blocks[block].facts, id, self.limits.reactions) {
                     Ok(paths) => found.extend(paths),
+                    // Only this message is lost, not the abstraction: its steps are left out.
                     Err(NoAbstraction::Undecided { .. }) => drop(self.unknown.insert((block, switch.gate))),
                     Err(reason) => return Err(reason),
                 }
@@ -298,12 +311,13 @@ impl<'l> ClassRefiner<'l> {
     }
 
     /// Returns the reaction to an input class in a condition class, or the cut that is needed to decide it.
-    fn step(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
+    fn step_of_class(&mut self, cx: &mut Ctx<'_>, block: usize, part: usize) -> Result<ClassStep, ClassCut> {
         let gate = self.parts[part].gate;
         let sts = cx.sts;
         let facts: Vec<Term> =
             self.blocks[block].facts.iter().chain(&self.parts[part].facts).copied().collect();
         match cx.decide(&facts) {
+            // No store of this class has such an input. This is exact: nothing is left out.
             SolverDecision::Unsat => return Ok(ClassStep::Impossible),
             SolverDecision::Unknown(_) => return Err(ClassCut::Nothing),
             SolverDecision::Sat if self.unknown.contains(&(block, gate)) => return Err(ClassCut::Nothing),
@@ -315,18 +329,21 @@ impl<'l> ClassRefiner<'l> {
             .iter()
             .filter(of_gate)
             .map(|path| (path, holds(cx, &facts, path.when)))
+            // Paths that no member takes do not matter; those that only some take call for a cut below.
             .filter(|(_, holds)| !matches!(holds, ClassTruth::None))
             .collect();
         // What the model does not mention need not be the same for all stores.
         if known.is_empty() {
             return Ok(ClassStep::Unspecified);
         }
+        // Otherwise a test of this class could not be executed from every store in which it should be.
         self.exists_everywhere(cx, block, part)?;
         let mut outcomes = Vec::new();
         for (path, holds) in known {
             match holds {
                 ClassTruth::All => (),
                 ClassTruth::Some => {
+                    // The condition of the path parts the members: cut along its first conjunct that does.
                     let conjuncts = cx.pool.conjuncts(path.when);
                     return Err(self.find_cut(cx, block, gate, &facts, &conjuncts));
                 }
@@ -375,11 +392,13 @@ impl<'l> ClassRefiner<'l> {
             if !target.is_alive || target.loc != path.loc {
                 continue;
             }
+            // Weakest precondition: the facts of the target over the stores before the path.
             let then: Vec<Term> = target.facts.iter().map(|&fact| cx.pool.substitute(fact, &names)).collect();
             let all = cx.pool.and(then.iter().copied());
             match holds(cx, facts, all) {
                 ClassTruth::All => return Ok(id),
                 ClassTruth::None => (),
+                // The members end in several classes: split or divide until each pair of classes has one target.
                 ClassTruth::Some => return Err(self.find_cut(cx, block, gate, facts, &then)),
                 ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
@@ -400,6 +419,7 @@ impl<'l> ClassRefiner<'l> {
         for &fact in conjuncts {
             match holds(cx, facts, fact) {
                 ClassTruth::All => (),
+                // About the message: divide the input class. About the store alone: split the condition class.
                 ClassTruth::Some if cx.pool.free_vars(fact).iter().any(|var| fields.contains(var)) => {
                     return ClassCut::Divide(gate, fact);
                 }
@@ -527,7 +547,7 @@ impl<'l> ClassRefiner<'l> {
             is_conditional,
             answers,
         };
-        names::give(cx, &mut found);
+        names::name_classes(cx, &mut found);
         found
     }
 }

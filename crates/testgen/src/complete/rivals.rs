@@ -118,6 +118,6 @@ pub(super) fn has_gates_of(said: &[SaidMessage], other: &[SaidMessage]) -> bool 
 /// The name of a group of answers.
 pub(super) fn group_name(cx: &Ctx<'_>, answers: &ClassAnswers, group: usize) -> String {
     let members = answers.all.iter().zip(&answers.groups).filter(|(_, own)| **own == group);
-    let names: BTreeSet<String> = members.map(|(said, _)| names::answer(cx, said)).collect();
+    let names: BTreeSet<String> = members.map(|(said, _)| names::answer_name(cx, said)).collect();
     names.into_iter().collect::<Vec<_>>().join(" ~ ")
 }

@@ -213,7 +213,7 @@ fn critical_answers(
         for input in 0..abstraction.inputs.len() {
             for outcome in abstraction.outcomes(state, input) {
                 if outcome.switches.iter().any(|id| wanted.contains(id)) {
-                    names.insert(abstraction.answer(cx, input, &outcome.said, AnswerNames::Grouped));
+                    names.insert(abstraction.answer_name(cx, input, &outcome.said, AnswerNames::Grouped));
                 }
             }
         }
@@ -298,11 +298,11 @@ fn concretise_word(
     word: &[usize],
     claim: &mut Claim,
 ) -> Option<ConcreteWord> {
-    if let Some(concrete) = concretiser.word(cx, word) {
+    if let Some(concrete) = concretiser.concretise_word(cx, word) {
         return Some(concrete);
     }
     let longer = detours.iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
-    let concrete = longer.take(MAX_DETOURS).find_map(|word| concretiser.word(cx, &word))?;
+    let concrete = longer.take(MAX_DETOURS).find_map(|word| concretiser.concretise_word(cx, &word))?;
     claim.detours += 1;
     Some(concrete)
 }

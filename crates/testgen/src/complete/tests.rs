@@ -3,7 +3,7 @@
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 
 use super::suite::{CompleteConfig, complete_suite};
 use super::*;
@@ -20,7 +20,7 @@ fn loaded(text: &str) -> Model {
 /// Returns the result of `run` on the model of `text` with a real solver.
 fn with<R>(text: &str, run: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
     let mut model = loaded(text);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     run(&mut Ctx::new(&mut model, &mut solver))
 }
 

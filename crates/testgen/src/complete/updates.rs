@@ -16,7 +16,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Sts, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::halt::Halted;
-use ioxide_symex::{Ctx, quiescence};
+use ioxide_symex::{Ctx, quiescence_condition};
 
 use super::walks::TestTree;
 use crate::conform::{ConformAnswer, SearchBounds};
@@ -231,8 +231,10 @@ impl FaultSearch {
         let (spec, analysis) = self.prepared.get_or_insert_with(|| {
             let spec = waiting(cx);
             let bounds = SearchBounds { max_states: MAX_STATES, max_depth: u32::MAX };
-            let analysis =
-                MutationAnalysis::new(&mut cx.over(&spec), &KillConfig { bounds, ..KillConfig::default() });
+            let analysis = MutationAnalysis::new(
+                &mut cx.with_system(&spec),
+                &KillConfig { bounds, ..KillConfig::default() },
+            );
             (spec, analysis)
         });
         let mut changed = switch.clone();
@@ -245,7 +247,7 @@ impl FaultSearch {
             edits: vec![Edit { operator: MutationOperator::AssignMutate, change }],
         };
         let mut watch = |_: &_| ControlFlow::Continue(());
-        match analysis.decide(&mut cx.over(spec), &mutant, &mut watch).answer {
+        match analysis.decide(&mut cx.with_system(spec), &mutant, &mut watch).answer {
             ConformAnswer::Conforms(_) => FaultAnswer::Unobservable,
             ConformAnswer::Unknown(_) => {
                 self.n_undecided += 1;
@@ -278,6 +280,6 @@ fn waiting(cx: &mut Ctx<'_>) -> Sts {
 
 /// Returns the guard of `switch` where its source is silent.
 fn guarded_by_silence(cx: &mut Ctx<'_>, switch: &Switch) -> Term {
-    let silent = quiescence(cx, switch.source);
+    let silent = quiescence_condition(cx, switch.source);
     cx.pool.and2(silent, switch.guard)
 }

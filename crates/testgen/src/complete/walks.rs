@@ -21,7 +21,7 @@ use ioxide_model::term::Term;
 use ioxide_model::value::Value;
 use ioxide_smt::halt::Halted;
 use ioxide_smt::solver::{SolverAnswer, SolverDecision};
-use ioxide_symex::{Ctx, Quiescence, SwitchOffer, is_quiescent, offers};
+use ioxide_symex::{Ctx, Quiescence, SwitchOffer, is_quiescent, list_offers};
 use rustc_hash::FxHashMap;
 
 /// The greatest number of pairs between one input and the next. A model without choices has one per output.
@@ -154,7 +154,7 @@ impl TestTree {
                 continue;
             }
             let InputNode { before, input: last, first_child, .. } = self.nodes[at];
-            let Some(step) = self.step(cx, before, last) else { return };
+            let Some(step) = self.model_step(cx, before, last) else { return };
             let child = self.nodes.len();
             self.nodes.push(InputNode {
                 parent: at,
@@ -180,7 +180,7 @@ impl TestTree {
     }
 
     /// The step of the model from the pairs `before`; `None` if it is not decided.
-    fn step(&mut self, cx: &mut Ctx<'_>, before: SetId, input: LabelId) -> Option<ModelStep> {
+    fn model_step(&mut self, cx: &mut Ctx<'_>, before: SetId, input: LabelId) -> Option<ModelStep> {
         if let Some(step) = self.steps.get(&(before, input)) {
             return step.clone();
         }
@@ -188,7 +188,7 @@ impl TestTree {
             return None;
         }
         let mut walker = Walker { imp: cx.sts, n_pairs: 0, kept: None, taken: BTreeSet::new() };
-        let after = walker.step(cx, &self.sets.get(before), self.inputs[input as usize].as_ref()).ok();
+        let after = walker.step_pairs(cx, &self.sets.get(before), self.inputs[input as usize].as_ref()).ok();
         let step =
             after.map(|after| ModelStep { after: self.sets.insert(after), taken: Rc::new(walker.taken) });
         self.steps.insert((before, input), step.clone());
@@ -230,7 +230,7 @@ impl TestTree {
             if has_guard && before == at.before && !is_taken {
                 continue;
             }
-            match run.step(cx, &mut self.sets, before, (at.input, &self.inputs)) {
+            match run.fault_step(cx, &mut self.sets, before, (at.input, &self.inputs)) {
                 FaultStep::Killed => return Ok(true),
                 FaultStep::Doubt => (),
                 FaultStep::Next(after) => {
@@ -255,7 +255,8 @@ impl TestTree {
         for node in (0..self.nodes.len()).rev() {
             let InputNode { parent, input, before, .. } = self.nodes[node];
             // Where the model is not decided it may take anything.
-            takers[node] |= self.step(cx, before, input).is_none_or(|step| step.taken.contains(&switch));
+            takers[node] |=
+                self.model_step(cx, before, input).is_none_or(|step| step.taken.contains(&switch));
             takers[parent] |= takers[node];
         }
         self.takers = Some((switch, takers));
@@ -276,7 +277,7 @@ impl TestTree {
         let inputs: Vec<LabelId> = test.iter().map(|label| self.number(label)).collect();
         let mut is_killed = false;
         for input in std::iter::once(START).chain(inputs) {
-            match run.step(cx, &mut self.sets, before, (input, &self.inputs)) {
+            match run.fault_step(cx, &mut self.sets, before, (input, &self.inputs)) {
                 FaultStep::Next(after) => before = after,
                 end => {
                     is_killed = end == FaultStep::Killed;
@@ -312,7 +313,7 @@ impl FaultRun {
         Self { imp, switch, steps: FxHashMap::default() }
     }
 
-    fn step(
+    fn fault_step(
         &mut self,
         cx: &mut Ctx<'_>,
         sets: &mut PairSets,
@@ -327,7 +328,7 @@ impl FaultRun {
         }
         let mut walker =
             Walker { imp: &self.imp, n_pairs: 0, kept: Some(self.switch), taken: BTreeSet::new() };
-        let step = match walker.step(cx, &sets.get(before), inputs[input as usize].as_ref()) {
+        let step = match walker.step_pairs(cx, &sets.get(before), inputs[input as usize].as_ref()) {
             Ok(next) if next.is_empty() => FaultStep::Killed,
             Ok(next) => FaultStep::Next(sets.insert(next)),
             Err(WalkDoubt) => FaultStep::Doubt,
@@ -348,7 +349,7 @@ struct Walker<'s> {
 
 impl Walker<'_> {
     /// Returns the silent pairs after `input`, or after the start; what the model forbids is left out.
-    fn step(
+    fn step_pairs(
         &mut self,
         cx: &mut Ctx<'_>,
         before: &BTreeSet<Pair>,
@@ -357,22 +358,22 @@ impl Walker<'_> {
         let mut given = BTreeSet::new();
         for pair in before {
             match input {
-                Some(input) => given.extend(self.give(cx, pair, input)?),
+                Some(input) => given.extend(self.give_input(cx, pair, input)?),
                 None => drop(given.insert(pair.clone())),
             }
         }
-        self.settle(cx, given)
+        self.settle_pairs(cx, given)
     }
 
     /// Gives `input` to both sides. A test leaves out what the model does not mention; a system ignores what it does
     /// not take.
-    fn give(
+    fn give_input(
         &mut self,
         cx: &mut Ctx<'_>,
         (imp, spec): &Pair,
         input: &Label,
     ) -> Result<BTreeSet<Pair>, WalkDoubt> {
-        let next_spec = after(cx, spec, input)?;
+        let next_spec = states_after(cx, spec, input)?;
         if next_spec.is_empty() {
             return Ok(BTreeSet::from([(imp.clone(), spec.clone())]));
         }
@@ -385,7 +386,7 @@ impl Walker<'_> {
     }
 
     /// Follows outputs and internal steps of the system until it is silent.
-    fn settle(&mut self, cx: &mut Ctx<'_>, given: BTreeSet<Pair>) -> Result<BTreeSet<Pair>, WalkDoubt> {
+    fn settle_pairs(&mut self, cx: &mut Ctx<'_>, given: BTreeSet<Pair>) -> Result<BTreeSet<Pair>, WalkDoubt> {
         let mut silent = BTreeSet::new();
         let mut todo: Vec<Pair> = given.iter().cloned().collect();
         let mut seen = given;
@@ -394,7 +395,7 @@ impl Walker<'_> {
             if self.n_pairs > MAX_PAIRS {
                 return Err(WalkDoubt);
             }
-            match is_quiescent(&mut cx.over(self.imp), &imp) {
+            match is_quiescent(&mut cx.with_system(self.imp), &imp) {
                 Quiescence::Quiet => {
                     let quiet = silent_states(cx, &spec)?;
                     if !quiet.is_empty() {
@@ -424,11 +425,11 @@ impl Walker<'_> {
         let internal = concrete::internal_successors(cx.pool, self.imp, imp).map_err(|_| WalkDoubt)?;
         self.taken.extend(internal.iter().map(|next| next.switch));
         let mut found: Vec<Pair> = internal.into_iter().map(|next| (next.state, spec.clone())).collect();
-        for offer in offers(&mut cx.over(self.imp), imp, |kind| kind == GateKind::Output) {
+        for offer in list_offers(&mut cx.with_system(self.imp), imp, |kind| kind == GateKind::Output) {
             self.taken.insert(offer.switch);
             for values in self.outputs(cx, &offer, spec)? {
                 let label = Label::Output(offer.gate, values);
-                let next_spec = after(cx, spec, &label)?;
+                let next_spec = states_after(cx, spec, &label)?;
                 if next_spec.is_empty() {
                     continue;
                 }
@@ -463,7 +464,7 @@ impl Walker<'_> {
         }
         let mut found = Vec::new();
         for state in spec {
-            for allowed in offers(cx, state, |kind| kind == GateKind::Output) {
+            for allowed in list_offers(cx, state, |kind| kind == GateKind::Output) {
                 if allowed.gate == offer.gate {
                     found.extend(chosen(cx, offer, &[offer.when, allowed.when])?);
                 }
@@ -511,7 +512,7 @@ fn is_only(cx: &mut Ctx<'_>, offer: &SwitchOffer, values: &[Value]) -> Result<bo
 }
 
 /// The states of the model after `label`, closed under internal steps.
-fn after(
+fn states_after(
     cx: &Ctx<'_>,
     states: &BTreeSet<ConcreteState>,
     label: &Label,

@@ -40,7 +40,7 @@ impl ClockLimits {
         Self { imp: left, spec: right }
     }
 
-    /// Returns the cases of `pair` in which every clock is within its limit or has its value beyond.
+    /// Returns the cases of `state` in which every clock is within its limit or has its value beyond.
     pub fn split(&self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool) -> Vec<(ProductState, bool)> {
         if self.imp.is_empty() && self.spec.is_empty() {
             return vec![(state, doubt)];
@@ -140,7 +140,7 @@ fn split_clock(
         return yes.into_iter().chain(no.map(|case| (case, vec![member.clone()]))).collect();
     }
     let within = cx.pool.not(beyond);
-    let (above, below) = (above.with(cx, beyond), member.clone().with(cx, within));
+    let (above, below) = (above.with_condition(cx, beyond), member.clone().with_condition(cx, within));
     let (some_above, some_below) = (member.some(cx, beyond), member.some(cx, within));
     let mut found = Vec::new();
     for case in convex(cx, &case, some_above, true) {

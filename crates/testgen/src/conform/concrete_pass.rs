@@ -75,7 +75,7 @@ impl<'s> ConcretePass<'s> {
                 asked |= watch(effort).is_break();
                 asked || cx.halt_reason().is_some()
             };
-            let found = self.search.run(cx.pool, evaluations, &mut stop);
+            let found = self.search.run_search(cx.pool, evaluations, &mut stop);
             let depth = self.unshown.sure_depth(self.search.effort.depth);
             let answer = match found {
                 Some(EnumerationResult::Conforms) => self.exhausted_answer(),

@@ -92,7 +92,7 @@ impl CollectedDifferences {
     }
 
     /// Keeps `witness` if its place is new.
-    fn keep(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
+    fn keep_witness(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
         if self.places.insert(place(cx, product, &witness.trace)) {
             self.witnesses.push(witness);
         }
@@ -108,11 +108,11 @@ impl CollectedDifferences {
         watch: PortfolioWatch<'_>,
     ) -> (Option<ConformDoubt>, SearchEffort) {
         loop {
-            let verdict = pass.run(cx, states, watch);
+            let verdict = pass.run_pass(cx, states, watch);
             match verdict.answer {
                 ConformAnswer::Conforms(_) => return (None, verdict.effort),
                 ConformAnswer::Unknown(doubt) => return (Some(doubt), verdict.effort),
-                ConformAnswer::Fails(witness) => self.keep(cx, product, *witness),
+                ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
             if self.is_full() {
                 return (Some(self.full()), verdict.effort);
@@ -135,7 +135,7 @@ impl CollectedDifferences {
             match answer {
                 ConformAnswer::Conforms(_) => return Some((None, pass.effort())),
                 ConformAnswer::Unknown(doubt) => return Some((Some(doubt), pass.effort())),
-                ConformAnswer::Fails(witness) => self.keep(cx, product, *witness),
+                ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
             if self.is_full() {
                 return Some((Some(self.full()), pass.effort()));

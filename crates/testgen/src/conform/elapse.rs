@@ -134,7 +134,7 @@ impl DelayWalk<'_, '_> {
             there.own.push(var);
             let bounds = [cx.pool.le(*since, at), cx.pool.le(at, delay.by)];
             let bounds = cx.pool.and(bounds);
-            let there = there.with(cx, bounds);
+            let there = there.with_condition(cx, bounds);
             let values = side.values(&there);
             let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
             let next = side.successor(cx, &there, (switch, guard), &values);

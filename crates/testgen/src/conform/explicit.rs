@@ -130,7 +130,7 @@ fn search_product(
     let possible = meaning.1 != InputCompletion::Restricted && !spec.is_timed() && !imp.is_timed();
     let search =
         possible.then(|| Enumeration::new(pool, imp, spec, &gates, meaning, budget.states)).flatten();
-    let found = search.and_then(|mut search| search.run(pool, budget.steps, &mut |_| false));
+    let found = search.and_then(|mut search| search.run_search(pool, budget.steps, &mut |_| false));
     found.unwrap_or(EnumerationResult::GaveUp)
 }
 
@@ -179,6 +179,7 @@ impl<'w> Enumeration<'w> {
         (relation, completion, inputs): (ConformanceRelation, InputCompletion, InputRule),
         max_states: usize,
     ) -> Option<Self> {
+        // Without clocks and with known values every state is concrete; nothing here asks a solver.
         let starts_known = |sts: &Sts| !sts.is_timed() && sts.vars.iter().all(|var| var.init.is_some());
         if !starts_known(imp) || !starts_known(spec) {
             return None;
@@ -187,7 +188,7 @@ impl<'w> Enumeration<'w> {
             gates.iter().filter_map(|&(spec, imp)| Some((spec, imp?))).collect();
         let theirs: BTreeMap<GateId, GateId> = gates.iter().map(|&(spec, _)| (spec, spec)).collect();
         let sides = [FreeSide { sts: imp, gates: &ours }, FreeSide { sts: spec, gates: &theirs }];
-        let free = FreeFields::of(pool, sides)?;
+        let free = FreeFields::find(pool, sides)?;
         let side = |sts, gates: BTreeMap<GateId, GateId>| {
             EnumeratedSide::new(sts, gates, max_states).with_free(&free)
         };
@@ -229,7 +230,7 @@ impl<'w> Enumeration<'w> {
 
     /// Continues until a difference is found, `steps` guards were evaluated in all, or `stop` returns true; `None` if
     /// more is left to explore. After a difference, a further run looks for the next.
-    pub fn run(
+    pub fn run_search(
         &mut self,
         pool: &TermPool,
         steps: usize,
@@ -248,11 +249,16 @@ impl<'w> Enumeration<'w> {
         steps: usize,
         stop: &mut dyn FnMut(&SearchEffort) -> bool,
     ) -> Result<Option<EnumerationResult>, EnumerationGivenUp> {
+        // The first run only: a resumed search has its root already.
         if self.parents.is_empty() {
-            let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
+            let start = (
+                self.imp.initial_states(pool, &mut self.labels)?,
+                self.spec.initial_states(pool, &mut self.labels)?,
+            );
             self.reach(start.0, start.1, 0, None);
         }
         let mut looked = self.count_evaluations();
+        // Differences of the pair expanded last are returned one by one, by one run each.
         if let Some((at, label)) = self.different.pop_front() {
             return Ok(Some(EnumerationResult::Fails(self.trace(at, label))));
         }
@@ -263,6 +269,7 @@ impl<'w> Enumeration<'w> {
                 looked = evaluated;
             }
             if evaluated > steps || out_of_breath && stop(&self.effort) {
+                // Put back in front, so that the resumed search stays breadth first and its traces shortest.
                 self.frontier.push_front((at, depth, left, right));
                 return Ok(None);
             }
@@ -284,11 +291,12 @@ impl<'w> Enumeration<'w> {
         left: &StateSet,
         right: &StateSet,
     ) -> Result<(), EnumerationGivenUp> {
+        // Both sides get the same representatives: a label that only one of them listed would be no difference.
         let values = self.values(pool, left, right)?;
         let labels = &mut self.labels;
         let doing = self.imp.reactions(pool, labels, left, &values)?;
         let allowed = self.spec.reactions(pool, labels, right, &values)?;
-        self.follow((at, depth), doing, allowed);
+        self.follow_observations((at, depth), doing, allowed);
         match self.inputs {
             InputRule::Free => self.stimulate(pool, (at, depth), left, right, &values),
             InputRule::Compared => {
@@ -298,19 +306,21 @@ impl<'w> Enumeration<'w> {
                 let some = |all: BTreeMap<usize, StateSet>| {
                     all.into_iter().map(|(label, to)| (Some(label), to)).collect()
                 };
-                self.follow((at, depth), some(doing), some(allowed));
+                self.follow_observations((at, depth), some(doing), some(allowed));
                 Ok(())
             }
         }
     }
 
     /// Takes the steps that both sides have, and records those that only the implementation has.
-    fn follow(
+    fn follow_observations(
         &mut self,
         (at, depth): (usize, u32),
         doing: BTreeMap<Option<usize>, StateSet>,
         mut allowed: BTreeMap<Option<usize>, StateSet>,
     ) {
+        // out(imp after t) must be within out(spec after t), silence included; what only the specification has is no
+        // fault.
         for (label, to) in doing {
             match allowed.remove(&label) {
                 Some(theirs) => self.reach(to, theirs, depth + 1, Some((at, label))),
@@ -329,12 +339,15 @@ impl<'w> Enumeration<'w> {
         values: &OpenValues,
     ) -> Result<(), EnumerationGivenUp> {
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right, values)? {
+            // uioco quantifies over traces whose inputs no state of the specification refuses.
             if self.relation == ConformanceRelation::Uioco
                 && self.spec.refuses(pool, &mut self.labels, right, label)?
             {
                 continue;
             }
             let given = self.imp.give_input(pool, &mut self.labels, (left, label), self.completion)?;
+            // Empty means that the implementation does not take it and its completion does not ignore it: the pair
+            // ends.
             if !given.is_empty() {
                 self.reach(given, to, depth + 1, Some((at, Some(label))));
             }
@@ -347,6 +360,10 @@ impl<'w> Enumeration<'w> {
             self.effort.merged += 1;
             return;
         }
+        debug_assert!(
+            parent.is_none_or(|(at, _)| at < self.parents.len()),
+            "a parent comes before its child"
+        );
         self.parents.push(parent);
         self.frontier.push_back((self.parents.len() - 1, depth, left, right));
     }

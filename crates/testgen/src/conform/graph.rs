@@ -57,7 +57,7 @@ impl SpecGraph {
         };
         let mut search = ProductSearch::new(&product, ProductRevisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
-        let end = search.run(cx, watch);
+        let end = search.run_search(cx, watch);
         if end != SearchEnd::Exhausted || search.effort.doubts > 0 {
             return None;
         }
@@ -105,8 +105,8 @@ impl SpecGraph {
         &self.edges[node]
     }
 
-    /// Returns the state that stands for `pair`, if there is one.
-    pub(crate) fn find(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Option<usize> {
+    /// Returns the state that stands for `state`, if there is one.
+    pub(crate) fn find_state(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Option<usize> {
         self.seen.covering(cx, &self.names, state)
     }
 }

@@ -45,11 +45,11 @@ pub(crate) fn decide<'p>(
     let near = bounds.max_states.min(FIRST_PASS);
     let mut pass = |revisit| SymbolicPass::new(product, revisit, bounds, names, shortcut());
     if options.merging == Merging::Never {
-        return pass(ProductRevisit::Always).run(cx, near, watch);
+        return pass(ProductRevisit::Always).run_pass(cx, near, watch);
     }
     let mut race = SearchRace { product, concrete: ConcretePass::new(cx, product, options), spent: 0 };
     let mut symbolic = pass(ProductRevisit::Never(Widening::Never));
-    let last = match race.run(cx, &mut symbolic, near, watch) {
+    let last = match race.run_race(cx, &mut symbolic, near, watch) {
         SearchWinner::Concrete(found) => return found,
         SearchWinner::Symbolic(verdict) if is_final(&verdict.answer) => return verdict,
         SearchWinner::Symbolic(verdict) => verdict,
@@ -60,7 +60,7 @@ pub(crate) fn decide<'p>(
     }
     let mut wide = pass(ProductRevisit::Never(Widening::Beyond(ALIKE)));
     wide.search.bounds.max_depth = u32::MAX;
-    match race.run(cx, &mut wide, near, watch) {
+    match race.run_race(cx, &mut wide, near, watch) {
         SearchWinner::Concrete(found) => return found,
         SearchWinner::Symbolic(widened) if matches!(widened.answer, ConformAnswer::Conforms(_)) => {
             return widened;
@@ -73,7 +73,7 @@ pub(crate) fn decide<'p>(
         return found;
     }
     let last = if !listed && goes_on(&last) {
-        symbolic.run(cx, bounds.max_states.min(SECOND_PASS), watch)
+        symbolic.run_pass(cx, bounds.max_states.min(SECOND_PASS), watch)
     } else {
         last
     };
@@ -81,12 +81,12 @@ pub(crate) fn decide<'p>(
         return last;
     }
     if !listed && !matches!(last.answer, ConformAnswer::Unknown(ConformDoubt::Depth(_))) {
-        let apart = pass(ProductRevisit::Concrete).run(cx, bounds.max_states, watch);
+        let apart = pass(ProductRevisit::Concrete).run_pass(cx, bounds.max_states, watch);
         if !matches!(apart.answer, ConformAnswer::Unknown(_)) {
             return apart;
         }
     }
-    if goes_on(&last) { symbolic.run(cx, bounds.max_states, watch) } else { last }
+    if goes_on(&last) { symbolic.run_pass(cx, bounds.max_states, watch) } else { last }
 }
 
 /// Two searches for one answer.
@@ -108,7 +108,7 @@ enum SearchWinner {
 
 impl SearchRace<'_, '_> {
     /// Runs `pass` up to `states` states, and the search state by state beside it at the same cost.
-    fn run(
+    fn run_race(
         &mut self,
         cx: &mut Ctx<'_>,
         pass: &mut SymbolicPass<'_, '_>,
@@ -192,7 +192,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     }
 
     /// Continues up to this many states; after a failure, to the next one.
-    pub(super) fn run(
+    pub(super) fn run_pass(
         &mut self,
         cx: &mut Ctx<'_>,
         max_states: usize,
@@ -205,7 +205,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         }
     }
 
-    /// Continues as [`run`](Self::run) does, for about so many evaluations; `None` if more is left to explore.
+    /// Continues as [`run_pass`](Self::run_pass) does, for about so many evaluations; `None` if more is left to explore.
     fn turn(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -215,14 +215,14 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     ) -> Option<Conformance> {
         self.search.bounds.max_states = max_states;
         self.search.purse = evaluations;
-        let answer = self.settle(cx, watch)?;
+        let answer = self.finish_turn(cx, watch)?;
         Some(Conformance { answer, effort: self.search.effort })
     }
 
     /// Runs the search to its end or to the end of the turn; an unsafe state counts only if a trace shows it.
-    fn settle(&mut self, cx: &mut Ctx<'_>, watch: PortfolioWatch<'_>) -> Option<ConformAnswer> {
+    fn finish_turn(&mut self, cx: &mut Ctx<'_>, watch: PortfolioWatch<'_>) -> Option<ConformAnswer> {
         while self.unshown.count < MAX_SPURIOUS {
-            let end = self.search.run(cx, watch);
+            let end = self.search.run_search(cx, watch);
             let depth = self.unshown.sure_depth(self.search.sure_depth());
             let doubt = match end {
                 SearchEnd::Turn => return None,

@@ -21,13 +21,13 @@ use super::side::SideMember;
 /// The greatest size of a domain that is enumerated.
 const MAX_DOMAIN: usize = 16;
 
-/// Returns whether a member of `pair` is a set of states.
+/// Returns whether a member of `state` is a set of states.
 pub(super) fn has_own(state: &ProductState) -> bool {
     members(state).any(|member| !member.own.is_empty())
 }
 
 /// The own variables of the members.
-pub(super) fn own(state: &ProductState) -> Vec<VarId> {
+pub(super) fn own_variables(state: &ProductState) -> Vec<VarId> {
     members(state).flat_map(|member| member.own.iter().copied()).collect()
 }
 
@@ -48,7 +48,7 @@ pub(super) fn shared_variables(cx: &Ctx<'_>, state: &ProductState) -> Vec<VarId>
     found
 }
 
-/// Returns `pair` with the own variables of its members named by position, and whether that succeeded for all of them.
+/// Returns `state` with the own variables of its members named by position, and whether that succeeded for all of them.
 pub(super) fn canonical(
     cx: &mut Ctx<'_>,
     names: &mut CanonicalNames,
@@ -85,7 +85,7 @@ pub(super) fn canonical(
     (state, is_plain)
 }
 
-/// Returns the cases of `pair` in which variables that facts of members mention, and no stored value does, have known
+/// Returns the cases of `state` in which variables that facts of members mention, and no stored value does, have known
 /// values, so that old observations do not pile up in the facts. Only small domains are enumerated.
 pub(super) fn known_values(
     cx: &mut Ctx<'_>,
@@ -173,8 +173,8 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
             continue;
         }
         let sort = cx.pool.sort(*term);
-        let passing = names.of(cx, NameUse::OwnPassing, offset, sort);
-        let name = names.of(cx, NameUse::Own, offset, sort);
+        let passing = names.name_for(cx, NameUse::OwnPassing, offset, sort);
+        let name = names.name_for(cx, NameUse::Own, offset, sort);
         facts.push(cx.pool.eq(passing, *term));
         if let (TermNode::Var(passing), TermNode::Var(name)) = (cx.pool.node(passing), cx.pool.node(name)) {
             let (passing, name) = (*passing, *name);
@@ -242,10 +242,10 @@ impl InstantSums<'_> {
             if cx.pool.sort(sub) != Sort::Bool {
                 continue;
             }
-            let image = match InstantComparison::of(cx, own, sub) {
+            let image = match InstantComparison::parse(cx, own, sub) {
                 Some(comparison) => {
                     let sum = self.name(cx, comparison.sum);
-                    comparison.with(cx, sum)
+                    comparison.with_sum(cx, sum)
                 }
                 None => cx.pool.with_children(sub, |child| images.get(&child).copied().unwrap_or(child)),
             };
@@ -264,7 +264,7 @@ impl InstantSums<'_> {
         }
         let mut at = 0;
         loop {
-            let name = self.names.of(cx, NameUse::Sum, at, Sort::Real);
+            let name = self.names.name_for(cx, NameUse::Sum, at, Sort::Real);
             if let TermNode::Var(var) = *cx.pool.node(name)
                 && !self.used.contains(&var)
             {
@@ -288,7 +288,7 @@ struct InstantComparison {
 
 impl InstantComparison {
     /// Reads `fact` as such a comparison; `None` if it compares no instants, or mentions own variables only.
-    fn of(cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Option<Self> {
+    fn parse(cx: &mut Ctx<'_>, own: &[VarId], fact: Term) -> Option<Self> {
         let relation = cx.pool.node(fact).clone();
         let (TermNode::Le(a, b) | TermNode::Lt(a, b) | TermNode::Eq(a, b)) = relation else { return None };
         if cx.pool.sort(a) != Sort::Real {
@@ -314,7 +314,7 @@ impl InstantComparison {
     }
 
     /// Returns the same comparison with another sum.
-    fn with(&self, cx: &mut Ctx<'_>, sum: Term) -> Term {
+    fn with_sum(&self, cx: &mut Ctx<'_>, sum: Term) -> Term {
         let sum = if self.is_negative { cx.pool.neg(sum) } else { sum };
         let left = cx.pool.add2(self.own, sum);
         let zero = cx.pool.number(Rational::ZERO, Sort::Real);
@@ -336,7 +336,7 @@ fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, 
         if !member.own.contains(&var) {
             continue;
         }
-        let name = names.of(cx, NameUse::Own, at + offset, cx.pool.sort(term));
+        let name = names.name_for(cx, NameUse::Own, at + offset, cx.pool.sort(term));
         placed.set(var, name);
         own.extend(cx.pool.free_vars(name));
     }
@@ -372,7 +372,7 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
     member.own = own;
 }
 
-/// Returns `pair` with the terms `new` for the variables `old` in the facts of its members.
+/// Returns `state` with the terms `new` for the variables `old` in the facts of its members.
 pub(super) fn rename_variables(
     cx: &mut Ctx<'_>,
     mut state: ProductState,

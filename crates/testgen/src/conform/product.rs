@@ -96,8 +96,8 @@ impl ModelProduct<'_> {
         let spec = self.spec.initial(cx, Unknowns::Believed);
         let case = BranchCase { path: Vec::new(), doubt: false };
         let mut found = Vec::new();
-        for (case, imp) in close(cx, &self.imp, case, vec![imp])? {
-            for (case, spec) in close(cx, &self.spec, case, vec![spec.clone()])? {
+        for (case, imp) in close_members(cx, &self.imp, case, vec![imp])? {
+            for (case, spec) in close_members(cx, &self.spec, case, vec![spec.clone()])? {
                 found.push((ProductState { imp: imp.clone(), spec, path: case.path, fresh: 0 }, case.doubt));
             }
         }
@@ -124,11 +124,11 @@ impl ModelProduct<'_> {
         self.observations().into_iter().chain(inputs).collect()
     }
 
-    /// Returns the results of `step` from `pair`, case by case.
+    /// Returns the results of `step` from `state`, case by case.
     ///
     /// # Errors
     /// If there are too many cases or too many states.
-    pub fn after(
+    pub fn after_step(
         &self,
         cx: &mut Ctx<'_>,
         state: &ProductState,
@@ -136,7 +136,7 @@ impl ModelProduct<'_> {
     ) -> Result<Vec<ProductNext>, TooMany> {
         match step {
             ProductStep::Delta => self.silence(cx, state),
-            ProductStep::Wait => self.wait(cx, state),
+            ProductStep::Wait => self.check_silence(cx, state),
             ProductStep::Port(at) => {
                 let port = &self.ports[at];
                 let message = port.message(cx, state.fresh);
@@ -149,7 +149,7 @@ impl ModelProduct<'_> {
         }
     }
 
-    /// Returns both sides just before the next message of `pair`, after some delay in a timed product; `None` if no
+    /// Returns both sides just before the next message of `state`, after some delay in a timed product; `None` if no
     /// delay is possible.
     fn moment(
         &self,
@@ -233,7 +233,7 @@ impl ModelProduct<'_> {
 
     /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
     /// product state after waiting: later steps have delays of their own.
-    fn wait(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
+    fn check_silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let delay = MemberDelay::before(cx, state.fresh);
         let mut facts = state.path.clone();
         facts.push(delay.is_some(cx));
@@ -421,8 +421,8 @@ impl ModelProduct<'_> {
             // of them take it, and `refusing` says which of the others ignore it.
             let is_single = imp.members[at].own.is_empty();
             self.completion != InputCompletion::None
-                && !(is_single && by_imp.by(at))
-                && (!restricted || by_spec.by(at))
+                && !(is_single && by_imp.is_taken_by(at))
+                && (!restricted || by_spec.is_taken_by(at))
         };
         (0..imp.members.len()).filter(may).collect()
     }
@@ -437,8 +437,8 @@ impl ModelProduct<'_> {
         fresh: u32,
     ) -> Result<Vec<ProductNext>, TooMany> {
         let mut found = Vec::new();
-        for (case, imp) in close(cx, &self.imp, case, imp)? {
-            for (case, spec) in close(cx, &self.spec, case, spec.clone())? {
+        for (case, imp) in close_members(cx, &self.imp, case, imp)? {
+            for (case, spec) in close_members(cx, &self.spec, case, spec.clone())? {
                 let pair = ProductState { imp: imp.clone(), spec, path: case.path, fresh };
                 found.push(ProductNext::Pair { state: pair, doubt: case.doubt });
             }
@@ -486,7 +486,7 @@ struct AcceptedMoves<'m> {
 
 impl AcceptedMoves<'_> {
     /// Returns whether the member takes one of the moves.
-    fn by(&self, member: usize) -> bool {
+    fn is_taken_by(&self, member: usize) -> bool {
         self.moves.iter().zip(self.truths).any(|(taken, &truth)| truth && taken.member == member)
     }
 }
@@ -527,7 +527,7 @@ impl<'p> SideScene<'p> {
             for ((member, &condition), _) in
                 self.members.iter().zip(conditions).zip(&truths).filter(|(_, truth)| **truth)
             {
-                kept.push(member.clone().with(cx, condition));
+                kept.push(member.clone().with_condition(cx, condition));
             }
             found.push((case, kept));
         }
@@ -561,11 +561,11 @@ impl<'p> SideScene<'p> {
         let Some(gate) = gate else { return Vec::new() };
         let mut found = Vec::new();
         for (at, (member, values)) in self.members.iter().zip(&mut self.values).enumerate() {
-            if self.side.at(member.loc, gate).next().is_none() {
+            if self.side.switches_at(member.loc, gate).next().is_none() {
                 continue;
             }
             let demand = port.bind(cx, &self.side.sts.gates[gate], message, values);
-            for switch in self.side.at(member.loc, gate) {
+            for switch in self.side.switches_at(member.loc, gate) {
                 let guard = cx.pool.substitute(self.side.sts.switches[switch].guard, values);
                 let guard = cx.pool.and2(demand, guard);
                 let some = member.some(cx, guard);
@@ -613,7 +613,7 @@ impl<'p> SideScene<'p> {
 }
 
 /// The closure under internal steps ([AT15] Def. 3.1), case by case.
-pub(crate) fn close(
+pub(crate) fn close_members(
     cx: &mut Ctx<'_>,
     side: &SideSystem<'_>,
     case: BranchCase,

@@ -20,7 +20,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::leaves::{Leaves, apply_decision, find_undecided, with_leaves};
-use ioxide_symex::{Ctx, Store, relevant, tightest};
+use ioxide_symex::{Ctx, Store, connected_facts, keep_tightest};
 
 use super::branch::{BranchCase, assume, fork};
 use super::private::{self, has_own};
@@ -99,7 +99,7 @@ pub(crate) enum ProductMatch {
 }
 
 impl SeenProducts {
-    /// Looks for a state that covers `pair`, which is canonical; remembers it as `number` if there is none.
+    /// Looks for a state that covers `state`, which is canonical; remembers it as `number` if there is none.
     pub fn visit(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -134,7 +134,7 @@ impl SeenProducts {
         if widened { ProductMatch::Widened(pair) } else { ProductMatch::New(pair) }
     }
 
-    /// The state that covers `pair`, if one is known.
+    /// The state that covers `state`, if one is known.
     pub fn covering(&self, cx: &mut Ctx<'_>, names: &CanonicalNames, state: &ProductState) -> Option<usize> {
         if let Some(&known) = self.by_form.get(state) {
             return Some(known);
@@ -169,12 +169,12 @@ fn terms(state: &ProductState) -> impl Iterator<Item = Term> + '_ {
     state.imp.iter().chain(&state.spec).flat_map(|member| member.store.terms().iter().copied())
 }
 
-/// Returns whether a value of `pair` is too large to be computed with.
+/// Returns whether a value of `state` is too large to be computed with.
 pub(crate) fn is_too_large(cx: &Ctx<'_>, state: &ProductState) -> bool {
     terms(state).any(|term| cx.pool.is_too_heavy(term))
 }
 
-/// Returns the cases of `pair` in which the presence of every item of a collection is decided.
+/// Returns the cases of `state` in which the presence of every item of a collection is decided.
 pub(crate) fn decided_cases(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
@@ -203,7 +203,7 @@ pub(crate) fn decided_cases(
     done
 }
 
-/// `pair` with other leaves, in the order of [`CanonicalNames::leaves`].
+/// `state` with other leaves, in the order of [`CanonicalNames::leaves`].
 fn with_terms(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
@@ -216,7 +216,7 @@ fn with_terms(
     ProductState { path, fresh: 0, ..with_stored(state, terms) }
 }
 
-/// `pair` with other terms, in the order of [`terms`].
+/// `state` with other terms, in the order of [`terms`].
 fn with_stored(state: &ProductState, terms: Vec<Term>) -> ProductState {
     let mut rest = terms.into_iter();
     let mut side = |members: &[SideMember]| {
@@ -230,7 +230,7 @@ fn with_stored(state: &ProductState, terms: Vec<Term>) -> ProductState {
     ProductState { imp, spec, ..state.clone() }
 }
 
-/// Returns the canonical form of `pair`; if a quantifier is left, `pair` without irrelevant facts.
+/// Returns the canonical form of `state`; if a quantifier is left, `state` without irrelevant facts.
 pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: ProductState) -> ProductState {
     let pair = if names.timed || has_own(&state) { substitute_fixed(cx, state) } else { state };
     let (pair, is_plain) = private::canonical(cx, names, pair);
@@ -243,8 +243,8 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: Pro
     if stored.iter().all(|&term| cx.pool.is_ground(term)) {
         return ProductState { path: Vec::new(), fresh: 0, ..pair };
     }
-    let facts = relevant(cx, &stored, &pair.path);
-    let own = private::own(&pair);
+    let facts = connected_facts(cx, &stored, &pair.path);
+    let own = private::own_variables(&pair);
     let values = CanonicalValues { stored: &stored, sorts: &sorts, own: &own };
     let found = is_plain.then(|| {
         rename_values(cx, names, values, &facts).or_else(|| project_values(cx, names, values, &facts))
@@ -258,7 +258,7 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: Pro
     }
 }
 
-/// Returns `pair` with every variable that a fact equates with a constant replaced by it.
+/// Returns `state` with every variable that a fact equates with a constant replaced by it.
 fn substitute_fixed(cx: &mut Ctx<'_>, mut state: ProductState) -> ProductState {
     while let Some((var, value)) = state.path.iter().find_map(|&fact| fixed_variable(cx, fact)) {
         let known: Substitution = [(var, value)].into_iter().collect();
@@ -324,7 +324,7 @@ fn rename_values(
         }
         let TermNode::Var(var) = *cx.pool.node(term) else { return None };
         if renaming.get(var).is_none() {
-            renaming.set(var, names.of(cx, NameUse::State, at, values.sorts[at]));
+            renaming.set(var, names.name_for(cx, NameUse::State, at, values.sorts[at]));
         }
         terms.push(renaming.get(var)?);
     }
@@ -361,8 +361,10 @@ fn project_values(
             terms.push(name);
             continue;
         }
-        let (passing, name) =
-            (names.of(cx, NameUse::Passing, at, sorts[at]), names.of(cx, NameUse::State, at, sorts[at]));
+        let (passing, name) = (
+            names.name_for(cx, NameUse::Passing, at, sorts[at]),
+            names.name_for(cx, NameUse::State, at, sorts[at]),
+        );
         if let TermNode::Var(var) = *cx.pool.node(passing) {
             back.set(var, name);
         }
@@ -383,7 +385,7 @@ fn project_values(
 fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     let all = cx.pool.and(facts);
     let all = if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) };
-    tightest(cx, &all)
+    keep_tightest(cx, &all)
 }
 
 impl CanonicalNames {
@@ -394,27 +396,27 @@ impl CanonicalNames {
         Self { imp: sorts(imp), spec: sorts(spec), timed, bases: FxHashMap::default() }
     }
 
-    /// The sorts of the values of `pair`, in the order of [`terms`]; guards keep values in their ranges.
+    /// The sorts of the values of `state`, in the order of [`terms`]; guards keep values in their ranges.
     pub fn sorts(&self, state: &ProductState) -> Vec<Sort> {
         let imp = std::iter::repeat_n(&self.imp, state.imp.len());
         imp.chain(std::iter::repeat_n(&self.spec, state.spec.len())).flatten().copied().collect()
     }
 
-    /// The values of `pair`, elements of collections one by one.
+    /// The values of `state`, elements of collections one by one.
     pub fn leaves(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Leaves {
         let stored: Vec<(Term, Sort)> = terms(state).zip(self.sorts(state)).collect();
-        Leaves::of(cx.pool, stored)
+        Leaves::new(cx.pool, stored)
     }
 
     /// The name of the value at position `at`.
-    pub(super) fn of(&mut self, cx: &mut Ctx<'_>, what: NameUse, at: usize, sort: Sort) -> Term {
+    pub(super) fn name_for(&mut self, cx: &mut Ctx<'_>, what: NameUse, at: usize, sort: Sort) -> Term {
         let base = *self.bases.entry((what, sort)).or_insert_with(|| cx.pool.declare("v", sort));
         let name = cx.pool.indexed_var(base, u32::try_from(at).unwrap_or(u32::MAX));
         cx.pool.var(name)
     }
 }
 
-/// Returns the pairs of concrete states that `pair` stands for; `None` if a domain is not small.
+/// Returns the pairs of concrete states that `state` stands for; `None` if a domain is not small.
 pub(crate) fn concretise(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,
@@ -456,7 +458,7 @@ pub(crate) fn concretise(
     Some(pairs)
 }
 
-/// The concrete `pair` with every member once, in order of their values.
+/// The concrete `state` with every member once, in order of their values.
 fn sort_members(cx: &Ctx<'_>, mut state: ProductState) -> ProductState {
     for members in [&mut state.imp, &mut state.spec] {
         let values = |member: &SideMember| {
@@ -481,7 +483,7 @@ fn covers(
     (big, big_leaves): (&ProductState, &[Term]),
     (small, leaves): (&ProductState, &[Term]),
 ) -> bool {
-    let (own, same_own) = (private::own(big), private::own(small));
+    let (own, same_own) = (private::own_variables(big), private::own_variables(small));
     let (extra, same_extra) = (private::shared_variables(cx, big), private::shared_variables(cx, small));
     let sorts = |vars: &[VarId]| vars.iter().map(|&var| cx.pool.var_info(var).sort).collect::<Vec<_>>();
     if own != same_own || sorts(&extra) != sorts(&same_extra) {
@@ -537,7 +539,7 @@ fn generalise(
             image.push(a);
             continue;
         }
-        let name = *given.entry((a, b)).or_insert_with(|| names.of(cx, NameUse::State, at, sorts[at]));
+        let name = *given.entry((a, b)).or_insert_with(|| names.name_for(cx, NameUse::State, at, sorts[at]));
         image.push(name);
     }
     let path = shared_facts(cx, (old, &old_leaves), (new, &new_leaves), &given);

@@ -218,7 +218,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     }
 
     /// Explores until an unsafe state is found, nothing is left or the cost limit is reached.
-    pub fn run(
+    pub fn run_search(
         &mut self,
         cx: &mut Ctx<'_>,
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
@@ -229,7 +229,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         end
     }
 
-    /// Explores as [`run`](Self::run) does, where all work so far has cost `before`.
+    /// Explores as [`run_search`](Self::run_search) does, where all work so far has cost `before`.
     fn run_from(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -237,7 +237,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> SearchEnd {
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
-        if self.nodes.is_empty() && self.start(cx).is_err() {
+        if self.nodes.is_empty() && self.start_search(cx).is_err() {
             return self.broken_off(cx, 0);
         }
         if let Some(steps) = self.found.pop_front() {
@@ -312,7 +312,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         SearchRemains { pairs, seen: self.seen, names: self.names, edges: self.edges.unwrap_or_default() }
     }
 
-    fn start(&mut self, cx: &mut Ctx<'_>) -> Result<(), TooMany> {
+    fn start_search(&mut self, cx: &mut Ctx<'_>) -> Result<(), TooMany> {
         if let Some(shortcut) = &self.shortcut
             && let Some(root) = shortcut.graph.root()
         {
@@ -346,7 +346,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
     ) -> Result<(), TooMany> {
         let depth = self.nodes[at].by.depth;
         for &step in steps {
-            for next in self.product.after(cx, state, step)? {
+            for next in self.product.after_step(cx, state, step)? {
                 match next {
                     ProductNext::Fail { doubt } => {
                         self.effort.doubts += usize::from(doubt);
@@ -395,7 +395,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// Splits `pair` into cases and goes on from each of them, unless a value is too large.
+    /// Splits `state` into cases and goes on from each of them, unless a value is too large.
     fn reach(&mut self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool, by: ReachedBy) {
         if is_too_large(cx, &state) {
             self.too_large = true;
@@ -415,7 +415,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// Goes on from `pair`, in which the presence of every item of a collection is decided; leaves out a state with too
+    /// Goes on from `state`, in which the presence of every item of a collection is decided; leaves out a state with too
     /// many members.
     fn reach_case(&mut self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool, by: ReachedBy) {
         let pair = canonical(cx, &mut self.names, state);
@@ -426,7 +426,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
         if pair.is_diagonal()
             && let Some(shortcut) = &self.shortcut
-            && let Some(node) = shortcut.graph.find(cx, &pair)
+            && let Some(node) = shortcut.graph.find_state(cx, &pair)
         {
             self.effort.merged += 1;
             self.reach_graph(node, by);
@@ -454,7 +454,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         self.visit(cx, (pair, doubt), by, widening);
     }
 
-    /// Returns whether `pair` has more members than are explored.
+    /// Returns whether `state` has more members than are explored.
     fn is_crowd(&self, cx: &Ctx<'_>, state: &ProductState) -> bool {
         let members = state.imp.iter().chain(&state.spec);
         if self.product.is_timed() {

@@ -10,7 +10,7 @@ use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateId, GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, LiveVars, Store, can_react, quiescence};
+use ioxide_symex::{Ctx, LiveVars, Store, can_react, quiescence_condition};
 
 /// A state, or set of states, that a side may be in: a location and a term for every variable and clock, over all
 /// values of the variables of its own that satisfy its facts.
@@ -44,7 +44,7 @@ impl SideMember {
 
     /// Returns the states in which `condition` holds; the caller knows that there are some.
     #[must_use]
-    pub fn with(mut self, cx: &Ctx<'_>, condition: Term) -> Self {
+    pub fn with_condition(mut self, cx: &Ctx<'_>, condition: Term) -> Self {
         if !self.own.is_empty() {
             for fact in cx.pool.conjuncts(condition) {
                 if !self.facts.contains(&fact) && !cx.pool.is_true(fact) {
@@ -110,7 +110,7 @@ impl<'s> SideSystem<'s> {
         touched: impl IntoIterator<Item = LocId>,
     ) -> Self {
         let mut index = index.clone();
-        let mut over = cx.over(sts);
+        let mut over = cx.with_system(sts);
         for loc in touched {
             Arc::make_mut(&mut index.places)[loc] = LocationSwitches::new(&mut over, sts, loc);
         }
@@ -125,11 +125,11 @@ impl<'s> SideSystem<'s> {
             Unknowns::Known => (Store::initial(cx.pool, self.sts, 0).0, Vec::new()),
             Unknowns::Believed => Store::initial(cx.pool, self.sts, 1),
         };
-        self.settle(SideMember { own, ..SideMember::single(self.sts.initial, store) })
+        self.reset_dead_variables(SideMember { own, ..SideMember::single(self.sts.initial, store) })
     }
 
     /// Returns `member` with default values for the variables that cannot matter at its location.
-    fn settle(&self, mut member: SideMember) -> SideMember {
+    fn reset_dead_variables(&self, mut member: SideMember) -> SideMember {
         for (at, term) in member.store.terms_mut().iter_mut().enumerate() {
             if !self.live[member.loc][at] {
                 *term = self.index.plain[at];
@@ -146,7 +146,7 @@ impl<'s> SideSystem<'s> {
     /// Returns `member` with its clocks advanced by `by`.
     pub fn advance_clocks(&self, cx: &mut Ctx<'_>, member: &SideMember, by: Term) -> SideMember {
         let store = member.store.clone().advance_clocks(cx.pool, self.sts, by);
-        self.settle(SideMember { store, ..member.clone() })
+        self.reset_dead_variables(SideMember { store, ..member.clone() })
     }
 
     /// The condition in `member`, whose values are `values`, under which an output, an observed input or an internal
@@ -156,7 +156,7 @@ impl<'s> SideSystem<'s> {
     }
 
     /// The switches of `gate` that start at `loc`.
-    pub fn at(&self, loc: LocId, gate: GateId) -> impl Iterator<Item = SwitchId> + '_ {
+    pub fn switches_at(&self, loc: LocId, gate: GateId) -> impl Iterator<Item = SwitchId> + '_ {
         self.index.places[loc]
             .visible
             .iter()
@@ -168,7 +168,7 @@ impl<'s> SideSystem<'s> {
     /// switches, which may be taken before the message.
     pub fn may_reach(&self, loc: LocId, gate: GateId) -> bool {
         let has_unseen = self.sts.is_timed() && !self.is_visible();
-        has_unseen || self.at(loc, gate).next().is_some()
+        has_unseen || self.switches_at(loc, gate).next().is_some()
     }
 
     /// The internal switches that start at `loc`.
@@ -191,10 +191,10 @@ impl<'s> SideSystem<'s> {
         values: &Substitution,
     ) -> SideMember {
         let switch = &self.sts.switches[id];
-        let mut next = member.clone().with(cx, guard);
+        let mut next = member.clone().with_condition(cx, guard);
         next.loc = switch.target;
-        next.store = member.store.after(cx.pool, self.sts, switch, values);
-        self.settle(next)
+        next.store = member.store.after_switch(cx.pool, self.sts, switch, values);
+        self.reset_dead_variables(next)
     }
 
     /// Returns whether the system has no internal switches.
@@ -211,7 +211,7 @@ impl SystemIndex {
             cx.pool.value(value)
         };
         let plain = sts.stored_vars().map(|var| plain(cx, var)).collect();
-        let mut over = cx.over(sts);
+        let mut over = cx.with_system(sts);
         let places = sts.locations.ids().map(|loc| LocationSwitches::new(&mut over, sts, loc)).collect();
         Self { places: Arc::new(places), plain: Arc::new(plain) }
     }
@@ -219,7 +219,7 @@ impl SystemIndex {
 
 impl LocationSwitches {
     fn new(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Self {
-        let quiet = quiescence(cx, loc);
+        let quiet = quiescence_condition(cx, loc);
         let later = if sts.is_timed() { Self::later(cx, sts, loc) } else { cx.pool.tt() };
         let quiet = if sts.is_timed() { eliminate(cx.pool, quiet) } else { quiet };
         let is_internal = |id: &SwitchId| sts.kind_of(&sts.switches[*id]) == GateKind::Internal;
@@ -243,7 +243,7 @@ impl LocationSwitches {
 
 /// The live variables of `sts`, by location and position.
 pub(crate) fn liveness(cx: &Ctx<'_>, sts: &Sts) -> Liveness {
-    let live = LiveVars::of(cx.pool, sts, &[]);
+    let live = LiveVars::compute(cx.pool, sts, &[]);
     let at = |loc| sts.stored_vars().map(|var| live.is_live(loc, var)).collect();
     sts.locations.ids().map(at).collect()
 }

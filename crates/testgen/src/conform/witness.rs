@@ -141,8 +141,8 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
         facts.extend(forward(cx, product, step, n));
         let message = WitnessMessage { step, n };
         facts.push(spec.specifies(cx, message)?);
-        imp = imp.after(cx, message)?;
-        spec = spec.after(cx, message)?;
+        imp = imp.after_message(cx, message)?;
+        spec = spec.after_message(cx, message)?;
     }
     facts.extend(forward(cx, product, last, n + 1));
     let message = WitnessMessage { step: last, n: n + 1 };
@@ -205,7 +205,7 @@ impl<'p> WitnessCourse<'p> {
         Self { product, side, role, members: vec![start] }.close_internally(cx)
     }
 
-    fn with(&self, members: Vec<SideMember>) -> Self {
+    fn with_members(&self, members: Vec<SideMember>) -> Self {
         Self { members, ..*self }
     }
 
@@ -258,7 +258,7 @@ impl<'p> WitnessCourse<'p> {
         let message = port.message(cx, n);
         let demand = port.bind(cx, &self.side.sts.gates[gate], &message, &mut waited.values);
         let mut found = Vec::new();
-        for switch in self.side.at(waited.member.loc, gate) {
+        for switch in self.side.switches_at(waited.member.loc, gate) {
             let guard = cx.pool.substitute(self.side.sts.switches[switch].guard, &waited.values);
             found.push((switch, cx.pool.and2(demand, guard)));
         }
@@ -272,7 +272,11 @@ impl<'p> WitnessCourse<'p> {
     }
 
     /// The members after the message, closed under internal steps.
-    fn after(&self, cx: &mut Ctx<'_>, WitnessMessage { step, n }: WitnessMessage) -> Result<Self, NoWitness> {
+    fn after_message(
+        &self,
+        cx: &mut Ctx<'_>,
+        WitnessMessage { step, n }: WitnessMessage,
+    ) -> Result<Self, NoWitness> {
         let mut next = Vec::new();
         match step {
             ProductStep::Wait => next.clone_from(&self.members),
@@ -284,11 +288,11 @@ impl<'p> WitnessCourse<'p> {
             ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
                 for waited in self.wait_until_message(cx, n)? {
-                    self.take(cx, port, n, waited, &mut next);
+                    self.take_switches(cx, port, n, waited, &mut next);
                 }
             }
         }
-        self.with(next).close_internally(cx)
+        self.with_members(next).close_internally(cx)
     }
 
     /// The members at the instant of quiescence in step `n`.
@@ -300,7 +304,7 @@ impl<'p> WitnessCourse<'p> {
     }
 
     /// Adds the members that `waited` becomes by the message.
-    fn take(
+    fn take_switches(
         &self,
         cx: &mut Ctx<'_>,
         port: &ProductPort,
@@ -354,7 +358,7 @@ impl<'p> WitnessCourse<'p> {
                 }
             }
         }
-        Ok(self.with(closure))
+        Ok(self.with_members(closure))
     }
 
     /// The condition under which `step` is specified here: under uioco no member without internal steps refuses an

@@ -14,7 +14,7 @@ use ioxide_symex::Ctx;
 use super::ValueRequest;
 use super::hints::is_comparison;
 
-/// Returns the guard of `wish` with one side of a comparison, if there is one about the fields.
+/// Returns the guard of `request` with one side of a comparison, if there is one about the fields.
 pub(super) fn narrow_guard(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,

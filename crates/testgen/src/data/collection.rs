@@ -74,7 +74,11 @@ pub(super) fn fresh(
 
 /// Draws a collection one change away from `base`: an item left out, repeated or moved, the rest cut off, or an item of
 /// `other` added.
-pub(super) fn beside(rng: &mut ChaCha8Rng, base: &CollectionValue, other: Option<&CollectionValue>) -> Value {
+pub(super) fn draw_neighbour(
+    rng: &mut ChaCha8Rng,
+    base: &CollectionValue,
+    other: Option<&CollectionValue>,
+) -> Value {
     let other = other.filter(|other| other.sort == base.sort);
     Value::Collection(match (&base.items, other.map(|other| &other.items)) {
         (Items::List(items), other) => {

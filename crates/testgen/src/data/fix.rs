@@ -88,7 +88,7 @@ pub(super) fn all_combinations(
             return None;
         }
         combinations =
-            combinations.iter().flat_map(|base| domain.iter().map(|v| with(base, field, v))).collect();
+            combinations.iter().flat_map(|base| domain.iter().map(|v| with_value(base, field, v))).collect();
     }
     let mut allowed = Vec::new();
     for combination in combinations {
@@ -99,7 +99,7 @@ pub(super) fn all_combinations(
     Some(allowed)
 }
 
-fn with(base: &Valuation, var: VarId, value: &Value) -> Valuation {
+fn with_value(base: &Valuation, var: VarId, value: &Value) -> Valuation {
     let mut more = base.clone();
     more.set(var, value.clone());
     more

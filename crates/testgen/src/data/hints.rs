@@ -32,7 +32,7 @@ pub struct SeenValues {
 }
 
 impl SeenValues {
-    /// Adds the values of the labels of `history` since the last call; of all labels if `history` is shorter than then.
+    /// Adds the values of the labels of `trace` since the last call; of all labels if `trace` is shorter than then.
     pub fn catch_up(&mut self, trace: &Trace) {
         let from = if trace.len() < self.labels { 0 } else { self.labels };
         for label in &trace.labels[from..] {
@@ -54,10 +54,10 @@ impl SeenValues {
         let mut parts = Vec::new();
         collection::with_parts(value, &mut parts);
         parts.truncate(MAX_PARTS);
-        parts.iter().rev().for_each(|part| self.note(part));
+        parts.iter().rev().for_each(|part| self.record_value(part));
     }
 
-    fn note(&mut self, value: &Value) {
+    fn record_value(&mut self, value: &Value) {
         if matches!(value, Value::Bool(_)) {
             return;
         }
@@ -81,7 +81,7 @@ pub struct ModelLexicon {
 
 impl ModelLexicon {
     /// Collects the constants and comparisons of the model of `cx`.
-    pub fn of(cx: &mut Ctx<'_>) -> Self {
+    pub fn collect(cx: &mut Ctx<'_>) -> Self {
         let mut roots: Vec<Term> = Vec::new();
         for switch in &cx.sts.switches {
             roots.push(switch.guard);

@@ -10,7 +10,7 @@ use ioxide_model::value::Value;
 const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 
 /// Draws `base` itself, a number beside it, or one in a relation to `other`.
-pub(super) fn beside(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
+pub(super) fn draw_neighbour(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
     let one = Rational::ONE;
     match (rng.random_range(0..20u32), other) {
         (0..=2, Some(other)) => base + other,

@@ -56,7 +56,7 @@ pub fn pick_patterned(
     let patterns = patterns(cx, rng, request.fields);
     for k in 0..patterns.len().min(MAX_PATTERNS) {
         let pattern = &patterns[(request.first + k) % patterns.len()];
-        let drawn = draw(cx, rng, request, pattern).or_else(|| ask(cx, rng, request, pattern));
+        let drawn = draw(cx, rng, request, pattern).or_else(|| solve_pattern(cx, rng, request, pattern));
         if let Some(values) = drawn {
             return PickedValues::Values(values);
         }
@@ -171,7 +171,7 @@ fn random(
 }
 
 /// Asks the solver for values that satisfy the facts and the pattern, spread over all solutions.
-fn ask(
+fn solve_pattern(
     cx: &mut Ctx<'_>,
     rng: &mut ChaCha8Rng,
     request: &PatternedRequest<'_>,

@@ -68,7 +68,7 @@ impl<'w> ValueDraw<'w> {
             atoms: hints.atoms.to_vec(),
         };
         for term in pool.subterms(&[request.guard], |term| !pool.is_ground(term)) {
-            draft.read(pool, open, term);
+            draft.read_term(pool, open, term);
         }
         for conjunct in pool.conjuncts(request.guard) {
             draft.equations.extend(equation(pool, open, conjunct));
@@ -81,7 +81,7 @@ impl<'w> ValueDraw<'w> {
         !self.equations.is_empty()
     }
 
-    fn read(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
+    fn read_term(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
         if let TermNode::Matches(side, pattern) = *pool.node(term)
             && let TermNode::Var(var) = *pool.node(side)
             && open.contains(&var)
@@ -258,17 +258,19 @@ impl ValuePalette<'_> {
         Some(match base {
             Value::Int(_) => {
                 let (base, other) = (number(base)?, other.and_then(number));
-                Value::Int(number::beside(rng, &base, other.as_ref()).floor())
+                Value::Int(number::draw_neighbour(rng, &base, other.as_ref()).floor())
             }
             Value::Real(base) => {
                 let other: Option<Rational> = other.and_then(number);
-                Value::Real(number::beside(rng, base, other.as_ref()))
+                Value::Real(number::draw_neighbour(rng, base, other.as_ref()))
             }
             Value::Str(_) => {
-                Value::str(&text::beside(rng, base.as_str()?, other.and_then(|value| value.as_str())))
+                Value::str(&text::draw_neighbour(rng, base.as_str()?, other.and_then(|value| value.as_str())))
             }
             Value::Bool(_) | Value::Data(_) => base.clone(),
-            Value::Collection(items) => collection::beside(rng, items, other.and_then(Value::as_collection)),
+            Value::Collection(items) => {
+                collection::draw_neighbour(rng, items, other.and_then(Value::as_collection))
+            }
         })
     }
 

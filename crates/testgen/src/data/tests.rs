@@ -9,7 +9,7 @@ use ioxide_model::sts::{Gate, GateKind, Model, Sts, Switch};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::DataValue;
-use ioxide_smt::stack::{BackendChoice, SolverConfig, stack};
+use ioxide_smt::stack::{BackendChoice, SolverConfig, build_stack};
 use rand::SeedableRng;
 
 use super::*;
@@ -150,7 +150,7 @@ fn uniform_values_are_even_and_what_no_draw_gives_is_asked_for() {
         (pool.le(one, term), pool.le(hundred, term))
     };
     let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
-    let mut solver = stack(&config);
+    let mut solver = build_stack(&config);
     let mut cx = Ctx::new(&mut world.model, &mut solver);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut counts = [0; 6];
@@ -195,7 +195,7 @@ impl World {
         let var = self.model.pool.var(self.x);
         let guard = guard(&mut self.model.pool, var, &fields);
         let config = SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() };
-        let mut solver = stack(&config);
+        let mut solver = build_stack(&config);
         let mut cx = Ctx::new(&mut self.model, &mut solver);
         let state: Valuation = [(self.x, Value::int(x))].into_iter().collect();
         let wish = ValueRequest { gate: self.gate, guard, state: &state };
@@ -239,7 +239,7 @@ fn texts_inside_records_match_their_patterns() {
     let mut sources = Sources::default();
     let file = sources.add("test.iox", text);
     let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
-    let mut solver = stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig { backend: BackendChoice::None, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut model, &mut solver);
     let switch = cx.sts.switches.iter().next().unwrap();
     let (gate, guard, state) = (switch.gate, switch.guard, Valuation::new());

@@ -60,7 +60,7 @@ fn of_length(rng: &mut ChaCha8Rng, alphabet: &str, length: usize) -> String {
 }
 
 /// Draws `base` itself, a slight change of it, or both texts joined.
-pub(super) fn beside(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
+pub(super) fn draw_neighbour(rng: &mut ChaCha8Rng, base: &str, other: Option<&str>) -> String {
     let last = base.char_indices().next_back().map(|(at, _)| at);
     match (rng.random_range(0..14u32), other) {
         (0, _) => format!("{base}{}", of_length(rng, ALPHABETS[1], 1)),

@@ -13,7 +13,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
     let (id, after) = match &edit.change {
         MutationChange::Switch(id, after) => (*id, &**after),
         MutationChange::Initial(var, _) => {
-            let live = LiveVars::of(cx.pool, imp, &[]);
+            let live = LiveVars::compute(cx.pool, imp, &[]);
             return (!live.is_live(imp.initial, *var)).then_some(ConformProof::DeadAssignment);
         }
     };
@@ -31,7 +31,7 @@ pub(super) fn unseen(cx: &mut Ctx<'_>, edit: &Edit, imp: &Sts) -> Option<Conform
     if before.guard != after.guard {
         return None;
     }
-    let live = LiveVars::of(cx.pool, imp, &[]);
+    let live = LiveVars::compute(cx.pool, imp, &[]);
     let value = |switch: &Switch, var| switch.update.iter().find(|(it, _)| *it == var).map(|(_, term)| *term);
     let dead = |var| value(before, var) == value(after, var) || !live.is_live(after.target, var);
     cx.sts.vars.iter().all(|var| dead(var.var)).then_some(ConformProof::DeadAssignment)

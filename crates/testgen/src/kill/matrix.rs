@@ -39,7 +39,7 @@ impl TraceWalk {
 
     /// The states at the end.
     #[must_use]
-    pub fn last(&self) -> Option<&BTreeSet<ConcreteState>> {
+    pub fn last_belief(&self) -> Option<&BTreeSet<ConcreteState>> {
         self.beliefs.last()
     }
 }
@@ -139,7 +139,7 @@ impl<'m> MatrixMutant<'m> {
         };
         let observations: Vec<ProductStep> = self.product.observations();
         observations.into_iter().any(|step| {
-            let next = self.product.after(cx, &pair, step).unwrap_or_default();
+            let next = self.product.after_step(cx, &pair, step).unwrap_or_default();
             next.iter().any(|next| matches!(next, ProductNext::Fail { doubt: false }))
         })
     }

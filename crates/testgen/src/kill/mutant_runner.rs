@@ -14,7 +14,7 @@ use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, LiveVars, Quiescence, is_quiescent, offers};
+use ioxide_symex::{Ctx, LiveVars, Quiescence, is_quiescent, list_offers};
 
 use super::matrix::{MatrixMutant, TraceWalk, walk};
 use super::suite::{KillTest, candidates, cover};
@@ -51,7 +51,7 @@ impl<'m> MutantRunner<'m> {
             it.system.and_then(|system| MatrixMutant::new(cx, spec, system, it.mutant))
         };
         let runners = specimens.iter().map(runner).collect();
-        Self { runners, live: LiveVars::of(cx.pool, spec, &[]) }
+        Self { runners, live: LiveVars::compute(cx.pool, spec, &[]) }
     }
 
     /// Returns those of `mutants` that the test along `trace` kills; empty if the specification does not have the
@@ -125,7 +125,7 @@ impl<'m> MutantRunner<'m> {
             // A test that cannot be walked stays as it is; the others are joined.
             let Some(walked) = &walks[first] else { continue };
             let Some(longer) = self.add_last_observation(cx, &test.trace, walked) else { continue };
-            let Some(end) = walk(cx, &longer).and_then(|walk| walk.last().cloned()) else { continue };
+            let Some(end) = walk(cx, &longer).and_then(|walk| walk.last_belief().cloned()) else { continue };
             let end = self.project_belief(cx, &end);
             let mut found: Vec<(usize, usize)> = Vec::new();
             for (second, other) in walks.iter().enumerate().filter(|(second, _)| *second != first) {
@@ -169,7 +169,7 @@ impl<'m> MutantRunner<'m> {
 
     /// Returns the only observation of a correct system at the end of `walk`; `None` if several are possible.
     fn shows(cx: &mut Ctx<'_>, walk: &TraceWalk) -> Option<Label> {
-        let belief = walk.last()?;
+        let belief = walk.last_belief()?;
         let (Some(state), 1) = (belief.first(), belief.len()) else { return None };
         only_observation(cx, state)
     }
@@ -226,7 +226,7 @@ fn before_last_wait(labels: &[Label]) -> &[Label] {
 
 /// The one output with the one value, or the silence, that `state` allows.
 fn only_observation(cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<Label> {
-    let offers = offers(cx, state, |kind| kind == GateKind::Output);
+    let offers = list_offers(cx, state, |kind| kind == GateKind::Output);
     match &offers[..] {
         [] => (is_quiescent(cx, state) == Quiescence::Quiet).then_some(Label::Quiescence),
         [offer] => {

@@ -128,7 +128,7 @@ impl Suspects {
         }
     }
 
-    pub(super) fn start(&mut self) {
+    pub(super) fn start_run(&mut self) {
         self.seen = None;
     }
 
@@ -140,7 +140,7 @@ impl Suspects {
     }
 
     /// Follows the labels since the last move in every suspect that is not ruled out.
-    pub(super) fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
+    pub(super) fn follow_trace(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let from = self.seen.replace(trace.len());
         let labels = &trace.labels[from.unwrap_or(0).min(trace.len())..];
         for suspect in self.all.values_mut().filter(|suspect| suspect.fate == SuspectFate::Open) {
@@ -153,7 +153,7 @@ impl Suspects {
             for (at, label) in labels.iter().enumerate() {
                 // What was seen since then may have come first, and an input under way may be taken later.
                 let is_settled = at + 1 == labels.len() && monitor.under_way() == 0;
-                suspect.see(cx, label, is_settled);
+                suspect.follow_label(cx, label, is_settled);
             }
         }
     }
@@ -188,14 +188,14 @@ impl Suspect {
     }
 
     /// Follows a label; an input was taken already if that `is_settled`.
-    fn see(&mut self, cx: &mut Ctx<'_>, label: &Label, is_settled: bool) {
+    fn follow_label(&mut self, cx: &mut Ctx<'_>, label: &Label, is_settled: bool) {
         match label {
             Label::Input(gate, _) => {
                 let is_seen = self.system.gates[*gate].kind != GateKind::Input;
-                self.course.give(cx, &self.system, label, is_settled || is_seen);
+                self.course.follow_input(cx, &self.system, label, is_settled || is_seen);
             }
             Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
-                if self.course.see(cx, &self.system, label) {
+                if self.course.follow_observation(cx, &self.system, label) {
                     self.fate = SuspectFate::RuledOut;
                 }
             }
@@ -215,7 +215,8 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Susp
     let spec = start_in(cx, cx.sts, belief)?;
     let system = start_in(cx, &suspect.system, suspect.course.states())?;
     let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
-    let verdict = conform(&mut cx.over(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
+    let verdict =
+        conform(&mut cx.with_system(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };
     let mut labels = witness.trace.labels;
     labels.pop();

@@ -173,7 +173,7 @@ impl KillTester {
         !test.done && test.tries < MAX_TRIES && is_wanted
     }
 
-    /// Returns the route of an open test that begins with `history`.
+    /// Returns the route of an open test that begins with `trace`.
     fn fitting(&self, trace: &Trace) -> Option<KillRoute> {
         let route = |at: usize| KillRoute {
             from: 0,
@@ -215,7 +215,7 @@ impl KillTester {
 impl Tester for KillTester {
     fn start(&mut self, _seed: u64) {
         self.carried_out = 0;
-        self.suspects.iter_mut().for_each(Suspects::start);
+        self.suspects.iter_mut().for_each(Suspects::start_run);
         self.route = self.fitting(&Trace::default());
         if let Some(KillRoute { aim: RouteTarget::Test(at), .. }) = self.route {
             self.tests[at].tries += 1;
@@ -223,7 +223,7 @@ impl Tester for KillTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
-        self.suspects.iter_mut().for_each(|suspects| suspects.follow(cx, monitor, trace));
+        self.suspects.iter_mut().for_each(|suspects| suspects.follow_trace(cx, monitor, trace));
         loop {
             if let Some(route) = &self.route {
                 let aim = route.aim;

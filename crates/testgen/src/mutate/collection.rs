@@ -73,7 +73,7 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
         TermOp::Size => vec![moved_size(pool, own, 1), moved_size(pool, own, -1)],
         TermOp::Any => {
             let (var, body) = lambda(pool, args[1]);
-            vec![pool.all(var, own, body)]
+            vec![pool.for_all_members(var, own, body)]
         }
         TermOp::Collect(into) => {
             let ((_, keep), (var, item)) = (lambda(pool, args[1]), lambda(pool, args[2]));

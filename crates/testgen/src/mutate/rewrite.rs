@@ -37,7 +37,7 @@ pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) 
 }
 
 fn everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usize) -> Vec<Term> {
-    let (mut found, whole) = here(pool, term, rule);
+    let (mut found, whole) = changes_at_top(pool, term, rule);
     let node = pool.node(term).clone();
     if depth > MAX_DEPTH || whole || matches!(node, TermNode::Exists(..)) {
         return found;
@@ -54,11 +54,11 @@ fn everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usi
 }
 
 /// Returns the changes at the top of `term`, and whether the rule does not descend into it.
-fn here(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, bool) {
+fn changes_at_top(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Vec<Term>, bool) {
     match rule {
         RewriteRule::Relation => relations(pool, term),
         RewriteRule::Constant => (neighbours(pool, term), false),
-        RewriteRule::Variable(vars) => (others(pool, term, vars), false),
+        RewriteRule::Variable(vars) => (other_variables(pool, term, vars), false),
         RewriteRule::AndOr => (swap_connective(pool, term), false),
         RewriteRule::Drop => (without(pool, term), false),
         RewriteRule::Branch => (branches(pool, term), false),
@@ -138,7 +138,7 @@ fn smaller(items: &CollectionValue) -> Vec<CollectionValue> {
     found
 }
 
-fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
+fn other_variables(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
     let TermNode::Var(var) = *pool.node(term) else { return Vec::new() };
     let sort = pool.var_info(var).sort.base();
     let fits = |other: &&VarId| **other != var && pool.var_info(**other).sort.base() == sort;
@@ -148,7 +148,7 @@ fn others(pool: &mut TermPool, term: Term, vars: &[VarId]) -> Vec<Term> {
 
 fn confuse_clocks(pool: &mut TermPool, term: Term, clocks: &[VarId]) -> Vec<Term> {
     match *pool.node(term) {
-        TermNode::Var(var) if clocks.contains(&var) => others(pool, term, clocks),
+        TermNode::Var(var) if clocks.contains(&var) => other_variables(pool, term, clocks),
         _ => Vec::new(),
     }
 }

@@ -94,7 +94,12 @@ fn written_guard(pool: &mut TermPool, switch: &Switch) -> Term {
 }
 
 /// Returns the switch with this guard as written and this update, the condition on their ranges added.
-fn with(pool: &mut TermPool, switch: &Switch, guard: Term, update: Vec<(VarId, Term)>) -> Switch {
+fn with_guard_and_update(
+    pool: &mut TermPool,
+    switch: &Switch,
+    guard: Term,
+    update: Vec<(VarId, Term)>,
+) -> Switch {
     let demands: Vec<Term> = update
         .iter()
         .map(|&(var, term)| {
@@ -139,7 +144,7 @@ pub(super) fn with_assignment(
     let theirs: Vec<Term> = facts.into_iter().filter(|&fact| is_theirs(pool, fact)).collect();
     let theirs = pool.and(theirs);
     let guard = pool.and2(guard, theirs);
-    with(pool, switch, guard, update)
+    with_guard_and_update(pool, switch, guard, update)
 }
 
 fn guards(
@@ -154,7 +159,7 @@ fn guards(
     let changed = change(pool, guard);
     let with_places = |guard: Term| {
         let guard = pool.and2(places, guard);
-        with(pool, switch, guard, switch.update.clone())
+        with_guard_and_update(pool, switch, guard, switch.update.clone())
     };
     changed.into_iter().map(with_places).collect()
 }
@@ -170,7 +175,7 @@ fn assignments_left_out(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let controls = controls(&model.sts);
     let own = (0..switch.update.len()).filter(|&at| !controls.contains(&switch.update[at].0));
     let updates: Vec<_> = own.map(without).collect();
-    updates.into_iter().map(|update| with(pool, switch, guard, update)).collect()
+    updates.into_iter().map(|update| with_guard_and_update(pool, switch, guard, update)).collect()
 }
 
 /// Every assignment with `rule` applied once to its value.
@@ -184,7 +189,7 @@ fn assignments_rewritten(model: &mut Model, id: SwitchId, rule: RewriteRule<'_>)
         for term in rewritten(pool, switch.update[at].1, rule) {
             let mut update = switch.update.clone();
             update[at].1 = term;
-            found.push(with(pool, switch, guard, update));
+            found.push(with_guard_and_update(pool, switch, guard, update));
         }
     }
     found
@@ -205,7 +210,7 @@ fn assignments_added(model: &mut Model, id: SwitchId) -> Vec<Switch> {
         for term in near.into_iter().chain(var.init) {
             let mut update = switch.update.clone();
             update.push((var.var, term));
-            found.push(with(pool, switch, guard, update));
+            found.push(with_guard_and_update(pool, switch, guard, update));
         }
     }
     found
@@ -263,7 +268,7 @@ fn assignments_changed(model: &mut Model, id: SwitchId) -> Vec<Switch> {
         for term in terms {
             let mut update = switch.update.clone();
             update[at] = (var, term);
-            found.push(with(pool, switch, guard, update));
+            found.push(with_guard_and_update(pool, switch, guard, update));
         }
     }
     found

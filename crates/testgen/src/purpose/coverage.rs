@@ -69,7 +69,7 @@ pub enum PurposeItem {
 pub struct PurposeSet {
     /// The criterion that they cover together.
     pub criterion: Criterion,
-    /// The purposes, longest first; for [`of`](Self::of) in the given order.
+    /// The purposes, longest first; for [`from_purposes`](Self::from_purposes) in the given order.
     pub purposes: Vec<TestPurpose>,
     /// The items that each of them covers.
     pub items: Vec<BTreeSet<PurposeItem>>,
@@ -108,7 +108,7 @@ pub enum WhyUnreached {
 impl PurposeSet {
     /// Makes a set of these purposes, in this order; they cover their switches.
     #[must_use]
-    pub fn of(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
+    pub fn from_purposes(sts: &Sts, purposes: Vec<TestPurpose>) -> Self {
         let criterion = Criterion::Switches;
         let items = purposes.iter().map(|purpose| criterion.covered_along(sts, purpose.path())).collect();
         let (total, stats) = (criterion.items(sts).len(), ExploreStats::default());
@@ -339,7 +339,7 @@ fn chosen(
     let uses = uses(cx.sts, exploration, criterion);
     let aims: Vec<PurposeItem> = wanted.difference(&at_start).copied().collect();
     let mut selection = PurposeSelection::new(exploration, criterion);
-    found.iter().for_each(|purpose| selection.keep(cx.sts, purpose.clone(), None));
+    found.iter().for_each(|purpose| selection.keep_if_new(cx.sts, purpose.clone(), None));
     let cut = selection.choose(cx, &aims, &uses);
     let (purposes, items) = selection.into_purposes();
     let (stats, total) = (exploration.stats, wanted.len());
@@ -420,13 +420,15 @@ impl<'g> PurposeSelection<'g> {
             }
             self.walked += depth(uses[0]) as usize + 1;
             match shortest(cx, self.exploration, item, &uses) {
-                Some((purpose, from)) if purpose.doubt.is_none() => self.keep(cx.sts, purpose, Some(from)),
+                Some((purpose, from)) if purpose.doubt.is_none() => {
+                    self.keep_if_new(cx.sts, purpose, Some(from))
+                }
                 Some((purpose, _)) => in_doubt.push(purpose),
                 None => (),
             }
         }
         in_doubt.sort_by_key(|purpose| Reverse(purpose.steps.len()));
-        in_doubt.into_iter().for_each(|purpose| self.keep(cx.sts, purpose, None));
+        in_doubt.into_iter().for_each(|purpose| self.keep_if_new(cx.sts, purpose, None));
         None
     }
 
@@ -450,7 +452,7 @@ impl<'g> PurposeSelection<'g> {
 
     /// Keeps a purpose that covers a new item; `from` is the state before its last step, `None` for a purpose in doubt
     /// or from another search.
-    fn keep(&mut self, sts: &Sts, purpose: TestPurpose, from: Option<ExploredId>) {
+    fn keep_if_new(&mut self, sts: &Sts, purpose: TestPurpose, from: Option<ExploredId>) {
         let items = self.criterion.covered_along(sts, purpose.path());
         if items.is_subset(&self.covered) {
             return;
@@ -484,7 +486,7 @@ fn shortest(
     for edge in uses.iter().take(MAX_PATHS) {
         let mut path = graph.path_to(edge.from);
         path.push(edge.switch);
-        match TestPurpose::along(cx, item.name(sts).to_owned(), &path) {
+        match TestPurpose::from_path(cx, item.name(sts).to_owned(), &path) {
             Ok(purpose) if purpose.doubt.is_none() => return Some((purpose, edge.from)),
             Ok(purpose) => in_doubt = in_doubt.or(Some((purpose, edge.from))),
             // Only a state in doubt has a way to it that does not exist.

@@ -100,7 +100,7 @@ fn add_detours(
         let Some(at) = (0..path.len().saturating_sub(1)).find(comes_by) else { continue };
         *tries -= 1;
         let path = [&path[..=at], detour, &path[at + 1..]].concat();
-        if let Ok(found) = TestPurpose::along(cx, purpose.name.clone(), &path)
+        if let Ok(found) = TestPurpose::from_path(cx, purpose.name.clone(), &path)
             && found.doubt.is_none()
         {
             covered.extend(detour.iter().map(|&id| PurposeItem::Switch(id)));

@@ -12,7 +12,8 @@ use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::term::Term;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{
-    Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, StopReason, SymState, Symmetry, explore, step,
+    Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, StopReason, SymState, Symmetry, explore,
+    take_switch,
 };
 
 use super::{TestPurpose, observer};
@@ -90,7 +91,7 @@ pub(super) fn find_purpose(
     let mut max_states = FIRST_STATES.min(limits.max_states);
     loop {
         let exploration = search(cx, goal, ExploreLimits { max_states, ..limits });
-        if let Some(purpose) = first(cx, name, goal, &exploration) {
+        if let Some(purpose) = first_purpose(cx, name, goal, &exploration) {
             return Ok(purpose);
         }
         match exploration.stop {
@@ -107,14 +108,17 @@ pub(super) fn find_purpose(
 /// the condition nor the system distinguishes are interchangeable, unless the rest of the path names some.
 fn search(cx: &mut Ctx<'_>, goal: &GoalState<'_>, limits: ExploreLimits) -> Exploration {
     let ignore_dead = IgnoreDead::Except(cx.pool.free_vars(goal.when));
-    let symmetry =
-        if goal.rest.is_empty() { Symmetry::of(cx.pool, cx.sts, &[goal.when]) } else { Symmetry::default() };
+    let symmetry = if goal.rest.is_empty() {
+        Symmetry::find(cx.pool, cx.sts, &[goal.when])
+    } else {
+        Symmetry::default()
+    };
     let config = ExploreConfig { limits, ignore_dead, symmetry, ..ExploreConfig::default() };
     explore(cx, &config, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Returns the purpose to the first state of the graph that is wanted; one in doubt only if there is no other.
-fn first(
+fn first_purpose(
     cx: &mut Ctx<'_>,
     name: &str,
     goal: &GoalState<'_>,
@@ -140,7 +144,7 @@ fn first(
 fn is_possible(cx: &mut Ctx<'_>, goal: &GoalState<'_>, state: &SymState) -> bool {
     let mut state = state.clone();
     for &switch in goal.rest {
-        match step(cx, &state, switch).state() {
+        match take_switch(cx, &state, switch).into_state() {
             Some(next) => state = next,
             None => return false,
         }

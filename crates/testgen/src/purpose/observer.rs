@@ -12,7 +12,7 @@ use ioxide_model::goal::{ObservedEvent, Observer, ObserverRule, ObserverTarget};
 use ioxide_model::index::{Idx, IndexVec};
 use ioxide_model::sts::{Clock, GateId, LocId, StateVar, Sts, Switch, SwitchId, Switches};
 use ioxide_model::term::Term;
-use ioxide_symex::{Ctx, ExploreLimits, quiescence};
+use ioxide_symex::{Ctx, ExploreLimits, quiescence_condition};
 
 use super::goal::{GoalState, NoPurpose, find_purpose};
 use super::{PurposeStep, TestPurpose};
@@ -29,7 +29,7 @@ pub(super) fn purpose(
     }
     let product = ObserverProduct::new(cx, observer);
     let tt = cx.pool.tt();
-    let mut inner = cx.over(&product.sts);
+    let mut inner = cx.with_system(&product.sts);
     let wanted = GoalState { location: Some(product.hit), rest: &[], when: tt };
     let purpose = find_purpose(&mut inner, name, &wanted, limits)?;
     let original = |step: PurposeStep| PurposeStep { switch: product.origin[step.switch], facts: step.facts };
@@ -90,7 +90,7 @@ pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &O
     for stage in 0..observer.stages.len() {
         for loc in cx.sts.locations.ids() {
             let source = LocId::new(stage * n_locations + loc.index());
-            let mut rest = quiescence(cx, loc);
+            let mut rest = quiescence_condition(cx, loc);
             for rule in
                 observer.rules.iter().filter(|rule| rule.from == stage && rule.on == ObservedEvent::Quiet)
             {

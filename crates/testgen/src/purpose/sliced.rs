@@ -32,5 +32,5 @@ pub(super) fn within_slice(
     let last = found.graph.edges.last().filter(|edge| edge.switch == wanted)?;
     let mut path = found.graph.path_to(last.from);
     path.push(wanted);
-    TestPurpose::along(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
+    TestPurpose::from_path(cx, name.to_owned(), &path).ok().filter(|purpose| purpose.doubt.is_none())
 }

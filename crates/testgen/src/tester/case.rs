@@ -82,19 +82,19 @@ impl CaseGuided {
                     self.run.waited = &self.run.waited + time;
                     let is_last = self.run.seen == trace.len();
                     if is_last && self.run.waited >= *self.timeout() {
-                        self.take(cx, &CaseEvent::Silence, label);
+                        self.apply_event(cx, &CaseEvent::Silence, label);
                     }
                 }
-                Label::Quiescence => self.take(cx, &CaseEvent::Silence, label),
+                Label::Quiescence => self.apply_event(cx, &CaseEvent::Silence, label),
                 Label::Input(gate, values) | Label::Output(gate, values) => {
-                    self.take(cx, &CaseEvent::Message(*gate, values.clone()), label);
+                    self.apply_event(cx, &CaseEvent::Message(*gate, values.clone()), label);
                 }
             }
         }
     }
 
     /// Takes one event into account.
-    fn take(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
+    fn apply_event(&mut self, cx: &mut Ctx<'_>, event: &CaseEvent, label: &Label) {
         let state = self.run.execution.state();
         let waited = std::mem::replace(&mut self.run.waited, Rational::ZERO);
         let shown = event_text(cx, event, label, &waited);
@@ -155,7 +155,7 @@ impl CaseGuided {
     }
 
     /// The end as text for people.
-    fn stop(&self, ended: &CaseEnd) -> TesterStop {
+    fn stop_with(&self, ended: &CaseEnd) -> TesterStop {
         match ended {
             CaseEnd::Lost(reason) => TesterStop::GoalMissed(reason.clone()),
             CaseEnd::Arc { state, arc, verdict, event } => {
@@ -195,7 +195,7 @@ impl Tester for CaseGuided {
     fn next(&mut self, cx: &mut Ctx<'_>, _monitor: &Monitor, trace: &Trace) -> TesterMove {
         self.catch_up(cx, trace);
         if let Some(ended) = &self.run.ended {
-            return TesterMove::Stop(self.stop(ended));
+            return TesterMove::Stop(self.stop_with(ended));
         }
         let Some(state) = self.state() else {
             return TesterMove::Stop(TesterStop::GoalMissed("the case has no such state".into()));

@@ -200,7 +200,7 @@ impl CoverTester {
     /// Drops the purposes whose path the run has left.
     fn watch(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let testers = &mut self.testers;
-        self.watched.retain(|&at| testers[at].follow(cx, monitor, trace));
+        self.watched.retain(|&at| testers[at].follow_trace(cx, monitor, trace));
     }
 
     /// Returns the end of a run: met if one of its purposes was.
@@ -216,7 +216,7 @@ impl CoverTester {
     }
 
     /// Records the end of purpose `at`.
-    fn note(&mut self, at: usize, stop: &TesterStop) {
+    fn record_end(&mut self, at: usize, stop: &TesterStop) {
         let (tester, items, tally) = (&self.testers[at], &self.items[at], &mut self.tally[at]);
         match stop {
             TesterStop::GoalMet(_) => {
@@ -287,7 +287,7 @@ impl Tester for CoverTester {
         while let Some(at) = leading {
             match self.testers[at].next(cx, monitor, trace) {
                 TesterMove::Stop(stop) => {
-                    self.note(at, &stop);
+                    self.record_end(at, &stop);
                     self.ended.push(stop);
                     leading = self.heir();
                 }

@@ -90,7 +90,7 @@ impl GameTester {
     pub fn new(cx: &mut Ctx<'_>, goal: &Goal, interaction: Interaction) -> Option<Self> {
         Some(Self {
             name: goal.name.to_string(),
-            arena: GameArena::of(cx, goal)?,
+            arena: GameArena::new(cx, goal)?,
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             run: GameRun::default(),
@@ -120,11 +120,11 @@ impl GameTester {
     /// Takes the labels since the last move into account.
     fn catch_up(&mut self, cx: &mut Ctx<'_>, trace: &Trace) {
         if self.run.seen == 0 {
-            self.arena.start(cx);
+            self.arena.start_run(cx);
         }
         for label in &trace.labels[self.run.seen.min(trace.len())..] {
             self.run.is_met |= self.arena.is_hit(cx);
-            self.arena.see(cx, label);
+            self.arena.follow_label(cx, label);
             if let Label::Input(_, values) | Label::Output(_, values) = label {
                 self.run.values.extend_from_slice(values);
             }
@@ -146,13 +146,13 @@ impl GameTester {
             for (choice, worth) in solution.choices() {
                 let gate = match choice {
                     GameChoice::Look => None,
-                    GameChoice::Send(id) => Some(self.arena.all().switches[id].gate),
+                    GameChoice::Send(id) => Some(self.arena.full_system().switches[id].gate),
                 };
                 let mut known = moves.iter_mut();
                 match known.find(|known| known.gate == gate) {
                     Some(known) => known.worth += worth,
                     None => {
-                        let way = solution.way(choice);
+                        let way = solution.expected_switches(choice);
                         moves.push(WeighedMove { gate, worth, way, start: start.clone() });
                     }
                 }
@@ -184,7 +184,7 @@ impl GameTester {
     /// answers, for some answers, or as far as its first step.
     fn conditions(&self, cx: &mut Ctx<'_>, weighed: &WeighedMove) -> Vec<Vec<Term>> {
         let name = self.name.clone();
-        let mut over = cx.over(self.arena.all());
+        let mut over = cx.with_system(self.arena.full_system());
         let whole = TestPurpose::with_state(&mut over, name.clone(), weighed.start.clone(), &weighed.way);
         let first = TestPurpose::with_state(&mut over, name, weighed.start.clone(), &weighed.way[..1]);
         let mut found = Vec::new();

@@ -378,7 +378,7 @@ impl Tester for HuntTester {
         self.seed = seed;
         self.phase = HuntPhase::Open;
         self.ended = None;
-        self.walk.start(seed);
+        self.walk.start_run(seed);
         self.fresh.clear();
         if !self.is_search_due() {
             self.choose_phase();

@@ -17,7 +17,7 @@ use ioxide_model::sts::Switch;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
-use ioxide_symex::{Ctx, after_waiting, corners, holds_at};
+use ioxide_symex::{Ctx, after_waiting, change_instants, holds_at};
 
 /// The greatest delay of an input where waiting costs nothing, in seconds: two hours.
 const MAX_FREE_WAIT: i64 = 7_200;
@@ -43,11 +43,11 @@ pub(super) fn choose(
 ) -> Option<Rational> {
     let delay = cx.delay;
     let when = possible(cx, state, switch);
-    let mut points = corners(cx, delay, when);
+    let mut points = change_instants(cx, delay, when);
     let sts = cx.sts;
     for (_, other) in sts.switches_from(state.loc) {
         let pending = possible(cx, state, other);
-        points.extend(corners(cx, delay, pending));
+        points.extend(change_instants(cx, delay, pending));
     }
     points.sort();
     points.dedup();

@@ -154,7 +154,7 @@ impl PurposeGuided {
     }
 
     /// Takes the labels since the last move into account; returns whether the run is still on the path.
-    pub fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> bool {
+    pub fn follow_trace(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> bool {
         self.catch_up(cx, monitor, trace);
         self.progress.off.is_none()
     }
@@ -192,7 +192,7 @@ impl PurposeGuided {
         }
         self.skip_internal(cx);
         if self.progress.at == self.purpose.steps.len() && !self.progress.looked {
-            self.progress.belief = monitor.belief().size();
+            self.progress.belief = monitor.belief().count_states();
         }
     }
 
@@ -290,7 +290,7 @@ impl PurposeGuided {
     /// at another instant that leads on in the others.
     fn choose_instant(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<Rational> {
         let delay = self.delay(cx);
-        let horizon = monitor.horizon(cx) + &self.progress.waited;
+        let horizon = monitor.time_horizon(cx) + &self.progress.waited;
         let (var, waited) = (cx.pool.var(delay), cx.pool.value(Value::Real(self.progress.waited.clone())));
         let mut facts: Vec<Term> =
             self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();

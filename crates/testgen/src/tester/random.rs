@@ -91,7 +91,7 @@ impl RandomTester {
 
     /// Returns an input that some state of the belief accepts, with its instant.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
-        let belief = BorrowedBelief::of(monitor)?;
+        let belief = BorrowedBelief::from_monitor(monitor)?;
         self.owed = None;
         let mut candidates = belief.inputs(cx.sts);
         while let Some(at) = self.draw_weighted(cx.sts, &candidates) {
@@ -100,7 +100,7 @@ impl RandomTester {
                 break;
             }
             let id = candidates.swap_remove(at);
-            let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
+            let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
             let atoms = lexicon.atoms(cx, id).to_vec();
             let hints = Hints {
                 recent: self.seen.values(),
@@ -109,7 +109,7 @@ impl RandomTester {
                 weights: ValueWeights::default(),
             };
             let mut stimulus = StimulusChoice::new(&mut self.rng, hints, WaitingCost::default());
-            let chosen = stimulus.by(cx, monitor, &belief, id);
+            let chosen = stimulus.choose_input(cx, monitor, &belief, id);
             self.owed = stimulus.owed.or(self.owed.take());
             if chosen.is_some() {
                 *self.chosen.entry(id).or_default() += 1;

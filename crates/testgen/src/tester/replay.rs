@@ -1,6 +1,6 @@
 //! The replay of a plan: the inputs of a recorded trace, with a look for every observation.
 //!
-//! An input whose value came from the system is planned with a [`Reference`] to the reply that gave it, and gets the
+//! An input whose value came from the system is planned with a [`ReplyReference`] to the reply that gave it, and gets the
 //! value that this reply has in the new run: another UUID, another number.
 
 mod flow;
@@ -17,7 +17,7 @@ use ioxide_model::trace::Trace;
 use ioxide_symex::{Ctx, Monitor};
 
 pub use self::flow::{FieldId, FlowKind, ReplyFlow};
-pub use self::reference::{Reference, ReplyId, ReplyPart, ValuePath, is_same_by_meaning};
+pub use self::reference::{ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning};
 
 use self::reference::{GivenInputs, ReferenceFinder, bind, repoint};
 use super::instant::nanoseconds;
@@ -44,7 +44,7 @@ pub struct PlannedInput {
     /// The number of the input in the run that the plan was made from: what references to the replies after it name.
     pub number: usize,
     /// The values that come from replies, in the order of their places.
-    pub references: Vec<Reference>,
+    pub references: Vec<ReplyReference>,
 }
 
 impl PlannedInput {

@@ -18,7 +18,7 @@ use ioxide_model::term::Term;
 use ioxide_model::trace::Trace;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
-use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, step};
+use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, take_switch};
 
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{PickedValues, ValueRequest, pick, pick_symbolic};
@@ -91,7 +91,7 @@ impl ScriptTester {
         before.saturating_mul(step).saturating_add(first)
     }
 
-    fn step(&self) -> Option<TestStepKind> {
+    fn current_step(&self) -> Option<TestStepKind> {
         Some(self.script()?.steps.get(self.progress.at)?.kind.clone())
     }
 
@@ -101,17 +101,19 @@ impl ScriptTester {
             && let Some(label) = trace.labels.get(self.progress.seen)
         {
             self.progress.seen += 1;
-            let step = self.step();
+            let step = self.current_step();
             let is_last = self.progress.seen == trace.len();
             self.progress.off = match (&step, label) {
                 (Some(TestStepKind::Expect(gate, _)), Label::Delay(_)) if is_last => self.silence(cx, *gate),
-                (Some(TestStepKind::Quiet(wanted)), Label::Delay(time)) => self.wait(wanted.as_ref(), time),
+                (Some(TestStepKind::Quiet(wanted)), Label::Delay(time)) => {
+                    self.count_delay(wanted.as_ref(), time)
+                }
                 (_, Label::Delay(_)) | (None, _) => None,
                 (Some(step), label) if matches(cx, step, label) => self.advance(),
                 (Some(TestStepKind::Send(..)), Label::Quiescence) => None,
                 (Some(TestStepKind::Expect(gate, _)), Label::Quiescence) => self.silence(cx, *gate),
                 (Some(step), label) => {
-                    let (seen, wanted) = (label.show(cx.pool, cx.sts), text(cx, step));
+                    let (seen, wanted) = (label.show(cx.pool, cx.sts), step_text(cx, step));
                     Some(format!("{seen} came where the test says `{wanted}`"))
                 }
             };
@@ -126,7 +128,7 @@ impl ScriptTester {
     }
 
     /// Counts a delay in a `quiet` of a timed model, which is over after `wanted` seconds.
-    fn wait(&mut self, wanted: Option<&Rational>, time: &Rational) -> Option<String> {
+    fn count_delay(&mut self, wanted: Option<&Rational>, time: &Rational) -> Option<String> {
         let waited = self.progress.waited.as_ref().map_or_else(|| time.clone(), |before| before + time);
         if wanted.is_none_or(|wanted| waited >= *wanted) {
             return self.advance();
@@ -213,7 +215,7 @@ fn wishes(cx: &mut Ctx<'_>, monitor: &Monitor, gate: GateId, when: Term) -> Vec<
         Belief::Symbolic(states) => {
             for state in states {
                 for (id, _) in from(state.loc) {
-                    let SwitchStep::Taken(next) = step(cx, state, id) else { continue };
+                    let SwitchStep::Taken(next) = take_switch(cx, state, id) else { continue };
                     let numbered = sts.gates[gate].fields.iter().map(|&field| {
                         let indexed = cx.pool.indexed_var(field, next.depth);
                         (field, cx.pool.var(indexed))
@@ -248,7 +250,7 @@ fn holds(cx: &Ctx<'_>, gate: GateId, when: Term, values: &[Value]) -> bool {
 }
 
 /// A step as people write it.
-fn text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
+fn step_text(cx: &Ctx<'_>, step: &TestStepKind) -> String {
     let with = |verb: &str, gate: GateId, when: Term| {
         let name = &cx.sts.gates[gate].name;
         if cx.pool.conjuncts(when).is_empty() {
@@ -286,7 +288,7 @@ impl Tester for ScriptTester {
         if let Some(reason) = &self.progress.off {
             return TesterMove::Stop(TesterStop::GoalMissed(reason.clone()));
         }
-        match self.step() {
+        match self.current_step() {
             None => self.last_move(trace),
             Some(TestStepKind::Send(gate, when)) => self.send(cx, monitor, gate, when),
             Some(TestStepKind::Expect(..) | TestStepKind::Quiet(None)) => TesterMove::Observe,

@@ -12,7 +12,7 @@ use ioxide_model::sts::{GateKind, LocId, Sts, SwitchId};
 use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::UnknownReason;
-use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, SymState, step};
+use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, SymState, take_switch};
 
 use super::TesterMove;
 use super::instant::{self, WaitingCost};
@@ -28,8 +28,8 @@ pub(super) enum BorrowedBelief<'a> {
 }
 
 impl<'a> BorrowedBelief<'a> {
-    /// The states of `after`; `None` where the specification leaves all open.
-    pub(super) fn of(monitor: &'a Monitor) -> Option<Self> {
+    /// The states of `monitor`; `None` where the specification leaves all open.
+    pub(super) fn from_monitor(monitor: &'a Monitor) -> Option<Self> {
         match monitor.belief() {
             Belief::Concrete(states) => Some(Self::Concrete(states.iter().collect())),
             Belief::Symbolic(states) => Some(Self::Symbolic(states.iter().collect())),
@@ -96,7 +96,7 @@ impl<'s> StimulusChoice<'s> {
     }
 
     /// Returns an input by `id` that some state of the belief accepts, with its instant.
-    pub(super) fn by(
+    pub(super) fn choose_input(
         &mut self,
         cx: &mut Ctx<'_>,
         monitor: &Monitor,
@@ -104,7 +104,7 @@ impl<'s> StimulusChoice<'s> {
         id: SwitchId,
     ) -> Option<TesterMove> {
         self.wait = Rational::ZERO;
-        self.horizon = cx.sts.is_timed().then(|| monitor.horizon(cx));
+        self.horizon = cx.sts.is_timed().then(|| monitor.time_horizon(cx));
         let values = self.values(cx, belief, id)?;
         let label = Label::message(cx.sts, cx.sts.switches[id].gate, values)?;
         Some(if cx.sts.is_timed() {
@@ -146,7 +146,7 @@ impl<'s> StimulusChoice<'s> {
     }
 
     fn symbolic(&mut self, cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> Option<Vec<Value>> {
-        let next = match step(cx, state, id) {
+        let next = match take_switch(cx, state, id) {
             SwitchStep::Taken(next) => next,
             SwitchStep::Doubtful(_, why) => return self.values_of(PickedValues::Unknown(why)),
             SwitchStep::Refuted => return None,

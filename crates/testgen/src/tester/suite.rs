@@ -210,7 +210,7 @@ impl SuiteTester {
     }
 
     /// Returns the move of a test that states itself where to look.
-    fn follow(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
+    fn next_stated_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
         match self.plan_move(cx, monitor) {
             Some(PlannedMove::Send(input) | PlannedMove::SendAfter(_, input)) => {
                 TesterMove::Stimulate(input.label)
@@ -291,7 +291,7 @@ impl Tester for SuiteTester {
         self.run.catch_up(cx.sts, trace);
         match self.tests.kind(self.test()) {
             WaitKind::Word => self.walk(cx, monitor),
-            WaitKind::Plan => self.follow(cx, monitor),
+            WaitKind::Plan => self.next_stated_move(cx, monitor),
         }
     }
 

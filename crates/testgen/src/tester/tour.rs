@@ -15,7 +15,8 @@ use ioxide_model::label::certain_switch;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_symex::{
-    Belief, Ctx, ExploreConfig, ExploreLimits, Monitor, StopReason, SymState, explaining, explore_until,
+    Belief, Ctx, ExploreConfig, ExploreLimits, Monitor, StopReason, SymState, explaining_switches,
+    explore_until,
 };
 
 use super::cover::CoverRounds;
@@ -100,8 +101,8 @@ impl TourTester {
     fn catch_up(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) {
         let mut before = self.run.before.take().unwrap_or_else(|| Monitor::new(cx));
         for label in &trace.labels[self.run.seen.min(trace.len())..] {
-            if let Some(&only) = certain_switch(&explaining(cx, before.belief(), label)) {
-                self.note(self.criterion.covered_by(cx.sts, only));
+            if let Some(&only) = certain_switch(&explaining_switches(cx, before.belief(), label)) {
+                self.record_item(self.criterion.covered_by(cx.sts, only));
             }
             // What is forbidden ends the run, and the run loop knows.
             let _ = before.observe(cx, label);
@@ -111,7 +112,7 @@ impl TourTester {
         self.run.before = Some(monitor.clone());
     }
 
-    fn note(&mut self, item: PurposeItem) {
+    fn record_item(&mut self, item: PurposeItem) {
         if self.goals.contains(&item) {
             self.covered.insert(item);
             if self.this_round.insert(item) {
@@ -123,7 +124,7 @@ impl TourTester {
 
     /// Returns the way to a new item, if there is one.
     fn plan(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, seen: usize) -> Option<PurposeGuided> {
-        let start = here(cx, monitor)?;
+        let start = current_state(cx, monitor)?;
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
             let (path, name) = self.nearest(cx, &start, others, is_certain)?;
@@ -175,17 +176,17 @@ impl TourTester {
                 }
             }
             if self.goals.is_subset(&self.this_round) || self.run.idle >= MAX_IDLE {
-                return self.end();
+                return self.end_round();
             }
             self.run.idle += 1;
             self.run.plan = self.plan(cx, monitor, trace.len());
             if self.run.plan.is_none() {
-                return self.end();
+                return self.end_round();
             }
         }
     }
 
-    fn end(&mut self) -> TesterMove {
+    fn end_round(&mut self) -> TesterMove {
         let (covered, total) = (self.this_round.intersection(&self.goals).count(), self.goals.len());
         self.is_stuck = self.run.fresh == 0;
         let told = format!("{covered} of {total} {} covered", self.criterion);
@@ -202,11 +203,11 @@ impl TourTester {
 }
 
 /// Returns the state to start from: the only one or the first one of a concrete belief.
-fn here(cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<SymState> {
+fn current_state(cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<SymState> {
     match monitor.belief() {
         Belief::Concrete(states) => {
             let state: &ConcreteState = states.first()?;
-            SymState::at(cx, state)
+            SymState::from_concrete(cx, state)
         }
         Belief::Symbolic(_) | Belief::Unspecified => None,
     }
@@ -223,7 +224,7 @@ impl Tester for TourTester {
     }
 
     fn next(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> TesterMove {
-        self.note(PurposeItem::Location(cx.sts.initial));
+        self.record_item(PurposeItem::Location(cx.sts.initial));
         self.catch_up(cx, monitor, trace);
         self.advance(cx, monitor, trace)
     }

@@ -46,7 +46,7 @@ impl UniformTester {
     }
 
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
-        let belief = BorrowedBelief::of(monitor)?;
+        let belief = BorrowedBelief::from_monitor(monitor)?;
         let mut candidates = belief.inputs(cx.sts);
         candidates.shuffle(&mut self.rng);
         candidates.into_iter().find_map(|id| self.input(cx, monitor, &belief, id))
@@ -78,7 +78,8 @@ impl UniformTester {
                 }
             }
         }
-        StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall).by(cx, monitor, belief, id)
+        StimulusChoice::new(&mut self.rng, Hints::default(), WaitingCost::Wall)
+            .choose_input(cx, monitor, belief, id)
     }
 
     /// Draws values once; returns the input if the guard accepts them.

@@ -12,7 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{NoSolver, SolverDecision};
-use ioxide_symex::{Ctx, SymState, quiescence, successor};
+use ioxide_symex::{Ctx, SymState, quiescence_condition, successor};
 use ioxide_testgen::case::{
     ArcTarget, CaseConfig, CaseError, CaseEvent, CaseExecution, CaseLint, CaseMoved, CaseRule, CaseState,
     CaseVerdict, PathError, Pruning, Sending, TestCase, Timeout, complete, generate, naive, waypoints,
@@ -154,7 +154,7 @@ fn three_outputs_may_answer_a_request_and_only_waiting_is_quiescent() {
     let mut state = SymState::initial(&mut cx);
     let mut quiet = Vec::new();
     for &id in &path {
-        let condition = quiescence(&mut cx, state.loc);
+        let condition = quiescence_condition(&mut cx, state.loc);
         let store = state.store.substitution(cx.sts);
         let condition = cx.pool.substitute(condition, &store);
         let facts: Vec<_> = state.path.facts().iter().copied().chain([condition]).collect();

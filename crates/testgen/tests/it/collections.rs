@@ -12,7 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{AllowedLabel, Belief, Ctx, ExploreLimits, Monitor};
 use ioxide_test_support::test_seeds;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
@@ -180,7 +180,7 @@ fn purposes_agree_with_an_explicit_search() {
         let text = random_model(seed, None);
         let mut model = model(&text);
         let expected = explicit(&model);
-        let mut solver = stack(&SolverConfig::default());
+        let mut solver = build_stack(&SolverConfig::default());
         let cx = &mut Ctx::new(&mut model, &mut solver);
         let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
         let covered: BTreeSet<PurposeItem> = set.covered_items();
@@ -244,7 +244,7 @@ fn quiet(model: &Model, states: &BTreeSet<ConcreteState>, labels: &[Label]) -> B
 fn walk(model: &Model, rng: &mut ChaCha8Rng, text: &str, counted: &mut (usize, usize)) {
     let labels = labels(model);
     let mut copy = model.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut copy, &mut solver);
     let mut monitor = Monitor::new(&mut cx);
     let start = concrete::initial_state(&model.pool, &model.sts).expect("all values are known");
@@ -305,7 +305,7 @@ fn conform_agrees_with_enumeration() {
         let joined = conform::import::join(&mut spec, &imp).expect("the same types");
         let expected =
             ioco(&spec.pool, &joined, &spec.sts, InputCompletion::Angelic, EnumerationBudget::default());
-        let mut solver = stack(&SolverConfig::default());
+        let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut spec, &mut solver);
         let engine = conform::SearchEngine::Symbolic;
         let options = conform::ConformOptions { engine, ..conform::ConformOptions::default() };

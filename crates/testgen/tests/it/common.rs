@@ -9,7 +9,7 @@ use ioxide_model::number::{Int, Rational};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 
 /// The model in `text`, which must have no error.
 pub fn named(name: &str, text: &str) -> Model {
@@ -45,7 +45,7 @@ pub fn path(sts: &Sts, labels: &str) -> Vec<SwitchId> {
 
 /// The solver of the default configuration.
 pub fn solver() -> SolverStack {
-    stack(&SolverConfig::default())
+    build_stack(&SolverConfig::default())
 }
 
 /// Returns tenths of a second in seconds.

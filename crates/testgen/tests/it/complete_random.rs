@@ -18,7 +18,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Quiescence, is_quiescent};
 use ioxide_test_support::test_seeds;
 use ioxide_testgen::complete::ClassLimits;
@@ -85,7 +85,7 @@ fn check(seed: u64, tally: &mut Tally) {
     let model = RandomModel::new(seed);
     let text = model.text();
     let mut spec = loaded(&text);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let config =
         CompleteConfig { max_symbols: MAX_SYMBOLS, limits: CLASS_LIMITS, ..CompleteConfig::default() };
     let suite = complete_suite(&mut Ctx::new(&mut spec, &mut solver), &config);
@@ -143,7 +143,7 @@ fn joined(spec: &Model, text: &str) -> (Model, Sts) {
 /// Returns whether `conform` refutes `imp`; `None` if it does not decide.
 fn refutes(spec: &Model, imp: &Sts) -> Option<bool> {
     let mut spec = spec.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let bounds = SearchBounds { max_states: MAX_STATES, max_depth: u32::MAX };
     let options = ConformOptions { bounds, ..ConformOptions::default() };
@@ -158,7 +158,7 @@ fn refutes(spec: &Model, imp: &Sts) -> Option<bool> {
 /// Returns whether some test fails whatever `imp` chooses, by enumeration of all messages.
 fn fails_surely(spec: &Model, imp: &Sts, tests: &[Vec<Label>]) -> bool {
     let mut spec = spec.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let outputs = messages(&spec.pool, &spec.sts);
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let start = |cx: &Ctx<'_>, sts: &Sts| concrete::initial_state(cx.pool, sts).expect("known values");

@@ -9,7 +9,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
@@ -31,7 +31,7 @@ fn example(name: &str) -> Model {
 
 fn compared(imp: &Model, mut spec: Model, options: &ConformOptions) -> (Conformance, Vec<String>) {
     let imp = join(&mut spec, imp).expect("the messages agree");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let verdict =
         conform(&mut cx, &imp, options, &mut |_| ControlFlow::Continue(())).expect("the messages agree");
@@ -171,7 +171,7 @@ fn messages_are_matched_by_name_and_direction() {
     let mut spec = model("b.iox", "model M { input a state s { on a } }");
     let imp = model("a.iox", "model M { output a state s { emit a } }");
     let imp = join(&mut spec, &imp).expect("the types agree");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let wrong = conform(&mut cx, &imp, &ConformOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(wrong.expect_err("another direction").0.contains("input of one model"));
@@ -238,7 +238,7 @@ fn a_comparison_that_has_to_end_says_how_far_it_came() {
     let (imp, mut spec) = (example("brp/spec.iox"), example("brp/spec.iox"));
     let imp = join(&mut spec, &imp).expect("the messages agree");
     let halt = Halt::new(AfterAsks::new(500));
-    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig { halt, ..SolverConfig::default() });
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let verdict = conform(&mut cx, &imp, &ConformOptions::default(), &mut |_| ControlFlow::Continue(()));
     let verdict = verdict.expect("the messages agree");

@@ -9,7 +9,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::solver::Solver;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, conforms, includes, ioco};
@@ -71,7 +71,7 @@ fn conform_agrees_with_enumeration_on_random_pairs() {
         }
         let pair = Pairs::new(seed).pair();
         let mut brute = BruteSolver::new();
-        let mut layers = stack(&SolverConfig::default());
+        let mut layers = build_stack(&SolverConfig::default());
         for (imp, spec) in [(&pair.one, &pair.other), (&pair.other, &pair.one)] {
             for meaning in MEANINGS {
                 let (relation, completion) = meaning;

@@ -13,7 +13,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::halt::{Halt, Halted, Signal};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_test_support::{WorkClock, test_count};
 use ioxide_testgen::conform::import::join;
@@ -37,11 +37,11 @@ const BUDGET: usize = 150;
 struct WorkLimit(WorkClock);
 
 impl Signal for WorkLimit {
-    fn halted(&self) -> Option<Halted> {
+    fn halt_reason(&self) -> Option<Halted> {
         (self.0.elapsed() > MAX_WORK).then_some(Halted::Time)
     }
 
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         Some(MAX_WORK.saturating_sub(self.0.elapsed()))
     }
 }
@@ -72,7 +72,7 @@ fn pair(seed: u64) -> (Machine, Machine) {
 fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
     let (mut spec, imp) = (model(spec), model(imp));
     let imp = join(&mut spec, &imp).expect("same messages");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let halt = Halt::new(WorkLimit(WorkClock::start()));
     let options = ConformOptions {
@@ -80,7 +80,7 @@ fn symbolic(imp: &Machine, spec: &Machine) -> (ConformAnswer, Option<String>) {
         ..ConformOptions::default()
     };
     let watch = &mut |_: &_| ControlFlow::Continue(());
-    let verdict = cx.within(&halt, |cx| conform(cx, &imp, &options, watch)).expect("same messages");
+    let verdict = cx.run_within(&halt, |cx| conform(cx, &imp, &options, watch)).expect("same messages");
     let shown = match &verdict.answer {
         ConformAnswer::Fails(witness) => {
             assert_forbidden(&mut cx, witness);

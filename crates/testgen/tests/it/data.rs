@@ -10,7 +10,7 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, SolverStack, stack};
+use ioxide_smt::stack::{SolverConfig, SolverStack, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::data::patterned::{PatternedRequest, pick_patterned};
 use ioxide_testgen::data::{
@@ -26,14 +26,14 @@ fn model(text: &str) -> Model {
 }
 
 fn solver() -> SolverStack {
-    stack(&SolverConfig::default())
+    build_stack(&SolverConfig::default())
 }
 
 /// Values drawn `n` times for the first switch of `text` in the initial state, after `seen`.
 fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     let (mut model, mut solver) = (model(text), solver());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut lexicon = ModelLexicon::of(&mut cx);
+    let mut lexicon = ModelLexicon::collect(&mut cx);
     let id = SwitchId::new(0);
     let switch = &cx.sts.switches[id];
     let state = initial_state(cx.pool, cx.sts).expect("all values are known");
@@ -60,7 +60,7 @@ fn the_comparisons_of_a_crowded_place_are_found_when_they_are_asked_for() {
     let mut model = model(&format!("model M {{ input ask(n: int) state s {{ {} }} }}", switches.join("\n")));
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let mut lexicon = ModelLexicon::of(&mut cx);
+    let mut lexicon = ModelLexicon::collect(&mut cx);
     let before = lexicon.n_atoms();
     let last = SwitchId::new(1199);
     let own = cx.sts.switches[last].guard;

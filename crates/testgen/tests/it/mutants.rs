@@ -12,7 +12,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_test_support::is_full_run;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
@@ -58,7 +58,7 @@ fn decided(model: &mut Model, stride: usize) -> Decided {
 /// Decides every `stride`-th mutant by these operators.
 fn decided_by(model: &mut Model, operators: &[MutationOperator], stride: usize) -> Decided {
     let mutants: Vec<Mutant> = mutants(model, operators).into_iter().step_by(stride).collect();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     let off = BTreeSet::from([Optimisation::Enumeration]);
     let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
@@ -106,7 +106,7 @@ fn suite(model: &mut Model, decided: &Decided) -> Vec<KillTest> {
         .collect();
     let witnesses: Vec<_> =
         decided.answers.iter().map(|answer| witness(answer).map(|it| &it.trace)).collect();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     let suite = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
     let killed: BTreeSet<usize> = suite.iter().flat_map(|test| test.kills.iter().copied()).collect();
@@ -180,7 +180,7 @@ fn the_killing_tester_adapts_to_what_the_system_does() {
     };
     let (a, x, y) = (label(&model, "a"), label(&model, "x"), label(&model, "y"));
     let trace = |labels: &[&Label]| labels.iter().copied().cloned().collect::<Trace>();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let monitor = Monitor::new(&mut cx);
     let test = |trace| KillTest { trace, look: None, kills: Vec::new() };
@@ -293,7 +293,7 @@ fn a_test_that_cannot_be_walked_leaves_the_others_to_be_joined() {
     let systems: Vec<Sts> = found.iter().map(|mutant| mutant.apply(&spec)).collect();
     // The model leaves `c` open, so nobody can say what the third test, if it is one, shows.
     let tests = [trace(&["a", "y"]), trace(&["b", "x"]), trace(&["c", "x"])];
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     for order in [[0, 1, 2], [2, 0, 1], [0, 2, 1]] {
         let specimen =

@@ -7,7 +7,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::NoSolver;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{
@@ -27,7 +27,7 @@ fn model(text: &str) -> Model {
 fn compared(imp: &str, spec: &str) -> ConformAnswer {
     let mut spec = model(spec);
     let imp = join(&mut spec, &model(imp)).expect("the messages agree");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let watch = &mut |_: &_| ControlFlow::Continue(());
     conform(&mut cx, &imp, &ConformOptions::default(), watch).expect("the messages agree").answer
@@ -36,7 +36,7 @@ fn compared(imp: &str, spec: &str) -> ConformAnswer {
 fn differing(imp: &str, spec: &str) -> ModelDifferences {
     let mut spec = model(spec);
     let imp = join(&mut spec, &model(imp)).expect("the messages agree");
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let watch = &mut |_: &_| ControlFlow::Continue(());
     differences(&mut cx, &imp, &ConformOptions::default(), 50, watch).expect("the messages agree")
@@ -185,7 +185,7 @@ fn decided(
     off: BTreeSet<Optimisation>,
 ) -> Vec<ConformAnswer> {
     let all = mutants(model, operators);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     let analysis = MutationAnalysis::new(&mut cx, &KillConfig { off, ..KillConfig::default() });
     let mut watch = |_: &_| ControlFlow::Continue(());

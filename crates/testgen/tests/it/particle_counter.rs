@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ioxide_test_support::test_count;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
@@ -64,7 +64,7 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     let mutants = select(&mut model, &MutantSelection { sample, places, ..MutantSelection::default() })
         .expect("few enough");
     let spec = model.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let off = BTreeSet::from([Optimisation::Enumeration, Optimisation::Precompute]);
     let bounds = SearchBounds { max_depth: DEPTH, ..SearchBounds::default() };
@@ -116,7 +116,7 @@ fn optimisations_side_by_side() {
     ways.push(("without any".into(), KillConfig { off: BTreeSet::from(Optimisation::ALL), ..paper }));
     for (name, config) in ways {
         let mut model = model.clone();
-        let mut solver = stack(&SolverConfig::default());
+        let mut solver = build_stack(&SolverConfig::default());
         let mut cx = Ctx::new(&mut model, &mut solver);
         let start = Instant::now();
         let analysis = MutationAnalysis::new(&mut cx, &config);

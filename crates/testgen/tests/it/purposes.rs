@@ -14,7 +14,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::halt::{AfterAsks, Halt, Halted};
 use ioxide_smt::solver::NoSolver;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits, StopReason};
 use ioxide_testgen::purpose::{
     Criterion, NoPurpose, PurposeItem, PurposeSet, WhyUnreached, coverage, of_goal,
@@ -44,7 +44,7 @@ fn example(name: &str, set: &[(&str, &str)]) -> Model {
 }
 
 fn covered(model: &mut Model, limits: ExploreLimits) -> PurposeSet {
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     coverage(&mut Ctx::new(model, &mut solver), Criterion::Switches, limits, &mut |_| {
         ControlFlow::Continue(())
     })
@@ -285,7 +285,7 @@ fn without_a_solver_paths_are_taken_in_doubt() {
 fn a_search_that_has_to_end_proves_nothing() {
     let mut model = example("brp/spec.iox", &[]);
     let halt = Halt::new(AfterAsks::new(40));
-    let mut solver = stack(&SolverConfig { halt, ..SolverConfig::default() });
+    let mut solver = build_stack(&SolverConfig { halt, ..SolverConfig::default() });
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let set = coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()));
     assert!(!set.is_settled() && set.covered_items().len() < set.total);
@@ -314,11 +314,11 @@ fn what_is_on_the_way_is_not_walked_again() {
 #[test]
 fn paths_are_made_only_as_long_as_there_is_time() {
     let mut model = chain(400);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     // The search asks before every switch, and ends before the paths are made.
     let asks = 2 * 400 + 10;
-    let set = cx.within(&Halt::new(AfterAsks::new(asks)), |cx| {
+    let set = cx.run_within(&Halt::new(AfterAsks::new(asks)), |cx| {
         coverage(cx, Criterion::Switches, LIMITS, &mut |_| ControlFlow::Continue(()))
     });
     assert!(!set.purposes.is_empty(), "what was found by then is told");
@@ -346,7 +346,7 @@ const GOALS: &str = "model M { input add(x: 1..3) output sum(n: int) input stop
 fn goals_become_shortest_purposes() {
     let mut model = named("goals.iox", GOALS, &[]);
     let goals = model.sts.goals.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let found = |cx: &mut Ctx<'_>, name: &str| {
         let goal = goals.iter().find(|goal| &*goal.name == name).expect("written above");
@@ -375,7 +375,7 @@ fn what_only_one_of_many_counters_enables_is_found_among_what_can_matter() {
     });
     let text = format!("model M {{ {declared} state s {{ {switches} }} }}");
     let mut model = named("counters.iox", &text, &[]);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
     let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
@@ -392,7 +392,7 @@ fn given_purposes_can_cover_everything() {
     let mut model = ioxide_lang::through(&direct, &queue).unwrap();
     let found = covered(&mut model, LIMITS);
     assert!(found.total < model.sts.switches.len(), "some switches are completions");
-    let given = PurposeSet::of(&model.sts, found.purposes);
+    let given = PurposeSet::from_purposes(&model.sts, found.purposes);
     assert_eq!(given.total, found.total);
     assert_eq!(given.covered_items().len(), found.total);
 }

@@ -59,7 +59,7 @@ fn judged(text: &str, trace: &str, tolerance: Tolerance) -> Vec<Result<AllowedLa
         };
         match (label, labels.get(at + 1)) {
             // Time that a message ends is judged together with it.
-            (Label::Delay(time), Some(next)) if is_seen(next) => monitor.pass(&mut cx, time),
+            (Label::Delay(time), Some(next)) if is_seen(next) => monitor.advance_time(&mut cx, time),
             _ => found.push(monitor.observe(&mut cx, label).map_err(|forbidden| forbidden.label.clone())),
         }
         if matches!(found.last(), Some(Err(_))) {

@@ -12,7 +12,7 @@ pub mod random;
 
 use crate::common::{named, seconds, solver};
 use ioxide_model::sts::{GateKind, Model, SwitchId};
-use ioxide_symex::{Ctx, along};
+use ioxide_symex::{Ctx, follow_switches};
 use ioxide_test_support::test_count;
 use ioxide_testgen::case::{
     CaseConfig, CaseError, CaseEvent, CaseExecution, CaseMoved, CaseVerdict, TestCase, Timeout, generate,
@@ -41,7 +41,7 @@ fn made(seed: u64) -> Option<Made> {
     let path = random::path(&mut rng, &model)?;
     let mut solver = solver();
     let mut cx = Ctx::new(&mut model, &mut solver);
-    along(&mut cx, &path).ok()?;
+    follow_switches(&mut cx, &path).ok()?;
     let config = CaseConfig { timeout: Timeout::Fixed(seconds(TIMEOUT)), ..CaseConfig::default() };
     match generate(&mut cx, &path, &config) {
         Ok(case) => Some(Made::Case(model, path, Box::new(case))),

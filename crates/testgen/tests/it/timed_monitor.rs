@@ -68,7 +68,7 @@ fn the_monitor_agrees_with_enumeration() {
                     }
                 }
                 let mut there = monitor.clone();
-                there.pass(&mut cx, &seconds(tenths));
+                there.advance_time(&mut cx, &seconds(tenths));
                 assert_eq!(there.lost_states(), None, "seed {seed}");
                 for label in all_messages(&copy) {
                     let mut then = there.clone();
@@ -186,7 +186,7 @@ fn blamed(cx: &mut Ctx<'_>, seen: &[Seen], tolerance: Tolerance) -> Option<usize
                 return Some(n);
             }
         } else {
-            monitor.pass(cx, &wait);
+            monitor.advance_time(cx, &wait);
         }
         if monitor.observe(cx, &seen.label).is_err() {
             return Some(n);
@@ -216,7 +216,7 @@ fn silence_in_a_place_with_a_deadline_is_forbidden_only_beyond_the_tolerance() {
     let y = cx.sts.gate_named("y").unwrap();
     let mut monitor = Monitor::with_tolerance(&mut cx, tolerance.clone());
     for _ in 0..50 {
-        monitor.pass(&mut cx, &seconds(20));
+        monitor.advance_time(&mut cx, &seconds(20));
         assert!(monitor.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok());
     }
     let ioxide_symex::Belief::Symbolic(states) = monitor.belief() else { panic!("instants are known") };
@@ -239,7 +239,7 @@ fn a_system_that_was_heard_to_start_late_is_not_called_too_early() {
     let mut is_allowed = |start: i64| {
         let tolerance = Tolerance { latency: seconds(1), start: seconds(start), ..Tolerance::default() };
         let mut monitor = Monitor::with_tolerance(&mut cx, tolerance);
-        monitor.pass(&mut cx, &seconds(17));
+        monitor.advance_time(&mut cx, &seconds(17));
         monitor.observe(&mut cx, &Label::Output(y, Vec::<Value>::new())).is_ok()
     };
     assert!(!is_allowed(0), "1.7 s after the start, which was heard at most 0.1 s late");

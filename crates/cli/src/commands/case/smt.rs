@@ -17,7 +17,7 @@ use crate::exit::{EarlyStop, ExitStatus};
 pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
-    let declarations = write::declarations(pool, &all).map_err(|error| inexpressible(&error))?;
+    let declarations = write::write_declarations(pool, &all).map_err(|error| inexpressible(&error))?;
     let declarations = declarations.lines().map(str::to_owned).collect();
     let names =
         pool.free_vars_of(&all).into_iter().map(|var| smt_name(model, var)).collect::<Result<_, _>>()?;
@@ -53,14 +53,14 @@ fn smt_name(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
 
 fn literal(model: &Model, value: &Value) -> Result<String, EarlyStop> {
     let mut out = String::new();
-    write::value(&model.pool, value, &mut out)
+    write::write_value(&model.pool, value, &mut out)
         .map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
     Ok(out)
 }
 
 fn guard(model: &Model, guard: Term) -> Result<String, EarlyStop> {
     let mut out = String::new();
-    write::term(&model.pool, guard, &mut out).map_err(|error| inexpressible(&error))?;
+    write::write_term(&model.pool, guard, &mut out).map_err(|error| inexpressible(&error))?;
     Ok(out)
 }
 

@@ -28,7 +28,7 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     let told = match Mealy::from_listing(&machine.listing) {
         Ok(_) => {
             let spec = limit::within(&request.halt, || suite::spec(args, &machine))?;
-            let theory = limit::within(&request.halt, || DeterministicTheory::of(&spec));
+            let theory = limit::within(&request.halt, || DeterministicTheory::compute(&spec));
             if args.json {
                 deterministic_json(&spec, &theory).to_string()
             } else {
@@ -38,7 +38,7 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
         Err(_) => {
             let model = observable(args, &args.file, &machine, Nfsm::from_listing(&machine.listing))?;
             few_enough(args, &model)?;
-            let theory = limit::within(&request.halt, || ChoiceTheory::of(&model));
+            let theory = limit::within(&request.halt, || ChoiceTheory::compute(&model));
             if args.json { choice_json(&model, &theory).to_string() } else { choice(&model, &theory) }
         }
     };

@@ -64,7 +64,7 @@ fn is_address(file: &str) -> bool {
 /// Returns the text at an address; if the address holds `{port}`, the service is started for the time of the request.
 fn fetch_description(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
     let cannot = |error: AdapterError| EarlyStop::usage(format!("cannot read `{url}`: {error}"));
-    let interrupt = Interrupt::by(&STOP);
+    let interrupt = Interrupt::from_flag(&STOP);
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
         return fetch(url, FETCHING, interrupt).map_err(cannot);
     };

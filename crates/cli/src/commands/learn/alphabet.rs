@@ -47,7 +47,7 @@ pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>
 }
 
 fn parse_input(model: &Model, text: &str) -> Result<Label, EarlyStop> {
-    let typed = typed::read(&model.pool, &model.sts, text)
+    let typed = typed::read_message(&model.pool, &model.sts, text)
         .map_err(|problem| EarlyStop::usage(format!("`--input {text}`: {problem}")))?;
     match typed.label(&model.sts) {
         Some(label @ Label::Input(..)) => Ok(label),

@@ -61,7 +61,7 @@ pub fn run(
     viewer: &LearningViewer,
 ) -> Result<ExitStatus, EarlyStop> {
     refuse(args, &model)?;
-    let method = suites(&args.suite)?.method(0, 0);
+    let method = suites(&args.suite)?.method_for(0, 0);
     let halt = &limit::halt_within(&args.limit, LEARNING);
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use ioxide_fsm::mealy::{InputId, MachineNames, Mealy, OutputId, StateId};
 use ioxide_lang::ast::{ItemKind, ModelItem};
-use ioxide_learn::naming::{NamedMove, arrows, identifier, state_names};
+use ioxide_learn::naming::{NamedMove, identifier, machine_moves, state_names};
 use ioxide_learn::several::{AnswerWay, SeveralDraft};
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
@@ -45,7 +45,7 @@ impl<'a> LearnedDraft<'a> {
         messages: &'a Messages,
         support: Option<&[u64]>,
     ) -> Self {
-        let states = state_names(machine.n_states(), &arrows(machine), names.outputs.as_slice());
+        let states = state_names(machine.n_states(), &machine_moves(machine), names.outputs.as_slice());
         let moves = machine.states().flat_map(|state| machine.inputs().map(move |input| (state, input)));
         let way = |(number, (state, input)): (usize, (StateId, InputId))| {
             let edge = machine.edge(state, input)?;

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use ioxide_explorer::learning::{Counterexample, DrawnMove, DrawnState, HypothesisDrawing};
 use ioxide_fsm::mealy::{MachineNames, Mealy};
 use ioxide_learn::learner::LearnerSurprise;
-use ioxide_learn::naming::{NamedMove, arrows, state_names};
+use ioxide_learn::naming::{NamedMove, machine_moves, state_names};
 use ioxide_learn::several::{AnswerWay, SeveralDraft};
 use ioxide_model::index::Idx;
 
@@ -28,7 +28,7 @@ pub fn of_machine(number: usize, machine: &Mealy, names: &MachineNames) -> Hypot
             });
         }
     }
-    let states = state_names(machine.n_states(), &arrows(machine), names.outputs.as_slice());
+    let states = state_names(machine.n_states(), &machine_moves(machine), names.outputs.as_slice());
     HypothesisDrawing { number, states: number_states(states), moves }
 }
 

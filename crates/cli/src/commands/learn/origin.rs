@@ -40,7 +40,7 @@ impl MachineOrigin {
                 count_noun(resets, "reset"),
                 count_noun(symbols, "message"),
             ),
-            learned.guarantee.in_words(),
+            learned.guarantee.description(),
         ];
         if learned.is_stopped {
             facts.push("stopped before everything was tested".into());
@@ -53,7 +53,7 @@ impl MachineOrigin {
             "version": 1, "sut": sut, "seed": seed, "states": states, "inputs": inputs,
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols,
             "suite": args.suite,
-            "exact_up_to": promise, "guarantee": learned.guarantee.in_words(), "stopped": learned.is_stopped,
+            "exact_up_to": promise, "guarantee": learned.guarantee.description(), "stopped": learned.is_stopped,
         });
         Self { source: format!("{sut} (seed {seed})"), facts, json }
     }

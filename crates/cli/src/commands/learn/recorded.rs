@@ -53,7 +53,7 @@ pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, EarlyStop> {
     let (kept, held) = split(runs, args.hold_out);
     let machine = merge_runs(names.inputs.len(), &kept).map_err(|found| contradiction(&names, &found))?;
     let messages = Messages { model, inputs, preamble: Vec::new() };
-    let agreeing = machine.agreeing(&held);
+    let agreeing = machine.count_agreeing(&held);
     let states = machine.machine.n_states();
     let mut facts = vec![format!(
         "{} from {}; what was never seen is left out",
@@ -86,7 +86,7 @@ pub fn seeds(
     for path in &args.from {
         for trace in traces(&messages.model, path)? {
             let run = name_run(certain(&trace, args.one_answer, &messages.preamble), messages, live);
-            tree.note(&run).map_err(|node| {
+            tree.insert_run(&run).map_err(|node| {
                 let before = tree.trace(node);
                 let now = run[..before.len()].to_vec();
                 contradiction(live.names(), &Disagreement { before, now })
@@ -181,7 +181,7 @@ fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, EarlyStop> {
     let recorded = if is_folder {
         Some(record::read(path)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
+        Some(Record::read_record(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
     } else {
         None
     };

@@ -40,7 +40,7 @@ const VERSION: u32 = 1;
 pub struct SessionFile {
     out: Option<File>,
     path: String,
-    /// Runs with values since [`remembered`](Self::take_remembered) was last called.
+    /// Runs with values since [`take_remembered`](Self::take_remembered) was last called.
     recent: Vec<DataRun>,
     /// The meter that counts resets and inputs for the page.
     pub meter: LearningMeter,
@@ -83,7 +83,7 @@ impl EarlierSessions {
         let mut tree = ObservationTree::new(n_inputs);
         for run in self.runs.iter().chain(&self.recorded) {
             // A contradiction was told when it was seen, and will be again.
-            let _ = tree.note(run);
+            let _ = tree.insert_run(run);
         }
         tree
     }
@@ -291,7 +291,7 @@ fn line(model: &Model, input: &str, said: &[Label]) -> String {
 /// The runs of a session whose inputs have any values.
 pub fn data_runs(text: &str, model: &Model) -> Vec<DataRun> {
     let step = |line: &Json| {
-        let typed = typed::read(&model.pool, &model.sts, line.get("input")?.as_str()?).ok()?;
+        let typed = typed::read_message(&model.pool, &model.sts, line.get("input")?.as_str()?).ok()?;
         Some((typed.label(&model.sts)?, parse_outputs(line, model)?))
     };
     split_runs(text, step)

@@ -9,8 +9,10 @@ use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::IoWord;
 use ioxide_learn::learner::Learner;
 use ioxide_learn::observer::{Disagreement, LearnError, LearningEffort, SystemObserver};
-use ioxide_learn::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, learn, revisit};
-use ioxide_learn::several::{Drafting, SeveralDraft, draft};
+use ioxide_learn::oracle::{
+    HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, ask_reference_suite, learn,
+};
+use ioxide_learn::several::{Drafting, SeveralDraft, draft_machine};
 use ioxide_learn::votes::confidence;
 use ioxide_smt::halt::{Halt, Halted};
 
@@ -114,9 +116,9 @@ impl LearningSetup<'_> {
                     let (usual, sure) = self.vote(&mut observer, &found)?;
                     votes.push(sure);
                     let word: Vec<_> = usual.iter().map(|&(input, _)| input).collect();
-                    memory = observer.all_answers().without(&word);
+                    memory = observer.all_answers().without_inputs(&word);
                     // The answer is new where it was taken out.
-                    let _ = memory.note(&usual);
+                    let _ = memory.insert_run(&usual);
                 }
                 UnstableArg::Draft => {
                     self.tell(&observer, &found);
@@ -138,14 +140,14 @@ impl LearningSetup<'_> {
         watching: &mut LearningLine<'_>,
     ) -> Result<LearnedMachine, LearnError<LiveTestError>> {
         if let Some(Reference { spec, inputs }) = &self.reference {
-            revisit(observer, spec, inputs)?;
+            ask_reference_suite(observer, spec, inputs)?;
         }
         let mut told = None;
         let mut watch = |stage: LearningStage, learner: &Learner, observer: &ObservedSystem<'_>| {
-            watching.stage(stage, observer.effort, LearnedGuarantee::in_words);
+            watching.stage(stage, observer.effort, LearnedGuarantee::description);
             let names = observer.live.live.names();
-            if self.viewer.is_there() && learner.surprise() != told.as_ref() {
-                told = learner.surprise().cloned();
+            if self.viewer.is_there() && learner.last_surprise() != told.as_ref() {
+                told = learner.last_surprise().cloned();
                 told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
             }
             watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
@@ -223,7 +225,7 @@ impl LearningSetup<'_> {
             watching.several(states, effort);
             if self.halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let made = draft(&mut observer.live, self.n_inputs, &earlier, &drafting, &mut watch);
+        let made = draft_machine(&mut observer.live, self.n_inputs, &earlier, &drafting, &mut watch);
         let (draft, effort) = made.map_err(|trouble| match trouble {
             LiveTestError::Halted(halted) => self.without(halted),
             trouble => learning_error(trouble),

@@ -84,8 +84,8 @@ pub fn run(
         let learned = learn(&mut observer, &examination, &mut |stage, learner, observer| {
             watching.stage(stage, observer.effort, |guarantee| promise(args, guarantee));
             let names = &observer.live.names;
-            if viewer.is_there() && learner.surprise() != told.as_ref() {
-                told = learner.surprise().cloned();
+            if viewer.is_there() && learner.last_surprise() != told.as_ref() {
+                told = learner.last_surprise().cloned();
                 told.iter().for_each(|found| watching.surprise(|| drawing::surprise(found, names)));
             }
             watching.draw(|number| drawing::of_machine(number, &learner.machine(&observer.tree), names));
@@ -218,7 +218,7 @@ fn access(machine: &Mealy) -> Vec<Word> {
 
 /// Returns the guarantee in words, as far as it holds for a system with time.
 fn promise(args: &LearnArgs, guarantee: LearnedGuarantee) -> String {
-    let words = guarantee.in_words();
+    let words = guarantee.description();
     format!("as far as inputs that come at once and waits of {} ms show: {words}", args.wait_ms)
 }
 

@@ -52,7 +52,7 @@ impl MutantStage<'_> {
             ..CampaignConfig::default()
         };
         let system = Model { pool: self.spec.pool.clone(), sts: mutant.apply(&self.spec.sts) };
-        let left = self.request.halt.at_most(Duration::MAX);
+        let left = self.request.halt.limit_time(Duration::MAX);
         let mut limited = TimedTester::new(tester, Some(left), TimeLimit::Within(left));
         let session = CampaignSession {
             spec: self.spec.clone(),

@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 12;
 
 /// Writes the states the model may be in, the first [`MAX_SHOWN`] of them.
 pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
-    let total = match belief.size() {
+    let total = match belief.count_states() {
         None => return writeln!(out, "the model says nothing any more; `undo` goes back"),
         Some(1) => 1,
         Some(n) => {
@@ -55,7 +55,7 @@ fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
     let values: Vec<String> = data.map(value).collect();
     let facts: Vec<String> = state.path.facts().iter().map(|fact| cx.pool.show(*fact).to_string()).collect();
     let path = if facts.is_empty() { String::new() } else { format!(" where {}", facts.join(" && ")) };
-    format!("{}  {}{path}", state.place(cx), values.join(", "))
+    format!("{}  {}{path}", state.location_text(cx), values.join(", "))
 }
 
 /// Writes the choices by number, and whether silence is allowed.

@@ -47,7 +47,7 @@ fn write_unreached(out: &mut impl Write, sts: &Sts, hunt: &HuntTester) -> io::Re
 /// The visible switches that were not certainly taken.
 fn missing(sts: &Sts, outcome: &CampaignOutcome) -> Vec<SwitchId> {
     let visible = sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id]));
-    visible.filter(|&id| outcome.coverage.of(id).certain == 0).collect()
+    visible.filter(|&id| outcome.coverage.count_of(id).certain == 0).collect()
 }
 
 /// Returns the coverage of a hunt for programs.

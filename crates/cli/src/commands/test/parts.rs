@@ -328,7 +328,7 @@ impl Reporter for UnitLines {
     }
 }
 
-/// Puts parts of a campaign together; the system is not started, and the solver is the one `to` names.
+/// Puts parts of a campaign together; the system is not started, and the solver is the one `merge_args` names.
 pub fn merge_campaign(
     args: &TestArgs,
     parts: &mut GatheredParts,

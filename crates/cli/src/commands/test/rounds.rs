@@ -61,7 +61,7 @@ pub fn feedback(
         for unit in rounds.units(before, parts.manifest.count).iter() {
             let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
             let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
-            let told = told.and_then(|told| told.coverage.read(&spec.sts));
+            let told = told.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
                 EarlyStop::usage(format!("what unit {} told does not fit the model", unit + 1))
                     .help("delete its part and do it again")

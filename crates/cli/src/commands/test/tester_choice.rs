@@ -74,7 +74,7 @@ impl ChosenTester {
         if let Some(names) = args.tester.strip_prefix("purpose:") {
             let named = |name| purpose_search::find_named_purpose(spec, &request, name, MAX_STATES);
             let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
-            let set = PurposeSet::of(&spec.sts, found);
+            let set = PurposeSet::from_purposes(&spec.sts, found);
             return Ok(Self::Cover(
                 Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default())),
                 Box::new(set),

@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn check(text: &str, initial: &str, rows: &[&str]) {
-    let listing = dot(text).unwrap();
+    let listing = read_dot(text).unwrap();
     assert_eq!(listing.initial, initial);
     let shown: Vec<String> =
         listing.rows.iter().map(|r| format!("{} {}/{} {}", r.from, r.input, r.output, r.to)).collect();
@@ -72,7 +72,7 @@ fn a_label_is_split_at_the_first_spaced_slash_or_else_at_the_first() {
 #[test]
 fn errors_name_the_place_and_help() {
     let check = |text: &str, place: &str, message: &str| {
-        let error = dot(text).unwrap_err();
+        let error = read_dot(text).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert_eq!(&text[error.place], place, "{message}");
     };

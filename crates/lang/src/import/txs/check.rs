@@ -256,9 +256,9 @@ impl BehaviourChecker<'_> {
                     if let SyncChannels::Only(names) = sync {
                         names.iter().for_each(|name| drop(self.channel(name, reach)));
                     }
-                    (self.both(*left, *right, &scope, reach), None)
+                    (self.check_both(*left, *right, &scope, reach), None)
                 }
-                BehaviourKind::Disable(left, right) => (self.both(*left, *right, &scope, reach), None),
+                BehaviourKind::Disable(left, right) => (self.check_both(*left, *right, &scope, reach), None),
                 BehaviourKind::Interrupt(left, right) => {
                     self.behaviour(*right, scope.clone(), reach);
                     (self.behaviour(*left, scope.clone(), reach), None)
@@ -288,7 +288,7 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn both(
+    fn check_both(
         &mut self,
         left: BehaviourId,
         right: BehaviourId,

@@ -76,7 +76,7 @@ impl CodecCheck<'_> {
                     let id = self.pool.declare(&var.name.text, sort);
                     scope.insert(var.name.text.clone(), self.pool.var(id));
                 }
-                OfferedValue::Give(value) => self.side(value),
+                OfferedValue::Give(value) => self.report_received(value),
             }
         }
         for &(offered, sort) in to {
@@ -100,7 +100,7 @@ impl CodecCheck<'_> {
         _ = Typing { words: self.words, pool: self.pool, sink }.check(value, sort, scope);
     }
 
-    fn side(&mut self, value: &TxsExpr) {
+    fn report_received(&mut self, value: &TxsExpr) {
         self.sink.error(|| Diagnostic::new(Code::TxsSyntax, value.span, "a value is taken here with `?`"));
     }
 }

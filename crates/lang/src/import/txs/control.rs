@@ -134,7 +134,7 @@ pub(super) enum Sharing {
 
 impl Sharing {
     /// Returns the shared ones among some plain channels.
-    pub(super) fn of(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
+    pub(super) fn shared_among(&self, plain: &BTreeSet<ChannelId>) -> BTreeSet<ChannelId> {
         match self {
             Self::All => plain.clone(),
             Self::Only(channels) => plain.intersection(channels).copied().collect(),
@@ -148,7 +148,7 @@ impl Sharing {
         left: &BTreeSet<ChannelId>,
         right: &BTreeSet<ChannelId>,
     ) -> Option<BTreeSet<ChannelId>> {
-        let (shared, others) = (self.of(left), self.of(right));
+        let (shared, others) = (self.shared_among(left), self.shared_among(right));
         let is_met =
             !shared.is_empty() && shared == others && left.intersection(right).count() == shared.len();
         is_met.then(|| left.union(right).copied().collect())
@@ -308,31 +308,31 @@ impl<'a> Stepper<'a> {
         let (mut id, mut scope, mut wiring) = match control {
             ControlState::At(id, scope, wiring) => (id, scope, wiring),
             ControlState::Parallel(sharing, left, right) => {
-                let left = self.open_compositions(*left, &under(path, 'l'))?;
-                let right = self.open_compositions(*right, &under(path, 'r'))?;
+                let left = self.open_compositions(*left, &path_of_side(path, 'l'))?;
+                let right = self.open_compositions(*right, &path_of_side(path, 'r'))?;
                 return Ok(ControlState::Parallel(sharing, Box::new(left), Box::new(right)));
             }
             ControlState::Hide(channels, body) => {
                 return Ok(ControlState::Hide(
                     channels,
-                    Box::new(self.open_compositions(*body, &under(path, 'l'))?),
+                    Box::new(self.open_compositions(*body, &path_of_side(path, 'l'))?),
                 ));
             }
             ControlState::Enable(left, right) => {
                 return Ok(ControlState::Enable(
-                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
                     right,
                 ));
             }
             ControlState::Disable(left, right) => {
                 return Ok(ControlState::Disable(
-                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
                     right,
                 ));
             }
             ControlState::Interrupt(left, right) => {
                 return Ok(ControlState::Interrupt(
-                    Box::new(self.open_compositions(*left, &under(path, 'l'))?),
+                    Box::new(self.open_compositions(*left, &path_of_side(path, 'l'))?),
                     right,
                 ));
             }
@@ -426,15 +426,15 @@ impl<'a> Stepper<'a> {
             ControlState::At(id, scope, wiring) => self.steps_at(*id, scope.clone(), wiring, path),
             ControlState::Parallel(sharing, left, right) => self.parallel(sharing, left, right, path),
             ControlState::Hide(channels, body) => {
-                let steps = self.steps(body, &under(path, 'l'))?;
+                let steps = self.steps(body, &path_of_side(path, 'l'))?;
                 Ok(steps.into_iter().map(|step| self.hiding(step, channels)).collect())
             }
             ControlState::Enable(left, right) => {
-                let steps = self.steps(left, &under(path, 'l'))?;
+                let steps = self.steps(left, &path_of_side(path, 'l'))?;
                 steps.into_iter().map(|step| self.enabling(step, right)).collect()
             }
             ControlState::Disable(left, right) => {
-                let mut steps = self.steps(left, &under(path, 'l'))?;
+                let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
                 for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
                     let next = std::mem::replace(&mut step.next, ControlState::Ended);
                     step.next = ControlState::Disable(Box::new(next), right.clone());
@@ -462,7 +462,7 @@ impl<'a> Stepper<'a> {
 
     /// Returns the first steps of the behaviour behind `[>>` or `[><`.
     fn first_steps(&mut self, right: &ControlState, path: &str) -> Result<Vec<ControlStep>, NoPart> {
-        let path = under(path, 'r');
+        let path = path_of_side(path, 'r');
         let opened = self.open_compositions(right.clone(), &path)?;
         self.steps(&opened, &path)
     }
@@ -598,11 +598,11 @@ impl<'a> Stepper<'a> {
         right: &ControlState,
         path: &str,
     ) -> Result<Vec<ControlStep>, NoPart> {
-        let lefts = self.steps(left, &under(path, 'l'))?;
-        let rights = self.steps(right, &under(path, 'r'))?;
+        let lefts = self.steps(left, &path_of_side(path, 'l'))?;
+        let rights = self.steps(right, &path_of_side(path, 'r'))?;
         let channels = &*self.channels;
         let is_shared = |act: &ControlAct| match act {
-            ControlAct::On(channel) => !sharing.of(&channels.plain(*channel)).is_empty(),
+            ControlAct::On(channel) => !sharing.shared_among(&channels.plain(*channel)).is_empty(),
             ControlAct::Exit(_) | ControlAct::Hit | ControlAct::Miss => true,
             ControlAct::Hidden(_) | ControlAct::Enabling(_) | ControlAct::Internal | ControlAct::Quiet => {
                 false
@@ -685,7 +685,7 @@ impl<'a> Stepper<'a> {
         right: &ControlState,
         path: &str,
     ) -> Result<Vec<ControlStep>, NoPart> {
-        let mut steps = self.steps(left, &under(path, 'l'))?;
+        let mut steps = self.steps(left, &path_of_side(path, 'l'))?;
         for step in steps.iter_mut().filter(|step| !matches!(step.act, ControlAct::Exit(_))) {
             let next = std::mem::replace(&mut step.next, ControlState::Ended);
             step.next = ControlState::Interrupt(Box::new(next), Box::new(right.clone()));
@@ -712,6 +712,6 @@ pub(super) fn field_name(at: usize) -> String {
 }
 
 /// Returns the path of one side of the composition at `path`.
-pub(super) fn under(path: &str, side: char) -> String {
+pub(super) fn path_of_side(path: &str, side: char) -> String {
     format!("{path}{side}")
 }

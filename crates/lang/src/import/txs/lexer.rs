@@ -45,7 +45,7 @@ const SEPARATORS: [&str; 2] = [",", ";"];
 
 /// The words and signs of `text`, the last is [`Lexeme::End`].
 pub(super) fn lex(text: &str, file: FileId, sink: &mut FindingSink) -> Vec<TxsToken> {
-    Scanner { text, file, at: 0 }.all(sink)
+    Scanner { text, file, at: 0 }.scan_tokens(sink)
 }
 
 struct Scanner<'a> {
@@ -55,7 +55,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn all(mut self, sink: &mut FindingSink) -> Vec<TxsToken> {
+    fn scan_tokens(mut self, sink: &mut FindingSink) -> Vec<TxsToken> {
         let mut tokens = Vec::new();
         loop {
             self.skip_space(sink);

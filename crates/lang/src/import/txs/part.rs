@@ -15,7 +15,7 @@ use ioxide_model::sts::{Gate, GateId, GateKind, LocId, Location, Model, StateVar
 use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 
-use super::control::{ChannelId, ControlAct, ControlState, Stepper, under};
+use super::control::{ChannelId, ControlAct, ControlState, Stepper, path_of_side};
 use crate::sink::{FindingSink, Reported};
 
 /// The greatest number of locations of one part.
@@ -203,7 +203,7 @@ impl<'a> PartBuilder<'a> {
         update: &mut Vec<(VarId, Term)>,
     ) -> ControlState {
         let mut inner = |builder: &mut Self, control: Box<ControlState>, side: char| {
-            Box::new(builder.store_names(*control, &under(path, side), update))
+            Box::new(builder.store_names(*control, &path_of_side(path, side), update))
         };
         match control {
             ControlState::Ended => ControlState::Ended,

@@ -384,13 +384,13 @@ impl PartComposer<'_> {
             }
             CompositionTree::Parallel(sharing, left, right) => {
                 let (left, right) = (self.groups(left, sink)?, self.groups(right, sink)?);
-                self.beside(sharing, left, right, sink)
+                self.compose_side_by_side(sharing, left, right, sink)
             }
         }
     }
 
     /// Returns the groups of two sides of a parallel composition.
-    fn beside(
+    fn compose_side_by_side(
         &mut self,
         sharing: &Sharing,
         left: ChannelGroups,
@@ -398,7 +398,7 @@ impl PartComposer<'_> {
         sink: &mut FindingSink,
     ) -> Result<ChannelGroups, Reported> {
         let channels = &mut self.outside.channels;
-        let is_alone = |group: &ChannelGroup| sharing.of(&channels.plain(group.channel)).is_empty();
+        let is_alone = |group: &ChannelGroup| sharing.shared_among(&channels.plain(group.channel)).is_empty();
         let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             left.seen.into_iter().partition(|group| !is_alone(group));
         let (rights, others): (Vec<ChannelGroup>, Vec<ChannelGroup>) =

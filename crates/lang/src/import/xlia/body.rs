@@ -133,7 +133,7 @@ impl XliaReader<'_> {
     fn statement(&mut self, effect: &mut Effect) -> ParseResult<()> {
         if self.parser.eat_word("guard") || self.parser.eat_word("tguard") {
             let guard = self.parser.expr()?;
-            effect.guards.push(effect.now(&guard));
+            effect.guards.push(effect.substitute_current(&guard));
             self.parser.expect(TokenKind::Semicolon)?;
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl XliaReader<'_> {
             return self.message(effect);
         }
         let (name, value) = self.assignment()?;
-        let value = effect.now(&value);
+        let value = effect.substitute_current(&value);
         effect.set(name, value);
         Ok(())
     }
@@ -173,7 +173,7 @@ impl XliaReader<'_> {
             let field = Name { text: name, span: arg.span };
             match verb {
                 Verb::On => self.receive(effect, &port, n, field, &arg),
-                _ => effect.pins.push(PinDecl { field, value: effect.now(&arg) }),
+                _ => effect.pins.push(PinDecl { field, value: effect.substitute_current(&arg) }),
             }
         }
         effect.message = Some((verb, port));
@@ -225,9 +225,9 @@ impl Effect {
     }
 
     /// Returns `expr` with the current values of variables in place of their names.
-    fn now(&self, expr: &Expr) -> Expr {
-        let one = |inner: &Expr| Box::new(self.now(inner));
-        let all = |list: &[Expr]| list.iter().map(|part| self.now(part)).collect::<Vec<_>>();
+    fn substitute_current(&self, expr: &Expr) -> Expr {
+        let one = |inner: &Expr| Box::new(self.substitute_current(inner));
+        let all = |list: &[Expr]| list.iter().map(|part| self.substitute_current(part)).collect::<Vec<_>>();
         let kind = match &expr.kind {
             ExprKind::Name(name) => match self.values.iter().find(|(known, _)| known.text == *name) {
                 Some((_, value)) => ExprKind::Paren(Box::new(value.clone())),
@@ -243,11 +243,15 @@ impl Effect {
             ExprKind::And(list) => ExprKind::And(all(list)),
             ExprKind::Or(list) => ExprKind::Or(all(list)),
             ExprKind::Implies(list) => ExprKind::Implies(all(list)),
-            ExprKind::If(arms, other) => {
-                ExprKind::If(arms.iter().map(|(c, v)| (self.now(c), self.now(v))).collect(), one(other))
-            }
+            ExprKind::If(arms, other) => ExprKind::If(
+                arms.iter().map(|(c, v)| (self.substitute_current(c), self.substitute_current(v))).collect(),
+                one(other),
+            ),
             ExprKind::Call(name, args) => {
-                let arg = |arg: &ArgExpr| ArgExpr { name: arg.name.clone(), value: self.now(&arg.value) };
+                let arg = |arg: &ArgExpr| ArgExpr {
+                    name: arg.name.clone(),
+                    value: self.substitute_current(&arg.value),
+                };
                 ExprKind::Call(name.clone(), args.iter().map(arg).collect())
             }
             ExprKind::Method(inner, name, args) => ExprKind::Method(one(inner), name.clone(), all(args)),
@@ -268,6 +272,6 @@ impl Effect {
     }
 
     fn pairs<Op: Copy>(&self, list: &[(Op, Expr)]) -> Vec<(Op, Expr)> {
-        list.iter().map(|(op, part)| (*op, self.now(part))).collect()
+        list.iter().map(|(op, part)| (*op, self.substitute_current(part))).collect()
     }
 }

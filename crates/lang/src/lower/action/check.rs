@@ -150,11 +150,13 @@ impl<'a> Lowering<'a, '_> {
         message: ParamScope<'_>,
     ) -> Result<CheckedCondition, Reported> {
         let before = self.cx.bound.len();
-        let (lets, first) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
-        let (guard, then) = self.cx.at(ExprContext::Guard, message.cloned(), |cx| match &condition.guard {
-            Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
-            None => Ok(cx.pool.tt()),
-        });
+        let (lets, first) =
+            self.cx.check_at(ExprContext::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
+        let (guard, then) =
+            self.cx.check_at(ExprContext::Guard, message.cloned(), |cx| match &condition.guard {
+                Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
+                None => Ok(cx.pool.tt()),
+            });
         let named = self.keep_names(before);
         let (lets, guard) = (lets?, guard?);
         let pool = &mut self.cx.pool;
@@ -188,7 +190,7 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<Vec<PathStep>, Reported> {
         let BlockName { name, ty, value, is_variable } = local;
         let sort = ty.as_ref().map(|ty| self.cx.sort(ty)).transpose();
-        let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| match sort? {
+        let (term, fits) = self.cx.check_at(ExprContext::Update, message.cloned(), |cx| match sort? {
             Some(sort) => cx.check(value, sort, SortRole::Variable(&name.text)),
             None => cx.infer(value, None),
         });
@@ -255,7 +257,8 @@ impl<'a> Lowering<'a, '_> {
         match range {
             LoopRange::Numbers(lo, hi) => self.numbers(lo, hi),
             LoopRange::Items(of) => {
-                let (term, fits) = self.cx.at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
+                let (term, fits) =
+                    self.cx.check_at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
                 let (items, sort) = self.members_of(term?, of.span)?;
                 let fits = self.cx.pool.and(fits);
                 Ok((items, sort, PathStep::Fit(fits)))
@@ -265,7 +268,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, PathStep), Reported> {
         let (bounds, _) =
-            self.cx.at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
+            self.cx.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (first, last) = (bounds.0?, bounds.1?);
         if last.saturating_sub(first) >= MAX_ROUNDS {
             return Err(self.cx.sink.error(|| {

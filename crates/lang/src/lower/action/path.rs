@@ -73,7 +73,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
 
     /// Returns the paths through `steps` that start with `condition`, in the order of the text. If none can be taken,
     /// returns one whose guard is false, so that a lint can report it.
-    pub(super) fn all(
+    pub(super) fn collect_paths(
         mut self,
         condition: Term,
         named: Vec<(VarId, Term)>,

@@ -120,13 +120,13 @@ impl KnownFacts<'_> {
         }
     }
 
-    fn of(&mut self, term: Term) -> &mut TermKnowledge {
+    fn knowledge_of(&mut self, term: Term) -> &mut TermKnowledge {
         let (lo, hi) = self.sort_limits(term);
         self.about.entry(term).or_insert(TermKnowledge { lo, hi, value: None })
     }
 
     fn equals(&mut self, term: Term, value: Value) -> bool {
-        let about = self.of(term);
+        let about = self.knowledge_of(term);
         if let Some(n) = value.as_int() {
             about.lo = about.lo.take().max(Some(n.clone()));
             about.hi = Some(about.hi.take().map_or_else(|| n.clone(), |hi| hi.min(n.clone())));
@@ -138,7 +138,7 @@ impl KnownFacts<'_> {
 
     /// Assumes a limit; returns whether the limits leave a number.
     fn assume_limit(&mut self, ConstantLimit { term, limit, side }: ConstantLimit) -> bool {
-        let about = self.of(term);
+        let about = self.knowledge_of(term);
         match side {
             LimitSide::Below => about.lo = about.lo.take().max(Some(limit)),
             LimitSide::Above => {

@@ -36,7 +36,7 @@ pub(super) struct MessageShape {
 }
 
 impl MessageShape {
-    fn all(&self) -> impl Iterator<Item = &(String, Sort)> {
+    fn all_fields(&self) -> impl Iterator<Item = &(String, Sort)> {
         self.index.iter().chain(&self.fields)
     }
 
@@ -46,7 +46,7 @@ impl MessageShape {
             return false;
         }
         let mine = self.index.iter_mut().chain(&mut self.fields);
-        for ((name, sort), (other_name, other_sort)) in mine.zip(other.all()) {
+        for ((name, sort), (other_name, other_sort)) in mine.zip(other.all_fields()) {
             match widest(*sort, *other_sort) {
                 Some(wide) if name == other_name => *sort = wide,
                 _ => return false,
@@ -109,7 +109,7 @@ impl SystemWiring<'_> {
 
     fn show_shape(&self, shape: &MessageShape) -> String {
         let field = |(name, sort): &(String, Sort)| format!("{name}: {}", self.composer.show_sort(*sort));
-        let fields: Vec<String> = shape.all().map(field).collect();
+        let fields: Vec<String> = shape.all_fields().map(field).collect();
         if fields.is_empty() { "no fields".into() } else { format!("`({})`", fields.join(", ")) }
     }
 

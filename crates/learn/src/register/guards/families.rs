@@ -83,7 +83,7 @@ fn sample_registers(machine: &RegisterMachine) -> Vec<Vec<ValuePoint>> {
         let registers = known[location.index()].clone().unwrap_or_default();
         for ((_, places), step) in &machine.locations[location].steps {
             let mut values = [&machine.signature.constants[..], &registers].concat();
-            machine.signature.values(&mut values, &[], places);
+            machine.signature.values_at(&mut values, &[], places);
             if known[step.target.index()].is_none() {
                 known[step.target.index()] =
                     Some(step.registers.iter().map(|&source| values[source]).collect());
@@ -114,7 +114,7 @@ impl FamilyMaker<'_> {
 
     /// Returns how the registers of a family compare with the constants and with each other at a member.
     fn pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
-        self.machine.signature.pattern(&self.held_values(member))
+        self.machine.signature.comparison_pattern(&self.held_values(member))
     }
 
     /// All ways to put one location that is alone into another family.
@@ -180,7 +180,7 @@ impl FamilyMaker<'_> {
         let step = self.machine.locations[member.location].steps.get(region)?;
         let registers = &self.patterns[member.location.index()];
         let mut known = [&signature.constants[..], registers].concat();
-        let fields = signature.values(&mut known, &[], &region.1);
+        let fields = signature.values_at(&mut known, &[], &region.1);
         let operand = |(number, &value): (usize, &ValuePoint), of: fn(usize) -> Operand| (of(number), value);
         let mut values: Vec<(Operand, ValuePoint)> = Vec::new();
         values.extend(fields.iter().enumerate().map(|it| operand(it, Operand::Field)));

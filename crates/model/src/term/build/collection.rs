@@ -80,7 +80,7 @@ impl TermPool {
     }
 
     /// Returns the formula that `body` holds for every member `var` of `of`.
-    pub fn all(&mut self, var: VarId, of: Term, body: Term) -> Term {
+    pub fn for_all_members(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let counter = self.not(body);
         let any = self.any(var, of, counter);
         self.not(any)

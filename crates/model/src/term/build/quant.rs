@@ -63,7 +63,7 @@ impl TermPool {
         if self.is_true(fact) {
             return fact;
         }
-        self.all(var, of, fact)
+        self.for_all_members(var, of, fact)
     }
 
     /// A variable lies in the range of its own sort: nothing to say.

@@ -47,7 +47,7 @@ fn frames_within(limits: MessageLimits, bytes: &[u8], framing: Framing, size: us
 fn all(mut frames: Frames) -> (Vec<String>, AdapterError) {
     let mut found = Vec::new();
     loop {
-        match frames.next(Instant::now() + Duration::from_secs(5)) {
+        match frames.next_message(Instant::now() + Duration::from_secs(5)) {
             Ok(Some(text)) => found.push(text),
             Ok(None) => panic!("this script ends"),
             Err(error) => return (found, error),
@@ -93,14 +93,14 @@ fn half_a_frame_is_no_silence() {
     let soon = || Instant::now() + Duration::from_millis(20);
     let limits = MessageLimits { pause: Duration::from_millis(30), ..GENEROUS };
     let mut half = frames_within(limits, b"whole\nha", Framing::Line, 100, false);
-    assert_eq!(half.next(soon()), Ok(Some("whole".into())));
-    assert_eq!(half.next(Instant::now()), Ok(None), "a mere look");
+    assert_eq!(half.next_message(soon()), Ok(Some("whole".into())));
+    assert_eq!(half.next_message(Instant::now()), Ok(None), "a mere look");
     assert!(half.has_begun());
-    let error = half.next(soon()).unwrap_err();
+    let error = half.next_message(soon()).unwrap_err();
     let AdapterError::HalfMessage { line, cut: MessageCut::Stopped(_) } = &error else { panic!("{error}") };
     assert_eq!((line.as_str(), error.breakdown()), ("ha", None));
     assert!(error.to_string().contains("half a message: the rest of it did not come"), "{error}");
-    assert_eq!(frames(b"", Framing::Line, 1, false).next(soon()), Ok(None));
+    assert_eq!(frames(b"", Framing::Line, 1, false).next_message(soon()), Ok(None));
 }
 
 /// Returns the error at the end of a stream that consists of these bytes.
@@ -145,12 +145,12 @@ impl ByteSource for Drip {
 #[test]
 fn continuation_frames_do_not_renew_the_deadline() {
     let far = Instant::now() + Duration::from_secs(3600);
-    let error = joined(Drip(false), Interrupt::never()).next(far).unwrap_err().to_string();
+    let error = joined(Drip(false), Interrupt::never()).next_message(far).unwrap_err().to_string();
     assert!(is_over(&error), "{error}");
     // Nor does one who only looks.
     let mut frames = joined(Drip(false), Interrupt::never());
     let error = loop {
-        match frames.next(Instant::now()) {
+        match frames.next_message(Instant::now()) {
             Ok(None) => std::thread::yield_now(),
             Ok(Some(text)) => panic!("{text}"),
             Err(error) => break error.to_string(),
@@ -198,10 +198,10 @@ fn a_message_is_waited_for_while_its_bytes_come() {
     let limits = MessageLimits { pause: Duration::from_secs(3600), total: Duration::from_secs(3600) };
     let frames = |limits| Frames::new(script(), Framing::Line, limits, Interrupt::never());
     let mut patient = frames(limits);
-    assert_eq!(patient.next(Instant::now() + Duration::from_millis(1)), Ok(Some("PONG 7".into())));
+    assert_eq!(patient.next_message(Instant::now() + Duration::from_millis(1)), Ok(Some("PONG 7".into())));
     assert_eq!(patient.begun_at(), start, "silence ended with its first byte");
     let hasty = MessageLimits { total: Duration::from_secs(40), ..limits };
-    let error = frames(hasty).next(Instant::now() + Duration::from_millis(1)).unwrap_err();
+    let error = frames(hasty).next_message(Instant::now() + Duration::from_millis(1)).unwrap_err();
     assert!(matches!(error, AdapterError::Late { awaited: AwaitedPart::MessageEnd, .. }), "{error}");
 }
 
@@ -220,7 +220,7 @@ impl ByteSource for Drops {
 #[test]
 fn a_message_that_comes_drop_by_drop_ends_with_its_time() {
     let far = Instant::now() + Duration::from_secs(3600);
-    let error = joined(Drops, Interrupt::never()).next(far).unwrap_err();
+    let error = joined(Drops, Interrupt::never()).next_message(far).unwrap_err();
     assert!(matches!(error, AdapterError::Late { awaited: AwaitedPart::MessageEnd, .. }), "{error}");
     assert_eq!(error.breakdown(), None, "no verdict");
 }
@@ -238,11 +238,11 @@ impl ByteSource for Flood {
 #[test]
 fn a_flood_of_continuation_frames_ends_at_a_bound_and_by_an_interrupt() {
     let far = Instant::now() + Duration::from_secs(3600);
-    let error = joined(Flood, Interrupt::never()).next(far).unwrap_err();
+    let error = joined(Flood, Interrupt::never()).next_message(far).unwrap_err();
     // Where the machine is slow, the time is over first.
     assert!(matches!(error, AdapterError::TooLarge { .. } | AdapterError::Late { .. }), "{error}");
     static FLAG: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(true);
-    assert_eq!(joined(Flood, Interrupt::by(&FLAG)).next(far), Err(AdapterError::Interrupted));
+    assert_eq!(joined(Flood, Interrupt::from_flag(&FLAG)).next_message(far), Err(AdapterError::Interrupted));
 }
 
 #[test]
@@ -283,9 +283,9 @@ fn an_interrupt_ends_a_wait() {
         Script { chunks: VecDeque::new(), ends: false },
         Framing::Line,
         GENEROUS,
-        Interrupt::by(&FLAG),
+        Interrupt::from_flag(&FLAG),
     );
-    let heard = silent.next(Instant::now() + Duration::from_secs(3600));
+    let heard = silent.next_message(Instant::now() + Duration::from_secs(3600));
     assert_eq!(heard, Err(AdapterError::Interrupted));
 }
 

@@ -44,7 +44,7 @@ impl IdleConnection {
     }
 
     /// Looks whether the system has closed it, or speaks without being asked.
-    pub(super) fn state(mut self) -> ConnectionState {
+    pub(super) fn check_state(mut self) -> ConnectionState {
         let mut bytes = Vec::new();
         match self.reader.as_mut().map(|reader| reader.read(&mut bytes, Duration::ZERO)) {
             Some(Ok(ReadResult::Nothing)) => ConnectionState::Open(self),
@@ -60,7 +60,7 @@ impl IdleConnection {
     }
 
     /// Adds what comes within `wait` to `bytes`.
-    pub(super) fn read(&mut self, bytes: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
+    pub(super) fn read_bytes(&mut self, bytes: &mut Vec<u8>, wait: Duration) -> io::Result<ReadResult> {
         self.reader.as_mut().map_or(Ok(ReadResult::End), |reader| reader.read(bytes, wait))
     }
 
@@ -132,7 +132,7 @@ impl PendingRequest {
     }
 
     /// Returns the same request as one for this input.
-    pub(super) fn of(self, input: Option<String>) -> Self {
+    pub(super) fn with_input(self, input: Option<String>) -> Self {
         Self { input, ..self }
     }
 
@@ -148,7 +148,7 @@ impl PendingRequest {
             buffer,
             read: 0,
             asked_at: Instant::now(),
-            arrival: Some(MessageArrival::begin(Instant::now())),
+            arrival: Some(MessageArrival::begin_at(Instant::now())),
             ended: false,
             again: None,
             input: None,
@@ -213,7 +213,7 @@ impl PendingRequest {
         match self.read_more(wait, limits) {
             Ok(ReadResult::Nothing) => return self.nothing_more(limits),
             Ok(ReadResult::Some(arrived)) => {
-                MessageArrival::note(&mut self.arrival, arrived);
+                MessageArrival::record_bytes(&mut self.arrival, arrived);
                 if self.goes_on() && !self.is_dripping(limits) {
                     return Ok(None);
                 }
@@ -294,7 +294,7 @@ impl PendingRequest {
         }
         if !self.buffer.is_empty() {
             self.cause = OutputCause::None;
-            self.arrival = Some(MessageArrival::begin(Instant::now()));
+            self.arrival = Some(MessageArrival::begin_at(Instant::now()));
             return AnswerRest::More(self);
         }
         if self.ended || !response.keeps_alive { AnswerRest::Nothing } else { AnswerRest::Idle(self.link) }

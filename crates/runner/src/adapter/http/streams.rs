@@ -103,7 +103,7 @@ impl OpenStream {
         wait: Duration,
         limits: MessageLimits,
     ) -> Result<Option<HttpResponse>, AdapterError> {
-        self.take()?;
+        self.split_messages()?;
         if let Some(heard) = self.heard.pop_front() {
             return Ok(Some(heard));
         }
@@ -113,13 +113,13 @@ impl OpenStream {
         let is_raw = matches!(&self.reading, StreamReading::Events { raw: Some(_) });
         match self.read_more(wait, limits) {
             Ok(ReadResult::Nothing) => return self.nothing_more(limits),
-            Ok(ReadResult::Some(arrived)) => MessageArrival::note(&mut self.arrival, arrived),
+            Ok(ReadResult::Some(arrived)) => MessageArrival::record_bytes(&mut self.arrival, arrived),
             // Whoever sends chunks says which is the last.
             Ok(ReadResult::End) if is_raw => return Err(odd(&self.buffer, &BadStream::CutOff.to_string())),
-            Ok(ReadResult::End) => self.close()?,
+            Ok(ReadResult::End) => self.queue_end()?,
             Err(error) => return Err(AdapterError::Broken(error.to_string())),
         }
-        self.take()?;
+        self.split_messages()?;
         let heard = self.heard.pop_front();
         let is_dripping = self.arrival.is_some_and(|arrival| arrival.is_dripping(limits));
         if heard.is_none() && is_dripping { Err(dripping(limits)) } else { Ok(heard) }
@@ -131,11 +131,11 @@ impl OpenStream {
             StreamReading::Events { raw: Some((_, raw)) } => raw,
             _ => &mut self.buffer,
         };
-        let read = self.link.read(buffer, wait)?;
+        let read = self.link.read_bytes(buffer, wait)?;
         let is_stop =
             self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
         match read {
-            ReadResult::Nothing if is_stop => self.link.read(buffer, LAST_LOOK),
+            ReadResult::Nothing if is_stop => self.link.read_bytes(buffer, LAST_LOOK),
             read => Ok(read),
         }
     }
@@ -152,14 +152,14 @@ impl OpenStream {
     }
 
     /// Makes messages of the bytes.
-    fn take(&mut self) -> Result<(), AdapterError> {
+    fn split_messages(&mut self) -> Result<(), AdapterError> {
         let heard = self.heard.len();
         let mut there = self.buffer.len();
         let taken = match &mut self.reading {
             StreamReading::Events { raw } => {
                 let mut ends = false;
                 let unpacked = raw.as_mut().map_or(Ok(()), |(chunks, raw)| {
-                    let unpacked = chunks.take(raw, &mut self.buffer);
+                    let unpacked = chunks.move_chunks(raw, &mut self.buffer);
                     ends = chunks.is_over();
                     unpacked
                 });
@@ -184,18 +184,18 @@ impl OpenStream {
             StreamReading::WebSocket(assembly) => !self.buffer.is_empty() || assembly.has_begun(),
         };
         if is_partial {
-            _ = self.arrival.get_or_insert_with(|| MessageArrival::begin(Instant::now()))
+            _ = self.arrival.get_or_insert_with(|| MessageArrival::begin_at(Instant::now()))
         } else {
             self.arrival = None
         }
         if ends && !self.is_over {
-            self.close()?;
+            self.queue_end()?;
         }
         Ok(())
     }
 
     /// Queues the end as a message; fails if bytes of an incomplete message are left.
-    fn close(&mut self) -> Result<(), AdapterError> {
+    fn queue_end(&mut self) -> Result<(), AdapterError> {
         self.is_over = true;
         if !self.buffer.iter().all(|byte| byte.is_ascii_whitespace()) {
             return Err(odd(&self.buffer, &BadStream::CutOff.to_string()));
@@ -219,7 +219,7 @@ fn frames(
     heard: &mut VecDeque<HttpResponse>,
     (link, is_deaf): (&mut IdleConnection, &mut bool),
 ) -> Result<bool, BadStream> {
-    while let Some(incoming) = assembly.next(buffer)? {
+    while let Some(incoming) = assembly.next_frame(buffer)? {
         // A system that has gone takes no answer; its end is seen by the next read.
         match incoming {
             IncomingFrame::Message(kind, body) => heard.push_back(IncomingFrame::response(kind, body)),

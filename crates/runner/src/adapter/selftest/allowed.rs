@@ -17,7 +17,7 @@ pub struct AllowedInputs(Vec<(String, Map<String, Json>)>);
 impl AllowedInputs {
     /// Asks `solver` for values that the guards of `model` allow.
     #[must_use]
-    pub fn of(model: &Model, solver: &mut dyn Solver) -> Self {
+    pub fn new(model: &Model, solver: &mut dyn Solver) -> Self {
         let mut model = model.clone();
         let gates: Vec<GateId> = model.sts.gates.iter_enumerated().map(|(id, _)| id).collect();
         let inputs = gates.into_iter().filter(|gate| model.sts.gates[*gate].kind == GateKind::Input);

@@ -26,7 +26,7 @@ pub fn selftest_plain(
 ) -> Vec<SelfTestCheck> {
     let mut trial =
         PlainSelfTest { adapter, model, allowed, patience, checks: SelfTestChecks::default(), resets: 0 };
-    trial.all();
+    trial.run_checks();
     trial.checks.tried
 }
 
@@ -48,11 +48,11 @@ struct TriedInput {
 
 impl PlainSelfTest<'_> {
     /// Makes all checks; `None` if the system is of no more use.
-    fn all(&mut self) -> Option<()> {
+    fn run_checks(&mut self) -> Option<()> {
         let model = self.model;
         let mut seen = Vec::new();
         for gate in model.sts.gates.iter().filter(|gate| gate.kind == GateKind::Input) {
-            seen.extend(self.first(&gate.name)?);
+            seen.extend(self.try_input(&gate.name)?);
         }
         reset(self.adapter, &mut self.checks, &mut self.resets)?;
         self.sum_up(&seen);
@@ -60,7 +60,7 @@ impl PlainSelfTest<'_> {
     }
 
     /// Tries the input called `name`; nothing if it cannot be tried, or was refused.
-    fn first(&mut self, name: &str) -> Option<Option<TriedInput>> {
+    fn try_input(&mut self, name: &str) -> Option<Option<TriedInput>> {
         reset(self.adapter, &mut self.checks, &mut self.resets)?;
         let check = format!("input {name}");
         let Some(label) = sample(self.model, self.allowed, name) else {

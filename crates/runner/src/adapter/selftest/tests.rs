@@ -70,8 +70,8 @@ fn inputs_are_those_that_the_model_allows() {
         state s { on pay when n > least && n % 7 == 0 && k != 3 && by == \"card\" -> t }
         state t { on leave emit b } }",
     );
-    let mut solver = ioxide_smt::stack::stack(&ioxide_smt::stack::SolverConfig::default());
-    let allowed = AllowedInputs::of(&model, &mut solver);
+    let mut solver = ioxide_smt::stack::build_stack(&ioxide_smt::stack::SolverConfig::default());
+    let allowed = AllowedInputs::new(&model, &mut solver);
     let pay = allowed.get("pay").expect("some payment is allowed");
     let n = pay["n"].as_i64().expect("a number");
     assert!(n > 40 && n % 7 == 0, "{pay:?}");

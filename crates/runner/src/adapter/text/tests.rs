@@ -131,7 +131,7 @@ fn binary_messages_are_sent_and_read() {
     let number = NumberLayout::from_word("u8", Endian::Big).unwrap();
     let framing = Framing::Counted(LengthField { at: 1, number, counts: LengthUnit::Message });
     let speech = |input: &str, reset: &str| {
-        let reset = vec![ResetStep::plain(reset)];
+        let reset = vec![ResetStep::new_plain(reset)];
         TextProtocol {
             words: MessageFormat::Binary(binary(input)),
             framing: framing.clone(),
@@ -184,7 +184,7 @@ fn reset_by(step: ResetStep, address: &str) -> TextAdapter {
 #[test]
 fn a_refused_reset_is_repeated_on_a_new_connection() {
     let welcome = ResetStep { send: Some("NICK n1".into()), expect: Some("001 .*".into()) };
-    for step in [welcome, ResetStep::plain("NICK n1")] {
+    for step in [welcome, ResetStep::new_plain("NICK n1")] {
         let address = reset_server(|n, line| {
             assert_eq!(line, "NICK n1");
             if n < 3 { "433 nickname in use\n".into() } else { "001 welcome\n".into() }
@@ -204,7 +204,7 @@ fn a_reset_that_is_always_refused_is_trouble_and_no_verdict() {
         (welcome.clone(), "433 nickname in use", "expected `001`"),
         // The pattern is one for the whole answer.
         (welcome, "001 welcome", "expected `001`"),
-        (ResetStep::plain("NICK n1"), "433 nickname in use", "reads like an error"),
+        (ResetStep::new_plain("NICK n1"), "433 nickname in use", "reads like an error"),
     ];
     for (step, answer, says) in cases {
         let address = reset_server(move |_, _| format!("{answer}\n"));

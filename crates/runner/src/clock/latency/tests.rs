@@ -98,10 +98,14 @@ fn no_quantile_is_shorter_after_it_was_written_and_read() {
         let latency = Duration::from_nanos(nanos);
         let mut latencies = Latencies::default();
         latencies.add(GateId::new(0), latency, ms(100));
-        let read = Latencies::read(&latencies.classes(), 1).unwrap();
+        let read = Latencies::from_classes(&latencies.classes(), 1).unwrap();
         let (_, histogram) = read.gates().next().unwrap();
         assert!(histogram.longest() >= latency, "{nanos} ns: {:?}", histogram.longest());
         assert!(histogram.quantile(1, 1).unwrap() >= latency, "{nanos} ns: {:?}", histogram.quantile(1, 1));
-        assert_eq!(Latencies::read(&read.classes(), 1).unwrap(), read, "once written, it stays as it is");
+        assert_eq!(
+            Latencies::from_classes(&read.classes(), 1).unwrap(),
+            read,
+            "once written, it stays as it is"
+        );
     }
 }

@@ -204,8 +204,9 @@ impl<'f> FormReading<'f> {
         {
             return Ok(json.clone());
         }
-        let names = data.ctors.iter().map(|ctor| written(ctor).map_or_else(|| ctor.name.to_string(), plain));
-        Err(CodecError::new(JsonProblem::NoSuchName { found: plain(json), names: names.collect() }))
+        let names =
+            data.ctors.iter().map(|ctor| written(ctor).map_or_else(|| ctor.name.to_string(), plain_text));
+        Err(CodecError::new(JsonProblem::NoSuchName { found: plain_text(json), names: names.collect() }))
     }
 
     /// Returns the case that is the name of a member of the object `json`, with its fields: the only member, or the
@@ -229,7 +230,7 @@ fn only_member(json: &Json) -> Option<(&String, &Json)> {
 }
 
 /// Text as it is, anything else as JSON.
-fn plain(json: &Json) -> String {
+fn plain_text(json: &Json) -> String {
     json.as_str().map_or_else(|| shorten_json(json), str::to_owned)
 }
 

@@ -52,9 +52,10 @@ fn again(field: &str, text: &str) -> Result<String, String> {
     let model = model(PETS);
     let form = JsonForm::new(&config(), &model).unwrap();
     let json: Json = serde_json::from_str(text).unwrap();
-    let value = form.read(&model.pool, sort_of(&model, field), &json).map_err(|error| error.to_string())?;
+    let value =
+        form.read_value(&model.pool, sort_of(&model, field), &json).map_err(|error| error.to_string())?;
     let written = form.write(&model.pool, &value);
-    assert_eq!(form.read(&model.pool, sort_of(&model, field), &written), Ok(value), "{written}");
+    assert_eq!(form.read_value(&model.pool, sort_of(&model, field), &written), Ok(value), "{written}");
     Ok(written.to_string())
 }
 
@@ -138,8 +139,8 @@ fn revision(config: &JsonFormConfig, field: &str, text: &str) -> Result<String, 
     let model = model(REVISIONS);
     let form = JsonForm::new(config, &model).unwrap();
     let (sort, json) = (sort_of(&model, field), serde_json::from_str(text).unwrap());
-    let value = form.read(&model.pool, sort, &json).map_err(|error| error.to_string())?;
-    assert_eq!(form.read(&model.pool, sort, &form.write(&model.pool, &value)), Ok(value.clone()));
+    let value = form.read_value(&model.pool, sort, &json).map_err(|error| error.to_string())?;
+    assert_eq!(form.read_value(&model.pool, sort, &form.write(&model.pool, &value)), Ok(value.clone()));
     Ok(value_to_json(&model.pool, &value).to_string())
 }
 
@@ -214,7 +215,7 @@ fn cases_inside_each_other_are_not_tried_for_ever() {
     let form = JsonForm::new(&config, &model).unwrap();
     let nested = |n: usize, leaf: &str| {
         let text = format!("{}{leaf}{}", "{\"all\":[".repeat(n), "]}".repeat(n));
-        form.read(&model.pool, sort_of(&model, "t"), &serde_json::from_str(&text).unwrap())
+        form.read_value(&model.pool, sort_of(&model, "t"), &serde_json::from_str(&text).unwrap())
     };
     assert!(nested(40, "1").is_ok());
     assert!(matches!(nested(3, "true").unwrap_err().problem, JsonProblem::Shape { .. }));

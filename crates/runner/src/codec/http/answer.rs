@@ -10,7 +10,7 @@ use ioxide_model::sts::{Gate, GateKind, Model};
 
 use super::message::{HttpResponse, ResponsePart};
 use crate::codec::form::JsonForm;
-use crate::codec::text::{value_json, whole};
+use crate::codec::text::{full_regex, value_json};
 use crate::codec::{ProtocolProblem, Undecodable};
 use crate::json::{self, JsonError};
 use crate::line::cut;
@@ -101,7 +101,7 @@ impl AnswerReader {
     /// If one of them cannot be read.
     pub fn new(config: &AnswerConfig) -> Result<Self, BadAnswer> {
         let statuses = |all: &[String]| all.iter().map(|text| statuses(text)).collect::<Result<Vec<_>, _>>();
-        let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), whole(text)?));
+        let header = |(name, text): &(String, String)| Ok((name.to_ascii_lowercase(), full_regex(text)?));
         let pointers = config.json.iter().map(|(pointer, _)| pointer);
         for pointer in pointers.chain(config.fields.iter().map(|(_, pointer)| pointer)) {
             if !pointer.is_empty() && !pointer.starts_with('/') {
@@ -111,12 +111,12 @@ impl AnswerReader {
         Ok(Self {
             statuses: statuses(&config.status)?,
             except: statuses(&config.except)?,
-            body: config.body.as_deref().map(whole).transpose()?,
+            body: config.body.as_deref().map(full_regex).transpose()?,
             headers: config.headers.iter().map(header).collect::<Result<_, BadAnswer>>()?,
             json: config.json.clone(),
             fields: config.fields.clone(),
             to: config.to.clone(),
-            event: config.event.as_deref().map(whole).transpose()?,
+            event: config.event.as_deref().map(full_regex).transpose()?,
             closed: config.closed,
         })
     }
@@ -133,7 +133,7 @@ impl AnswerReader {
         let given = self.fields();
         for field in fields_of(model, name) {
             if !given.contains(&field.0.as_str()) && !is_option(model, field.1) {
-                return Err(ProtocolProblem::of("output", name, ProtocolProblem::NoPlace(field.0)));
+                return Err(ProtocolProblem::for_message("output", name, ProtocolProblem::NoPlace(field.0)));
             }
         }
         Ok(())
@@ -258,7 +258,7 @@ impl AnswerReader {
             };
             let expected =
                 || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
-            let value = form.read(&model.pool, sort, &value.ok_or_else(expected)?);
+            let value = form.read_value(&model.pool, sort, &value.ok_or_else(expected)?);
             values.push(value.map_err(|error| error.inside(&field).inside(name))?);
         }
         let is_it = |gate: &Gate| *gate.name == *name && gate.kind == GateKind::Output;

@@ -66,7 +66,7 @@ impl CapturedValues {
 
     /// Captures values and cookies of `response`, which is the output `output`; returns their texts, so that they can
     /// be redacted.
-    pub fn take(&mut self, response: &HttpResponse, output: Option<&str>) -> Vec<String> {
+    pub fn capture_from(&mut self, response: &HttpResponse, output: Option<&str>) -> Vec<String> {
         let mut fresh = Vec::new();
         for (name, config) in &self.wanted {
             if config.output.is_some() && config.output.as_deref() != output {
@@ -178,10 +178,10 @@ mod tests {
             &[("etag", "\"7\""), ("set-cookie", "sid=abc; Path=/; HttpOnly")],
             r#"{"item": {"id": 7}}"#,
         );
-        captured.take(&answer, Some("OTHER"));
+        captured.capture_from(&answer, Some("OTHER"));
         assert_eq!((captured.get("tag"), captured.get("id")), (Some(&Json::from("\"7\"")), None));
         assert_eq!(captured.get("session"), Some(&Json::from("abc")));
-        captured.take(&answer, Some("MADE"));
+        captured.capture_from(&answer, Some("MADE"));
         assert_eq!(captured.get("id"), Some(&Json::from(7)));
         captured.clear();
         assert_eq!(captured.get("session"), None);
@@ -191,7 +191,7 @@ mod tests {
     fn a_jar_holds_the_newest_cookies() {
         let mut captured = CapturedValues::new(&[], true);
         for n in 0..MAX_COOKIES + 5 {
-            captured.take(&response(&[("set-cookie", &format!("c{n}=1"))], ""), None);
+            captured.capture_from(&response(&[("set-cookie", &format!("c{n}=1"))], ""), None);
         }
         let names: Vec<&str> = captured.cookies("/").map(|(name, _)| name).collect();
         assert_eq!((names.len(), names[0]), (MAX_COOKIES, "c5"));
@@ -200,17 +200,22 @@ mod tests {
     #[test]
     fn cookies_are_kept_by_name_and_path_until_they_are_taken_away() {
         let mut captured = CapturedValues::new(&[], true);
-        captured.take(&response(&[("set-cookie", "a=1"), ("set-cookie", "b=2; path=/in")], ""), None);
+        captured.capture_from(&response(&[("set-cookie", "a=1"), ("set-cookie", "b=2; path=/in")], ""), None);
         let at = |captured: &CapturedValues, path: &str| {
             captured.cookies(path).map(|(n, v)| format!("{n}={v}")).collect::<Vec<_>>()
         };
         assert_eq!(at(&captured, "/"), ["a=1"]);
         assert_eq!(at(&captured, "/in?x=1"), ["a=1", "b=2"]);
         assert_eq!(at(&captured, "/inside"), ["a=1"]);
-        captured
-            .take(&response(&[("set-cookie", "a=3"), ("set-cookie", "b=; path=/in; Max-Age=0")], ""), None);
+        captured.capture_from(
+            &response(&[("set-cookie", "a=3"), ("set-cookie", "b=; path=/in; Max-Age=0")], ""),
+            None,
+        );
         assert_eq!(at(&captured, "/in"), ["a=3"]);
-        captured.take(&response(&[("set-cookie", "a=; expires=Thu, 01 Jan 1970 00:00:00 GMT")], ""), None);
+        captured.capture_from(
+            &response(&[("set-cookie", "a=; expires=Thu, 01 Jan 1970 00:00:00 GMT")], ""),
+            None,
+        );
         assert!(at(&captured, "/in").is_empty());
     }
 }

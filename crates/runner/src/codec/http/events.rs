@@ -42,7 +42,7 @@ impl Dechunker {
     ///
     /// # Errors
     /// If these are no chunks.
-    pub fn take(&mut self, raw: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), BadStream> {
+    pub fn move_chunks(&mut self, raw: &mut Vec<u8>, plain: &mut Vec<u8>) -> Result<(), BadStream> {
         while !self.is_over {
             let Some((line, start)) = line_at(raw, 0)? else { return Ok(()) };
             let size = size_of(line).ok_or(BadStream::Wrong("the size of a chunk is no number"))?;
@@ -187,11 +187,11 @@ mod tests {
         assert_eq!((answer.body.as_slice(), used), (&b"abc"[..], whole.len()));
         for cut in 0..text.len() {
             let (mut raw, mut plain, mut chunks) = (text[..cut].to_vec(), Vec::new(), Dechunker::default());
-            chunks.take(&mut raw, &mut plain).unwrap();
+            chunks.move_chunks(&mut raw, &mut plain).unwrap();
             assert!(!chunks.is_over(), "cut at {cut}");
             raw.extend_from_slice(&text[cut..]);
             raw.extend_from_slice(b"more");
-            chunks.take(&mut raw, &mut plain).unwrap();
+            chunks.move_chunks(&mut raw, &mut plain).unwrap();
             assert_eq!(
                 (plain.as_slice(), raw.as_slice(), chunks.is_over()),
                 (&b"abc"[..], &b"more"[..], true)
@@ -203,7 +203,7 @@ mod tests {
     fn lines_after_the_last_chunk_are_bounded() {
         let mut raw = b"0\r\n".to_vec();
         (0..5_000).for_each(|n| raw.extend_from_slice(format!("x-{n}: and so on\r\n").as_bytes()));
-        let told = Dechunker::default().take(&mut raw, &mut Vec::new());
+        let told = Dechunker::default().move_chunks(&mut raw, &mut Vec::new());
         assert!(matches!(told, Err(BadStream::Excess(Excess::Head { .. }))), "{told:?}");
     }
 
@@ -211,14 +211,14 @@ mod tests {
     fn chunks_are_taken_apart() {
         let (mut raw, mut plain) = (b"5\r\ndata:\r\n3; x=1\r\n 1\n\r\n".to_vec(), Vec::new());
         let mut chunks = Dechunker::default();
-        chunks.take(&mut raw, &mut plain).unwrap();
+        chunks.move_chunks(&mut raw, &mut plain).unwrap();
         assert_eq!((plain.as_slice(), chunks.is_over()), (&b"data: 1\n"[..], false));
         raw.extend_from_slice(b"0\r\n\r\n");
-        chunks.take(&mut raw, &mut plain).unwrap();
+        chunks.move_chunks(&mut raw, &mut plain).unwrap();
         assert!(chunks.is_over());
         let mut wrong = b"0\r\nno end".to_vec();
-        Dechunker::default().take(&mut wrong, &mut Vec::new()).unwrap();
+        Dechunker::default().move_chunks(&mut wrong, &mut Vec::new()).unwrap();
         let mut wrong = b"zz\r\n".to_vec();
-        assert!(Dechunker::default().take(&mut wrong, &mut Vec::new()).is_err());
+        assert!(Dechunker::default().move_chunks(&mut wrong, &mut Vec::new()).is_err());
     }
 }

@@ -123,7 +123,7 @@ impl TemplateValues<'_> {
     }
 
     /// Returns the text of a template; `None` if a value it needs was not captured yet.
-    fn text(
+    fn fill_text(
         self,
         template: &TextTemplate,
         shown: &dyn Fn(&Value) -> Result<String, UnwritableMessage>,
@@ -138,8 +138,8 @@ impl TemplateValues<'_> {
     }
 
     /// Returns the texts of a template: for a single field none, one, or one for every item; otherwise its one text.
-    fn texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
-        let plain = |value: &Value| self.plain(value);
+    fn fill_texts(self, template: &TextTemplate) -> Result<Vec<String>, UnwritableMessage> {
+        let plain = |value: &Value| self.plain_text(value);
         let value = template.only_field().and_then(|field| value_of(self.model, self.label, field).ok());
         match value.map(|value| self.unwrap_option(value)) {
             Some(None) => Ok(Vec::new()),
@@ -147,7 +147,7 @@ impl TemplateValues<'_> {
                 Items::List(items) | Items::Set(items) => items.iter().map(plain).collect(),
                 Items::Map(_) => Err(UnwritableMessage::Map),
             },
-            _ => Ok(self.text(template, &plain, &text_of)?.into_iter().collect()),
+            _ => Ok(self.fill_text(template, &plain, &text_of)?.into_iter().collect()),
         }
     }
 
@@ -167,7 +167,7 @@ impl TemplateValues<'_> {
     }
 
     /// Returns a value as plain text: a case by its notation, a record as JSON.
-    fn plain(self, value: &Value) -> Result<String, UnwritableMessage> {
+    fn plain_text(self, value: &Value) -> Result<String, UnwritableMessage> {
         match value {
             Value::Data(data) if self.model.pool.data(data.data).kind == DataKind::Enum => {
                 Ok(text_of(&self.form.write(&self.model.pool, value)))
@@ -177,7 +177,7 @@ impl TemplateValues<'_> {
             }
             Value::Real(number) => Ok(whole_as_such(&number.to_string())),
             _ => match self.unwrap_option(value) {
-                Some(inner) if !std::ptr::eq(inner, value) => self.plain(inner),
+                Some(inner) if !std::ptr::eq(inner, value) => self.plain_text(inner),
                 _ => plain_text(&self.model.pool, value),
             },
         }
@@ -186,7 +186,7 @@ impl TemplateValues<'_> {
     /// Returns a value as form data: the members of a record, each with its name.
     fn form_text(self, value: &Value) -> Result<String, UnwritableMessage> {
         let Json::Object(members) = self.form.write(&self.model.pool, value) else {
-            return self.plain(value).map(|text| percent(&text));
+            return self.plain_text(value).map(|text| percent(&text));
         };
         let mut pairs = Vec::new();
         for (name, member) in &members {
@@ -249,13 +249,13 @@ impl PreparedRequest {
         if let Label::Input(_, values) = filling.label {
             values.iter().try_for_each(TemplateValues::is_writable)?;
         }
-        let encoded = |value: &Value| filling.plain(value).map(|text| percent(&text));
-        let path = filling.text(&self.path, &encoded, &|json| percent(&text_of(json)))?;
+        let encoded = |value: &Value| filling.plain_text(value).map(|text| percent(&text));
+        let path = filling.fill_text(&self.path, &encoded, &|json| percent(&text_of(json)))?;
         let path = path.ok_or(UnwritableMessage::Uncaptured("path"))?;
         let body = self.body(filling)?;
         let mut headers = Vec::new();
         for (name, text) in &self.headers {
-            let values = filling.texts(text)?;
+            let values = filling.fill_texts(text)?;
             if let Some(bad) = values.iter().find(|value| value.chars().any(char::is_control)) {
                 return Err(UnwritableMessage::Header(bad.clone()));
             }
@@ -288,21 +288,21 @@ impl PreparedRequest {
         let shown = |value: &Value| match self.writing {
             BodyWriting::Json => Ok(filling.form.write(&filling.model.pool, value).to_string()),
             BodyWriting::Form => filling.form_text(value),
-            BodyWriting::Plain => filling.plain(value),
+            BodyWriting::Plain => filling.plain_text(value),
         };
         let again = |json: &Json| match self.writing {
             BodyWriting::Json => json.to_string(),
             BodyWriting::Form => percent(&text_of(json)),
             BodyWriting::Plain => text_of(json),
         };
-        let text = filling.text(body, &shown, &again)?;
+        let text = filling.fill_text(body, &shown, &again)?;
         text.map(Some).ok_or(UnwritableMessage::Uncaptured("body"))
     }
 
     fn query_text(&self, path: &str, filling: TemplateValues<'_>) -> Result<String, UnwritableMessage> {
         let mut query = String::new();
         for (name, text) in &self.query {
-            for value in filling.texts(text)? {
+            for value in filling.fill_texts(text)? {
                 let mark = if query.is_empty() && !path.contains('?') { '?' } else { '&' };
                 query.push_str(&format!("{mark}{}={}", percent(name), percent(&value)));
             }
@@ -318,7 +318,7 @@ impl PreparedRequest {
         let mut cookies: Vec<String> =
             filling.captured.cookies(path).map(|(name, value)| format!("{name}={value}")).collect();
         for (name, text) in &self.cookies {
-            for value in filling.texts(text)? {
+            for value in filling.fill_texts(text)? {
                 let is_odd =
                     |c: char| c.is_control() || matches!(c, ';' | ',' | ' ' | '"' | '\\') || !c.is_ascii();
                 if value.contains(is_odd) {

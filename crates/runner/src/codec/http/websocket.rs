@@ -124,18 +124,22 @@ impl Assembly {
     ///
     /// # Errors
     /// If the standard forbids it, or it is too long.
-    pub fn next(&mut self, bytes: &mut Vec<u8>) -> Result<Option<IncomingFrame>, BadStream> {
+    pub fn next_frame(&mut self, bytes: &mut Vec<u8>) -> Result<Option<IncomingFrame>, BadStream> {
         while let Some(frame) = WebSocketFrame::at_front(bytes)? {
             let payload = bytes[frame.head..frame.head + frame.length].to_vec();
             bytes.drain(..frame.head + frame.length);
-            if let Some(incoming) = self.with(&frame, payload)? {
+            if let Some(incoming) = self.add_frame(&frame, payload)? {
                 return Ok(Some(incoming));
             }
         }
         Ok(None)
     }
 
-    fn with(&mut self, frame: &WebSocketFrame, payload: Vec<u8>) -> Result<Option<IncomingFrame>, BadStream> {
+    fn add_frame(
+        &mut self,
+        frame: &WebSocketFrame,
+        payload: Vec<u8>,
+    ) -> Result<Option<IncomingFrame>, BadStream> {
         let (kind, mut all) = match (frame.code, self.begun.take()) {
             (8, _) => return Ok(Some(IncomingFrame::Close(payload))),
             (9, begun) => {
@@ -242,7 +246,7 @@ mod tests {
         ]
         .concat();
         let mut assembly = Assembly::default();
-        let mut next = || assembly.next(&mut bytes).unwrap();
+        let mut next = || assembly.next_frame(&mut bytes).unwrap();
         assert_eq!(next(), Some(IncomingFrame::Ping(b"?".to_vec())));
         assert_eq!(next(), Some(IncomingFrame::Message(FrameKind::Text, b"Hello".to_vec())));
         assert_eq!(next(), Some(IncomingFrame::Message(FrameKind::Binary, vec![7; 300])));
@@ -263,9 +267,9 @@ mod tests {
             server_frame(0x09, b"x"),
             server_frame(0xc1, b"x"),
         ] {
-            assert!(Assembly::default().next(&mut bytes.clone()).is_err(), "{bytes:?}");
+            assert!(Assembly::default().next_frame(&mut bytes.clone()).is_err(), "{bytes:?}");
         }
         let mut within = [server_frame(0x01, b"a"), server_frame(0x01, b"b")].concat();
-        assert!(Assembly::default().next(&mut within).is_err());
+        assert!(Assembly::default().next_frame(&mut within).is_err());
     }
 }

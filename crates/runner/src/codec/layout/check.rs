@@ -42,7 +42,7 @@ impl Checksum {
 
     /// The checksum of `bytes`.
     #[must_use]
-    pub fn of(self, bytes: &[u8]) -> u32 {
+    pub fn compute(self, bytes: &[u8]) -> u32 {
         match self {
             Self::Sum8 => bytes.iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte)).into(),
             Self::Xor8 => bytes.iter().fold(0u8, |sum, &byte| sum ^ byte).into(),
@@ -77,10 +77,10 @@ mod tests {
     #[test]
     fn checksums_have_their_published_check_values() {
         let digits = b"123456789";
-        assert_eq!(Checksum::Crc16.of(digits), 0x29b1);
-        assert_eq!(Checksum::Crc16Modbus.of(digits), 0x4b37);
-        assert_eq!(Checksum::Crc32.of(digits), 0xcbf4_3926);
-        assert_eq!(Checksum::Sum8.of(&[0xff, 2]), 1);
-        assert_eq!(Checksum::Xor8.of(&[0xf0, 0x3c]), 0xcc);
+        assert_eq!(Checksum::Crc16.compute(digits), 0x29b1);
+        assert_eq!(Checksum::Crc16Modbus.compute(digits), 0x4b37);
+        assert_eq!(Checksum::Crc32.compute(digits), 0xcbf4_3926);
+        assert_eq!(Checksum::Sum8.compute(&[0xff, 2]), 1);
+        assert_eq!(Checksum::Xor8.compute(&[0xf0, 0x3c]), 0xcc);
     }
 }

@@ -126,7 +126,7 @@ impl NumberLayout {
 
     /// Returns the number at the front of `bytes` and its size in bytes; `None` if more must arrive.
     #[must_use]
-    pub fn read(self, bytes: &[u8]) -> Option<(i128, usize)> {
+    pub fn read_number(self, bytes: &[u8]) -> Option<(i128, usize)> {
         let Width::Bytes(count) = self.width else { return read_varint(bytes) };
         let mut bytes = bytes.get(..count)?.to_vec();
         if self.endian == Endian::Little {
@@ -137,10 +137,10 @@ impl NumberLayout {
         Some((if value > greatest { value - (1 << (8 * count)) } else { value }, count))
     }
 
-    /// Reads a number as [`read`](Self::read) does, as unsigned.
+    /// Reads a number as [`read_number`](Self::read_number) does, as unsigned.
     #[must_use]
     pub fn read_unsigned(self, bytes: &[u8]) -> Option<(u64, usize)> {
-        let (value, count) = Self { is_signed: false, ..self }.read(bytes)?;
+        let (value, count) = Self { is_signed: false, ..self }.read_number(bytes)?;
         Some((u64::try_from(value).unwrap_or(u64::MAX), count))
     }
 }

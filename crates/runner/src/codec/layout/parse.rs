@@ -136,7 +136,7 @@ impl MessageLayout {
             let item = item(part, endian).and_then(|item| layout.place_item(item));
             layout.items.push(item.map_err(wrong)?);
         }
-        layout.whole().map_err(|(number, problem)| BadLayout {
+        layout.check_items().map_err(|(number, problem)| BadLayout {
             number: number + 1,
             item: split(text).get(number).map_or_else(String::new, |part| cut(part.trim(), 40)),
             problem,
@@ -175,7 +175,7 @@ impl MessageLayout {
     }
 
     /// Checks the conditions on all items together; an error has the number of the wrong item, from 0.
-    fn whole(&self) -> Result<(), (usize, BadLayoutItem)> {
+    fn check_items(&self) -> Result<(), (usize, BadLayoutItem)> {
         if self.items.is_empty() {
             return Err((0, BadLayoutItem::Empty));
         }
@@ -251,7 +251,7 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let (word, rest) = text.split_at(text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len()));
     let rest = rest.trim();
     if let Some(number) = NumberLayout::from_word(word, endian) {
-        return what(rest, number).map(|what| LayoutItem::Number(number, what));
+        return parse_role(rest, number).map(|what| LayoutItem::Number(number, what));
     }
     match word {
         "bits" => bits(rest, Endian::Big),
@@ -277,7 +277,7 @@ fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayout
 }
 
 /// Reads the meaning of a number: `= 3`, `len(name) + 2`, `name`, `name(a = 1, b = 2)`.
-fn what(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
+fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutItem> {
     if let Some(value) = text.strip_prefix('=') {
         return Ok(NumberRole::Const(number.fitting(integer(value)?)?));
     }
@@ -331,7 +331,8 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
             .filter(|count| (1..=64).contains(count))
             .ok_or_else(|| BadLayoutItem::BitCount(part.to_owned()))?;
         // A number of so many bits; only its bounds are asked for.
-        let what = what(rest.trim(), NumberLayout { width: Width::Bytes(8), is_signed: false, endian })?;
+        let what =
+            parse_role(rest.trim(), NumberLayout { width: Width::Bytes(8), is_signed: false, endian })?;
         if let NumberRole::Const(value) = what
             && value >= 1 << count
         {

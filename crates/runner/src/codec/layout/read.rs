@@ -43,7 +43,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     /// Takes the next `count` bytes.
-    fn take(&mut self, count: usize) -> Result<&[u8], LayoutMismatch> {
+    fn take_bytes(&mut self, count: usize) -> Result<&[u8], LayoutMismatch> {
         let left = self.rest().len();
         if count > left {
             return Err(self.wrong(format!("{count} bytes are needed, {left} are there")));
@@ -58,18 +58,18 @@ impl<'l> LayoutReader<'_, 'l> {
             LayoutItem::Const(expected) => self.constant(expected),
             LayoutItem::Number(number, what) => {
                 let (value, width) = self.number(*number)?;
-                self.what(what, value, width)
+                self.take_number(what, value, width)
             }
             LayoutItem::Bits(number, parts) => self.bits(*number, parts),
             LayoutItem::Bytes { field, form, extent } => self.field(field, *form, extent, after),
             LayoutItem::Check(check, endian) => self.check(*check, *endian),
-            LayoutItem::Skip(count) => self.take(*count).map(drop),
+            LayoutItem::Skip(count) => self.take_bytes(*count).map(drop),
         }
     }
 
     fn constant(&mut self, expected: &[u8]) -> Result<(), LayoutMismatch> {
         let start = self.at;
-        let found = self.take(expected.len())?;
+        let found = self.take_bytes(expected.len())?;
         if found == expected {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl<'l> LayoutReader<'_, 'l> {
 
     /// A number and how many bytes it has.
     fn number(&mut self, number: NumberLayout) -> Result<(i128, usize), LayoutMismatch> {
-        let Some((value, width)) = number.read(self.rest()) else {
+        let Some((value, width)) = number.read_number(self.rest()) else {
             return Err(self.wrong("the message ends inside a number".into()));
         };
         if value > number.bounds().1 {
@@ -90,7 +90,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     /// Takes a number of `width` bytes in its meaning.
-    fn what(&mut self, what: &'l NumberRole, value: i128, width: usize) -> Result<(), LayoutMismatch> {
+    fn take_number(&mut self, what: &'l NumberRole, value: i128, width: usize) -> Result<(), LayoutMismatch> {
         let (at, total, rest) = (self.at - width, self.bytes.len(), self.rest().len());
         let must_be = |expected: i128| {
             if value == expected {
@@ -127,7 +127,7 @@ impl<'l> LayoutReader<'_, 'l> {
         let mut left: u32 = parts.iter().map(|(count, _)| count).sum();
         for (count, what) in parts {
             left -= count;
-            self.what(what, value >> left & ((1 << count) - 1), width)?;
+            self.take_number(what, value >> left & ((1 << count) - 1), width)?;
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl<'l> LayoutReader<'_, 'l> {
         let start = self.at;
         let bytes = match extent {
             FieldExtent::Fixed(count) => {
-                let bytes = self.take(*count)?;
+                let bytes = self.take_bytes(*count)?;
                 let filling = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
                 let kept = if form == FieldForm::Text { count - filling } else { *count };
                 bytes[..kept].to_vec()
@@ -150,15 +150,15 @@ impl<'l> LayoutReader<'_, 'l> {
             FieldExtent::Counted => {
                 let length =
                     self.lengths.iter().find(|(other, _)| *other == name).map_or(0, |(_, length)| *length);
-                self.take(length)?.to_vec()
+                self.take_bytes(length)?.to_vec()
             }
-            FieldExtent::Rest => self.take(self.rest().len().saturating_sub(after))?.to_vec(),
+            FieldExtent::Rest => self.take_bytes(self.rest().len().saturating_sub(after))?.to_vec(),
             FieldExtent::Until(mark) => {
                 let end = self.rest().windows(mark.len()).position(|window| window == mark);
                 let end =
                     end.ok_or_else(|| self.wrong(format!("`{name}` does not end with 0x{}", hex(mark))))?;
-                let bytes = self.take(end)?.to_vec();
-                self.take(mark.len())?;
+                let bytes = self.take_bytes(end)?.to_vec();
+                self.take_bytes(mark.len())?;
                 bytes
             }
         };
@@ -170,7 +170,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
-        let (start, expected) = (self.at, i128::from(check.of(&self.bytes[..self.at])));
+        let (start, expected) = (self.at, i128::from(check.compute(&self.bytes[..self.at])));
         let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };
         match self.number(number)? {
             (found, _) if found == expected => Ok(()),

@@ -157,7 +157,7 @@ impl LayoutItem {
             Self::Check(check, endian) => {
                 let number =
                     NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian: *endian };
-                let sum = check.of(bytes);
+                let sum = check.compute(bytes);
                 bytes.extend(number.bytes(sum.into())?);
             }
             Self::Skip(count) => bytes.resize(bytes.len() + count, 0),

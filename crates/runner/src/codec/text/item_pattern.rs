@@ -40,7 +40,7 @@ impl ItemPattern {
     }
 
     /// Returns the item that `text` begins with; `None` for an empty item, which would be found again and again.
-    pub(super) fn find<'t>(&self, text: &'t str) -> Option<FoundItem<'t>> {
+    pub(super) fn find_item<'t>(&self, text: &'t str) -> Option<FoundItem<'t>> {
         let groups = self.regex.captures(text)?;
         let from = groups.get(0)?.end();
         let told = match &self.told {
@@ -70,7 +70,7 @@ impl<'t> FoundItem<'t> {
     }
 
     /// All that the pattern matched.
-    pub(super) fn all(&self) -> Option<&'t str> {
+    pub(super) fn full_match(&self) -> Option<&'t str> {
         self.groups.get(0).map(|all| all.as_str())
     }
 }

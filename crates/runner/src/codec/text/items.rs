@@ -147,7 +147,7 @@ impl ItemsCodec {
     }
 
     /// The JSON of the items that `text` writes.
-    pub(super) fn read(&self, pool: &TermPool, id: CollectionId, text: &str) -> Option<Json> {
+    pub(super) fn read_items(&self, pool: &TermPool, id: CollectionId, text: &str) -> Option<Json> {
         let of = pool.collection(id);
         let mut found: Vec<Json> = Vec::new();
         let mut rest = text;
@@ -169,7 +169,7 @@ impl ItemsCodec {
             return self.next_case(pool, of.item, text);
         }
         if let Some(pattern) = &self.item.pattern {
-            let found = pattern.find(text)?;
+            let found = pattern.find_item(text)?;
             return Some((item_json(pool, of.kind, (of.key, of.item), &found)?, found.len()));
         }
         let len = match self.between.as_str() {
@@ -181,8 +181,9 @@ impl ItemsCodec {
 
     /// Returns the case that `text` begins with, and its length in bytes.
     fn next_case(&self, pool: &TermPool, item: Sort, text: &str) -> Option<(Json, usize)> {
-        let found =
-            |(name, codec): &(String, ItemCodec)| Some((name.clone(), codec.pattern.as_ref()?.find(text)?));
+        let found = |(name, codec): &(String, ItemCodec)| {
+            Some((name.clone(), codec.pattern.as_ref()?.find_item(text)?))
+        };
         let (name, found) = self.cases.iter().find_map(found)?;
         let ctor = case(pool, item, &name)?;
         let fields = fields_json(pool, &ctor.fields, &found)?;
@@ -212,18 +213,22 @@ impl ItemWriter<'_> {
             let template = codec.each.as_ref().ok_or_else(nothing)?;
             return self.fill_template(template, &|name| field_of(&ctor.fields, data, name));
         }
-        self.by(&["item"], &|name| part(self.pool, item, "item", name))
+        self.write_item(&["item"], &|name| part(self.pool, item, "item", name))
     }
 
     fn entry(&self, (key, item): &(Value, Value)) -> Result<String, UnwritableMessage> {
-        self.by(&["key", "value"], &|name| match name {
+        self.write_item(&["key", "value"], &|name| match name {
             "key" => Some(key.clone()),
             _ => part(self.pool, item, "value", name),
         })
     }
 
     /// An item by its template, or its `plain` parts with `=` between them if it has none.
-    fn by(&self, plain: &[&str], names: &dyn Fn(&str) -> Option<Value>) -> Result<String, UnwritableMessage> {
+    fn write_item(
+        &self,
+        plain: &[&str],
+        names: &dyn Fn(&str) -> Option<Value>,
+    ) -> Result<String, UnwritableMessage> {
         match &self.codec.item.each {
             Some(template) => self.fill_template(template, names),
             None => self.fill_template(&TextTemplate::of_fields(plain, "="), names),
@@ -251,7 +256,7 @@ fn item_json(
 ) -> Option<Json> {
     let value = |plain: &str| match record_fields(pool, item) {
         Some(fields) => fields_json(pool, fields, found),
-        None => value_json(pool, item, found.part(plain).or_else(|| found.all())),
+        None => value_json(pool, item, found.part(plain).or_else(|| found.full_match())),
     };
     match kind {
         CollectionKind::List | CollectionKind::Set => value("item"),

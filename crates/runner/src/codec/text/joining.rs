@@ -102,9 +102,9 @@ impl FrameJoining {
     /// # Errors
     /// If one of them is wrong, with its key.
     pub(super) fn new(more: Option<&str>, counted: &[CountedConfig]) -> Result<Self, BadJoining> {
-        let more = more.map(whole).transpose().map_err(BadJoining::More)?;
+        let more = more.map(full_regex).transpose().map_err(BadJoining::More)?;
         let read = |config: &CountedConfig| {
-            let frame = whole(&config.frame).map_err(BadJoining::Counted)?;
+            let frame = full_regex(&config.frame).map_err(BadJoining::Counted)?;
             match frame.capture_names().flatten().collect::<Vec<_>>()[..] {
                 ["n"] => Ok(CountedFrame { frame, then: config.then.clone(), more: config.more }),
                 _ => Err(BadJoining::NoCount(config.frame.clone())),
@@ -204,7 +204,7 @@ impl UnfinishedMessage {
 }
 
 /// A pattern for all of a text.
-fn whole(pattern: &str) -> Result<Regex, regex::Error> {
+fn full_regex(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&format!("\\A(?:{pattern})\\z"))
 }
 

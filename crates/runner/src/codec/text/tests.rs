@@ -171,7 +171,7 @@ fn items_are_written_and_read_one_by_one() {
         ("PUT(m: {\"a\": 1, \"b\": 2})", "STORE", "PUT a=1,b=2"),
         ("JOBS(jobs: [Job(id: 1, body: \"x\"), Job(id: 2, body: \"\")])", "TOLD", "JOBS 1:x; 2:"),
     ] {
-        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = crate::codec::typed::read_message(&model.pool, &model.sts, input).expect(input);
         let label = label.label(&model.sts).expect("all fields are given");
         assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
         let back = codec.decode(&model, text).expect(text);
@@ -220,14 +220,14 @@ fn items_may_be_cases_and_tell_their_length() {
             "4;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
         ),
     ] {
-        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = crate::codec::typed::read_message(&model.pool, &model.sts, input).expect(input);
         let label = label.label(&model.sts).expect("all fields are given");
         assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
         let back = codec.decode(&model, text).expect(text);
         assert_eq!(back.show(&model.pool, &model.sts).replace("!SAID", "SAY"), input);
     }
     let said = |input: &str| {
-        let label = crate::codec::typed::read(&model.pool, &model.sts, input).expect(input);
+        let label = crate::codec::typed::read_message(&model.pool, &model.sts, input).expect(input);
         let label = label.label(&model.sts).expect("all fields are given");
         codec.encode(&model, &label, |text| text.contains(['\n', '7']))
     };

@@ -312,14 +312,14 @@ fn allowed_events(events: &[&str], mark: Option<u64>) -> Vec<bool> {
             let message = || {
                 let gate = model.sts.gate_named(name).expect("the model has it");
                 let label = Label::message(&model.sts, gate, Vec::new()).expect("a message");
-                let at = wiring.connection(&label).expect("it has a connection");
+                let at = wiring.connection_of_label(&label).expect("it has a connection");
                 (label, at)
             };
             allowed.push(match sign {
                 "d" => monitor.observe(&mut cx, &Label::Quiescence).is_ok(),
                 "?" => {
                     let (label, at) = message();
-                    monitor.send(&mut cx, &label, at);
+                    monitor.record_sent(&mut cx, &label, at);
                     true
                 }
                 _ => {
@@ -331,12 +331,12 @@ fn allowed_events(events: &[&str], mark: Option<u64>) -> Vec<bool> {
                         others: 0,
                         is_end: sign == "~",
                     };
-                    monitor.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
+                    monitor.observe_arrival(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
                 }
             });
         }
         if let Some(mark) = mark {
-            allowed.push(monitor.expire(&mut cx, mark).is_ok());
+            allowed.push(monitor.expire_held(&mut cx, mark).is_ok());
         }
         allowed
     })

@@ -146,7 +146,7 @@ fn a_message_that_only_the_lag_of_the_machine_explains_is_inconclusive_and_other
     {
         let mut spec = model(text);
         let (message, sts) = (crate::samples::message(&spec, "done", &[]), spec.sts.clone());
-        let mut solver = ioxide_smt::stack::stack(&ioxide_smt::stack::SolverConfig::default());
+        let mut solver = ioxide_smt::stack::build_stack(&ioxide_smt::stack::SolverConfig::default());
         let mut cx = Ctx::new(&mut spec, &mut solver);
         let meter = LagMeter::set_by_hand();
         let mut adapter = SeenLate { message, reset_at: Instant::now(), lag, meter: meter.clone() };

@@ -4,7 +4,7 @@ use ioxide_model::term::{Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 
 use super::super::single::Belief;
-use crate::bounds::tightest;
+use crate::bounds::keep_tightest;
 use crate::cx::Ctx;
 use crate::state::{PathCondition, Store, SymState};
 
@@ -16,6 +16,8 @@ pub(super) fn project_instants(cx: &mut Ctx<'_>, belief: Belief, since: Term) ->
 
 fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     let mut kept = cx.pool.free_vars_of(state.store.terms());
+    // Clock values are differences to instants, so an instant in the store is needed; so is the last one,
+    // from which the next span is measured.
     kept.extend(cx.pool.free_vars(since));
     let mut gone: Vec<VarId> = cx.pool.free_vars_of(state.path.facts());
     gone.retain(|&var| !kept.contains(&var) && is_instant(cx, var));
@@ -25,10 +27,11 @@ fn projected_state(cx: &mut Ctx<'_>, state: SymState, since: Term) -> SymState {
     let all = cx.pool.and(state.path.facts().iter().copied());
     let some = cx.pool.exists(&gone, all);
     let some = eliminate(cx.pool, some);
+    // Elimination failed: the facts are kept as they are, which is right but larger.
     if cx.pool.has_quantifier(some) {
         return state;
     }
-    let path = tightest(cx, PathCondition::default().with(cx, some).facts()).into_iter().collect();
+    let path = keep_tightest(cx, PathCondition::default().with_fact(cx, some).facts()).into_iter().collect();
     SymState { store: Store::new(state.store.terms().to_vec()), path, ..state }
 }
 

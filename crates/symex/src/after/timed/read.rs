@@ -9,19 +9,19 @@ use super::super::Forbidden;
 use super::super::single::Belief;
 use super::TimedCourse;
 use crate::cx::Ctx;
-use crate::instants::corners;
-use crate::outputs::constants;
+use crate::instants::change_instants;
+use crate::outputs::constant_substitution;
 use crate::quiescence::after_waiting;
 use crate::state::{Store, SymState};
 
 impl TimedCourse {
     /// Returns a delay from now, in seconds, after which no guard changes any more by time alone.
-    pub(in super::super) fn horizon(&self, cx: &mut Ctx<'_>) -> Rational {
+    pub(in super::super) fn time_horizon(&self, cx: &mut Ctx<'_>) -> Rational {
         let stores: Vec<(LocId, Substitution)> = match &self.held.belief {
             Belief::Concrete(states) => {
-                states.iter().map(|state| (state.loc, constants(cx, state))).collect()
+                states.iter().map(|state| (state.loc, constant_substitution(cx, state))).collect()
             }
-            Belief::Symbolic(states) => states.iter().map(|state| self.nominal(cx, state)).collect(),
+            Belief::Symbolic(states) => states.iter().map(|state| self.nominal_state(cx, state)).collect(),
             Belief::Unspecified => Vec::new(),
         };
         let sts = cx.sts;
@@ -31,21 +31,22 @@ impl TimedCourse {
                 let guard = after_waiting(cx, switch.guard);
                 let guard = cx.pool.substitute(guard, &store);
                 let delay = cx.delay;
-                last = last.max(corners(cx, delay, guard).pop().unwrap_or(Rational::ZERO));
+                last = last.max(change_instants(cx, delay, guard).pop().unwrap_or(Rational::ZERO));
             }
         }
+        // One second more than the last change, so that the instant lies within the last stretch, not on its edge.
         &last + &Rational::ONE
     }
 
     /// Returns the location and the values of `state`, if every instant were the one observed.
-    fn nominal(&self, cx: &mut Ctx<'_>, state: &SymState) -> (LocId, Substitution) {
-        let nominal = self.read(cx);
+    fn nominal_state(&self, cx: &mut Ctx<'_>, state: &SymState) -> (LocId, Substitution) {
+        let nominal = self.observed_instants(cx);
         let value = |(var, term)| (var, cx.pool.substitute(term, &nominal));
         (state.loc, state.store.iter(cx.sts).map(value).collect())
     }
 
     /// Returns the observed instants for the variables that stand for them.
-    pub(super) fn read(&self, cx: &mut Ctx<'_>) -> Substitution {
+    pub(super) fn observed_instants(&self, cx: &mut Ctx<'_>) -> Substitution {
         let mut nominal = Substitution::new();
         for (number, instant) in (1..).zip(&self.time.read) {
             let var = cx.pool.indexed_var(cx.instant, number);

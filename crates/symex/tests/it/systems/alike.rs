@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Exploration, ExploreConfig, ExploreLimits, IgnoreDead, Symmetry, explore};
 use ioxide_test_support::test_count;
 
@@ -14,9 +14,9 @@ use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded, random_part};
 
 fn explored(text: &str, ignore_dead: IgnoreDead, is_symmetric: bool) -> (Exploration, Symmetry) {
     let mut model = loaded(text);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut model, &mut solver);
-    let symmetry = if is_symmetric { Symmetry::of(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
+    let symmetry = if is_symmetric { Symmetry::find(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
     let limits = ExploreLimits { max_states: 400, max_depth: u32::MAX };
     let config =
         ExploreConfig { ignore_dead, limits, symmetry: symmetry.clone(), ..ExploreConfig::default() };
@@ -62,7 +62,7 @@ fn searches_that_merge_more_take_the_same_switches() {
             continue;
         }
         assert!(few.is_complete(), "{text}");
-        assert_eq!(symmetry.images(&few.taken_switches()), all.taken_switches(), "{text}");
+        assert_eq!(symmetry.close_under_swaps(&few.taken_switches()), all.taken_switches(), "{text}");
         assert!(few.stats.states <= all.stats.states, "{text}");
         compared += 1;
         fewer += u64::from(!symmetry.is_empty() && few.stats.states < all.stats.states);

@@ -11,7 +11,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Arrival, ConnectionWiring, Crossing, Ctx, MessageRoute, Monitor, Tolerance};
 use ioxide_test_support::test_count;
 
@@ -92,7 +92,7 @@ fn wiring(model: &Model) -> ConnectionWiring {
 fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
     let mut composed = model.clone();
     let wiring = wiring(model);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let tolerance = Tolerance { latency: seconds(LATENCY), ..Tolerance::default() };
     let mut monitor = Monitor::with_tolerance(&mut cx, tolerance).with_wiring(Some(wiring.into()));
@@ -104,13 +104,13 @@ fn is_blamed(model: &Model, noted: &[Noted]) -> (bool, usize) {
         now = *at;
         let is_allowed = if *is_input {
             let is_silent = wait == Rational::ZERO || monitor.observe(&mut cx, &Label::Delay(wait)).is_ok();
-            monitor.send(&mut cx, &label, connection);
+            monitor.record_sent(&mut cx, &label, connection);
             is_silent
         } else {
             let crossing =
                 Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false };
-            monitor.pass(&mut cx, &wait);
-            monitor.see(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
+            monitor.advance_time(&mut cx, &wait);
+            monitor.observe_arrival(&mut cx, &label, Arrival::Crossing(crossing)).is_ok()
         };
         if !is_allowed {
             return (true, judged);

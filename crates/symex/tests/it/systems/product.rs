@@ -10,7 +10,7 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Belief, Ctx, Monitor};
 use ioxide_test_support::test_count;
 
@@ -342,7 +342,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
     let mut composed = model.clone();
     let names: Vec<(String, GateKind)> =
         model.sts.gates.iter().skip(1).map(|gate| (gate.name.to_string(), gate.kind)).collect();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let mut monitor = Monitor::new(&mut cx);
     let mut states = product.closure([product.initial()].into());

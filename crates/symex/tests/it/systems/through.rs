@@ -9,7 +9,7 @@ use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_test_support::test_count;
 
@@ -127,7 +127,7 @@ fn label(model: &Model, (name, v): Packet) -> Label {
 fn passes(system: &Model, seen: &Model, rules: Rules, dice: &mut Dice) -> bool {
     let mut seen = seen.clone();
     let copy = seen.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut seen, &mut solver);
     let mut monitor = Monitor::new(&mut cx);
     let state = concrete::initial_state(&system.pool, &system.sts).expect("known");

@@ -14,7 +14,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{AllowedLabel, Ctx, Monitor};
 use ioxide_test_support::test_seeds;
 
@@ -350,7 +350,7 @@ struct Walked {
 /// Walks along one trace; counts how many labels were judged.
 fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str, walked: &mut Walked) {
     let mut composed = model.clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(&mut composed, &mut solver);
     let mut monitor = Monitor::new(&mut cx);
     let (mut entry, mut waited): (BTreeSet<Vector>, i64) = ([product.initial()].into(), 0);

@@ -9,7 +9,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_smt::solver::SolverDecision;
 use ioxide_test_support::is_full_run;
 
-use super::super::concretise::{after, is_equal};
+use super::super::concretise::{is_equal, store_after};
 use super::super::react::SaidMessage;
 use super::super::suite::CompleteSuite;
 use super::*;
@@ -136,7 +136,7 @@ fn looked_at(
         let outcome = &abstraction.outcomes(state, input)[0];
         let same = |given: &Vec<SaidMessage>| is_equal(cx, &outcome.said, given, &fields, &store);
         run.push((input, answers[input].iter().map(same).collect()));
-        store = after(cx, &store, *gate, values, outcome).expect("updates have values");
+        store = store_after(cx, &store, *gate, values, outcome).expect("updates have values");
         state = outcome.target;
     }
     run

@@ -23,7 +23,7 @@
 //! named fields stand for all messages, and the search is a proof when it comes to an end. Unused values are the first
 //! that are free, so names are used again once they are forgotten, and the states can be finitely many.
 //!
-//! *Promises.* If [`FreeFields::of`] returns something, the representatives of every pair stand for all values. Where an
+//! *Promises.* If [`FreeFields::find`] returns something, the representatives of every pair stand for all values. Where an
 //! operation is none of these (a sum, an order between stored values, a length), it returns nothing, and the systems
 //! are not enumerated.
 
@@ -97,7 +97,7 @@ enum NameHolder {
 impl FreeFields {
     /// Returns the fields of the messages of `sides`, the implementation first, that need representatives; `None` if
     /// some cannot be represented.
-    pub fn of(pool: &TermPool, sides: [FreeSide<'_>; 2]) -> Option<Self> {
+    pub fn find(pool: &TermPool, sides: [FreeSide<'_>; 2]) -> Option<Self> {
         let open = open_fields(pool, &sides);
         if open.is_empty() {
             return Some(Self::default());
@@ -122,7 +122,7 @@ impl FreeFields {
     }
 
     /// Returns, for each of `n` fields of a gate of the specification, whether it is tried by representatives.
-    pub fn open(&self, gate: GateId, n: usize) -> Vec<bool> {
+    pub fn open_flags(&self, gate: GateId, n: usize) -> Vec<bool> {
         (0..n).map(|at| self.kinds.contains_key(&(gate, at))).collect()
     }
 
@@ -263,7 +263,7 @@ fn open_fields(pool: &TermPool, sides: &[FreeSide<'_>; 2]) -> BTreeSet<FieldPosi
     for FreeSide { sts, gates } in sides {
         for (&gate, &own) in *gates {
             for switch in sts.switches.iter().filter(|switch| switch.gate == own) {
-                let is_listed = MessageList::of(pool, sts, switch, &[]).is_some();
+                let is_listed = MessageList::new(pool, sts, switch, &[]).is_some();
                 for (at, &field) in sts.gates[own].fields.iter().enumerate() {
                     let is_open = match source(pool, sts, switch, field) {
                         None => true,

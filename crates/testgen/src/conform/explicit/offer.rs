@@ -9,7 +9,7 @@ use ioxide_model::sort::Sort;
 use ioxide_model::sts::{Sts, Switch};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
-use ioxide_smt::layers::interval::bounds_of;
+use ioxide_smt::layers::interval::variable_bounds;
 
 /// The number of messages of one switch above which they are not listed.
 const MAX_MESSAGES: usize = 10_000;
@@ -34,7 +34,7 @@ pub(super) struct MessageList {
 impl MessageList {
     /// Returns the sources of the fields of `switch`, of which those that are true in `open` take representatives;
     /// `None` if another field has no finite source, or there are too many messages.
-    pub fn of(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
+    pub fn new(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
         let fields = sts.gates[switch.gate].fields.iter().enumerate();
         let source = |(at, &field): (usize, &VarId)| match source(pool, sts, switch, field) {
             Some(FieldSource::Listed(_)) | None if open.get(at) == Some(&true) => Some(FieldSource::Open(at)),
@@ -115,7 +115,9 @@ fn list_values(pool: &TermPool, guard: &[Term], field: VarId) -> Option<Vec<Valu
     if !matches!(sort, Sort::Int | Sort::Range { .. }) {
         return pool.finite_domain(sort);
     }
-    let (Some(lo), Some(hi)) = bounds_of(pool, guard, &[field])[0] else { return pool.finite_domain(sort) };
+    let (Some(lo), Some(hi)) = variable_bounds(pool, guard, &[field])[0] else {
+        return pool.finite_domain(sort);
+    };
     let size = usize::try_from(hi.checked_sub(lo)?.checked_add(1)?.max(0)).ok()?;
     (size <= MAX_MESSAGES).then(|| (lo..=hi).map(Value::int).collect())
 }

@@ -128,8 +128,8 @@ impl AdaptiveTest {
             labels: MetLabels::default(),
             completion,
         };
-        let start = played.world.start(pool, &mut played.labels).ok()?;
-        played.from(pool, 0, &start, &mut FxHashMap::default()).ok()
+        let start = played.world.initial_states(pool, &mut played.labels).ok()?;
+        played.play_from(pool, 0, &start, &mut FxHashMap::default()).ok()
     }
 }
 
@@ -144,7 +144,7 @@ struct StrategyPlay<'t, 'w> {
 type Effects = FxHashMap<(usize, StateSet), (bool, f64)>;
 
 impl StrategyPlay<'_, '_> {
-    fn from(
+    fn play_from(
         &mut self,
         pool: &TermPool,
         at: usize,
@@ -165,7 +165,7 @@ impl StrategyPlay<'_, '_> {
             shown.push(match node.allowed.iter().find(|(allowed, _)| *allowed == label) {
                 None => (true, 1.0),
                 Some((_, None)) => (false, 0.0),
-                Some((_, Some(next))) => self.from(pool, *next, &to, known)?,
+                Some((_, Some(next))) => self.play_from(pool, *next, &to, known)?,
             });
         }
         let effect = match &node.send {
@@ -177,7 +177,7 @@ impl StrategyPlay<'_, '_> {
                 let number = self.labels.number(label.clone());
                 let to = self.world.give_input(pool, &mut self.labels, (states, number), self.completion)?;
                 let after = match next {
-                    Some(next) if !to.is_empty() => self.from(pool, *next, &to, known)?,
+                    Some(next) if !to.is_empty() => self.play_from(pool, *next, &to, known)?,
                     _ => (false, 0.0),
                 };
                 (after.0 && shown.iter().all(|it| it.0), after.1)
@@ -221,7 +221,10 @@ impl<'w> StrategyGameBuilder<'w> {
     }
 
     fn arena(&mut self, pool: &TermPool) -> Result<StrategyGame, EnumerationGivenUp> {
-        let start = (self.imp.start(pool, &mut self.labels)?, self.spec.start(pool, &mut self.labels)?);
+        let start = (
+            self.imp.initial_states(pool, &mut self.labels)?,
+            self.spec.initial_states(pool, &mut self.labels)?,
+        );
         self.number(start);
         let mut positions = Vec::new();
         while positions.len() < self.open.len() {

@@ -75,7 +75,8 @@ impl<'w> EnumeratedSide<'w> {
     #[must_use]
     pub fn with_free(mut self, free: &FreeFields) -> Self {
         let fields = |own: GateId| self.sts.gates[own].fields.len();
-        self.open = self.gates.iter().map(|(&gate, &own)| (gate, free.open(gate, fields(own)))).collect();
+        self.open =
+            self.gates.iter().map(|(&gate, &own)| (gate, free.open_flags(gate, fields(own)))).collect();
         self
     }
 
@@ -91,15 +92,21 @@ impl<'w> EnumeratedSide<'w> {
         if self.states.len() >= self.max_states {
             return Err(EnumerationGivenUp);
         }
+        // `states`, `own` and `mentioned` are indexed by the number of a state and grow together.
         self.states.push(state.clone());
         self.own.push(None);
         self.mentioned.push(None);
         self.numbers.insert(state, self.states.len() - 1);
+        debug_assert!(self.states.len() == self.own.len() && self.own.len() == self.mentioned.len());
         Ok(self.states.len() - 1)
     }
 
     /// Returns the initial states, closed under internal steps; an error if an initial value is unknown.
-    pub fn start(&mut self, pool: &TermPool, labels: &mut MetLabels) -> Result<StateSet, EnumerationGivenUp> {
+    pub fn initial_states(
+        &mut self,
+        pool: &TermPool,
+        labels: &mut MetLabels,
+    ) -> Result<StateSet, EnumerationGivenUp> {
         let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
         let start = self.number(start)?;
         self.close_internally(pool, labels, [start].into())
@@ -111,7 +118,7 @@ impl<'w> EnumeratedSide<'w> {
         let step = &sts.switches[switch];
         let open = self.outside.get(&step.gate).and_then(|gate| self.open.get(gate));
         let open = open.map_or(&[][..], Vec::as_slice);
-        let list = self.messages.entry(switch).or_insert_with(|| MessageList::of(pool, sts, step, open));
+        let list = self.messages.entry(switch).or_insert_with(|| MessageList::new(pool, sts, step, open));
         list.clone().ok_or(EnumerationGivenUp)
     }
 
@@ -131,6 +138,7 @@ impl<'w> EnumeratedSide<'w> {
         let gate = self.outside.get(&step.gate).copied();
         let open = |at: usize| values.get(&(gate?, at)).map(Vec::as_slice);
         let mut found = Vec::new();
+        // A guard may fix a field to a value outside its range; such a message does not exist.
         for values in list.in_state(pool, &state, open).ok_or(EnumerationGivenUp)? {
             if !sts.gates[step.gate]
                 .fields
@@ -140,12 +148,14 @@ impl<'w> EnumeratedSide<'w> {
             {
                 continue;
             }
+            // The unit of the budget: guards are what enumeration spends its time on.
             self.evaluated += 1;
             if !concrete::is_enabled(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)? {
                 continue;
             }
             let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)?;
             let to = self.number(to)?;
+            // Labels are numbered in the gates of the specification, so that both sides share their numbers.
             let gate = *self.outside.get(&step.gate).ok_or(EnumerationGivenUp)?;
             let label = match sts.kind_of(step) {
                 GateKind::Output => Label::Output(gate, values),
@@ -162,7 +172,7 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the internal steps and outputs of a state, computed once.
-    fn own(
+    fn own_steps(
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
@@ -177,6 +187,7 @@ impl<'w> EnumeratedSide<'w> {
                 own.internal.push(self.number(next.state)?);
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
+                // Open switches depend on the representatives of the pair and cannot be kept per state.
                 if !self.list(pool, switch)?.is_open() {
                     own.outputs.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
                 }
@@ -249,6 +260,7 @@ impl<'w> EnumeratedSide<'w> {
                 found.push(self.number(successor.state)?);
             }
         }
+        // Kept also if empty: "not accepted" is asked for as often.
         self.answers.insert((at, label), found.clone());
         Ok(found)
     }
@@ -261,7 +273,7 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<StateSet, EnumerationGivenUp> {
         let mut open: Vec<usize> = states.iter().copied().collect();
         while let Some(at) = open.pop() {
-            for to in self.own(pool, labels, at)?.internal.clone() {
+            for to in self.own_steps(pool, labels, at)?.internal.clone() {
                 if states.insert(to) {
                     open.push(to);
                 }
@@ -291,7 +303,8 @@ impl<'w> EnumeratedSide<'w> {
         for &at in states {
             let more =
                 self.represented_messages(pool, labels, at, |kind| kind == GateKind::Output, values)?;
-            let own = self.own(pool, labels, at)?;
+            let own = self.own_steps(pool, labels, at)?;
+            // Quiescent: neither an internal step nor an output. The state itself is the state after silence.
             if own.internal.is_empty() && own.outputs.is_empty() && more.is_empty() {
                 reached.entry(None).or_default().insert(at);
             }
@@ -329,7 +342,9 @@ impl<'w> EnumeratedSide<'w> {
         label: usize,
     ) -> Result<bool, EnumerationGivenUp> {
         for &at in states {
-            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            // A state with an internal step refuses nothing yet: the state after that step, which is in the set too,
+            // is asked instead.
+            let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
             if stable && self.states_after_input(pool, labels, at, label)?.is_empty() {
                 return Ok(true);
             }
@@ -348,7 +363,8 @@ impl<'w> EnumeratedSide<'w> {
         let mut reached = BTreeSet::new();
         for &at in states {
             let accepted = self.states_after_input(pool, labels, at, label)?;
-            let stable = self.own(pool, labels, at)?.internal.is_empty();
+            let stable = self.own_steps(pool, labels, at)?.internal.is_empty();
+            // Angelic completion: a stable state that does not take the input ignores it and stays.
             if accepted.is_empty() && stable && completion != InputCompletion::None {
                 reached.insert(at);
             }

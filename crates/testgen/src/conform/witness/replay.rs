@@ -159,7 +159,7 @@ fn successors(
     completion: InputCompletion,
 ) -> Option<Vec<ConcreteState>> {
     if *label == Label::Quiescence {
-        return match is_quiescent(&mut cx.over(sts), state) {
+        return match is_quiescent(&mut cx.with_system(sts), state) {
             Quiescence::Quiet => Some(vec![state.clone()]),
             Quiescence::Active => Some(Vec::new()),
             Quiescence::Unknown(_) => None,
@@ -167,7 +167,7 @@ fn successors(
     }
     if let Label::Delay(by) = label {
         let later = concrete::advance_clocks(sts, state, by);
-        return match may_wait(&mut cx.over(sts), state, &later) {
+        return match may_wait(&mut cx.with_system(sts), state, &later) {
             SolverDecision::Sat => Some(vec![later]),
             SolverDecision::Unsat => Some(Vec::new()),
             SolverDecision::Unknown(_) => None,

@@ -39,7 +39,7 @@ impl SuspectCourse {
 
     /// Follows an input, which the suspect has taken by now if that `is_confirmed`. An input shows nothing: no suspect
     /// is impossible because of it.
-    pub fn give(&mut self, cx: &mut Ctx<'_>, system: &Sts, label: &Label, is_confirmed: bool) {
+    pub fn follow_input(&mut self, cx: &mut Ctx<'_>, system: &Sts, label: &Label, is_confirmed: bool) {
         if self.late.take().is_some() {
             self.doubt();
         }
@@ -52,7 +52,7 @@ impl SuspectCourse {
     }
 
     /// Follows an observation; returns whether the suspect cannot show it.
-    pub fn see(&mut self, cx: &mut Ctx<'_>, system: &Sts, label: &Label) -> bool {
+    pub fn follow_observation(&mut self, cx: &mut Ctx<'_>, system: &Sts, label: &Label) -> bool {
         self.after = concrete_after(cx, system, &self.after, label);
         // Who is silent has taken everything.
         let late = self.late.take().filter(|_| *label != Label::Quiescence);

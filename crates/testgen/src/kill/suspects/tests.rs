@@ -2,7 +2,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::NoSolver;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 
 use super::*;
 use crate::mutate::{MutationOperator, mutants};
@@ -34,12 +34,12 @@ fn ruled_out(model: &mut Model, messages: &[&str]) -> Vec<String> {
     let label = |name: &&str| Label::message(&model.sts, model.sts.gate_named(name)?, Vec::new());
     let trace: Trace = messages.iter().map(|name| label(name).expect("a message")).collect();
     let mut suspects = Suspects::new(&model.sts, all.iter().enumerate());
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let cx = &mut Ctx::new(model, &mut solver);
     let monitor = Monitor::new(cx);
-    suspects.follow(cx, &monitor, &trace.labels[..0].iter().cloned().collect());
+    suspects.follow_trace(cx, &monitor, &trace.labels[..0].iter().cloned().collect());
     for at in 0..trace.len() {
-        suspects.follow(cx, &monitor, &trace.labels[..=at].iter().cloned().collect());
+        suspects.follow_trace(cx, &monitor, &trace.labels[..=at].iter().cloned().collect());
     }
     let out = (0..all.len()).filter(|&at| !suspects.is_open(at));
     out.map(|at| all[at].id.clone()).collect()
@@ -72,7 +72,7 @@ fn a_suspect_whose_silence_is_not_decided_is_not_ruled_out() {
     let mut solver = NoSolver;
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let monitor = Monitor::new(cx);
-    suspects.follow(cx, &monitor, &trace);
+    suspects.follow_trace(cx, &monitor, &trace);
     assert_eq!(suspects.ruled_out(), (0, all.len()));
 }
 
@@ -89,19 +89,19 @@ fn a_suspect_may_have_taken_an_input_late() {
     let label = |name| Label::message(&model.sts, model.sts.gate_named(name).expect("a gate"), Vec::new());
     let [go, x, y] = ["go", "x", "y"].map(|name| label(name).expect("visible"));
     let suspects = Suspects::new(&model.sts, all.iter().enumerate());
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let cx = &mut Ctx::new(&mut model, &mut solver);
     // After `go` the mutant does not say `x`, but the system may have said that before it took `go`.
     let written = |cx: &mut Ctx<'_>, seen: &[&Label]| {
         let (mut after, mut suspects, mut history) = (Monitor::new(cx), suspects.clone(), Trace::default());
-        suspects.follow(cx, &after, &history);
-        after.send(cx, &go, 0);
+        suspects.follow_trace(cx, &after, &history);
+        after.record_sent(cx, &go, 0);
         history.labels.push(go.clone());
-        suspects.follow(cx, &after, &history);
+        suspects.follow_trace(cx, &after, &history);
         for &label in seen {
             after.observe(cx, label).expect("allowed");
             history.labels.push(label.clone());
-            suspects.follow(cx, &after, &history);
+            suspects.follow_trace(cx, &after, &history);
         }
         suspects.ruled_out().0
     };
@@ -111,10 +111,10 @@ fn a_suspect_may_have_taken_an_input_late() {
     // It is known that `go` was taken first.
     let (mut after, mut suspects, mut history) = (Monitor::new(cx), suspects.clone(), Trace::default());
     for label in [&go, &x] {
-        suspects.follow(cx, &after, &history);
+        suspects.follow_trace(cx, &after, &history);
         after.observe(cx, label).expect("allowed");
         history.labels.push(label.clone());
     }
-    suspects.follow(cx, &after, &history);
+    suspects.follow_trace(cx, &after, &history);
     assert_eq!(suspects.ruled_out(), (1, 1));
 }

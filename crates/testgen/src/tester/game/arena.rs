@@ -32,12 +32,12 @@ pub(super) struct GameArena {
 
 impl GameArena {
     /// Makes the arena of `goal`; `None` if the goal has none, or the model has clocks or unknown values.
-    pub(super) fn of(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
+    pub(super) fn new(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
         if cx.sts.is_timed() || cx.sts.has_unknowns() {
             return None;
         }
         let arena = |cx: &mut Ctx<'_>, base: Sts, all: Sts, location, when| Self {
-            is_seen: is_deterministic(&mut cx.over(&base)),
+            is_seen: is_deterministic(&mut cx.with_system(&base)),
             base: Arc::new(base),
             all: Arc::new(all),
             location,
@@ -63,7 +63,7 @@ impl GameArena {
     }
 
     /// The system, silences included.
-    pub(super) fn all(&self) -> &Sts {
+    pub(super) fn full_system(&self) -> &Sts {
         &self.all
     }
 
@@ -100,11 +100,11 @@ impl GameArena {
     }
 
     pub(super) fn symbolic(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<SymState> {
-        SymState::at(&mut cx.over(&self.all), state)
+        SymState::from_concrete(&mut cx.with_system(&self.all), state)
     }
 
     /// Begins a run.
-    pub(super) fn start(&mut self, cx: &mut Ctx<'_>) {
+    pub(super) fn start_run(&mut self, cx: &mut Ctx<'_>) {
         self.after = concrete_start(cx, &self.base);
     }
 
@@ -118,7 +118,7 @@ impl GameArena {
     }
 
     /// Follows a label.
-    pub(super) fn see(&mut self, cx: &mut Ctx<'_>, label: &Label) {
+    pub(super) fn follow_label(&mut self, cx: &mut Ctx<'_>, label: &Label) {
         self.after = concretely(cx, &self.base, &self.after, label, InputCompletion::None);
         if *label == Label::Quiescence {
             self.after.states = self.after.states.iter().map(|state| self.after_silence(cx, state)).collect();

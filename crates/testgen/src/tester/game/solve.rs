@@ -9,7 +9,8 @@ use ioxide_model::index::IndexVec;
 use ioxide_model::sts::{GateKind, SwitchId};
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{
-    Ctx, ExecGraph, ExploreConfig, ExploreLimits, ExploredId, IgnoreDead, SymState, explore_until, quiescence,
+    Ctx, ExecGraph, ExploreConfig, ExploreLimits, ExploredId, IgnoreDead, SymState, explore_until,
+    quiescence_condition,
 };
 
 use super::GameArena;
@@ -62,7 +63,7 @@ impl GameSolution {
     ) -> Self {
         let ignore_dead = IgnoreDead::Except(arena.goal_variables(cx));
         let config = ExploreConfig { limits: AHEAD, ignore_dead, ..ExploreConfig::default() };
-        let mut over = cx.over(arena.all());
+        let mut over = cx.with_system(arena.full_system());
         let graph = explore_until(&mut over, &config, start, &mut |_, _| false).graph;
         let moves = moves(&mut over, arena, &graph);
         let rank = ranks(&moves);
@@ -95,7 +96,7 @@ impl GameSolution {
     }
 
     /// Returns the switches that are expected after `choice`, up to the goal or the greatest length.
-    pub(super) fn way(&self, choice: GameChoice) -> Vec<SwitchId> {
+    pub(super) fn expected_switches(&self, choice: GameChoice) -> Vec<SwitchId> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let next = match choice {
             GameChoice::Send(id) => here.inputs.iter().find(|(other, _)| *other == id).copied(),
@@ -153,7 +154,7 @@ fn moves(cx: &mut Ctx<'_>, arena: &GameArena, graph: &ExecGraph) -> IndexVec<Exp
 /// Returns whether the system may stay silent in `state`; silence that an observer waits for is a move and does not
 /// count. True if the solver does not decide.
 fn may_be_quiet(cx: &mut Ctx<'_>, state: &SymState) -> bool {
-    let quiet = quiescence(cx, state.loc);
+    let quiet = quiescence_condition(cx, state.loc);
     let store = state.store.substitution(cx.sts);
     let mut facts = state.path.facts().to_vec();
     facts.push(cx.pool.substitute(quiet, &store));

@@ -1,7 +1,7 @@
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn tally(text: &str, messages: &[&str]) -> GameTally {
     let loaded = load(&sources, file, &LoadOptions::default());
     let mut model: Model = loaded.model.unwrap_or_else(|| panic!("{:#?}", loaded.diagnostics));
     let goal = model.sts.goals[0].clone();
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let cx = &mut Ctx::new(&mut model, &mut solver);
     let mut tester = GameTester::new(cx, &goal, Interaction::Fair).expect("it can be played for");
     tester.start(1);

@@ -39,7 +39,7 @@ struct SwitchRate {
 
 impl RareSwitches {
     /// Begins a new walk.
-    pub(super) fn start(&mut self) {
+    pub(super) fn start_walk(&mut self) {
         self.ticks = 0;
         for (id, here) in std::mem::take(&mut self.here) {
             let past = self.past.entry(id).or_default();
@@ -97,7 +97,7 @@ mod tests {
         assert!(!trap.is_shut());
         (0..100).for_each(|_| trap.tick(Some(open)));
         assert!(trap.is_shut());
-        trap.start();
+        trap.start_walk();
         assert!(!trap.is_shut(), "a new walk has another chance");
     }
 

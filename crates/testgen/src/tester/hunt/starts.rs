@@ -36,7 +36,7 @@ struct StartWay {
 }
 
 impl StartStates {
-    /// Counts a visit to a state of this outline after `history`, unless it is that of the last visit.
+    /// Counts a visit to a state of this outline after `trace`, unless it is that of the last visit.
     pub(super) fn visit(&mut self, about: u64, trace: &Trace) {
         if self.last.replace(about) == Some(about) {
             return;

@@ -98,16 +98,17 @@ impl RandomWalks {
         }
     }
 
-    pub(super) fn start(&mut self, seed: u64) {
+    pub(super) fn start_run(&mut self, seed: u64) {
         self.rng = ChaCha8Rng::seed_from_u64(seed);
         self.run = WalkRun::default();
-        self.trap.start();
+        self.trap.start_walk();
     }
 
     /// Takes the labels since the last move into account, also in runs led by a purpose; `switch` is the one taken, if
     /// that is certain.
     pub(super) fn notice(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(monitor), trace);
+        // A walk that keeps to few inputs on purpose would look trapped, so only the others are watched.
         if self.run.mood.as_ref().is_none_or(WalkPreferences::is_open) {
             self.trap.tick(switch);
         }
@@ -131,9 +132,10 @@ impl RandomWalks {
         left: usize,
     ) -> TesterMove {
         if self.run.length == 0 {
-            self.begin(cx, left);
+            self.begin_walk(cx, left);
         }
         self.run.seen.catch_up(trace);
+        // Long enough, or a switch that was taken often before has been out of reach for too long: a trap.
         if trace.len() >= self.run.length || self.trap.is_shut() {
             return self.last_move(trace);
         }
@@ -141,22 +143,24 @@ impl RandomWalks {
             return repeated;
         }
         let is_quiet = trace.ends_in_silence();
-        let belief = BorrowedBelief::of(monitor);
+        let belief = BorrowedBelief::from_monitor(monitor);
         let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
         if let Some(belief) = belief.filter(|_| sends)
             && let Some(stimulus) = self.stimulus(cx, monitor, &belief)
         {
             return stimulus;
         }
-        if is_quiet { self.end() } else { self.choose_move(cx) }
+        if is_quiet { self.end_walk() } else { self.choose_move(cx) }
     }
 
     /// Chooses the length of a walk: long and short ones in turn; the long ones grow, the short ones begin in a rare
     /// state.
-    fn begin(&mut self, cx: &Ctx<'_>, left: usize) {
+    fn begin_walk(&mut self, cx: &Ctx<'_>, left: usize) {
+        // Even walks double their length, for faults that need many steps; odd ones begin where few have been.
         let length = if self.walks.is_multiple_of(2) {
             (FIRST << (self.walks / 2).min(16)).min(MAX)
         } else {
+            // With clocks, repeating labels does not repeat instants, and the way would be lost at once.
             if !cx.sts.is_timed() {
                 self.run.way = self.starts.rare(&mut self.rng).into();
             }
@@ -171,6 +175,7 @@ impl RandomWalks {
         if let (Some(last), Some(repeated)) = (trace.labels.last(), self.run.repeated.take())
             && *last != repeated
         {
+            // The system took another way: what is left of the old one means nothing here.
             self.run.way.clear();
         }
         let label = self.run.way.pop_front()?;
@@ -196,6 +201,7 @@ impl RandomWalks {
             Interaction::InputEager => mood.max(EAGER),
         };
         let percent = match () {
+            // After silence nothing comes without an input: looking again would show the same.
             () if is_quiet => 100,
             () if belief.may_speak(cx.pool, cx.sts) => eager,
             () => 100 - IDLE_LOOK,
@@ -221,6 +227,7 @@ impl RandomWalks {
         let mut candidates = belief.inputs(cx.sts);
         let about = outline(monitor);
         for &id in &candidates {
+            // Entered also if it is not chosen: preferences are dealt among all inputs that were ever possible.
             self.met.entry(id).or_default();
         }
         while !candidates.is_empty() {
@@ -229,6 +236,7 @@ impl RandomWalks {
                 break;
             }
             let id = self.choose(cx.sts, &candidates, about);
+            // Removed before its values are looked for, so that each is tried once and this ends.
             candidates.retain(|&other| other != id);
             if let Some(chosen) =
                 self.again(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
@@ -248,7 +256,7 @@ impl RandomWalks {
         belief: &BorrowedBelief<'_>,
         id: SwitchId,
     ) -> Option<TesterMove> {
-        let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::of(cx));
+        let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
         let atoms = lexicon.atoms(cx, id).to_vec();
         let taste = self.run.mood.as_ref().map(|mood| mood.weights).unwrap_or_default();
         let hints = Hints {
@@ -258,7 +266,7 @@ impl RandomWalks {
             weights: taste,
         };
         let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
-        let chosen = stimulus.by(cx, monitor, belief, id);
+        let chosen = stimulus.choose_input(cx, monitor, belief, id);
         self.run.owed = stimulus.owed.or(self.run.owed.take());
         chosen
     }
@@ -279,11 +287,13 @@ impl RandomWalks {
         *self.met.entry(id).or_default() += 1;
         if let TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) = chosen {
             self.run.sent.push(label.clone());
+            // A window, so that repetitions are of recent messages and long runs stay cheap.
             let old = self.run.sent.len().saturating_sub(MAX_SENT);
             self.run.sent.drain(..old);
         }
         self.run.inputs.push(id);
         let inputs = &self.run.inputs;
+        // Counts every sequence that ends here, by length: `newest` compares them shortest first.
         for order in 1..=MAX_GRAM.min(inputs.len()) {
             *self.grams.entry(inputs[inputs.len() - order..].to_vec()).or_default() += 1;
         }
@@ -304,6 +314,7 @@ impl RandomWalks {
             InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
             InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
             InputPreference::Pump { fill, drain, times } => {
+                // The first moves fill, the last `times` drain: what grows is emptied within the same preference.
                 let wanted = if left > times { fill } else { drain };
                 if candidates.contains(&wanted) {
                     wanted
@@ -370,7 +381,7 @@ impl RandomWalks {
     }
 
     /// Ends a walk that can neither send nor observe anything.
-    fn end(&mut self) -> TesterMove {
+    fn end_walk(&mut self) -> TesterMove {
         TesterMove::Stop(match self.run.owed.take() {
             Some(why) => TesterStop::GoalMissed(format!("no values for an input were found: {why}")),
             None => TesterStop::GoalMet("the walk came to an end of the specification".into()),

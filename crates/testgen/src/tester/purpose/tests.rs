@@ -33,7 +33,7 @@ fn follow(
     let mut model = load(&sources, file, &LoadOptions::default()).model.unwrap();
     let mut cx = Ctx::new(&mut model, solver);
     let path: Vec<SwitchId> = path.iter().map(|label| cx.sts.switch_named(label).unwrap()).collect();
-    let purpose = TestPurpose::along(&mut cx, "test".into(), &path).unwrap();
+    let purpose = TestPurpose::from_path(&mut cx, "test".into(), &path).unwrap();
     let mut tester = PurposeGuided::new(purpose, 1);
     tester.start(1);
     let (mut after, mut trace) = (Monitor::new(&mut cx), Trace::default());

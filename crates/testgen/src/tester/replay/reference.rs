@@ -59,7 +59,7 @@ pub enum ReplyPart {
 
 /// A value of an input that is taken from a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reference {
+pub struct ReplyReference {
     /// The position of the value in the input.
     pub place: ValuePath,
     /// The bytes of a text that are replaced; `None` for the whole value.
@@ -113,13 +113,13 @@ impl<'f> ReferenceFinder<'f> {
     }
 
     /// Returns the references of the next input.
-    pub(super) fn input(&mut self, gate: GateId, values: &[Value]) -> Vec<Reference> {
+    pub(super) fn input(&mut self, gate: GateId, values: &[Value]) -> Vec<ReplyReference> {
         let mut references = Vec::new();
         for (place, value) in leaves_of(values) {
             let found = self.references_of(gate, &place, &value);
             if found.is_empty() {
                 if let Value::Str(text) = &value {
-                    self.chosen.extend(words(text).into_iter().map(|span| Value::str(&text[span])));
+                    self.chosen.extend(word_ranges(text).into_iter().map(|span| Value::str(&text[span])));
                 }
                 self.chosen.insert(value);
             }
@@ -130,10 +130,10 @@ impl<'f> ReferenceFinder<'f> {
         references
     }
 
-    fn references_of(&self, gate: GateId, place: &[usize], value: &Value) -> Vec<Reference> {
+    fn references_of(&self, gate: GateId, place: &[usize], value: &Value) -> Vec<ReplyReference> {
         let made = |(source, part): (&ReplyValue, ReplyPart), span: Option<Range<usize>>| {
             let ReplyValue { reply, path, step, .. } = source.clone();
-            Reference { place: place.to_vec(), span, reply, path, part, step }
+            ReplyReference { place: place.to_vec(), span, reply, path, part, step }
         };
         let field = (gate, place[0]);
         if let Some(found) = self.best_source(field, value) {
@@ -141,13 +141,14 @@ impl<'f> ReferenceFinder<'f> {
         }
         let Value::Str(text) = value else { return Vec::new() };
         // The text holds what the system said among other things: `Bearer TOKEN`, `/orders/ID`.
-        let mut found: Vec<Reference> = Vec::new();
-        let spans = words(text);
+        let mut found: Vec<ReplyReference> = Vec::new();
+        let spans = word_ranges(text);
         for first in 0..spans.len() {
             // Longer parts first: a token may consist of several words.
             for last in (first..spans.len()).rev() {
                 let span = spans[first].start..spans[last].end;
-                let is_free = |one: &Reference| one.span.as_ref().is_none_or(|old| old.end <= span.start);
+                let is_free =
+                    |one: &ReplyReference| one.span.as_ref().is_none_or(|old| old.end <= span.start);
                 if !found.iter().all(is_free) {
                     continue;
                 }
@@ -206,7 +207,7 @@ fn words_at(text: &str, part: &str) -> Option<ReplyPart> {
     if part.is_empty() {
         return None;
     }
-    let spans = words(text);
+    let spans = word_ranges(text);
     let start = text.find(part)?;
     let first = spans.iter().position(|span| span.start == start)?;
     let last = spans.iter().position(|span| span.end == start + part.len())?;
@@ -214,7 +215,7 @@ fn words_at(text: &str, part: &str) -> Option<ReplyPart> {
 }
 
 /// Returns the words of a text: letters, digits, `-` and `_`, so that a UUID is one word.
-fn words(text: &str) -> Vec<Range<usize>> {
+fn word_ranges(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, c) in text.char_indices() {
         if !(c.is_alphanumeric() || c == '-' || c == '_') {
@@ -241,7 +242,7 @@ pub(super) fn is_distinctive(flow: &ReplyFlow, value: &Value) -> bool {
 
 /// Returns the values that have no parts, with their positions.
 pub(super) fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
-    fn go(value: &Value, path: &mut ValuePath, found: &mut Vec<(ValuePath, Value)>) {
+    fn collect_parts(value: &Value, path: &mut ValuePath, found: &mut Vec<(ValuePath, Value)>) {
         let parts: Vec<&Value> = match value {
             Value::Data(data) => data.args.iter().collect(),
             Value::Collection(items) => items.parts().collect(),
@@ -252,13 +253,13 @@ pub(super) fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
         }
         for (at, part) in parts.into_iter().enumerate() {
             path.push(at);
-            go(part, path, found);
+            collect_parts(part, path, found);
             path.pop();
         }
     }
     let mut found = Vec::new();
     for (at, value) in values.iter().enumerate() {
-        go(value, &mut vec![at], &mut found);
+        collect_parts(value, &mut vec![at], &mut found);
     }
     found
 }
@@ -266,7 +267,7 @@ pub(super) fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
 /// Points `reference`, whose reply is lost, to another reply before input `number`; returns whether there is one.
 pub(super) fn repoint(
     finder: &ReferenceFinder<'_>,
-    reference: &mut Reference,
+    reference: &mut ReplyReference,
     label: &Label,
     number: usize,
     is_lost: &dyn Fn(&ReplyId) -> bool,
@@ -285,7 +286,7 @@ pub(super) fn repoint(
     let equal = left().find(|source| reference.span.is_none() && Some(&source.value) == used);
     if let Some(source) = equal {
         let ReplyValue { reply, path, step, .. } = source.clone();
-        *reference = Reference { reply, path, step, part: ReplyPart::Whole, ..reference.clone() };
+        *reference = ReplyReference { reply, path, step, part: ReplyPart::Whole, ..reference.clone() };
         return true;
     }
     let is_alike = |source: &&ReplyValue| (source.reply.gate, &source.path) == (old.0.gate, &old.1);
@@ -304,7 +305,7 @@ pub(super) fn bind(
     pool: &TermPool,
     sts: &Sts,
     label: &Label,
-    references: &[Reference],
+    references: &[ReplyReference],
     given: &GivenInputs,
     history: &Trace,
 ) -> Option<Label> {
@@ -326,7 +327,7 @@ pub(super) fn bind(
 }
 
 /// Returns the value of a reply that a reference means.
-fn value_in_reply(reference: &Reference, given: &GivenInputs, history: &Trace) -> Option<Value> {
+fn value_in_reply(reference: &ReplyReference, given: &GivenInputs, history: &Trace) -> Option<Value> {
     let from = match reference.reply.after {
         Some(number) => *given.get(&number)?,
         None => 0,
@@ -377,14 +378,14 @@ fn with_leaf(value: &Value, path: &[usize], new: &dyn Fn(&Value) -> Option<Value
     }
 }
 
-impl Reference {
+impl ReplyReference {
     /// Returns the value that takes the place of `old` if the reply has `source`.
     fn value(&self, old: &Value, source: &Value) -> Option<Value> {
         let new = match (&self.part, source) {
             (ReplyPart::Whole, source) => source.clone(),
             (ReplyPart::Plus(by), Value::Int(n)) => Value::Int(n + by),
             (ReplyPart::Words { first, n, of }, Value::Str(text)) => {
-                let spans = words(text);
+                let spans = word_ranges(text);
                 let span = spans.get(*first)?.start..spans.get(first + n - 1)?.end;
                 // Another number of words is another kind of text.
                 (spans.len() == *of).then(|| Value::str(&text[span]))?
@@ -432,7 +433,7 @@ pub fn is_same_by_meaning(flow: &ReplyFlow, sts: &Sts, a: &Trace, b: &Trace) -> 
     if (a.len(), a.breakdown, a.forbidden_at) != (b.len(), b.breakdown, b.forbidden_at) {
         return false;
     }
-    let mut names = SystemNames::default();
+    let mut names = ReplayNames::default();
     a.labels.iter().zip(&b.labels).all(|(a, b)| match (a, b) {
         (Label::Input(gate, _), Label::Input(other, _)) if sts.gates[*gate].kind == GateKind::Input => {
             gate == other
@@ -454,14 +455,14 @@ pub fn is_same_by_meaning(flow: &ReplyFlow, sts: &Sts, a: &Trace, b: &Trace) -> 
 
 /// The values of one run that stand for those of another.
 #[derive(Debug, Default)]
-struct SystemNames {
+struct ReplayNames {
     forth: BTreeMap<Value, Value>,
     back: BTreeMap<Value, Value>,
     /// Small numbers that the system chose; different fields may use the same ones for different things.
     small: BTreeSet<(Value, Value)>,
 }
 
-impl SystemNames {
+impl ReplayNames {
     fn is_same(&mut self, a: Value, b: Value, is_chosen: bool, is_distinctive: bool) -> bool {
         match (is_distinctive, is_chosen) {
             (true, _) => {

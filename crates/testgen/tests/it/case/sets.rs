@@ -7,7 +7,7 @@ use ioxide_model::concrete::{ConcreteState, initial_state, is_enabled, successor
 use ioxide_model::sts::{GateKind, Model, Sts, SwitchId};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseSet, WhyNoCase, covering};
 
@@ -93,7 +93,7 @@ fn can_be_taken(pool: &TermPool, sts: &Sts, path: &[SwitchId]) -> bool {
 }
 
 fn set(model: &mut Model, goal: CaseGoal) -> CaseSet {
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut cx = Ctx::new(model, &mut solver);
     covering(&mut cx, goal, &CaseConfig::default(), LIMITS, &mut |_| ControlFlow::Continue(()))
 }

@@ -139,7 +139,7 @@ impl ValueSystem<'_> {
         let (word, _) = plan.word_of(&self.messages.model, seen, run)?;
         let signature = &plan.domain.signature;
         let mut known = signature.constants.clone();
-        let region = |it: &DataInput| (it.gate, signature.places(&mut known, &it.values));
+        let region = |it: &DataInput| (it.gate, signature.places_of(&mut known, &it.values));
         Some(word.iter().map(region).collect())
     }
 
@@ -153,7 +153,7 @@ impl ValueSystem<'_> {
         let (word, answers) = plan.word_of(&self.messages.model, seen, run)?;
         let mut known = plan.domain.signature.constants.clone();
         let mut number = |(input, answer): (&DataInput, &DataAnswer)| {
-            plan.domain.signature.places(&mut known, &input.values);
+            plan.domain.signature.places_of(&mut known, &input.values);
             let place = |said: &AnswerValue| match *said {
                 AnswerValue::Point(point) => {
                     let at = known.iter().position(|&it| it == point);

@@ -167,7 +167,7 @@ impl PointPlan {
             for _ in 0..signature.made[number] {
                 let used: Vec<ValuePoint> =
                     known.iter().map(|(point, _)| *point).chain(values.iter().copied()).collect();
-                values.push(signature.at(&used, &hollow, ValuePlace::New(0)));
+                values.push(signature.value_at(&used, &hollow, ValuePlace::New(0)));
             }
             let input = DataInput { gate: InputId::new(number), values };
             self.bind(model, &mut known, &input, said)?;

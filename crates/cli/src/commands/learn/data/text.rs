@@ -286,7 +286,7 @@ impl ModelTextWriter<'_, '_> {
     }
 
     fn comparison(&self, location: usize, gate: InputId, it: &GuardComparison) -> String {
-        let sign = it.relation.sign().unwrap_or("==");
+        let sign = it.relation.operator().unwrap_or("==");
         format!("{} {sign} {}", self.operand(location, gate, it.left), self.operand(location, gate, it.right))
     }
 

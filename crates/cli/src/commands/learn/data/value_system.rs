@@ -279,7 +279,7 @@ impl<'c> ValueSystem<'c> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {
             let Some((word, answers)) = self.read(plan, seen, at) else { continue };
-            if let Err(found) = tree.note(&word, &answers) {
+            if let Err(found) = tree.insert_answers(&word, &answers) {
                 let last = self.runs.remove(at);
                 self.runs.push(last);
                 return Err(found);

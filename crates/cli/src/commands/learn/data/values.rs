@@ -184,7 +184,7 @@ impl FieldValues {
             Theory::Order => ValuePlace::New(u32::try_from(smaller).unwrap_or(0)),
         };
         let points: Vec<ValuePoint> = known.iter().map(|(point, _)| *point).collect();
-        let point = self.signature.at(&points, hollow, place);
+        let point = self.signature.value_at(&points, hollow, place);
         known.push((point, value.clone()));
         point
     }
@@ -267,12 +267,12 @@ mod tests {
             );
             for (gate, places) in domain.signature.regions(4, InputId::new(0)) {
                 let mut points = domain.signature.constants.clone();
-                points.extend(domain.signature.values(
+                points.extend(domain.signature.values_at(
                     &mut points.clone(),
                     &[],
                     &[ValuePlace::New(1), ValuePlace::New(3)],
                 ));
-                let values = domain.signature.values(&mut points.clone(), &[], &places);
+                let values = domain.signature.values_at(&mut points.clone(), &[], &places);
                 let word = vec![DataInput { gate, values: points[2..].to_vec() }, DataInput { gate, values }];
                 let Some(pairs) = domain.choose(&word, &mut rng) else { panic!("there is room") };
                 // Back again: the same word, as far as values compare.
@@ -291,7 +291,9 @@ mod tests {
                 let back: Vec<DataInput> = word.iter().map(|input| read(input, &mut known)).collect();
                 let shape = |word: &[DataInput]| {
                     let mut known = domain.signature.constants.clone();
-                    word.iter().map(|it| domain.signature.places(&mut known, &it.values)).collect::<Vec<_>>()
+                    word.iter()
+                        .map(|it| domain.signature.places_of(&mut known, &it.values))
+                        .collect::<Vec<_>>()
                 };
                 assert_eq!(shape(&back), shape(&word));
             }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
-use ioxide_learn::naming::{arrows, state_names};
+use ioxide_learn::naming::{machine_moves, state_names};
 use ioxide_model::index::Idx;
 
 use super::super::draft::{OwedAnswers, format_draft, head, texts};
@@ -35,7 +35,7 @@ impl TimedText<'_> {
         let model = &self.messages.model;
         let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
         let outputs: Vec<String> = self.live.names.outputs.iter().map(said).collect();
-        let states = state_names(self.machine.n_states(), &arrows(self.machine), &outputs);
+        let states = state_names(self.machine.n_states(), &machine_moves(self.machine), &outputs);
         let mut owed = OwedAnswers::default();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {

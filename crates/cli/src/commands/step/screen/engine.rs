@@ -152,7 +152,7 @@ impl<'m> WalkEngine<'m> {
             written.push(format!("{}: {text}", info.name));
         }
         let message = format!("{}({})", gate.name, written.join(", "));
-        Ok(typed::read(cx.pool, cx.sts, &message)?.values)
+        Ok(typed::read_message(cx.pool, cx.sts, &message)?.values)
     }
 
     /// A message or a time as typed.

@@ -3,7 +3,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_smt::stack::{SolverConfig, stack};
+use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -121,7 +121,7 @@ fn play<T>(text: &str, act: impl FnOnce(&mut Played<'_>) -> T) -> T {
 /// Plays on a recorded run of these labels, opened after `step` of them.
 fn play_run<T>(text: &str, labels: &[&str], step: usize, act: impl FnOnce(&mut Played<'_>) -> T) -> T {
     let mut model = model(text);
-    let mut solver = stack(&SolverConfig::default());
+    let mut solver = build_stack(&SolverConfig::default());
     let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut solver));
     let labels: Vec<Label> = labels.iter().map(|text| walk.parse_label(text).expect("a label")).collect();
     assert_eq!(walk.follow(&labels[..step]), (step, None), "the run begins as the model allows");

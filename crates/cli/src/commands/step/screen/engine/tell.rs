@@ -16,7 +16,7 @@ impl WalkEngine<'_> {
     /// Adds the belief of the monitor and the steps taken to the scene.
     pub(super) fn tell_walk(&self, scene: &mut WalkScene) {
         let (cx, after) = (&self.walk.cx, self.walk.monitor());
-        scene.n_places = after.belief().size();
+        scene.n_places = after.belief().count_states();
         scene.places = match after.belief() {
             Belief::Concrete(states) => {
                 let value = |(var, value): (_, &Value)| {
@@ -47,10 +47,10 @@ impl WalkEngine<'_> {
         };
         (scene.steps, scene.now) = (self.steps.clone(), self.walk.steps().len());
         scene.run = self.run.clone();
-        if after.doubts() > 0 {
+        if after.count_doubts() > 0 {
             scene.doubts.push(format!(
                 "the solver left {} questions open; states were kept in doubt",
-                after.doubts()
+                after.count_doubts()
             ));
         }
         if let Some(lost) = after.lost_states() {
@@ -84,7 +84,7 @@ fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
 fn place(cx: &Ctx<'_>, state: &SymState) -> SceneState {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     SceneState {
-        location: state.place(cx),
+        location: state.location_text(cx),
         values: state
             .store
             .iter(cx.sts)
