@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use ioxide_cli::args::{BenchArgs, SolverArgs};
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
@@ -40,7 +40,7 @@ struct AtmRow {
 }
 
 /// Measures every size and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
     let mut rows = fast(args, &mut progress)?;
     for (row, (_, with_naive)) in rows.iter_mut().zip(SIZES) {
@@ -65,7 +65,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Measures every length in rounds and keeps the best time of each: a busy moment affects all alike.
-fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, EarlyStop> {
+fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, CliError> {
     let mut rows: Vec<AtmRow> = Vec::new();
     for round in 0..ROUNDS {
         for (at, (size, _)) in SIZES.into_iter().enumerate() {
@@ -82,7 +82,7 @@ fn fast(args: &BenchArgs, progress: &mut ProgressLine) -> Result<Vec<AtmRow>, Ea
 }
 
 /// Returns the test case, and the seconds it took.
-fn time_case(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), EarlyStop> {
+fn time_case(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), CliError> {
     let mut model = atm()?;
     let mut solver = solver::make(&args.solver)?;
     let started = Instant::now();
@@ -91,7 +91,7 @@ fn time_case(args: &BenchArgs, path: &[SwitchId]) -> Result<(TestCase, f64), Ear
     Ok((case.map_err(|error| internal(error.show(&model.sts, path)))?, seconds))
 }
 
-fn naive_seconds(args: &BenchArgs, row: &AtmRow) -> Result<f64, EarlyStop> {
+fn naive_seconds(args: &BenchArgs, row: &AtmRow) -> Result<f64, CliError> {
     let mut model = atm()?;
     let mut fresh = FreshSolver { wanted: args.solver.clone() };
     let timeout = row.case.timeout.clone().unwrap_or(Rational::ONE);
@@ -126,21 +126,21 @@ impl Solver for FreshSolver {
     }
 }
 
-fn atm() -> Result<Model, EarlyStop> {
+fn atm() -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("atm.iox", ATM);
     let loaded = load(&sources, file, &LoadOptions::default());
     loaded.model.ok_or_else(|| internal("the embedded ATM does not load".into()))
 }
 
-fn path(model: &Model, size: usize) -> Result<Vec<SwitchId>, EarlyStop> {
+fn path(model: &Model, size: usize) -> Result<Vec<SwitchId>, CliError> {
     let labels = ["tr1", "tr2", "tr3", "tr4"].iter().cycle().take(size);
     let path: Option<Vec<SwitchId>> = labels.map(|label| model.sts.switch_named(label)).collect();
     path.ok_or_else(|| internal("the embedded ATM lacks a switch".into()))
 }
 
-fn internal(message: String) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Internal, message)
+fn internal(message: String) -> CliError {
+    CliError::new(ExitStatus::Internal, message)
 }
 
 fn row_json(row: &AtmRow) -> Json {

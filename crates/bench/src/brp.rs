@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
@@ -67,7 +67,7 @@ struct BrpFigures {
 }
 
 /// Tests every mutant with every seed in both ways and shows the means.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     if args.permuted {
         return run_permuted(args);
     }
@@ -94,7 +94,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Runs the default tester on models written in another order for every seed.
-fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut counts = vec![Vec::new(); MUTANTS.len()];
     let mut progress = ProgressLine::start();
     for seed in 0..SEEDS {
@@ -139,7 +139,7 @@ fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn figures(args: &BenchArgs, spec: &Model, set: &PurposeSet, mode: BrpMode) -> Result<BrpFigures, EarlyStop> {
+fn figures(args: &BenchArgs, spec: &Model, set: &PurposeSet, mode: BrpMode) -> Result<BrpFigures, CliError> {
     let mut progress = ProgressLine::start();
     let mut found = BrpFigures { means: Vec::new(), worst: Vec::new() };
     for (at, text) in MUTANTS.iter().enumerate() {
@@ -163,13 +163,13 @@ fn messages(
     set: &PurposeSet,
     mode: BrpMode,
     seed: u64,
-) -> Result<u64, EarlyStop> {
+) -> Result<u64, CliError> {
     let (mut spec_own, mut sut_own) = (spec.clone(), mutant.clone());
     let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
     let sut = Ctx::new(&mut sut_own, &mut *sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut, seed)
-        .map_err(|error| EarlyStop::new(ExitStatus::Internal, format!("an embedded mutant: {error}")))?;
+        .map_err(|error| CliError::new(ExitStatus::Internal, format!("an embedded mutant: {error}")))?;
     let mut tester: Box<dyn Tester> = match mode {
         BrpMode::Paper => Box::new(
             CoverTester::new(set, CoverRounds::Endless, PurposeOrder::LongestFirst)
@@ -196,7 +196,7 @@ fn messages(
             return Ok(total);
         }
     }
-    Err(EarlyStop::new(ExitStatus::Inconclusive, format!("a mutant was not found in {MAX_RUNS} runs")))
+    Err(CliError::new(ExitStatus::Inconclusive, format!("a mutant was not found in {MAX_RUNS} runs")))
 }
 
 impl BrpFigures {
@@ -231,11 +231,11 @@ fn show(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::R
     writeln!(out, "{:<9} {:>7.1} {:>7.1}", "geo. mean", paper.geomean(), default.geomean())
 }
 
-fn model(text: &str) -> Result<Model, EarlyStop> {
+fn model(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("brp.iox", text);
     let loaded = load(&sources, file, &LoadOptions::default());
     loaded
         .model
-        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "an embedded model of the BRP does not load"))
+        .ok_or_else(|| CliError::new(ExitStatus::Internal, "an embedded model of the BRP does not load"))
 }

@@ -20,7 +20,7 @@ use ioxide_campaign::schedule::{CampaignTally, ScheduleConfig};
 use ioxide_campaign::simulate::{Cluster, Simulated, simulate};
 use ioxide_campaign::units::UnitSet;
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::unit_command;
 use serde_json::{Value as Json, json};
@@ -33,7 +33,7 @@ const UNITS_PER_PART: u64 = 100;
 const WORKERS: usize = 4;
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let dir = tempfile::tempdir()?;
     let mut progress = ProgressLine::start();
     let mut driven = Vec::new();
@@ -95,12 +95,13 @@ fn write_part(dir: &Path, manifest: &Manifest, units: &UnitSet) -> Result<(), Pa
         json!({ "passed": 1, "inconclusive": 0, "failed": 0, "steps": 10, "coverage": { "longest": 10 } });
     for unit in units.iter() {
         let name = format!("run-{}", unit + 1);
-        part.begin(unit, &name)?;
-        (0..10)
-            .for_each(|step| part.tell(&json!({ "seq": step, "time_ns": 0, "event": "step" }).to_string()));
+        part.begin_unit(unit, &name)?;
+        (0..10).for_each(|step| {
+            part.add_line(&json!({ "seq": step, "time_ns": 0, "event": "step" }).to_string())
+        });
         part.write_done(unit, &name, false, &result)?;
     }
-    part.end(EndOfPart::All)
+    part.end_part(EndOfPart::All)
 }
 
 /// An observer that ignores everything.
@@ -124,9 +125,9 @@ fn plan(count: u64) -> Manifest {
 }
 
 /// Drives a campaign of so many units.
-fn drive(dir: &Path, units: u64) -> Result<Json, EarlyStop> {
+fn drive(dir: &Path, units: u64) -> Result<Json, CliError> {
     let manifest = plan(units);
-    let refused = |error: &dyn std::fmt::Display| EarlyStop::usage(error.to_string());
+    let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     let config = ScheduleConfig { workers: WORKERS, ..ScheduleConfig::default() };
     let before = memory::peak_kb();
     let begun = Instant::now();
@@ -158,7 +159,7 @@ fn bytes(dir: &Path) -> io::Result<u64> {
 }
 
 /// Writes so many parts, and measures merging them.
-fn merge(dir: &Path, parts: u64) -> Result<Json, EarlyStop> {
+fn merge(dir: &Path, parts: u64) -> Result<Json, CliError> {
     let manifest = plan(parts * UNITS_PER_PART);
     for part in 0..parts {
         let units: UnitSet = (part..parts * UNITS_PER_PART).step_by(parts as usize).collect();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
@@ -30,7 +30,7 @@ const STATES: u32 = 10;
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Measures and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut rows = Vec::new();
     for parts in [2, 4, 6, 8, 10, 12] {
         rows.push(measure(args, "independent", parts, &independent(parts))?);
@@ -103,8 +103,8 @@ fn show_merging(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
 }
 
 /// States of a whole exploration, with and without merging of interchangeable instances.
-fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, EarlyStop> {
-    let explored = |is_merging: bool| -> Result<(usize, f64), EarlyStop> {
+fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, CliError> {
+    let explored = |is_merging: bool| -> Result<(usize, f64), CliError> {
         let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
         let mut cx = Ctx::new(&mut model, &mut solver);
         let symmetry = if is_merging { Symmetry::find(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
@@ -119,7 +119,7 @@ fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
     }))
 }
 
-fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, EarlyStop> {
+fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, CliError> {
     let mut model = model(text)?;
     let product: f64 = model
         .sts
@@ -140,19 +140,19 @@ fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
     }))
 }
 
-fn model(text: &str) -> Result<Model, EarlyStop> {
+fn model(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
-    let broken = || EarlyStop::usage("the system of the benchmark does not load");
+    let broken = || CliError::usage("the system of the benchmark does not load");
     load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
 /// Returns the milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the
 /// number of terms of the monitor at its end, which are what a run keeps in memory.
-fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
+fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), CliError> {
     let (mut played, mut judged) = (model.clone(), model.clone());
     let (mut one, mut other) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
-    let broken = |_| EarlyStop::usage("the system of the benchmark cannot be played");
+    let broken = |_| CliError::usage("the system of the benchmark cannot be played");
     let mut player = ModelPlayer::new(Ctx::new(&mut played, &mut one), 1).map_err(broken)?;
     let mut cx = Ctx::new(&mut judged, &mut other);
     let mut monitor = Monitor::new(&mut cx).with_relation(ConformanceRelation::usual(&model.sts));
@@ -174,7 +174,7 @@ fn walk(args: &BenchArgs, model: &Model) -> Result<(f64, usize), EarlyStop> {
         };
         monitor
             .observe(&mut cx, &label)
-            .map_err(|_| EarlyStop::usage("the monitor refused a step of the benchmark"))?;
+            .map_err(|_| CliError::usage("the monitor refused a step of the benchmark"))?;
         done += 1;
     }
     Ok((start.elapsed().as_secs_f64() * 1e3 / f64::from(done.max(1)), cx.pool.len()))

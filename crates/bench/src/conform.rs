@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{self, EarlyStop, ExitStatus};
+use ioxide_cli::exit::{self, CliError, ExitStatus};
 use ioxide_cli::solver;
 use ioxide_lang::LoadOptions;
 use ioxide_model::source::Sources;
@@ -21,14 +21,14 @@ use serde_json::{Value as Json, json};
 /// The number of states at which the enumeration in ticks gives up.
 const MAX_TICK_STATES: usize = 2_000_000;
 /// The number of repetitions of a short comparison, of which the fastest counts.
-const TRIES: usize = 5;
+const REPETITIONS: usize = 5;
 /// The greatest duration of a short comparison, in milliseconds.
 const SHORT_MS: f64 = 500.0;
 /// The time after which a comparison is given up.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut families = Vec::new();
     for (name, imp, spec) in pairs() {
         families.push(pair(args, &name, &imp, &spec)?);
@@ -110,21 +110,21 @@ fn counters(n: usize, top: u32, output: &str) -> String {
     )
 }
 
-fn compile(text: &str) -> Result<Model, EarlyStop> {
+fn compile(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| EarlyStop::usage("a model of the benchmark does not compile"))
+    loaded.model.ok_or_else(|| CliError::usage("a model of the benchmark does not compile"))
 }
 
 /// Measures one pair by each search.
-fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, EarlyStop> {
+fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, CliError> {
     let (symbolic, symbolic_ms) = compare_models(args, imp, spec, SearchEngine::Symbolic)?;
     let (turns, in_turns_ms) = compare_models(args, imp, spec, SearchEngine::InTurns)?;
     let mut model = compile(spec)?;
-    let joined = join(&mut model, &compile(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
+    let joined = join(&mut model, &compile(imp)?).map_err(|_| CliError::usage("the messages differ"))?;
     let mut enumerated_ms: Option<f64> = None;
-    for _ in 0..TRIES {
+    for _ in 0..REPETITIONS {
         let start = Instant::now();
         let found =
             ioco(&model.pool, &joined, &model.sts, InputCompletion::Angelic, EnumerationBudget::default());
@@ -154,9 +154,9 @@ fn compare_models(
     imp: &str,
     spec: &str,
     engine: SearchEngine,
-) -> Result<(ConformAnswer, f64), EarlyStop> {
+) -> Result<(ConformAnswer, f64), CliError> {
     let (mut answer, mut least) = once(args, imp, spec, engine)?;
-    for _ in 1..TRIES {
+    for _ in 1..REPETITIONS {
         if least > SHORT_MS {
             break;
         }
@@ -171,15 +171,15 @@ fn once(
     imp: &str,
     spec: &str,
     engine: SearchEngine,
-) -> Result<(ConformAnswer, f64), EarlyStop> {
+) -> Result<(ConformAnswer, f64), CliError> {
     let mut model = compile(spec)?;
-    let imp = join(&mut model, &compile(imp)?).map_err(|_| EarlyStop::usage("the messages differ"))?;
+    let imp = join(&mut model, &compile(imp)?).map_err(|_| CliError::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let options = ConformOptions { engine, ..ConformOptions::default() };
     let start = Instant::now();
     let verdict = conform(&mut cx, &imp, &options, &mut |_| patience(start));
-    let verdict = verdict.map_err(|_: conform::PortMismatch| EarlyStop::usage("the messages differ"))?;
+    let verdict = verdict.map_err(|_: conform::PortMismatch| CliError::usage("the messages differ"))?;
     Ok((verdict.answer, start.elapsed().as_secs_f64() * 1e3))
 }
 
@@ -201,7 +201,7 @@ fn ring(clocks: usize, bound: u32, last: u32) -> String {
 }
 
 /// Compares the ring with a late one, and with itself, by zones and in whole ticks.
-fn compare_timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, EarlyStop> {
+fn compare_timed(args: &BenchArgs, clocks: usize, bound: u32) -> Result<Json, CliError> {
     let late = zones(args, clocks, bound, bound + 1)?;
     let same = zones(args, clocks, bound, bound)?;
     let (late_ticks, late_ticks_ms) = in_ticks_timed(clocks, bound, bound + 1);
@@ -223,15 +223,15 @@ struct ZoneComparison {
 }
 
 /// Compares the ring whose last answer may come until `last` with the one whose answers all come in time.
-fn zones(args: &BenchArgs, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, EarlyStop> {
+fn zones(args: &BenchArgs, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, CliError> {
     let mut model = compile(&ring(clocks, bound, bound))?;
     let imp = compile(&ring(clocks, bound, last))?;
-    let joined = join(&mut model, &imp).map_err(|_| EarlyStop::usage("the messages differ"))?;
+    let joined = join(&mut model, &imp).map_err(|_| CliError::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let start = Instant::now();
     let verdict = conform(&mut cx, &joined, &ConformOptions::default(), &mut |_| patience(start));
-    let verdict = verdict.map_err(|_: conform::PortMismatch| EarlyStop::usage("the messages differ"))?;
+    let verdict = verdict.map_err(|_: conform::PortMismatch| CliError::usage("the messages differ"))?;
     let took = start.elapsed().as_secs_f64() * 1e3;
     let ms = (!matches!(verdict.answer, ConformAnswer::Unknown(_))).then_some(took);
     Ok(ZoneComparison { answer: verdict.answer, states: verdict.effort.states, ms })
@@ -294,7 +294,7 @@ mod tests {
     }
 
     /// Returns the product states of both comparisons, which must be decided.
-    fn timed_states(args: &BenchArgs, clocks: usize, bound: u32) -> Result<[usize; 2], EarlyStop> {
+    fn timed_states(args: &BenchArgs, clocks: usize, bound: u32) -> Result<[usize; 2], CliError> {
         let (late, same) = (zones(args, clocks, bound, bound + 1)?, zones(args, clocks, bound, bound)?);
         assert!(matches!(late.answer, ConformAnswer::Fails(_)), "{clocks} {bound}");
         assert!(matches!(same.answer, ConformAnswer::Conforms(_)), "{clocks} {bound}");

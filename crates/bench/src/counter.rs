@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ioxide_cli::args::{BenchArgs, SolverArgs};
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::{load, solver};
 use ioxide_model::source::Sources;
@@ -26,7 +26,7 @@ const COUNTER: &str = include_str!("../../../examples/particle-counter/particle-
 /// The number of mutants decided unless `--runs` gives another.
 const MUTANTS: u64 = 100;
 /// The time limit for one mutant.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MUTANT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Returns the configurations to compare, with their names.
 fn ways() -> Vec<(String, KillConfig)> {
@@ -56,7 +56,7 @@ struct CounterRow {
 }
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut model = load_counter()?;
     let n_mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default().len();
     let count = usize::try_from(args.runs.unwrap_or(MUTANTS)).unwrap_or(usize::MAX);
@@ -70,7 +70,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let mut out = io::stdout().lock();
     if args.json {
         let rows: Vec<Json> = rows.iter().map(|(name, row)| row.json(name)).collect();
-        let result = json!({ "version": 1, "bench": "counter", "all_mutants": n_mutants, "mutants": mutants.len(), "patience_seconds": PATIENCE.as_secs(), "rows": rows });
+        let result = json!({ "version": 1, "bench": "counter", "all_mutants": n_mutants, "mutants": mutants.len(), "patience_seconds": MUTANT_TIME_LIMIT.as_secs(), "rows": rows });
         writeln!(out, "{result}")?;
     } else {
         writeln!(out, "{} of {n_mutants} mutants", mutants.len())?;
@@ -79,11 +79,11 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn load_counter() -> Result<Model, EarlyStop> {
+fn load_counter() -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("particle-counter.as", COUNTER);
     let loaded = load::load(&sources, file, &[])?;
-    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a model of the bench does not compile"))
+    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
 fn decide_mutants(
@@ -92,7 +92,7 @@ fn decide_mutants(
     mutants: &[Mutant],
     config: &KillConfig,
     solver_args: &SolverArgs,
-) -> Result<CounterRow, EarlyStop> {
+) -> Result<CounterRow, CliError> {
     let mut model = model.clone();
     let mut solver = solver::make(solver_args)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
@@ -105,7 +105,11 @@ fn decide_mutants(
         progress.tick(|| format!("{name}: {at} of {} mutants", mutants.len()));
         let start = Instant::now();
         let verdict = analysis.decide(&mut cx, mutant, &mut |_| {
-            if start.elapsed() < PATIENCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if start.elapsed() < MUTANT_TIME_LIMIT {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
         row.seconds.push(start.elapsed().as_secs_f64());
         row.deepest = row.deepest.max(verdict.effort.depth);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
@@ -44,7 +44,7 @@ const ROUNDS: i64 = 200;
 const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 
 /// Measures and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut online = Vec::new();
     for size in SIZES {
         let number = steps_a_second(args, NUMBER, size)?;
@@ -96,24 +96,23 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn model(text: &str) -> Result<Model, EarlyStop> {
+fn model(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
-    let broken = || EarlyStop::usage("the model of the benchmark does not load");
+    let broken = || CliError::usage("the model of the benchmark does not load");
     load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
 /// Returns the steps per second that the monitor judges while `size` items are held.
-fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, EarlyStop> {
+fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, CliError> {
     let mut model = model(text)?;
     let mut solver = solver::make(&args.solver)?;
-    let gate =
-        |name: &str| model.sts.gate_named(name).ok_or_else(|| EarlyStop::usage("a message is missing"));
+    let gate = |name: &str| model.sts.gate_named(name).ok_or_else(|| CliError::usage("a message is missing"));
     let (put, get, got) = (gate("put")?, gate("get")?, gate("got")?);
     let number = text == NUMBER;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let mut monitor = Monitor::new(&mut cx);
-    let refused = |_| EarlyStop::usage("the monitor refused a step of the benchmark");
+    let refused = |_| CliError::usage("the monitor refused a step of the benchmark");
     for n in 0..size {
         let label = Label::Input(put, vec![Value::int(n)]);
         monitor.observe(&mut cx, &label).map_err(refused)?;
@@ -169,12 +168,7 @@ fn bounded_map(keys: u32) -> String {
 }
 
 /// Measures purposes for all switches, the proof that the model conforms to itself, and the same by enumeration.
-fn bounded_model(
-    args: &BenchArgs,
-    name: &str,
-    size: u32,
-    text: &str,
-) -> Result<serde_json::Value, EarlyStop> {
+fn bounded_model(args: &BenchArgs, name: &str, size: u32, text: &str) -> Result<serde_json::Value, CliError> {
     let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let mut spec = model(text)?;
     let mut solver = solver::make(&args.solver)?;
@@ -190,7 +184,7 @@ fn bounded_model(
     let verdict = {
         let mut cx = Ctx::new(&mut spec, &mut solver);
         conform(&mut cx, &imp, &options, &mut |_| ControlFlow::Continue(()))
-            .map_err(|_| EarlyStop::usage("a model conforms to itself"))?
+            .map_err(|_| CliError::usage("a model conforms to itself"))?
     };
     let proved = matches!(verdict.answer, ConformAnswer::Conforms(_));
     let conform_ms = proved.then(|| start.elapsed().as_secs_f64() * 1e3);

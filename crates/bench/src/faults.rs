@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::session;
 use ioxide_cli::solver::{self, SolverRequest};
@@ -95,7 +95,7 @@ struct Rows {
 }
 
 /// Tests every fault with every seed and tester, then the correct twins, and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut all = Vec::new();
     let mut progress = ProgressLine::start();
     let modes = modes(args)?;
@@ -111,7 +111,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Shows rows that were measured before.
-fn show_rows(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitStatus, EarlyStop> {
+fn show_rows(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Result<ExitStatus, CliError> {
     show::head(args, modes)?;
     all.iter().try_for_each(|rows| show::row(args, rows))?;
     show::foot(args, modes, all)?;
@@ -124,7 +124,7 @@ fn measure_fault(
     fault: &Fault,
     modes: &[FaultsMode],
     progress: &mut ProgressLine,
-) -> Result<(Vec<FaultRow>, usize), EarlyStop> {
+) -> Result<(Vec<FaultRow>, usize), CliError> {
     let mut rows = Vec::new();
     for &mode in modes {
         progress.tick(|| format!("{}: {}", fault.name, mode.name()));
@@ -144,9 +144,9 @@ fn status(all: &[Rows]) -> ExitStatus {
 }
 
 /// Returns the testers to measure: all, or those named by `--testers`.
-fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, EarlyStop> {
+fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, CliError> {
     let named = |name: &String| {
-        let unknown = || EarlyStop::usage(format!("there is no tester `{name}` in this measurement"));
+        let unknown = || CliError::usage(format!("there is no tester `{name}` in this measurement"));
         FaultsMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(unknown)
     };
     if args.testers.is_empty() {
@@ -156,7 +156,7 @@ fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, EarlyStop> {
     }
 }
 
-fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, EarlyStop> {
+fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, CliError> {
     let start = Instant::now();
     let campaigns = (0..args.seeds).map(|seed| campaign(args, &fault.spec, &fault.faulty, mode, seed));
     let steps = campaigns.collect::<Result<Vec<_>, _>>()?;
@@ -164,7 +164,7 @@ fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, Ea
 }
 
 /// Returns the number of campaigns of the default tester in which a correct system fails.
-fn correct(args: &BenchArgs, fault: &Fault) -> Result<usize, EarlyStop> {
+fn correct(args: &BenchArgs, fault: &Fault) -> Result<usize, CliError> {
     let mut fails = 0;
     for seed in 0..args.seeds.min(TWIN_SEEDS) {
         fails +=
@@ -180,7 +180,7 @@ fn campaign(
     sut: &SystemUnderTest,
     mode: FaultsMode,
     seed: u64,
-) -> Result<Option<usize>, EarlyStop> {
+) -> Result<Option<usize>, CliError> {
     let mut own = spec.clone();
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut own, &mut *solver);
@@ -198,7 +198,7 @@ fn until_failure(
     bench: &mut run::RunSetup<'_, '_>,
     tester: &mut dyn Tester,
     seed: u64,
-) -> Result<Option<usize>, EarlyStop> {
+) -> Result<Option<usize>, CliError> {
     let mut coverage = Coverage::new(bench.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
     let sink = EventSink::new(&mut silent, &mut clock);
@@ -211,7 +211,7 @@ fn until_failure(
         match (finished.end.outcome(), finished.end) {
             (RunOutcome::Fail, _) => return Ok(Some(total)),
             (_, RunEnd::Error(error)) => {
-                return Err(EarlyStop::new(ExitStatus::Infrastructure, error.to_string()));
+                return Err(CliError::new(ExitStatus::Infrastructure, error.to_string()));
             }
             _ => (),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::{load, solver};
 use ioxide_model::trace::Trace;
 use ioxide_symex::{Ctx, Monitor};
@@ -20,12 +20,12 @@ use serde_json::{Map, Value as Json, json};
 /// The folder of the models.
 const FOLDER: &str = "examples";
 /// The limit in seconds that every model should keep.
-const LIMIT: f64 = 1.0;
+const MAX_SECONDS: f64 = 1.0;
 /// The number of models shown to people: those that take the longest.
 const SHOWN: usize = 8;
 
 /// Measures and shows; the exit code says whether every model keeps the limit.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut times: Vec<(String, f64)> = Vec::new();
     for path in models(Path::new(FOLDER))? {
         let name = path.to_string_lossy().into_owned();
@@ -39,14 +39,14 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     } else {
         show(&mut out, &times)?
     }
-    let is_quick = times.iter().all(|(_, time)| *time < LIMIT);
+    let is_quick = times.iter().all(|(_, time)| *time < MAX_SECONDS);
     Ok(if is_quick { ExitStatus::Success } else { ExitStatus::Inconclusive })
 }
 
 /// Every model below `folder`, in order.
-fn models(folder: &Path) -> Result<Vec<PathBuf>, EarlyStop> {
+fn models(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let missing = |error| {
-        EarlyStop::new(ExitStatus::Nothing, format!("cannot read `{}`: {error}", folder.display()))
+        CliError::new(ExitStatus::Nothing, format!("cannot read `{}`: {error}", folder.display()))
             .help("run this measurement at the root of the repository")
     };
     let mut found = Vec::new();
@@ -63,7 +63,7 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>, EarlyStop> {
 }
 
 /// Returns the seconds until the default tester makes its first move on the model.
-fn seconds(args: &BenchArgs, file: &str) -> Result<f64, EarlyStop> {
+fn seconds(args: &BenchArgs, file: &str) -> Result<f64, CliError> {
     let start = Instant::now();
     let (_, mut model) = load::model(file, &[])?;
     let mut solver = solver::make(&args.solver)?;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::mealy::SuiteModel;
 use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
@@ -28,7 +28,7 @@ const MAX_KEPT: usize = 2_000_000;
 /// The same number for suites that are walked.
 const MAX_WALKED: usize = 30_000_000;
 /// The seconds after which a cell is not measured again for a better mean.
-const ENOUGH: f64 = 0.02;
+const MIN_MEASURED_SECONDS: f64 = 0.02;
 
 /// The figures of one suite.
 struct SuiteCell {
@@ -45,11 +45,11 @@ struct MeasuredSuite {
 }
 
 /// Measures and shows everything, row by row.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
     let mut out = io::stdout().lock();
     let mut rows = Vec::new();
-    for machine in machines::all()? {
+    for machine in machines::all_machines()? {
         if !args.json {
             let spec = &machine.spec;
             writeln!(out, "{}: {} states, {} inputs", machine.name, spec.n_states(), spec.n_inputs())?;
@@ -85,7 +85,7 @@ fn measure(spec: &SuiteModel, method: SuiteMethod, extra: usize) -> SuiteCell {
     let start = Instant::now();
     let size = method.suite(spec, extra).measure();
     let mut runs = 1;
-    while start.elapsed().as_secs_f64() < ENOUGH {
+    while start.elapsed().as_secs_f64() < MIN_MEASURED_SECONDS {
         // The suite is the same; only the time is of interest.
         let _ = method.suite(spec, extra).measure();
         runs += 1;

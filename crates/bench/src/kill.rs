@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use ioxide_cli::args::{BenchArgs, DecideArgs, MutantArgs};
 use ioxide_cli::commands::kill::{self, workers};
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver::{self, SolverRequest};
 use ioxide_model::source::Sources;
@@ -98,7 +98,7 @@ struct KillTally {
 }
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut rows = Vec::new();
     for (name, text) in MODELS {
         let [linear, adaptive] = compare_kinds(args, text)?;
@@ -116,7 +116,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Measures linear traces and adaptive experiments on the mutants of a model.
-fn compare_kinds(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], EarlyStop> {
+fn compare_kinds(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], CliError> {
     let mut model = load_model(text)?;
     let request = SolverRequest::new(&args.solver, Halt::default());
     let decided =
@@ -152,13 +152,13 @@ fn campaign(
     sut: &Model,
     tester: &KillTester,
     seed: u64,
-) -> Result<(bool, usize), EarlyStop> {
+) -> Result<(bool, usize), CliError> {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     let (mut spec_solver, mut sut_solver) = (solver::make(&args.solver)?, solver::make(&args.solver)?);
     let mut cx = Ctx::new(&mut spec_own, &mut *spec_solver);
     let played = Ctx::new(&mut sut_own, &mut *sut_solver);
     let mut adapter = ModelAdapter::new(spec, played, seed)
-        .map_err(|error| EarlyStop::new(ExitStatus::Internal, format!("an embedded model: {error}")))?;
+        .map_err(|error| CliError::new(ExitStatus::Internal, format!("an embedded model: {error}")))?;
     let mut tester = tester.clone();
     let stop = AtomicBool::new(false);
     let mut bench = run::RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
@@ -209,9 +209,9 @@ fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Resu
     Ok(())
 }
 
-fn load_model(text: &str) -> Result<Model, EarlyStop> {
+fn load_model(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
-    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "an embedded model does not load"))
+    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "an embedded model does not load"))
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_cli::args::{BenchArgs, BenchName, MergeArgs};
 use ioxide_cli::commands::bench::Benches;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::unit_command;
 
 use crate::{
@@ -16,20 +16,20 @@ use crate::{
 pub struct Measurements;
 
 impl Benches for Measurements {
-    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, CliError> {
         match (args.part.is_planned(), args.name) {
             (true, BenchName::Faults) => faults::parts::run(args),
             (true, name) => {
                 let name =
                     name.to_possible_value().map(|name| name.get_name().to_owned()).unwrap_or_default();
-                Err(EarlyStop::usage(format!(
+                Err(CliError::usage(format!(
                     "`bench {name}` has no parts: its rows are times, or are compared with each other, so one machine takes them all"
                 ))
                 .help("`bench faults`, which counts steps, has a unit for every fault; for this one, begin `ioxide bench` anywhere"))
             }
             (false, _) => {
                 unit_command::whole(&args.part)?;
-                whole(args)
+                run_bench(args)
             }
         }
     }
@@ -39,12 +39,12 @@ impl Benches for Measurements {
         args: &BenchArgs,
         parts: &mut GatheredParts,
         merge_args: &MergeArgs,
-    ) -> Result<ExitStatus, EarlyStop> {
+    ) -> Result<ExitStatus, CliError> {
         faults::parts::merge_rows(args, parts, merge_args)
     }
 }
 
-fn whole(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+fn run_bench(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     match args.name {
         BenchName::Atm => atm::run(args),
         BenchName::Brp => brp::run(args),

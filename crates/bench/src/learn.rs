@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::mealy::{InputId, Mealy};
 use ioxide_fsm::product::difference;
@@ -42,9 +42,9 @@ const RECORDED: [usize; 3] = [100, 1_000, 3_000];
 const UNSEEN: usize = 1_000;
 
 /// Measures every machine whose name contains `--only`.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     if machines::data().is_none() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "there are no machines to learn")
+        return Err(CliError::new(ExitStatus::Nothing, "there are no machines to learn")
             .help("set `IOXIDE_DATA` to a folder with `mealy/**/*.dot`"));
     }
     let mut progress = ProgressLine::start();
@@ -103,7 +103,7 @@ struct LearnTrial {
 }
 
 impl LearnRow {
-    fn measure(name: &str, system: &Mealy, seeds: u64) -> Result<Self, EarlyStop> {
+    fn measure(name: &str, system: &Mealy, seeds: u64) -> Result<Self, CliError> {
         let alone = with_perfect_oracle(system).map_err(|_| broken(name))?;
         let mut until_right = Vec::new();
         for seed in 1..=seeds {
@@ -181,8 +181,8 @@ impl LearnRow {
     }
 }
 
-fn broken(name: &str) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
+fn broken(name: &str) -> CliError {
+    CliError::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
 }
 
 /// Learns `system` with an oracle that knows it; the run of a counterexample counts.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::limit;
 use ioxide_lang::parse;
 use ioxide_lsp::answers::lens::LastCampaign;
@@ -24,7 +24,7 @@ const ROUNDS: usize = 50;
 const URI: &str = "file:///bench.iox";
 
 /// Measures and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let text = model(LINES);
     let mut editor = BenchEditor::new(&text)?;
     let (mut parsing, mut completion, mut hover) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,26 +111,28 @@ struct BenchEditor {
 }
 
 impl BenchEditor {
-    fn new(text: &str) -> Result<Self, EarlyStop> {
+    fn new(text: &str) -> Result<Self, CliError> {
         let (server, connection) = Connection::memory();
         std::thread::spawn(move || serve(&server, Arc::new(NoEnvironment)));
         let line = text.lines().position(|line| line.contains("go500:")).unwrap_or(0);
         let column = text.lines().nth(line).and_then(|line| line.find("when ")).unwrap_or(0) + 5;
         let mut editor = Self { connection, version: 0, asked: 0, line, column };
-        editor
-            .ask("initialize", json!({ "capabilities": {}, "initializationOptions": { "deep": false } }))?;
-        editor.tell("initialized", json!({}))?;
+        editor.send_request(
+            "initialize",
+            json!({ "capabilities": {}, "initializationOptions": { "deep": false } }),
+        )?;
+        editor.send_notification("initialized", json!({}))?;
         let document = json!({ "uri": URI, "languageId": "ioxide", "version": 0, "text": text });
-        editor.tell("textDocument/didOpen", json!({ "textDocument": document }))?;
+        editor.send_notification("textDocument/didOpen", json!({ "textDocument": document }))?;
         Ok(editor)
     }
 
-    fn tell(&self, method: &str, params: Json) -> Result<(), EarlyStop> {
+    fn send_notification(&self, method: &str, params: Json) -> Result<(), CliError> {
         let message = Message::Notification(Notification::new(method.to_owned(), params));
         self.connection.sender.send(message).map_err(|_| server_gone())
     }
 
-    fn ask(&mut self, method: &str, params: Json) -> Result<Json, EarlyStop> {
+    fn send_request(&mut self, method: &str, params: Json) -> Result<Json, CliError> {
         self.asked += 1;
         let message = Message::Request(Request::new(self.asked.into(), method.to_owned(), params));
         self.connection.sender.send(message).map_err(|_| server_gone())?;
@@ -145,7 +147,7 @@ impl BenchEditor {
     }
 
     /// Types a letter at the start of a guard, or removes it again, and waits for the answer to `method`.
-    fn edit_and_wait(&mut self, round: usize, method: &str) -> Result<(f64, Json), EarlyStop> {
+    fn edit_and_wait(&mut self, round: usize, method: &str) -> Result<(f64, Json), CliError> {
         let at = |column: usize| json!({ "line": self.line, "character": column });
         let (end, new) = if round.is_multiple_of(2) { (self.column, "n") } else { (self.column + 1, "") };
         let change = json!({ "range": { "start": at(self.column), "end": at(end) }, "text": new });
@@ -153,25 +155,28 @@ impl BenchEditor {
         self.version += 1;
         let document = json!({ "uri": URI, "version": self.version });
         let start = Instant::now();
-        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }))?;
-        let answer = self.ask(method, place)?;
+        self.send_notification(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [change] }),
+        )?;
+        let answer = self.send_request(method, place)?;
         Ok((milliseconds(start.elapsed()), answer))
     }
 
-    fn completion(&mut self, round: usize) -> Result<f64, EarlyStop> {
+    fn completion(&mut self, round: usize) -> Result<f64, CliError> {
         let (took, answer) = self.edit_and_wait(2 * round, "textDocument/completion")?;
         let found = answer["items"].as_array().map_or(0, Vec::len);
-        if found == 0 { Err(EarlyStop::usage("the server proposes nothing")) } else { Ok(took) }
+        if found == 0 { Err(CliError::usage("the server proposes nothing")) } else { Ok(took) }
     }
 
-    fn hover(&mut self, round: usize) -> Result<f64, EarlyStop> {
+    fn hover(&mut self, round: usize) -> Result<f64, CliError> {
         let (took, answer) = self.edit_and_wait(2 * round + 1, "textDocument/hover")?;
-        if answer.is_null() { Err(EarlyStop::usage("the server says nothing")) } else { Ok(took) }
+        if answer.is_null() { Err(CliError::usage("the server says nothing")) } else { Ok(took) }
     }
 }
 
-fn server_gone() -> EarlyStop {
-    EarlyStop::usage("the language server of the benchmark went away")
+fn server_gone() -> CliError {
+    CliError::usage("the language server of the benchmark went away")
 }
 
 /// Returns a model of `lines` lines: a ring of states with guards and updates over many variables.

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use ioxide_cli::args::{BenchArgs, SolverArgs};
 use ioxide_cli::commands::kill::workers;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver::SolverRequest;
 use ioxide_cli::{load, solver};
 use ioxide_model::source::Sources;
@@ -39,7 +39,7 @@ const DEPTH: u32 = 10;
 const REPEATS: usize = 3;
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut models = Vec::new();
     for domain in DOMAINS {
         let name =
@@ -104,11 +104,11 @@ fn synthetic() -> String {
     text
 }
 
-fn load_model(text: &str) -> Result<Model, EarlyStop> {
+fn load_model(text: &str) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("bench.iox", text);
     let loaded = load::load(&sources, file, &[])?;
-    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a model of the bench does not compile"))
+    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
 fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
@@ -130,7 +130,7 @@ fn symbolic(
     mutants: &[Mutant],
     config: &KillConfig,
     solver_args: &SolverArgs,
-) -> Result<MutantTimes, EarlyStop> {
+) -> Result<MutantTimes, CliError> {
     let mut model = model.clone();
     let mut solver = solver::make(solver_args)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
@@ -173,7 +173,7 @@ fn median(seconds: &[f64]) -> f64 {
 }
 
 /// Measures one model both ways: all sampled mutants symbolically, some of them by enumeration too.
-fn compare_methods(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
+fn compare_methods(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, CliError> {
     let mutants = sample(&mut model, SYMBOLIC);
     let timed = symbolic(&model, &mutants, &KillConfig::default(), solver_args)?;
     let stride = (mutants.len() / EXPLICIT).max(1);
@@ -201,9 +201,9 @@ fn compare_methods(name: &str, mut model: Model, solver_args: &SolverArgs) -> Re
 }
 
 /// Measures the same mutants with everything, and with each optimisation switched off.
-fn optimisations(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
+fn optimisations(name: &str, mut model: Model, solver_args: &SolverArgs) -> Result<Json, CliError> {
     let mutants = sample(&mut model, SYMBOLIC);
-    let total = |config: &KillConfig| -> Result<f64, EarlyStop> {
+    let total = |config: &KillConfig| -> Result<f64, CliError> {
         let mut best = f64::INFINITY;
         for _ in 0..REPEATS {
             let timed = symbolic(&model, &mutants, config, solver_args)?;
@@ -242,7 +242,7 @@ fn optimisations(name: &str, mut model: Model, solver_args: &SolverArgs) -> Resu
 }
 
 /// Measures all mutants on one core and on two.
-fn scaling(solver_args: &SolverArgs) -> Result<Json, EarlyStop> {
+fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
     let mut model = load_model(BRP)?;
     let mutants = select(&mut model, &MutantSelection::default()).unwrap_or_default();
     let mutants: Vec<Mutant> = std::iter::repeat_n(mutants, REPEATS).flatten().collect();

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Instant;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
@@ -58,7 +58,7 @@ const LONG: (u64, usize) = (1_000, 500);
 const ONE_RUN: (u64, usize) = (1, 500_000);
 
 /// Measures and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let (echo, sut) = (serve(echo)?, serve(pong)?);
     let mut progress = ProgressLine::start();
     let mut rounds = Vec::new();
@@ -108,14 +108,14 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Returns the most memory a campaign takes.
-fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, EarlyStop> {
+fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<u64>, CliError> {
     memory::forget_peak();
     time_campaign(args, sut, size)?;
     Ok(memory::peak_kb())
 }
 
 /// Returns the seconds for the exchanges of a bare client.
-fn bare(address: SocketAddr) -> Result<f64, EarlyStop> {
+fn bare(address: SocketAddr) -> Result<f64, CliError> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -136,10 +136,10 @@ fn time_campaign(
     args: &BenchArgs,
     address: SocketAddr,
     (runs, exchanges): (u64, usize),
-) -> Result<f64, EarlyStop> {
+) -> Result<f64, CliError> {
     let mut spec = model()?;
     let mut solver = solver::make(&args.solver)?;
-    let trouble = |error| EarlyStop::new(ExitStatus::Infrastructure, format!("{error}"));
+    let trouble = |error| CliError::new(ExitStatus::Infrastructure, format!("{error}"));
     let interface = Arc::new(spec.clone());
     let mut adapter =
         TcpAdapter::connect(&address.to_string(), interface, RemoteConnection::default()).map_err(trouble)?;
@@ -159,17 +159,17 @@ fn time_campaign(
     fs::remove_file(&path)?;
     match outcome.counts.passed {
         passed if passed == runs => Ok(seconds),
-        _ => Err(EarlyStop::new(ExitStatus::Inconclusive, "the measured run did not pass")),
+        _ => Err(CliError::new(ExitStatus::Inconclusive, "the measured run did not pass")),
     }
 }
 
-fn model() -> Result<Model, EarlyStop> {
+fn model() -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("echo.iox", MODEL);
     let loaded = load(&sources, file, &LoadOptions::default());
     loaded
         .model
-        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the model of the measurement does not load"))
+        .ok_or_else(|| CliError::new(ExitStatus::Internal, "the model of the measurement does not load"))
 }
 
 /// A tester that sends `ping` with ever another value and observes the answer.

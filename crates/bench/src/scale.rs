@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
 use ioxide_lang::{LoadOptions, load};
@@ -34,7 +34,7 @@ struct ScaleRow {
 }
 
 /// Explores every member and shows the figures.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let rows = SIZES.iter().map(|&size| measure(args, size)).collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -67,7 +67,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     Ok(ExitStatus::Success)
 }
 
-fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, EarlyStop> {
+fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, CliError> {
     let mut model = member(chunks, max_rn)?;
     let mut solver = solver::make(&args.solver)?;
     let mut progress = ProgressLine::start();
@@ -78,7 +78,7 @@ fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, E
     });
     let seconds = progress.elapsed().as_secs_f64();
     if exploration.stop != StopReason::Exhausted {
-        return Err(EarlyStop::new(
+        return Err(CliError::new(
             ExitStatus::Inconclusive,
             format!("BRP({chunks}, {max_rn}) has no fixed point in reach"),
         ));
@@ -89,12 +89,12 @@ fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, E
     Ok(ScaleRow { chunks, max_rn, exploration, tree, seconds, tally })
 }
 
-fn member(chunks: u32, max_rn: u32) -> Result<Model, EarlyStop> {
+fn member(chunks: u32, max_rn: u32) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add("scaled.iox", FAMILY);
     let overrides = vec![("N".to_owned(), chunks.to_string()), ("MAX_RN".to_owned(), max_rn.to_string())];
     let loaded = load(&sources, file, &LoadOptions { overrides });
-    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "the embedded BRP family does not load"))
+    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "the embedded BRP family does not load"))
 }
 
 /// Returns the number of nodes of the unmerged tree up to `depth`.

@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{self, EarlyStop, ExitStatus};
+use ioxide_cli::exit::{self, CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_lang::LoadOptions;
 use ioxide_model::concrete::{self, ConcreteState};
@@ -60,7 +60,7 @@ impl TestTally {
 }
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let wanted = usize::try_from(args.runs.unwrap_or(MUTANTS)).unwrap_or(usize::MAX);
     let (mut linear, mut trees) = (TestTally::default(), TestTally::default());
     let (mut played, mut forced, mut machines) = (0, 0, 0);
@@ -78,7 +78,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
             played += 1;
             forced += usize::from(tree.is_forced);
             let mut player = ChancePlayer { model: &model, system: &system, rng: rng.clone() };
-            linear.add(player.until_killed(|player| player.follow(&trace)));
+            linear.add(player.until_killed(|player| player.play_trace(&trace)));
             trees.add(player.until_killed(|player| player.climb(&tree)));
         }
     }
@@ -130,7 +130,7 @@ fn tests(model: &Model, system: &Sts) -> Option<(Trace, AdaptiveTest)> {
 }
 
 /// Returns a machine that waits for inputs in some states and gives one of several outputs in others.
-fn machine(rng: &mut ChaCha8Rng) -> Result<Model, EarlyStop> {
+fn machine(rng: &mut ChaCha8Rng) -> Result<Model, CliError> {
     let mut text = String::from("model Machine {\n input a input b input c\n output x output y output z\n");
     for state in 0..STATES {
         let is_waiting = state == 0 || rng.random_bool(0.5);
@@ -148,7 +148,7 @@ fn machine(rng: &mut ChaCha8Rng) -> Result<Model, EarlyStop> {
     let mut sources = Sources::new();
     let file = sources.add("machine.iox", text);
     let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| EarlyStop::new(ExitStatus::Internal, "a random machine does not load"))
+    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "a random machine does not load"))
 }
 
 /// A system that chooses at random, observed by the machine it should conform to.
@@ -186,7 +186,7 @@ impl ChancePlayer<'_> {
     }
 
     /// Plays one run of a linear test; returns whether it failed, and the number of messages.
-    fn follow(&mut self, trace: &Trace) -> (bool, usize) {
+    fn play_trace(&mut self, trace: &Trace) -> (bool, usize) {
         let mut run = self.start();
         for label in &trace.labels {
             if matches!(label, Label::Input(..)) {

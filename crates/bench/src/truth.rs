@@ -29,7 +29,7 @@ use std::thread;
 use std::time::Duration;
 
 use ioxide_cli::args::BenchArgs;
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::{seed, solver};
 use ioxide_lang::{LoadOptions, load};
@@ -58,12 +58,12 @@ const RUNS_PER_SEED: u64 = 500;
 const SHOWN: usize = 10;
 
 /// Measures and shows the figures; with `--system`, runs as one of the systems.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     if args.system.as_deref() == Some(load::BUSY) {
         return Ok(load::compute().map(|()| ExitStatus::Success)?);
     }
     if let Some(system) = &args.system {
-        let child = system.parse::<Child>().map_err(|bad| EarlyStop::usage(bad.to_string()))?;
+        let child = system.parse::<Child>().map_err(|bad| CliError::usage(bad.to_string()))?;
         return Ok(child.run().map(|()| ExitStatus::Success)?);
     }
     let seed = args.seed.unwrap_or_else(seed::fresh);
@@ -74,10 +74,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
     let correct = correct(&kinds, runs, seed);
     let (quiet, busy) = correct.split_at(correct.len().div_ceil(2));
     for (load, trials) in [(Load::Quiet, quiet), (Load::Busy, busy)] {
-        lab.all(load, trials, |trial, outcome| figures.correct(load, trial, &outcome))?;
+        lab.run_trials(load, trials, |trial, outcome| figures.correct(load, trial, &outcome))?;
     }
     let faulty = faulty(&kinds, runs, seed);
-    lab.all(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
+    lab.run_trials(Load::Quiet, &faulty, |trial, outcome| figures.faulty(trial, &outcome))?;
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", figures.json(seed))?
@@ -88,14 +88,14 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Returns the kinds whose name contains `only`.
-fn kinds(only: Option<&str>) -> Result<Vec<SystemKind>, EarlyStop> {
+fn kinds(only: Option<&str>) -> Result<Vec<SystemKind>, CliError> {
     let all = SystemKind::ALL;
     let kinds: Vec<SystemKind> =
         all.into_iter().filter(|kind| only.is_none_or(|only| kind.name().contains(only))).collect();
     if kinds.is_empty() {
         let names = all.map(SystemKind::name).join(", ");
         return Err(
-            EarlyStop::usage("no kind of system has this in its name").help(format!("there is {names}"))
+            CliError::usage("no kind of system has this in its name").help(format!("there is {names}"))
         );
     }
     Ok(kinds)
@@ -155,22 +155,22 @@ struct TruthLab<'a> {
 }
 
 impl<'a> TruthLab<'a> {
-    fn new(args: &'a BenchArgs) -> Result<Self, EarlyStop> {
+    fn new(args: &'a BenchArgs) -> Result<Self, CliError> {
         let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
-        Ok(Self { args, models: models.collect::<Result<_, EarlyStop>>()? })
+        Ok(Self { args, models: models.collect::<Result<_, CliError>>()? })
     }
 
     /// Runs the trials, many at once, and passes the outcome of each to `tell`.
-    fn all(
+    fn run_trials(
         &self,
         load: Load,
         trials: &[TruthTrial],
         tell: impl FnMut(&TruthTrial, Result<CampaignOutcome, TrialError>) + Send,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         let next = AtomicUsize::new(0);
         let _busy = load.start()?;
         let told = Mutex::new((tell, ProgressLine::start(), 0));
-        let work = || -> Result<(), EarlyStop> {
+        let work = || -> Result<(), CliError> {
             let mut solver = solver::make(&self.args.solver)?;
             while let Some(trial) = trials.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let model =
@@ -189,7 +189,7 @@ impl<'a> TruthLab<'a> {
         };
         thread::scope(|scope| {
             let workers: Vec<_> = (0..JOBS.min(trials.len())).map(|_| scope.spawn(work)).collect();
-            let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || CliError::new(ExitStatus::Internal, "a worker thread broke off");
             let ended: Vec<_> =
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect();
             ended.into_iter().collect()
@@ -197,14 +197,14 @@ impl<'a> TruthLab<'a> {
     }
 }
 
-fn model(kind: SystemKind) -> Result<Model, EarlyStop> {
+fn model(kind: SystemKind) -> Result<Model, CliError> {
     let mut sources = Sources::new();
     let file = sources.add(format!("{}.iox", kind.name()), kind.model());
     let loaded = load(&sources, file, &LoadOptions::default());
     let name = kind.name();
     loaded
         .model
-        .ok_or_else(|| EarlyStop::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
+        .ok_or_else(|| CliError::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
 }
 
 /// The figures of all campaigns.

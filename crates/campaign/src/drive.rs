@@ -30,15 +30,15 @@ use crate::schedule::{BatchEnd, BatchReport, CampaignTally, Schedule, ScheduleCo
 use crate::units::UnitSet;
 
 /// The longest single wait for a worker.
-const WAIT: Duration = Duration::from_millis(200);
+const MAX_WORKER_WAIT: Duration = Duration::from_millis(200);
 /// The time that workers have to end after they were asked to.
-const GRACE: Duration = Duration::from_secs(20);
+const WORKER_EXIT_GRACE: Duration = Duration::from_secs(20);
 /// The exit code of a worker that had trouble with its system.
 const NO_SYSTEM: i32 = 6;
 /// The time for which no shared system may answer before the campaign fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const UNANSWERED_TIMEOUT: Duration = Duration::from_secs(60);
 /// The number of batches in a row, per worker, that may complete no unit before the campaign fails.
-const IN_VAIN: u64 = 3;
+const MAX_IDLE_BATCHES: u64 = 3;
 
 /// The reason why a campaign cannot go on.
 #[derive(Debug, Error)]
@@ -177,7 +177,7 @@ impl CampaignDrive {
             let number =
                 part.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u64>().ok());
             next = next.max(number.unwrap_or_default() + 1);
-            settle(&part);
+            wait_for_orphan(&part);
             let part = scan(&part)?;
             if let Some(differs) = part.manifest.differs(manifest) {
                 return Err(DriveError::Other { dir: part.dir, differs });
@@ -270,21 +270,21 @@ impl CampaignDrive {
                 ObserverRequest::StopAfter(unit) => self.stop_after(unit),
                 ObserverRequest::Stop | ObserverRequest::GoOn => (),
             }
-            if stopped.is_some_and(|since| since.elapsed() > GRACE) {
+            if stopped.is_some_and(|since| since.elapsed() > WORKER_EXIT_GRACE) {
                 engine.kill();
                 break Ok(());
             }
             if stopped.is_none() {
-                self.fill(engine, begun.elapsed())?;
+                self.fill_workers(engine, begun.elapsed())?;
             }
             if self.schedule.is_over() || stopped.is_some() && self.out.is_empty() {
                 break Ok(());
             }
             if self.out.is_empty() {
                 // All systems rest.
-                std::thread::sleep(WAIT / 4);
+                std::thread::sleep(MAX_WORKER_WAIT / 4);
             }
-            let ended = engine.poll(WAIT)?;
+            let ended = engine.poll(MAX_WORKER_WAIT)?;
             let taken =
                 ended.into_iter().try_for_each(|(id, end)| self.take_part(id, end, watch, begun.elapsed()));
             if taken.is_err() {
@@ -303,10 +303,10 @@ impl CampaignDrive {
     }
 
     /// Gives every free worker a batch.
-    fn fill(&mut self, engine: &mut dyn CampaignEngine, now: Duration) -> Result<(), DriveError> {
+    fn fill_workers(&mut self, engine: &mut dyn CampaignEngine, now: Duration) -> Result<(), DriveError> {
         while self.leases.as_ref().is_none_or(|leases| leases.has_one(now)) {
             let Some(batch) = self.schedule.next(now) else { return Ok(()) };
-            let lease = self.leases.as_mut().and_then(|leases| leases.take(now));
+            let lease = self.leases.as_mut().and_then(|leases| leases.take_address(now));
             let order = self.order(&batch, lease)?;
             engine.submit(order)?;
         }
@@ -317,7 +317,7 @@ impl CampaignDrive {
         let taken: Vec<u64> = self.out.values().map(|sent| sent.worker).collect();
         let worker = (1..).find(|worker| !taken.contains(worker)).unwrap_or_default();
         let units = batch.units.to_string();
-        self.note(&json!({ "batch": batch.id, "units": units, "try": batch.tries + 1 }))?;
+        self.write_journal(&json!({ "batch": batch.id, "units": units, "try": batch.tries + 1 }))?;
         let part = self.dir.join("parts").join(format!("{:06}", batch.id));
         let address = lease.iter().map(|lease| ("IOXIDE_ADDRESS".to_owned(), lease.clone()));
         let env = std::iter::once(("IOXIDE_WORKER".to_owned(), worker.to_string())).chain(address).collect();
@@ -368,7 +368,7 @@ impl CampaignDrive {
             BatchEnd::Ended => "ended".to_owned(),
             BatchEnd::Died { how, .. } => how.clone(),
         };
-        self.note(&json!({ "ended": id, "done": done.len(), "how": how }))?;
+        self.write_journal(&json!({ "ended": id, "done": done.len(), "how": how }))?;
         let worked = part.as_ref().and_then(|part| part.worked);
         let left = part.as_ref().map_or(&[][..], |part| &part.left);
         let report = BatchReport { done: &done, left, end: &batch_end, worked };
@@ -376,7 +376,7 @@ impl CampaignDrive {
         self.twice += told.twice;
         told.blamed.iter().try_for_each(|(unit, why)| self.record_failed_try(*unit, why))?;
         self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
-        if self.in_vain >= IN_VAIN * self.workers.max(2) && self.schedule.aside().is_empty() {
+        if self.in_vain >= MAX_IDLE_BATCHES * self.workers.max(2) && self.schedule.aside().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });
         }
         part.into_iter().for_each(|part| self.follow_observer(watch, &part));
@@ -385,11 +385,11 @@ impl CampaignDrive {
 
     /// Puts the units of a batch back whose shared system did not answer; fails if none has answered for too long.
     fn put_back_unanswered(&mut self, id: u64, said: &str, now: Duration) -> Result<(), DriveError> {
-        self.note(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
+        self.write_journal(&json!({ "ended": id, "done": 0, "how": format!("no answer: {said}") }))?;
         let report = BatchReport { done: &UnitSet::new(), left: &[], end: &BatchEnd::Ended, worked: None };
         self.schedule.end_batch(id, &report, now);
         self.in_vain += 1;
-        if now.saturating_sub(self.answered) > PATIENCE {
+        if now.saturating_sub(self.answered) > UNANSWERED_TIMEOUT {
             Err(DriveError::InVain { batches: self.in_vain, said: said.to_owned() })
         } else {
             Ok(())
@@ -399,10 +399,10 @@ impl CampaignDrive {
     /// Notes a failed try of a unit in the journal.
     fn record_failed_try(&mut self, unit: u64, why: &str) -> Result<(), DriveError> {
         let tries = self.schedule.tries(unit);
-        self.note(&json!({ "tried": unit + 1, "tries": tries, "why": why }))
+        self.write_journal(&json!({ "tried": unit + 1, "tries": tries, "why": why }))
     }
 
-    fn note(&mut self, line: &Json) -> Result<(), DriveError> {
+    fn write_journal(&mut self, line: &Json) -> Result<(), DriveError> {
         let written = self.journal.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| DriveError::Io { path: self.dir.join("journal.jsonl"), error })
     }
@@ -410,13 +410,13 @@ impl CampaignDrive {
 
 /// Waits, for a bounded time, for the worker of a driver that was killed: its standard input was closed, so it ends
 /// soon.
-fn settle(part: &Path) {
+fn wait_for_orphan(part: &Path) {
     let begun = Instant::now();
     while let Ok(file) = File::open(part.join(UNITS))
         && let Err(TryLockError::WouldBlock) = file.try_lock()
-        && begun.elapsed() < GRACE
+        && begun.elapsed() < WORKER_EXIT_GRACE
     {
-        std::thread::sleep(WAIT);
+        std::thread::sleep(MAX_WORKER_WAIT);
     }
 }
 

@@ -141,7 +141,7 @@ impl GatheredParts {
                 continue;
             };
             self.twice.insert(span.unit);
-            if essence(&self.text(before)?) != essence(&self.text(here)?) {
+            if essence(&self.unit_text(before)?) != essence(&self.unit_text(here)?) {
                 let dir = |(part, _): (u32, u32)| self.parts[part as usize].dir.clone();
                 return Err(GatherError::Conflict {
                     unit: span.unit + 1,
@@ -158,11 +158,11 @@ impl GatheredParts {
     /// # Errors
     /// If its part has changed since.
     pub fn unit(&mut self, unit: u64) -> Result<Option<UnitText>, PartError> {
-        self.places.get(&unit).copied().map(|place| self.text(place)).transpose()
+        self.places.get(&unit).copied().map(|place| self.unit_text(place)).transpose()
     }
 
     /// Marks these units as settled: they need not be done. Those that are in a part stay there.
-    pub fn settle(&mut self, units: &UnitSet) {
+    pub fn mark_settled(&mut self, units: &UnitSet) {
         let mut missing = self.missing.clone();
         missing.intersect(units);
         self.missing.subtract(&missing);
@@ -193,7 +193,7 @@ impl GatheredParts {
         left.filter(|(unit, _)| self.missing.contains(*unit)).map(|(unit, why)| (*unit, why.as_str()))
     }
 
-    fn text(&mut self, (part, nth): (u32, u32)) -> Result<UnitText, PartError> {
+    fn unit_text(&mut self, (part, nth): (u32, u32)) -> Result<UnitText, PartError> {
         let scanned = &self.parts[part as usize];
         let (dir, span) = (scanned.dir.clone(), scanned.spans[nth as usize]);
         let at = match self.open.iter().position(|(open, _)| *open == part as usize) {

@@ -37,7 +37,7 @@ impl Leases {
     }
 
     /// Takes an address that is free and not resting, one with the fewest failures in a row; `None` if there is none.
-    pub fn take(&mut self, now: Duration) -> Option<String> {
+    pub fn take_address(&mut self, now: Duration) -> Option<String> {
         let rested = self.free.iter().enumerate().filter(|(_, address)| self.is_rested(address, now));
         let failures = |address: &String| self.resting.get(address).map_or(0, |(times, _)| *times);
         let best = rested.min_by_key(|(_, address)| failures(address)).map(|(at, _)| at)?;
@@ -75,8 +75,8 @@ mod tests {
             for (is_taken, is_silent, later) in moves {
                 now += Duration::from_millis(later);
                 if is_taken {
-                    prop_assert_eq!(leases.has_one(now), leases.clone().take(now).is_some());
-                    out.extend(leases.take(now));
+                    prop_assert_eq!(leases.has_one(now), leases.clone().take_address(now).is_some());
+                    out.extend(leases.take_address(now));
                 } else if let Some(address) = out.pop() {
                     if is_silent { leases.silent(address, now); } else { leases.return_healthy(address) }
                 }
@@ -87,7 +87,7 @@ mod tests {
                 }
             }
             let later = now + REST.1;
-            while leases.has_one(later) { out.extend(leases.take(later)); }
+            while leases.has_one(later) { out.extend(leases.take_address(later)); }
             prop_assert_eq!(out.len(), 3);
         }
     }
@@ -96,17 +96,17 @@ mod tests {
     fn who_does_not_answer_rests_longer_every_time_and_others_come_first() {
         let mut leases = Leases::new(vec!["a:1".into(), "b:2".into()]);
         let ms = Duration::from_millis;
-        assert_eq!(leases.take(ms(0)), Some("a:1".into()));
+        assert_eq!(leases.take_address(ms(0)), Some("a:1".into()));
         assert_eq!(leases.silent("a:1".into(), ms(0)), ms(500));
-        assert_eq!(leases.take(ms(0)), Some("b:2".into()));
-        assert_eq!(leases.take(ms(499)), None, "it rests");
-        assert_eq!(leases.take(ms(500)), Some("a:1".into()));
+        assert_eq!(leases.take_address(ms(0)), Some("b:2".into()));
+        assert_eq!(leases.take_address(ms(499)), None, "it rests");
+        assert_eq!(leases.take_address(ms(500)), Some("a:1".into()));
         assert_eq!(leases.silent("a:1".into(), ms(500)), ms(1000));
         leases.return_healthy("b:2".into());
-        assert_eq!(leases.take(ms(5000)), Some("b:2".into()), "it has answered");
-        assert_eq!(leases.take(ms(5000)), Some("a:1".into()));
+        assert_eq!(leases.take_address(ms(5000)), Some("b:2".into()), "it has answered");
+        assert_eq!(leases.take_address(ms(5000)), Some("a:1".into()));
         leases.return_healthy("a:1".into());
-        assert_eq!(leases.take(ms(5000)), Some("a:1".into()));
+        assert_eq!(leases.take_address(ms(5000)), Some("a:1".into()));
         assert_eq!(leases.silent("a:1".into(), ms(5000)), ms(500), "what was before is forgotten");
     }
 }

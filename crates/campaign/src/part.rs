@@ -238,7 +238,7 @@ impl PartWriter {
         let (before, end) = match &known {
             Some(known) => (known.units(), find_resume_offset(dir, known, manifest)?),
             None => {
-                put(&dir.join(MANIFEST), manifest)?;
+                write_manifest(&dir.join(MANIFEST), manifest)?;
                 (UnitSet::new(), 0)
             }
         };
@@ -252,14 +252,14 @@ impl PartWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn begin(&mut self, unit: u64, name: &str) -> Result<(), PartError> {
+    pub fn begin_unit(&mut self, unit: u64, name: &str) -> Result<(), PartError> {
         self.pending.clear();
         let line = format!("{{\"begin\":{},\"unit\":{}}}\n", unit + 1, Json::from(name));
         self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
     }
 
     /// Adds a line of JSON to the unit under way; it is written when the unit is done.
-    pub fn tell(&mut self, line: &str) {
+    pub fn add_line(&mut self, line: &str) {
         self.pending.extend_from_slice(line.as_bytes());
         self.pending.push(b'\n');
     }
@@ -303,7 +303,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn end(mut self, why: EndOfPart) -> Result<(), PartError> {
+    pub fn end_part(mut self, why: EndOfPart) -> Result<(), PartError> {
         let seconds = self.begun.elapsed().as_secs_f64();
         let line = format!("{{\"end\":{},\"why\":\"{}\",\"seconds\":{seconds:.6}}}\n", self.done, why.word());
         let written = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
@@ -370,7 +370,7 @@ impl Manifest {
 }
 
 /// Puts a manifest in its place, whole or not at all.
-fn put(path: &Path, manifest: &Manifest) -> Result<(), PartError> {
+fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), PartError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let write = || {
         let mut aside = tempfile::Builder::new().prefix(".ioxide-").suffix(".part").tempfile_in(dir)?;

@@ -22,7 +22,7 @@ pub struct CampaignRecipe {
     /// The number of batches that run at once; one per core if it is not given.
     #[serde(default)]
     pub workers: Option<usize>,
-    /// The time that a batch should take, such as `30s`; [`BATCH`] if it is not given.
+    /// The time that a batch should take, such as `30s`; [`DEFAULT_BATCH_TIME`] if it is not given.
     #[serde(default)]
     pub batch: Option<String>,
     /// The number of failed tries after which a unit is set aside.
@@ -189,7 +189,7 @@ impl CampaignRecipe {
 }
 
 /// The time that a batch should take if the recipe gives none.
-pub const BATCH: Duration = Duration::from_secs(10);
+pub const DEFAULT_BATCH_TIME: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::units::UnitSet;
 
 /// The least length of a batch, in multiples of the time its worker takes to start.
-const STARTS: f64 = 4.0;
+const MIN_BATCH_IN_STARTS: f64 = 4.0;
 /// The most units of a batch, in multiples of the largest batch before.
 const GROWTH: u64 = 4;
 
@@ -225,7 +225,7 @@ impl Schedule {
     fn size(&self) -> u64 {
         let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
         let Some(seconds) = self.unit_seconds else { return 1 };
-        let batch = self.config.batch.as_secs_f64().max(STARTS * self.start_seconds);
+        let batch = self.config.batch.as_secs_f64().max(MIN_BATCH_IN_STARTS * self.start_seconds);
         // What little is known of short units is no reason to send very many of them.
         let most = self.largest.saturating_mul(GROWTH).max(1);
         fair.min(most).min((batch / seconds.max(1e-9)).clamp(1.0, 1e12) as u64)

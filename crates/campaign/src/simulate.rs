@@ -127,7 +127,7 @@ impl<'c> Simulation<'c> {
     }
 
     fn run(mut self) -> Simulated {
-        self.fill();
+        self.fill_machines();
         while let Some(Reverse((at, _, machine))) = self.queue.pop() {
             self.now = at as f64 / 1e9;
             match std::mem::replace(&mut self.machines[machine], SimulatedMachine::Idle) {
@@ -139,7 +139,7 @@ impl<'c> Simulation<'c> {
                 }
                 SimulatedMachine::Idle => (),
             }
-            self.fill();
+            self.fill_machines();
             if self.schedule.is_over() {
                 break;
             }
@@ -165,7 +165,7 @@ impl<'c> Simulation<'c> {
         self.driver_free
     }
 
-    fn fill(&mut self) {
+    fn fill_machines(&mut self) {
         while let Some(&machine) = self.idle.first() {
             let Some(batch) = self.schedule.next(Duration::from_secs_f64(self.now)) else { return };
             self.idle.remove(&machine);

@@ -37,10 +37,10 @@ mod watch;
 
 use self::bench::BenchHost;
 use crate::args::{CliArgs, CliCommand};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// Runs the command of the command line.
-pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),
         CliCommand::Init(args) => init::run(&args),

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const DAY: u64 = 86_400;
 
 /// Returns the time as people write it: `2026-11-16 18:02 UTC`.
-pub fn now() -> String {
+pub fn current_date() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     format_date(seconds)
 }

@@ -15,7 +15,7 @@ use crate::args::TimeLimit;
 use crate::limit;
 
 /// The divisor of the time left that gives the time for analysis before a step.
-const SHARE: u32 = 2;
+const ANALYSIS_DIVISOR: u32 = 2;
 
 /// A tester that lets `inner` decide until the time is up.
 pub struct TimedTester<'t> {
@@ -34,8 +34,10 @@ impl<'t> TimedTester<'t> {
 
     /// Returns the deadline of the analysis before the next step.
     fn thinking(&self) -> Halt {
-        let left =
-            self.limit.zip(self.begun).map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / SHARE);
+        let left = self
+            .limit
+            .zip(self.begun)
+            .map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / ANALYSIS_DIVISOR);
         let time = match (self.thinking, left) {
             (TimeLimit::Within(thinking), Some(left)) => Some(thinking.min(left)),
             (TimeLimit::Within(thinking), None) => Some(thinking),

@@ -29,13 +29,13 @@ pub enum ExitStatus {
 
 /// The error of a command that stopped early: a status, a message, and a help.
 #[derive(Debug)]
-pub struct EarlyStop {
+pub struct CliError {
     status: ExitStatus,
     message: String,
     help: Option<String>,
 }
 
-impl EarlyStop {
+impl CliError {
     /// Stops with `status` and says why.
     pub fn new(status: ExitStatus, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), help: None }
@@ -76,7 +76,7 @@ impl EarlyStop {
     }
 }
 
-impl From<io::Error> for EarlyStop {
+impl From<io::Error> for CliError {
     /// Turns a reader that went away (as `head` does) into a silent success, anything else into an error.
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -87,11 +87,11 @@ impl From<io::Error> for EarlyStop {
 }
 
 /// Writes the error of a command that stopped early to stderr, and returns the exit code; a panic is a bug.
-pub fn finish(outcome: Result<Result<ExitStatus, EarlyStop>, Box<dyn Any + Send>>) -> ExitCode {
+pub fn finish(outcome: Result<Result<ExitStatus, CliError>, Box<dyn Any + Send>>) -> ExitCode {
     let status = match outcome {
         Ok(Ok(status)) => status,
         Ok(Err(stop)) => {
-            say(&stop);
+            print_error(&stop);
             stop.status
         }
         Err(_) => {
@@ -110,7 +110,7 @@ pub fn unheard(error: &io::Error) {
 }
 
 /// Returns the status of a verdict that was to be shown: unchanged, unless it is a success that could not be written.
-pub fn status_after_output(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, EarlyStop> {
+pub fn status_after_output(status: ExitStatus, told: io::Result<()>) -> Result<ExitStatus, CliError> {
     match told {
         Err(error) if status == ExitStatus::Success && error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error.into())
@@ -125,7 +125,7 @@ pub fn status_after_output(status: ExitStatus, told: io::Result<()>) -> Result<E
 
 /// Returns the status of a verdict with a file that was to be written: unchanged, unless it is a success without that
 /// file.
-pub fn status_after_save(status: ExitStatus, saved: Result<(), EarlyStop>) -> Result<ExitStatus, EarlyStop> {
+pub fn status_after_save(status: ExitStatus, saved: Result<(), CliError>) -> Result<ExitStatus, CliError> {
     match saved {
         Err(stop) if status == ExitStatus::Success => Err(stop),
         Err(stop) => {
@@ -137,7 +137,7 @@ pub fn status_after_save(status: ExitStatus, saved: Result<(), EarlyStop>) -> Re
 }
 
 /// Writes the message and the help of a command that stopped early to stderr.
-pub fn say(stop: &EarlyStop) {
+pub fn print_error(stop: &CliError) {
     if !stop.message.is_empty() {
         eprintln!("error: {}", stop.message);
     }

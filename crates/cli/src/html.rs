@@ -15,7 +15,7 @@ use ioxide_testgen::purpose::{Criterion, PurposeItem};
 use thiserror::Error;
 
 use crate::args::SolverArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::purpose_search;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
@@ -27,7 +27,7 @@ const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all.
 const MAX_STATES: usize = 2_000;
 /// The time limit of that search after a campaign.
-const A_PRIORI: Duration = Duration::from_secs(1);
+const SEARCH_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.
 pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, solver_args: &SolverArgs) -> ReportPage {
@@ -41,7 +41,7 @@ pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, solver_args
 }
 
 /// Writes the page of the record in `folder` beside it; a page that cannot be written is no failure.
-pub fn beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solver_args: &SolverArgs) {
+pub fn write_beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solver_args: &SolverArgs) {
     match write_page(folder, sources, spec, solver_args) {
         Ok(file) => eprintln!("report: {file}"),
         Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
@@ -53,7 +53,7 @@ fn write_page(
     sources: &Sources,
     spec: &Model,
     solver_args: &SolverArgs,
-) -> Result<String, EarlyStop> {
+) -> Result<String, CliError> {
     let page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
     let file = folder.path().join(NAME);
     let written = write::whole(&file, FileReaders::Owner, |out| page.write(out));
@@ -67,7 +67,7 @@ pub fn of_record(
     sources: &Sources,
     spec: &Model,
     solver_args: &SolverArgs,
-) -> Result<ReportPage, EarlyStop> {
+) -> Result<ReportPage, CliError> {
     let mut campaign = CampaignPage::default();
     record::each(path, |event| campaign.event(event))?;
     let file = campaign.summary.started.as_ref().map_or_else(String::new, |told| told.file.clone());
@@ -121,12 +121,12 @@ fn add_model(
         return;
     }
     // The page must not keep people waiting for what they did not ask.
-    let halt = limit::brief(A_PRIORI);
+    let halt = limit::brief(SEARCH_TIME_LIMIT);
     let reach = a_priori(spec, &SolverRequest::new(solver_args, halt.clone()));
     if halt.halt_reason() == Some(Halted::Time) {
         page.notes.push(format!(
             "which switches can be taken at all was looked for only for {} s, and is not known of all; `ioxide purposes {file}` looks longer",
-            A_PRIORI.as_secs()
+            SEARCH_TIME_LIMIT.as_secs()
         ));
     }
     if let Err(stop) = &reach {
@@ -140,7 +140,7 @@ fn add_model(
 pub fn a_priori(
     spec: &Model,
     request: &SolverRequest<'_>,
-) -> Result<IndexVec<SwitchId, SwitchReach>, EarlyStop> {
+) -> Result<IndexVec<SwitchId, SwitchReach>, CliError> {
     let set = purpose_search::find_purposes(&mut spec.clone(), Criterion::Switches, request, MAX_STATES)?;
     let covered = set.covered_items();
     let why = |id: SwitchId| {

@@ -23,7 +23,7 @@ use ioxide_model::source::Sources;
 use ioxide_runner::adapter::SutSpec;
 use ioxide_runner::secrets::Secrets;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::load;
 use crate::mutant_file::PlayedName;
 use crate::project::{self, DescribedSystem, FILE, Instances, SystemSource};
@@ -52,8 +52,8 @@ const MAX_FILE: u64 = 1 << 30;
 
 /// Returns the facts about the system that `sut` names, with the constants in `settings`; `None` for a model that is
 /// played in this process, whose text is part of what results depend on anyway.
-pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, EarlyStop> {
-    let source = SystemSource::find(sut)?;
+pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, CliError> {
+    let source = SystemSource::find_source(sut)?;
     let described = source.describe(0, &Instances::default())?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Ok(None);
@@ -62,8 +62,8 @@ pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, Earl
 }
 
 /// Returns the facts about any system; those of a played model are the texts of its files.
-pub fn all_facts(sut: &str, settings: &[String]) -> Result<SystemFacts, EarlyStop> {
-    let source = SystemSource::find(sut)?;
+pub fn all_facts(sut: &str, settings: &[String]) -> Result<SystemFacts, CliError> {
+    let source = SystemSource::find_source(sut)?;
     let described = source.describe(0, &Instances::default())?;
     let mut facts = of_source(&source, &described, settings)?;
     if let SutSpec::Model(path) = &described.spec {
@@ -81,7 +81,7 @@ fn of_source(
     source: &SystemSource,
     described: &DescribedSystem,
     settings: &[String],
-) -> Result<SystemFacts, EarlyStop> {
+) -> Result<SystemFacts, CliError> {
     let secrets = &described.secrets;
     let mut facts = BTreeMap::new();
     let mut commands: Vec<String> = Vec::new();
@@ -117,7 +117,7 @@ fn of_source(
     }
     if let Some(command) = &described.version {
         let told = version(command, &described.environment).map_err(|why| {
-            EarlyStop::new(ExitStatus::Infrastructure, format!("`{FILE}`: version: `{command}` {why}"))
+            CliError::new(ExitStatus::Infrastructure, format!("`{FILE}`: version: `{command}` {why}"))
                 .help("it must print the version of the system and end with exit code 0")
         })?;
         facts.insert("version".to_owned(), secrets.hide(told.trim()));

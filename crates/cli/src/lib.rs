@@ -55,9 +55,9 @@ pub use self::commands::bench::BenchHost;
 
 /// Runs the command of the command line; measurements are taken in `laboratory`.
 pub fn program(laboratory: &BenchHost<'_>) -> std::process::ExitCode {
-    limit::start();
+    limit::start_clock();
     let mut args = args::CliArgs::parse();
-    limit::give(args.command.limit_mut().and_then(|limit| limit.thinking));
+    limit::set_limit(args.command.limit_mut().and_then(|limit| limit.thinking));
     let outcome = std::panic::catch_unwind(|| commands::run(args, laboratory));
     exit::finish(outcome)
 }

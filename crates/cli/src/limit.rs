@@ -21,10 +21,10 @@ use crate::progress::ProgressLine;
 const DEFAULT: Duration = Duration::from_secs(600);
 
 /// The time after the deadline that work has to end by itself before it is interrupted.
-const GRACE: Duration = Duration::from_millis(500);
+const DEADLINE_GRACE: Duration = Duration::from_millis(500);
 
 /// The interval at which the deadline is checked while work goes on that does not check it.
-const LOOK: Duration = Duration::from_millis(100);
+const DEADLINE_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The instant at which the command began.
 static START: OnceLock<Instant> = OnceLock::new();
@@ -36,12 +36,12 @@ static GIVEN: OnceLock<Option<TimeLimit>> = OnceLock::new();
 static STAGES: Mutex<StageStack> = Mutex::new(StageStack { begun: 0, open: Vec::new() });
 
 /// Starts the clock of the command.
-pub fn start() {
+pub fn start_clock() {
     START.get_or_init(Instant::now);
 }
 
 /// Sets the time limit within which files are read and compiled.
-pub fn give(limit: Option<TimeLimit>) {
+pub fn set_limit(limit: Option<TimeLimit>) {
     GIVEN.get_or_init(|| limit);
 }
 
@@ -64,20 +64,20 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
 
 /// Returns the deadline of a command that has none of its own, unless `--time-limit` gives one. Soon after it, waiting
 /// for the system is interrupted.
-pub fn whole(args: &LimitArgs) -> Halt {
+pub fn command_halt(args: &LimitArgs) -> Halt {
     interrupt::catch_interrupts();
     let Some(TimeLimit::Within(limit)) = args.thinking else { return Halt::default() };
     let at = START.get_or_init(Instant::now).checked_add(limit);
     if let Some(at) = at {
         std::thread::spawn(move || {
-            std::thread::sleep(at.saturating_duration_since(Instant::now()) + GRACE);
+            std::thread::sleep(at.saturating_duration_since(Instant::now()) + DEADLINE_GRACE);
             STOP.store(true, Ordering::Relaxed);
         });
     }
     Halt::new(DeadlineSignal { at })
 }
 
-/// Returns whether the deadline that [`whole`] gave a command has passed; false if it gave none.
+/// Returns whether the deadline that [`command_halt`] gave a command has passed; false if it gave none.
 pub fn is_over(halt: &Halt) -> bool {
     halt.time_left().is_some_and(|left| left.is_zero())
 }
@@ -100,7 +100,7 @@ pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     let halt = halt.clone();
     std::thread::spawn(move || {
-        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        while ended.recv_timeout(DEADLINE_POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             if let Some(halted) = halt.halt_reason() {
                 eprintln!("error: unknown: {halted} before there was a result");
                 std::process::exit(status(&halt, ExitStatus::Inconclusive) as i32);
@@ -125,7 +125,7 @@ pub fn reading<T>(work: impl FnOnce() -> T) -> T {
 
 /// Shows on stderr that `what` is being done, once it takes longer than two seconds, until the guard is dropped.
 pub fn stage(what: &'static str) -> WorkStage {
-    WorkStage(STAGES.lock().unwrap_or_else(PoisonError::into_inner).begin(what))
+    WorkStage(STAGES.lock().unwrap_or_else(PoisonError::into_inner).begin_stage(what))
 }
 
 /// A stage of a command, which ends when it is dropped; a stage around it is then shown again.
@@ -134,7 +134,7 @@ pub struct WorkStage(u64);
 
 impl Drop for WorkStage {
     fn drop(&mut self) {
-        STAGES.lock().unwrap_or_else(PoisonError::into_inner).end(self.0);
+        STAGES.lock().unwrap_or_else(PoisonError::into_inner).end_stage(self.0);
     }
 }
 
@@ -153,14 +153,14 @@ struct OpenStage {
 }
 
 impl StageStack {
-    fn begin(&mut self, what: &'static str) -> u64 {
+    fn begin_stage(&mut self, what: &'static str) -> u64 {
         self.begun += 1;
         self.open.push(OpenStage { id: self.begun, what, progress: ProgressLine::patient() });
         self.begun
     }
 
     /// Ends a stage, which need not be the last one: stages of several threads end in any order.
-    fn end(&mut self, id: u64) {
+    fn end_stage(&mut self, id: u64) {
         self.open.retain(|stage| stage.id != id);
     }
 
@@ -218,15 +218,15 @@ mod tests {
     #[test]
     fn a_stage_is_shown_again_after_one_within_it() {
         let mut stages = StageStack { begun: 0, open: Vec::new() };
-        let outer = stages.begin("outer");
-        let inner = stages.begin("inner");
+        let outer = stages.begin_stage("outer");
+        let inner = stages.begin_stage("inner");
         assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("inner"));
-        stages.end(inner);
+        stages.end_stage(inner);
         assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("outer"));
-        let other = stages.begin("other");
-        stages.end(outer);
+        let other = stages.begin_stage("other");
+        stages.end_stage(outer);
         assert_eq!(stages.shown_stage().map(|stage| stage.what), Some("other"));
-        stages.end(other);
+        stages.end_stage(other);
         assert!(stages.shown_stage().is_none());
     }
 }

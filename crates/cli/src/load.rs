@@ -11,28 +11,28 @@ use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 
 use crate::args::THROUGH;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{limit, render};
 
 /// Bytes of a file above which it is not read: the front end refuses a model of this size.
 const MAX_BYTES: u64 = 1 << 29;
 
 /// The text of the model at `path` (`-` is stdin).
-pub fn read(path: &str) -> Result<String, EarlyStop> {
-    text(path).map_err(|wrong| match wrong {
+pub fn read_model(path: &str) -> Result<String, CliError> {
+    read_text(path).map_err(|wrong| match wrong {
         UnreadableFile::File(error) => cannot_read(path, &error),
         UnreadableFile::NotText(place) => {
-            EarlyStop::new(ExitStatus::Model, format!("`{path}` is not UTF-8 text: {place}"))
+            CliError::new(ExitStatus::Model, format!("`{path}` is not UTF-8 text: {place}"))
                 .help("save the file as UTF-8; models are plain text")
         }
     })
 }
 
 /// The text of the file at `path` (`-` is stdin) that is no model: a trace, a test case.
-pub fn read_data(path: &str) -> Result<String, EarlyStop> {
-    text(path).map_err(|wrong| match wrong {
+pub fn read_data(path: &str) -> Result<String, CliError> {
+    read_text(path).map_err(|wrong| match wrong {
         UnreadableFile::File(error) => cannot_read(path, &error),
-        UnreadableFile::NotText(place) => EarlyStop::usage(format!("`{path}` is not UTF-8 text: {place}"))
+        UnreadableFile::NotText(place) => CliError::usage(format!("`{path}` is not UTF-8 text: {place}"))
             .help("name a file that ioxide wrote, or save it as UTF-8"),
     })
 }
@@ -44,7 +44,7 @@ enum UnreadableFile {
     NotText(String),
 }
 
-fn text(path: &str) -> Result<String, UnreadableFile> {
+fn read_text(path: &str) -> Result<String, UnreadableFile> {
     let bytes =
         if path == "-" { read_bounded(io::stdin().lock()) } else { File::open(path).and_then(read_bounded) };
     String::from_utf8(bytes.map_err(UnreadableFile::File)?).map_err(|error| {
@@ -67,7 +67,7 @@ fn read_bounded(reader: impl Read) -> io::Result<Vec<u8>> {
 /// Returns the text of a file that a model names: a regular file, so that no pipe or device is waited for.
 fn part(path: &str) -> Result<String, UnreadableFile> {
     if fs::metadata(path).map_err(UnreadableFile::File)?.is_file() {
-        text(path)
+        read_text(path)
     } else {
         Err(UnreadableFile::File(io::Error::other("it is no regular file")))
     }
@@ -81,8 +81,8 @@ pub fn regular(path: &str) -> io::Result<String> {
     })
 }
 
-fn cannot_read(path: &str, error: &io::Error) -> EarlyStop {
-    let stop = EarlyStop::usage(format!("cannot read `{path}`: {error}"));
+fn cannot_read(path: &str, error: &io::Error) -> CliError {
+    let stop = CliError::usage(format!("cannot read `{path}`: {error}"));
     match nearby(path) {
         Some(name) => stop.help(format!("did you mean `{name}`?")),
         None if Path::new(path).is_dir() => stop.help("name a model file in it, such as a `*.iox` file"),
@@ -102,7 +102,7 @@ fn nearby(path: &str) -> Option<String> {
 }
 
 /// Loads the model at `path`; findings that are not errors are written to stderr.
-pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), EarlyStop> {
+pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), CliError> {
     let mut sources = Sources::new();
     let file = add(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;
@@ -111,34 +111,34 @@ pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), EarlyStop> 
 }
 
 /// Adds the text at `path`, and those it is made of.
-pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, EarlyStop> {
+pub fn add(sources: &mut Sources, path: &str) -> Result<FileId, CliError> {
     limit::reading(|| {
-        let file = sources.add(path, read(path)?);
+        let file = sources.add(path, read_model(path)?);
         ioxide_lang::gather(sources, file, &mut |path| regular(path).map_err(|error| error.to_string()));
         Ok(file)
     })
 }
 
 /// Runs the front end with the overrides of `--set`.
-pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedText, EarlyStop> {
+pub fn load(sources: &Sources, file: FileId, set: &[String]) -> Result<LoadedText, CliError> {
     let options = LoadOptions { overrides: overrides(set)? };
     Ok(limit::reading(|| ioxide_lang::load(sources, file, &options)))
 }
 
 /// The model behind the channels that the settings name.
-fn seen_through(model: Model, set: &[String]) -> Result<Model, EarlyStop> {
+fn seen_through(model: Model, set: &[String]) -> Result<Model, CliError> {
     let channels = set.iter().filter_map(|text| text.strip_prefix(THROUGH));
     channels.into_iter().try_fold(model, |model, text| {
         let channel = ioxide_lang::channel(text);
         let seen = channel.and_then(|channel| limit::reading(|| ioxide_lang::through(&model, &channel)));
         seen.map_err(|wrong| {
-            EarlyStop::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
+            CliError::usage(format!("`--through '{text}'` cannot be: {}", wrong.0))
                 .help("a channel is such as `fifo(capacity: 4)` or `bag(capacity: 2, may_lose: true)`")
         })
     })
 }
 
-fn overrides(set: &[String]) -> Result<Vec<(String, String)>, EarlyStop> {
+fn overrides(set: &[String]) -> Result<Vec<(String, String)>, CliError> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=')?;
         Some((name.trim().to_owned(), value.trim().to_owned()))
@@ -147,13 +147,13 @@ fn overrides(set: &[String]) -> Result<Vec<(String, String)>, EarlyStop> {
         .filter(|text| !text.starts_with(THROUGH))
         .map(|text| {
             pair(text).ok_or_else(|| {
-                EarlyStop::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")
+                CliError::usage(format!("`--set {text}` is not NAME=VALUE")).help("write `--set MAX_RN=3`")
             })
         })
         .collect()
 }
 
-fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), EarlyStop> {
+fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), CliError> {
     let errors: Vec<Diagnostic> =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     match loaded.model {
@@ -163,15 +163,15 @@ fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), Earl
 }
 
 /// Shows the errors that keep a text from being a model.
-pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> EarlyStop {
+pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> CliError {
     eprint!("{}", render::text(sources, errors));
     let count = errors.len();
     let plural = if count == 1 { "" } else { "s" };
     let is_setting = |error: &Diagnostic| matches!(error.code, Code::UnknownConstant | Code::BadOverride);
     if errors.iter().all(is_setting) {
-        return EarlyStop::usage(format!(
+        return CliError::usage(format!(
             "the constants that were set do not fit the model: {count} error{plural}"
         ));
     }
-    EarlyStop::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
+    CliError::new(ExitStatus::Model, format!("the model has {count} error{plural}"))
 }

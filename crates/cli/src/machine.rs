@@ -12,7 +12,7 @@ use ioxide_symex::Ctx;
 use ioxide_testgen::abstraction::{self, FlattenLimits, NotFinite, SILENCE};
 use ioxide_testgen::tester::suite::AnswerWait;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 use crate::{limit, load};
@@ -47,7 +47,7 @@ pub struct Messages {
 
 impl NamedMachine {
     /// The machine at `path`; a model is flattened.
-    pub fn load(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
+    pub fn load(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, CliError> {
         let Some(form) = machine_form(path) else { return Self::flatten(path, set, request) };
         if !set.is_empty() {
             // A machine has no constants; the front end says so.
@@ -60,7 +60,7 @@ impl NamedMachine {
         })
     }
 
-    fn flatten(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, EarlyStop> {
+    fn flatten(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, CliError> {
         let (_, mut model) = load::model(path, set)?;
         let mut solver = request.make()?;
         let _stage = limit::stage("flattening the model");
@@ -68,9 +68,9 @@ impl NamedMachine {
             .map_err(|reason| match reason {
             NotFinite::Halted(_) => {
                 let status = limit::status(&request.halt, ExitStatus::Inconclusive);
-                EarlyStop::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
+                CliError::new(status, format!("`{path}` is not flattened: {reason}")).help(reason.help())
             }
-            _ => EarlyStop::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
+            _ => CliError::new(ExitStatus::Model, format!("`{path}` is no finite machine: {reason}"))
                 .help(reason.help()),
         })?;
         let source = Messages { model, inputs: flat.inputs, preamble: flat.preamble };
@@ -83,7 +83,7 @@ impl NamedMachine {
 
     /// Returns the messages that the names stand for; those of a machine in a text are made by loading it as a model,
     /// which may be large.
-    pub fn messages(&self) -> Result<Messages, EarlyStop> {
+    pub fn messages(&self) -> Result<Messages, CliError> {
         let path = match &self.source {
             MachineSource::Model(messages) => return Ok(Messages::clone(messages)),
             MachineSource::Text(path) => path,
@@ -112,9 +112,9 @@ impl NamedMachine {
 }
 
 /// The machine at `path`.
-fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, EarlyStop> {
+fn listing(path: &str, form: MachineFormat) -> Result<MachineListing, CliError> {
     let mut sources = Sources::new();
-    let file = sources.add(path, load::read(path)?);
+    let file = sources.add(path, load::read_model(path)?);
     limit::reading(|| ioxide_lang::load_machine(&sources, file, form))
         .map_err(|wrong| load::refuse(&sources, &wrong))
 }

@@ -10,7 +10,7 @@ use ioxide_model::sts::Model;
 use ioxide_testgen::mutate::{Edit, Mutant, MutantSelection, MutationOperator, select};
 
 use crate::args::THROUGH;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::load;
 
 /// The specification that a system is tested against.
@@ -56,9 +56,9 @@ impl<'n> PlayedName<'n> {
     }
 
     /// Returns the constants that hold: those of the specification if it is the same file, then those of the name.
-    pub fn constants(&self, spec: SpecSource<'_>) -> Result<Vec<String>, EarlyStop> {
+    pub fn constants(&self, spec: SpecSource<'_>) -> Result<Vec<String>, CliError> {
         if let Some(wrong) = self.set.iter().find(|text| !text.contains('=')) {
-            return Err(EarlyStop::usage(format!("--sut: `{wrong}` is not NAME=VALUE"))
+            return Err(CliError::usage(format!("--sut: `{wrong}` is not NAME=VALUE"))
                 .help(format!("write `model:{}?NAME=VALUE`, several with `&` between them", self.file)));
         }
         let of_spec = if is_same(self.file, spec.file) { spec.set } else { &[] };
@@ -74,14 +74,14 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the model that `name` names, for a test against `spec`.
-pub fn load_played(name: &str, spec: SpecSource<'_>) -> Result<Model, EarlyStop> {
+pub fn load_played(name: &str, spec: SpecSource<'_>) -> Result<Model, CliError> {
     let named = PlayedName::parse(name);
     let set = named.constants(spec)?;
     let (_, mut model) = load::model(named.file, &set)?;
     let Some(id) = named.mutant else { return Ok(model) };
     let edits: Option<Vec<Edit>> = id.split('+').map(|id| edit_named(&mut model, id)).collect();
     let edits = edits.ok_or_else(|| {
-        EarlyStop::usage(format!("`{}` has no mutant `{id}`", named.file))
+        CliError::usage(format!("`{}` has no mutant `{id}`", named.file))
             .help("`ioxide mutate FILE --ops all` lists them")
     })?;
     let mutant = Mutant { id: id.to_owned(), edits };

@@ -37,7 +37,7 @@ impl ProgressLine {
     }
 
     /// Shows `line` if it is time to; an empty one clears the terminal line at once, for results to come.
-    pub fn show(&mut self, line: &str) {
+    pub fn show_line(&mut self, line: &str) {
         match line {
             "" if self.terminal && self.shown.is_some() => eprint!("\r\x1b[K"),
             "" => (),

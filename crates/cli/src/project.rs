@@ -33,7 +33,7 @@ pub use self::connections::{ConnectedSystem, Instances};
 pub use self::quiescence::QuiescenceTimes;
 pub use self::speech::ProtocolConfig;
 use self::table::{ProjectFile, ProjectTable};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The name of the project file.
 pub const FILE: &str = "ioxide.toml";
@@ -110,15 +110,15 @@ impl DescribedSystem {
     }
 
     /// Returns the error `bad` with its place in the project file.
-    pub fn locate_error(&self, bad: &BadProtocol) -> EarlyStop {
+    pub fn locate_error(&self, bad: &BadProtocol) -> CliError {
         let place = self.places.iter().find(|(key, _)| bad.key[..] == key[..]);
         let file = || FILE.to_owned();
-        EarlyStop::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
+        CliError::usage(format!("{}: {bad}", place.map_or_else(file, |(_, place)| place.clone())))
     }
 }
 
 /// Returns the places of the messages of a system in the project file.
-fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, EarlyStop> {
+fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, CliError> {
     let mut places = Vec::new();
     for key in ["inputs", "outputs"] {
         let Some(table) = system.table(key)? else { continue };
@@ -145,24 +145,24 @@ pub enum SystemSource {
 
 impl SystemSource {
     /// The system that `text` is: `kind:...`, or a name from the project file, which is read once.
-    pub fn find(text: &str) -> Result<Self, EarlyStop> {
+    pub fn find_source(text: &str) -> Result<Self, CliError> {
         match text.parse() {
             Ok(spec) => Ok(Self::Typed(spec)),
             Err(error @ BadSpec::NoKind(_)) => match fs::read_to_string(FILE) {
                 Ok(content) => Ok(Self::File { content, name: text.to_owned() }),
                 Err(reason) if reason.kind() == io::ErrorKind::NotFound => {
-                    Err(EarlyStop::usage(format!("--sut: {error}"))
+                    Err(CliError::usage(format!("--sut: {error}"))
                         .help(format!("a system can also have a name in `{FILE}`; there is none here")))
                 }
-                Err(reason) => Err(EarlyStop::usage(format!("cannot read `{FILE}`: {reason}"))),
+                Err(reason) => Err(CliError::usage(format!("cannot read `{FILE}`: {reason}"))),
             },
-            Err(error) => Err(EarlyStop::usage(format!("--sut: {error}"))),
+            Err(error) => Err(CliError::usage(format!("--sut: {error}"))),
         }
     }
 
     /// The description for one of several instances, with a port that no other one was given; `parts` are those of
     /// the model, for connections of parts.
-    pub fn describe(&self, instance: usize, parts: &Instances) -> Result<DescribedSystem, EarlyStop> {
+    pub fn describe(&self, instance: usize, parts: &Instances) -> Result<DescribedSystem, CliError> {
         match self {
             Self::Typed(spec) => Ok(DescribedSystem::from_typed(spec.clone())),
             Self::File { content, name } => {
@@ -172,7 +172,7 @@ impl SystemSource {
     }
 
     /// Returns remarks on the description that may point to mistakes.
-    pub fn warnings(&self) -> Result<Vec<String>, EarlyStop> {
+    pub fn warnings(&self) -> Result<Vec<String>, CliError> {
         match self {
             Self::Typed(_) => Ok(Vec::new()),
             Self::File { content, name } => {
@@ -184,7 +184,7 @@ impl SystemSource {
 
 /// Returns the keys of the system called `name` in a project file with their values as texts; values of headers and
 /// variables that are secret are left out.
-pub fn render_system(content: &str, name: &str) -> Result<Vec<(String, String)>, EarlyStop> {
+pub fn render_system(content: &str, name: &str) -> Result<Vec<(String, String)>, CliError> {
     with_system(content, name, |system| {
         let named = system.words("secrets")?;
         let is_hidden = |key: &str| {
@@ -195,15 +195,15 @@ pub fn render_system(content: &str, name: &str) -> Result<Vec<(String, String)>,
 }
 
 /// The system that `text` names, if there is only one of it.
-pub fn find(text: &str) -> Result<DescribedSystem, EarlyStop> {
-    SystemSource::find(text)?.describe(0, &Instances::default())
+pub fn find(text: &str) -> Result<DescribedSystem, CliError> {
+    SystemSource::find_source(text)?.describe(0, &Instances::default())
 }
 
 /// Checks every system of a project file with this content.
 ///
 /// # Errors
 /// Returns the first mistake, with its place.
-pub fn check(content: &str) -> Result<(), EarlyStop> {
+pub fn check(content: &str) -> Result<(), CliError> {
     let file = ProjectFile::new(FILE, content);
     let document = file.parse()?;
     let top = ProjectTable::new(&file, "", document.get_ref());
@@ -218,7 +218,7 @@ pub fn check(content: &str) -> Result<(), EarlyStop> {
 }
 
 /// Returns the quiescence time of the system in milliseconds: `typed`, else that of the project file.
-pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, EarlyStop> {
+pub fn quiescence(sut: &str, typed: Option<u64>) -> Result<Option<u64>, CliError> {
     match typed {
         None if !sut.contains(':') => Ok(find(sut)?.quiescence.default),
         _ => Ok(typed),
@@ -233,7 +233,7 @@ struct Variables {
 
 impl Variables {
     /// `text` with the variables replaced.
-    fn fill(&self, text: &str) -> String {
+    fn fill_text(&self, text: &str) -> String {
         text.replace("{port}", &self.port.to_string()).replace("{instance}", &self.instance.to_string())
     }
 }
@@ -244,7 +244,7 @@ fn find_system(
     name: &str,
     variables: &Variables,
     parts: &Instances,
-) -> Result<DescribedSystem, EarlyStop> {
+) -> Result<DescribedSystem, CliError> {
     with_system(content, name, |system| describe_system(system, variables, parts))
 }
 
@@ -252,8 +252,8 @@ fn find_system(
 fn with_system<T>(
     content: &str,
     name: &str,
-    read: impl FnOnce(&ProjectTable<'_>) -> Result<T, EarlyStop>,
-) -> Result<T, EarlyStop> {
+    read: impl FnOnce(&ProjectTable<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
     let file = ProjectFile::new(FILE, content);
     let document = file.parse()?;
     let top = ProjectTable::new(&file, "", document.get_ref());
@@ -262,7 +262,7 @@ fn with_system<T>(
     let names = systems.as_ref().map(ProjectTable::keys).unwrap_or_default();
     let system = systems.as_ref().map_or(Ok(None), |systems| systems.table(name))?;
     let Some(system) = system else {
-        let stop = EarlyStop::usage(format!("`{FILE}` has no system `{name}`"));
+        let stop = CliError::usage(format!("`{FILE}` has no system `{name}`"));
         return Err(
             match (ioxide_lang::suggest::nearest_name(name, names.iter().copied()), names.is_empty()) {
                 (Some(near), _) => stop.help(format!("did you mean `{near}`?")),
@@ -275,7 +275,7 @@ fn with_system<T>(
 }
 
 /// Returns remarks on the description of a system that may point to mistakes.
-fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<String>, EarlyStop> {
+fn warnings(system: &ProjectTable<'_>, variables: &Variables) -> Result<Vec<String>, CliError> {
     let DescribedSystem { speech, tls, connections, .. } =
         describe_system(system, variables, &Instances::default())?;
     if connections.is_empty() {
@@ -298,7 +298,7 @@ fn warnings_of(
     system: &ProjectTable<'_>,
     speech: &ProtocolConfig,
     tls: Option<&TlsConfig>,
-) -> Result<Vec<String>, EarlyStop> {
+) -> Result<Vec<String>, CliError> {
     let overlaps = match speech {
         ProtocolConfig::Own(own) => match &own.words {
             MessageFormat::Text(text) => overlap::of_texts(text),
@@ -347,12 +347,12 @@ struct ConnectionConfig {
 }
 
 /// Returns the connection of this kind that `table` describes; keys other than those of the kind and `more` are errors.
-fn way(
+fn connection_config(
     table: &ProjectTable<'_>,
     kind: &str,
     more: &[&str],
     variables: &Variables,
-) -> Result<ConnectionConfig, EarlyStop> {
+) -> Result<ConnectionConfig, CliError> {
     let (place, way, of_kind) = match kind {
         "stdio" => ("command", "stdio", &[][..]),
         "tcp" => ("address", "tcp", &["tls"][..]),
@@ -370,7 +370,7 @@ fn way(
         }
     };
     table.only(&[more, of_kind, &[place]].concat())?;
-    let at = table.require(place, table.text(place)?.map(|text| variables.fill(&text)))?;
+    let at = table.require(place, table.text(place)?.map(|text| variables.fill_text(&text)))?;
     let mut tls = tls::read(table)?;
     let (at, speech) = match kind {
         "text" => (at, ProtocolConfig::Own(Box::new(speech::text(table)?))),
@@ -398,9 +398,9 @@ fn describe_system(
     system: &ProjectTable<'_>,
     variables: &Variables,
     parts: &Instances,
-) -> Result<DescribedSystem, EarlyStop> {
+) -> Result<DescribedSystem, CliError> {
     let kind = system.text("kind")?;
-    let connections = connections::read(system, kind.as_deref(), variables, parts)?;
+    let connections = connections::read_connections(system, kind.as_deref(), variables, parts)?;
     let is_address = |one: &&ConnectedSystem| matches!(one.spec, SutSpec::Tcp(_));
     let (ConnectionConfig { spec, speech, tls }, places) =
         match connections.iter().find(is_address).or(connections.first()) {
@@ -415,13 +415,13 @@ fn describe_system(
             None => {
                 let kind = system.require("kind", kind)?;
                 let common = if kind == "model" { &COMMON[..3] } else { &COMMON[..] };
-                (way(system, &kind, common, variables)?, places(system)?)
+                (connection_config(system, &kind, common, variables)?, places(system)?)
             }
         };
     let environment = system.texts("environment")?;
     let environment: Vec<(String, String)> = environment
         .into_iter()
-        .map(|(key, value)| (key, speech::with_variables(&variables.fill(&value))))
+        .map(|(key, value)| (key, speech::with_variables(&variables.fill_text(&value))))
         .collect();
     let renewal = if connections.is_empty() {
         renewal::read(system, variables, &spec, &speech)?
@@ -443,7 +443,7 @@ fn describe_system(
             &environment,
         )?,
         refusals: system.words("refusals")?,
-        version: system.text("version")?.map(|text| variables.fill(&text)),
+        version: system.text("version")?.map(|text| variables.fill_text(&text)),
         spec,
         environment,
         speech,
@@ -466,8 +466,8 @@ fn server(
     variables: &Variables,
     environment: &[(String, String)],
     spec: &SutSpec,
-) -> Result<Option<ServerConfig>, EarlyStop> {
-    let text = |key| Ok::<_, EarlyStop>(system.text(key)?.map(|text| variables.fill(&text)));
+) -> Result<Option<ServerConfig>, CliError> {
+    let text = |key| Ok::<_, CliError>(system.text(key)?.map(|text| variables.fill_text(&text)));
     let address = match spec {
         SutSpec::Tcp(address) => Some(address.clone()),
         SutSpec::Stdio(_) | SutSpec::Model(_) => None,
@@ -494,7 +494,7 @@ fn server(
 }
 
 /// Returns the sign that a server is ready: an address accepts, a URL is answered, or a line is written.
-fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, EarlyStop> {
+fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, CliError> {
     match text.split_once(':') {
         Some(("tcp", address)) if address.contains(':') => {
             Ok(ServerReadiness::Port(address.trim().to_owned()))

@@ -9,7 +9,7 @@ use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, cov
 use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::random::Interaction;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -20,7 +20,7 @@ pub fn find_purposes(
     criterion: Criterion,
     request: &SolverRequest<'_>,
     max_states: usize,
-) -> Result<PurposeSet, EarlyStop> {
+) -> Result<PurposeSet, CliError> {
     let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
@@ -38,17 +38,17 @@ pub fn find_named_purpose(
     request: &SolverRequest<'_>,
     name: &str,
     max_states: usize,
-) -> Result<TestPurpose, EarlyStop> {
+) -> Result<TestPurpose, CliError> {
     let goal = goal(model, name)?;
     let mut solver = request.make()?;
     let _stage = limit::stage("looking for a path that meets the goal");
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
     of_goal(&mut Ctx::new(model, &mut *solver), &goal, limits).map_err(|why| match why {
         NoPurpose::NoPurpose | NoPurpose::Silence => {
-            EarlyStop::usage(format!("`{name}` cannot guide a test: {why}"))
+            CliError::usage(format!("`{name}` cannot guide a test: {why}"))
         }
         NoPurpose::Unreachable | NoPurpose::Cut(_) => {
-            EarlyStop::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
+            CliError::new(ExitStatus::Inconclusive, format!("no path meets `{name}`: {why}"))
         }
     })
 }
@@ -59,19 +59,19 @@ pub fn game(
     request: &SolverRequest<'_>,
     name: &str,
     interaction: Interaction,
-) -> Result<GameTester, EarlyStop> {
+) -> Result<GameTester, CliError> {
     let goal = goal(model, name)?;
     let mut solver = request.make()?;
     let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
-        EarlyStop::usage(format!("`{name}` cannot be played for")).help(
+        CliError::usage(format!("`{name}` cannot be played for")).help(
             "a game needs a place to reach or an observer, in a model without clocks and unknown values",
         )
     })
 }
 
 /// The goal of `model` called `name`.
-fn goal(model: &Model, name: &str) -> Result<Goal, EarlyStop> {
+fn goal(model: &Model, name: &str) -> Result<Goal, CliError> {
     let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
     goal.ok_or_else(|| {
         let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
@@ -80,6 +80,6 @@ fn goal(model: &Model, name: &str) -> Result<Goal, EarlyStop> {
         } else {
             format!("there is {}", names.join(", "))
         };
-        EarlyStop::usage(format!("the model has no purpose `{name}`")).help(there)
+        CliError::usage(format!("the model has no purpose `{name}`")).help(there)
     })
 }

@@ -12,7 +12,7 @@ use ioxide_runner::record::{Record, RecordError};
 use ioxide_runner::run::LagEffect;
 use ioxide_symex::Tolerance;
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The record number `n` in `folder`: `campaign.jsonl`, `campaign-2.jsonl` and so on.
 fn numbered_record(folder: &str, n: u32) -> PathBuf {
@@ -33,7 +33,7 @@ pub fn newest(folder: &str) -> PathBuf {
 }
 
 /// The record at `path`, a file or the directory given to `--report`.
-pub fn read(path: &str) -> Result<Record, EarlyStop> {
+pub fn read(path: &str) -> Result<Record, CliError> {
     let mut events = Vec::new();
     let is_cut = each(path, |event| {
         events.push(event.clone());
@@ -43,13 +43,13 @@ pub fn read(path: &str) -> Result<Record, EarlyStop> {
 }
 
 /// Calls `tell` with the events of the record at `path` one by one; returns whether its last line was cut off.
-pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, EarlyStop> {
+pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Result<bool, CliError> {
     let mut file = Path::new(path).to_path_buf();
     if file.is_dir() {
         file = newest(path);
     }
     let cannot = |why: &dyn Display| {
-        EarlyStop::usage(format!("cannot read the record `{}`: {why}", file.display()))
+        CliError::usage(format!("cannot read the record `{}`: {why}", file.display()))
             .help("records are written by `ioxide test --report DIR`")
     };
     let open = File::open(&file).map_err(|error| cannot(&error))?;

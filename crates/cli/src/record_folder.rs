@@ -17,7 +17,7 @@ use ioxide_runner::event::{Event, EventKind};
 use ioxide_runner::record::Recorder;
 use ioxide_runner::reporter::Reporter;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::record;
 use crate::write::{self, AsideFile, FileReaders};
 
@@ -37,7 +37,7 @@ pub struct RecordFolder {
 
 impl RecordFolder {
     /// Makes the folder if there is none, and keeps other processes out.
-    pub fn open(folder: &str) -> Result<Self, EarlyStop> {
+    pub fn open(folder: &str) -> Result<Self, CliError> {
         let path = Path::new(folder);
         fs::create_dir_all(path).map_err(|error| write::cannot(path, &error))?;
         let lock = File::open(path).map_err(|error| write::cannot(path, &error))?;
@@ -61,7 +61,7 @@ impl RecordFolder {
     }
 
     /// Begins the record and its reports.
-    pub fn begin(&self) -> Result<Box<dyn Reporter>, EarlyStop> {
+    pub fn begin(&self) -> Result<Box<dyn Reporter>, CliError> {
         let cannot = |error: io::Error| write::cannot(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
         let recorder = Recorder::new(BufWriter::new(file)).map_err(cannot)?;
@@ -96,9 +96,9 @@ impl RecordFolder {
     }
 
     /// Returns the end of a campaign whose verdict is `status`: a success without its record becomes an error.
-    pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, EarlyStop> {
+    pub fn end(&self, status: ExitStatus) -> Result<ExitStatus, CliError> {
         match (self.trouble(), status) {
-            (Some(why), ExitStatus::Success) => Err(EarlyStop::usage(format!(
+            (Some(why), ExitStatus::Success) => Err(CliError::usage(format!(
                 "nothing failed, but the record `{}` is incomplete: {why}",
                 self.record.display()
             ))

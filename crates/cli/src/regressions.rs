@@ -14,7 +14,7 @@ use ioxide_runner::secrets::Secrets;
 use ioxide_runner::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use serde_json::{Map, Value as Json};
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::write::{AsideFile, FileReaders};
 
 /// The name of the file.
@@ -27,10 +27,10 @@ fn file(folder: &Path) -> PathBuf {
 
 /// Returns the runs that failed before. Tests that do not fit the model any more are reported and left out, and so is a
 /// last line that was cut off.
-pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, EarlyStop> {
+pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, CliError> {
     let path = file(folder);
     let cannot = |why: String| {
-        EarlyStop::usage(format!("cannot read `{}`: {why}", path.display()))
+        CliError::usage(format!("cannot read `{}`: {why}", path.display()))
             .help("delete the file, or run with `--no-regressions`")
     };
     let WholeLines { lines, is_cut } = WholeLines::read(&path).map_err(|error| cannot(error.to_string()))?;

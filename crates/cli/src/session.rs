@@ -17,7 +17,7 @@ use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
 
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
 use crate::progress::ProgressLine;
 use crate::project;
@@ -65,17 +65,17 @@ pub enum ShowResults {
 
 impl CampaignSession<'_> {
     /// Runs the campaign.
-    pub fn run(mut self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
+    pub fn run(mut self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
         catch_interrupts();
         match &mut self.testers[..] {
-            [] => Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
+            [] => Err(CliError::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
             [_] => self.alone(config),
             [_, _, ..] => self.together(config),
         }
     }
 
     /// One instance of the system: the record begins once it can be reached.
-    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
+    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
         let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut solver = wanted.make()?;
@@ -93,7 +93,7 @@ impl CampaignSession<'_> {
     }
 
     /// Several instances, each in a thread with a specification and a solver of its own.
-    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, EarlyStop> {
+    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
         let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
@@ -101,7 +101,7 @@ impl CampaignSession<'_> {
         let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
         let sink = EventSink::new(&mut discreet, &mut *clock);
         let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &sink)?;
-        let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), EarlyStop> {
+        let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), CliError> {
             let (mut spec, mut solver) = (spec.clone(), wanted.make()?);
             opener.open(worker, config.seed.wrapping_add(worker as u64), |adapter| {
                 let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
@@ -109,21 +109,21 @@ impl CampaignSession<'_> {
                 Ok(shared.work(worker as u64, &mut bench, tester)?)
             })
         };
-        let ended: Vec<Result<(), EarlyStop>> = std::thread::scope(|scope| {
+        let ended: Vec<Result<(), CliError>> = std::thread::scope(|scope| {
             let start = |(worker, tester)| {
                 let (work, shared) = (&work, &shared);
                 // A worker that cannot go on lets the others finish their runs.
                 scope.spawn(move || work(worker, tester).inspect_err(|_| shared.stop()))
             };
             let workers: Vec<_> = testers.into_iter().enumerate().map(start).collect();
-            let broken = || EarlyStop::new(ExitStatus::Internal, "a worker thread broke off");
+            let broken = || CliError::new(ExitStatus::Internal, "a worker thread broke off");
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken()))).collect()
         });
         let outcome = shared.finish(&spec.sts)?;
-        let trouble = ended.into_iter().collect::<Result<(), EarlyStop>>();
+        let trouble = ended.into_iter().collect::<Result<(), CliError>>();
         match trouble {
             // What one instance showed does not become undone when another breaks off.
-            Err(stop) if outcome.counts.failed > 0 => exit::say(&stop),
+            Err(stop) if outcome.counts.failed > 0 => exit::print_error(&stop),
             trouble => trouble?,
         }
         Ok(outcome)
@@ -150,11 +150,11 @@ pub fn clock(times: EventTimes, sut: &SystemUnderTest) -> Box<dyn RunClock> {
 pub fn reporters(
     show: ShowResults,
     folder: Option<&RecordFolder>,
-) -> Result<Vec<Box<dyn Reporter>>, EarlyStop> {
-    let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, EarlyStop>>()?;
+) -> Result<Vec<Box<dyn Reporter>>, CliError> {
+    let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, CliError>>()?;
     if show == ShowResults::People {
         let mut progress = ProgressLine::start();
-        let tick = move |line: &str| progress.show(line);
+        let tick = move |line: &str| progress.show_line(line);
         reporters
             .push(Box::new(Audience { terminal: TerminalReporter::new(io::stdout(), tick), is_gone: false }));
     }
@@ -182,11 +182,11 @@ impl<R: Reporter> Reporter for Audience<R> {
 
 /// Returns the quiescence time of the system called `name`: `--quiescence-ms`, else that of the project file, else one
 /// calibrated by its answers; zero for a model played here, and zero is an error for a system outside.
-pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result<Patience, EarlyStop> {
+pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result<Patience, CliError> {
     match (sut, project::quiescence(name, typed)?) {
         (SystemUnderTest::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
         (SystemUnderTest::Outside(_), Some(0)) => {
-            Err(EarlyStop::usage("`--quiescence-ms 0` leaves the system no time to answer")
+            Err(CliError::usage("`--quiescence-ms 0` leaves the system no time to answer")
                 .help("give it longer than its slowest answer takes, or nothing: then it is calibrated"))
         }
         (SystemUnderTest::Outside(_), Some(milliseconds)) => {

@@ -7,7 +7,7 @@ use ioxide_smt::solver::SolverLimits;
 use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, SolverStack, build_stack};
 
 use crate::args::SolverArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// A solver to be made, and the time it has.
 #[derive(Clone)]
@@ -30,35 +30,35 @@ impl<'a> SolverRequest<'a> {
     }
 
     /// Assembles it: no question is answered after the command has to end.
-    pub fn make(&self) -> Result<Box<SolverStack>, EarlyStop> {
+    pub fn make(&self) -> Result<Box<SolverStack>, CliError> {
         within(self.args, &self.halt)
     }
 }
 
 /// Assembles the solver of `--solver`; one that was named and is not there is an error.
-pub fn make(args: &SolverArgs) -> Result<Box<SolverStack>, EarlyStop> {
+pub fn make(args: &SolverArgs) -> Result<Box<SolverStack>, CliError> {
     within(args, &Halt::default())
 }
 
-fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, EarlyStop> {
+fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, CliError> {
     let backend = match args.solver.trim() {
         "auto" => BackendChoice::Auto,
         "z3" => BackendChoice::Z3,
         "none" => BackendChoice::None,
         "" => {
             return Err(
-                EarlyStop::usage("`--solver` is empty").help("write `auto`, `z3`, `none` or a command")
+                CliError::usage("`--solver` is empty").help("write `auto`, `z3`, `none` or a command")
             );
         }
         command => BackendChoice::Process(command.split_whitespace().map(str::to_owned).collect()),
     };
     let wall = Duration::try_from_secs_f64(args.solver_timeout)
-        .map_err(|_| EarlyStop::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
+        .map_err(|_| CliError::usage(format!("`--solver-timeout {}` is not a time", args.solver_timeout)))?;
     let limits = SolverLimits { wall, ..SolverLimits::default() };
     let solver =
         build_stack(&SolverConfig { backend, limits, halt: halt.clone(), ..SolverConfig::default() });
     if let (Backing::None(reason), "z3") = (solver.backing(), args.solver.trim()) {
-        return Err(EarlyStop::usage(format!("Z3 cannot be used: {reason}"))
+        return Err(CliError::usage(format!("Z3 cannot be used: {reason}"))
             .help("install the package libz3-4, or set IOXIDE_Z3 to a libz3.so"));
     }
     if let Backing::Process(command) = solver.backing() {
@@ -68,7 +68,7 @@ fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, EarlyStop>
 }
 
 /// Returns an error if a program cannot be found, as a path or on the search path.
-fn exists(program: &str) -> Result<(), EarlyStop> {
+fn exists(program: &str) -> Result<(), CliError> {
     let found = if program.contains('/') {
         std::path::Path::new(program).is_file()
     } else {
@@ -78,6 +78,6 @@ fn exists(program: &str) -> Result<(), EarlyStop> {
     if found {
         return Ok(());
     }
-    Err(EarlyStop::usage(format!("the solver `{program}` is not installed"))
+    Err(CliError::usage(format!("the solver `{program}` is not installed"))
         .help("install it, give its path, or use `--solver auto`"))
 }

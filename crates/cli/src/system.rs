@@ -23,7 +23,7 @@ use ioxide_runner::clock::patience::Patience;
 use ioxide_runner::secrets::Secrets;
 use ioxide_symex::Ctx;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::mutant_file;
 pub use crate::mutant_file::SpecSource;
@@ -42,8 +42,8 @@ pub enum SystemUnderTest {
 
 impl SystemUnderTest {
     /// The system `text` names, to be compared with `spec`; a model is loaded, a description checked.
-    pub fn from_name(text: &str, spec: SpecSource<'_>) -> Result<Self, EarlyStop> {
-        let source = SystemSource::find(text)?;
+    pub fn from_name(text: &str, spec: SpecSource<'_>) -> Result<Self, CliError> {
+        let source = SystemSource::find_source(text)?;
         warn(&source)?;
         let described = source.describe(0, &Instances::default())?;
         redaction::add(&described.secrets);
@@ -54,7 +54,7 @@ impl SystemUnderTest {
     }
 
     /// Returns the values that must not be shown; a played model has none.
-    pub fn secrets(&self) -> Result<Secrets, EarlyStop> {
+    pub fn secrets(&self) -> Result<Secrets, CliError> {
         match self {
             Self::Model(_) => Ok(Secrets::none()),
             Self::Outside(source) => Ok(source.describe(0, &Instances::default())?.secrets),
@@ -63,7 +63,7 @@ impl SystemUnderTest {
 
     /// Returns the outputs of `spec` that say nothing but that the system refused an input: those that the project file
     /// names, and those that stand for HTTP statuses such as 401 alone.
-    pub fn refusals(&self, spec: &Model) -> Result<BTreeSet<GateId>, EarlyStop> {
+    pub fn refusals(&self, spec: &Model) -> Result<BTreeSet<GateId>, CliError> {
         let Self::Outside(source) = self else { return Ok(BTreeSet::new()) };
         let described = source.describe(0, &Instances::default())?;
         let mut found = BTreeSet::new();
@@ -71,7 +71,7 @@ impl SystemUnderTest {
             match spec.sts.gate_named(name) {
                 Some(gate) if spec.sts.gates[gate].kind == GateKind::Output => drop(found.insert(gate)),
                 _ => {
-                    return Err(EarlyStop::usage(format!(
+                    return Err(CliError::usage(format!(
                         "`{FILE}`: refusals: the model has no output `{name}`"
                     )));
                 }
@@ -88,7 +88,7 @@ impl SystemUnderTest {
 
     /// Returns the quiescence times at the messages and states of `spec`; `default` where the project file has no
     /// other.
-    pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
+    pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, CliError> {
         match self {
             Self::Model(_) => Ok(default),
             Self::Outside(source) => {
@@ -99,21 +99,21 @@ impl SystemUnderTest {
 }
 
 /// Refuses a secret that names no field of `spec`, which would be shown for a slip of the pen.
-fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), EarlyStop> {
+fn has_fields(spec: &Model, secrets: &Secrets) -> Result<(), CliError> {
     let is_there = |(message, field): &(&str, &str)| {
         let mut gates = spec.sts.gates.iter().filter(|gate| *gate.name == **message);
         gates.any(|gate| gate.fields.iter().any(|&it| *spec.pool.var_info(it).name == **field))
     };
     match secrets.fields().find(|field| !is_there(field)) {
         Some((message, field)) => {
-            Err(EarlyStop::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
+            Err(CliError::usage(format!("`{FILE}`: secrets: the model has no field `{message}.{field}`")))
         }
         None => Ok(()),
     }
 }
 
 /// Warns of possible mistakes in the description of a system.
-pub fn warn(source: &SystemSource) -> Result<(), EarlyStop> {
+pub fn warn(source: &SystemSource) -> Result<(), CliError> {
     for warning in source.warnings()? {
         eprintln!("warning: {warning}");
     }
@@ -148,13 +148,16 @@ impl<'s> SystemOpener<'s> {
         &self,
         instance: usize,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
-    ) -> Result<T, EarlyStop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         match self.system {
             SystemUnderTest::Model(model) => self.play(model, seed, act),
-            SystemUnderTest::Outside(source) => {
-                self.reach(source.describe(instance, &Instances::of(&self.interface))?, instance, seed, act)
-            }
+            SystemUnderTest::Outside(source) => self.reach(
+                source.describe(instance, &Instances::of_model(&self.interface))?,
+                instance,
+                seed,
+                act,
+            ),
         }
     }
 
@@ -162,11 +165,11 @@ impl<'s> SystemOpener<'s> {
         &self,
         model: &Model,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
-    ) -> Result<T, EarlyStop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         let (mut model, mut solver) = (model.clone(), self.solver.make()?);
         let adapter = ModelAdapter::new(&self.interface, Ctx::new(&mut model, &mut *solver), seed);
-        let cannot = |error| EarlyStop::usage(format!("this model cannot be played: {error}"));
+        let cannot = |error| CliError::usage(format!("this model cannot be played: {error}"));
         act(&mut adapter.map_err(cannot)?)
     }
 
@@ -175,8 +178,8 @@ impl<'s> SystemOpener<'s> {
         described: DescribedSystem,
         instance: usize,
         seed: u64,
-        act: impl FnOnce(&mut dyn Adapter) -> Result<T, EarlyStop>,
-    ) -> Result<T, EarlyStop> {
+        act: impl FnOnce(&mut dyn Adapter) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         let instance = u32::try_from(instance).unwrap_or(u32::MAX);
         let clock = self.clock;
         let connection = RemoteConnection { seed: Some(seed), instance, clock, ..connection(&described)? };
@@ -192,13 +195,13 @@ impl<'s> SystemOpener<'s> {
 }
 
 /// Returns the encryption of a connection, if it is encrypted.
-fn tls_for(tls: Option<&TlsConfig>) -> Result<Option<Tls>, EarlyStop> {
+fn tls_for(tls: Option<&TlsConfig>) -> Result<Option<Tls>, CliError> {
     let tls = tls.map(Tls::new).transpose();
-    tls.map_err(|problem| EarlyStop::usage(format!("`{FILE}`: tls: {problem}")))
+    tls.map_err(|problem| CliError::usage(format!("`{FILE}`: tls: {problem}")))
 }
 
 /// Returns the settings of the connection to a system.
-pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, EarlyStop> {
+pub fn connection(described: &DescribedSystem) -> Result<RemoteConnection, CliError> {
     let environment = described.environment.clone();
     let interrupt = Interrupt::from_flag(&STOP);
     let tls = tls_for(described.tls.as_ref())?;
@@ -217,7 +220,7 @@ pub fn start_managed(
     described: DescribedSystem,
     interface: Arc<Model>,
     connection: RemoteConnection,
-) -> Result<ManagedAdapter, EarlyStop> {
+) -> Result<ManagedAdapter, CliError> {
     // Mistakes in the description are told before anything is started.
     let ways = ways(&described, &interface, &connection)?;
     has_fields(&interface, &described.secrets)?;
@@ -262,7 +265,7 @@ fn ways(
     described: &DescribedSystem,
     interface: &Arc<Model>,
     connection: &RemoteConnection,
-) -> Result<Vec<SystemConnection>, EarlyStop> {
+) -> Result<Vec<SystemConnection>, CliError> {
     let way = |name: &str, spec: &SutSpec, speech: &ProtocolConfig, messages: &[String]| SystemConnection {
         name: name.to_owned(),
         spec: spec.clone(),
@@ -297,14 +300,14 @@ fn clock_of_several(
     connected: &ConnectedSystem,
     wanted: ClockKind,
     interface: &Model,
-) -> Result<ClockKind, EarlyStop> {
+) -> Result<ClockKind, CliError> {
     match (wanted, &connected.speech) {
         (ClockKind::Virtual, ProtocolConfig::Protocol) => Ok(ClockKind::Virtual),
         (ClockKind::Virtual, ProtocolConfig::Own(_) | ProtocolConfig::Http(_))
             if interface.sts.is_timed() =>
         {
             let name = &connected.name;
-            Err(EarlyStop::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
+            Err(CliError::usage(format!("`{FILE}`: the connection `{name}` has no virtual time"))
                 .help("only adapters that speak the protocol can have it; leave `--clock virtual` out"))
         }
         _ => Ok(ClockKind::Wall),
@@ -321,7 +324,7 @@ fn connection_interface(connected: &ConnectedSystem, interface: &Model) -> (Vec<
 }
 
 /// Every message must have its connection, and every connection messages of the model.
-fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
+fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(), CliError> {
     let all = &described.connections;
     let ways: Vec<Vec<String>> = all.iter().map(|one| connection_interface(one, interface).0).collect();
     let has = |name: &str| ways.iter().flatten().any(|message| message == name);
@@ -331,17 +334,17 @@ fn check_connections(described: &DescribedSystem, interface: &Model) -> Result<(
     };
     let mut gates = interface.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
     if let Some(gate) = gates.find(|gate| !has(&gate.name) && !is_end(gate)) {
-        return Err(EarlyStop::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
+        return Err(CliError::usage(format!("`{FILE}`: no connection has the message `{}`", gate.name)));
     }
     let unknown = ways.iter().flatten().find(|name| interface.sts.gate_named(name).is_none());
     if let Some(name) = unknown {
-        return Err(EarlyStop::usage(format!("`{FILE}`: the model has no message `{name}`")));
+        return Err(CliError::usage(format!("`{FILE}`: the model has no message `{name}`")));
     }
     check_instances(described, interface)
 }
 
 /// Refuses a description in which some, but not all, instances of an array have a connection.
-fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(), EarlyStop> {
+fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(), CliError> {
     let own: Vec<&PartPlace> = described.connections.iter().filter_map(|one| one.part.as_ref()).collect();
     let parts = interface.sts.composition.iter().flat_map(|composition| composition.parts.iter());
     let places = parts.map(|part| PartPlace { name: part.family.to_string(), index: part.index });
@@ -349,7 +352,7 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
         |place: &PartPlace| own.iter().any(|other| other.name == place.name) && !own.contains(&place);
     match places.into_iter().find(is_forgotten) {
         Some(place) => {
-            Err(EarlyStop::usage(format!("`{FILE}`: the part `{}` has no connection", part_text(&place)))
+            Err(CliError::usage(format!("`{FILE}`: the part `{}` has no connection", part_text(&place)))
                 .help(format!("`part = \"{}\"` gives each of its instances one", place.name)))
         }
         None => Ok(()),
@@ -358,14 +361,14 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
 
 impl SystemConnection {
     /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
-    fn check(&self, described: &DescribedSystem) -> Result<(), EarlyStop> {
+    fn check(&self, described: &DescribedSystem) -> Result<(), CliError> {
         let checked = match &self.speech {
             ProtocolConfig::Own(own) => own.words.check(&self.interface),
             ProtocolConfig::Http(http) => http.check(&self.interface),
             ProtocolConfig::Protocol => return Ok(()),
         };
         checked.map_err(|bad| described.locate_error(&bad))?;
-        self.make().map(drop).map_err(|error| EarlyStop::usage(error.to_string()))
+        self.make().map(drop).map_err(|error| CliError::usage(error.to_string()))
     }
 
     /// Makes the adapter; one of an adapter that speaks for itself is reached at once.
@@ -391,11 +394,11 @@ impl SystemConnection {
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.
-pub fn trouble(error: &AdapterError, secrets: &Secrets) -> EarlyStop {
+pub fn trouble(error: &AdapterError, secrets: &Secrets) -> CliError {
     if *error == AdapterError::Interrupted {
-        return EarlyStop::new(ExitStatus::Interrupted, "interrupted before the system was reached");
+        return CliError::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }
-    EarlyStop::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
+    CliError::new(ExitStatus::Infrastructure, secrets.hide(&error.to_string()))
         .help("no verdict: check that the system starts and speaks the adapter protocol")
 }
 

@@ -10,7 +10,7 @@ use ioxide_runner::shrink::ShrinkConfig;
 use ioxide_symex::Tolerance;
 
 use crate::args::{ClockArg, TimeArgs};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::project;
 use crate::system::SystemUnderTest;
 
@@ -21,7 +21,7 @@ const MAX_TIMED_ATTEMPTS: u32 = 20;
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
 /// Returns the tolerance of the flags, else of the project file for the system `name`, else the default.
-pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, EarlyStop> {
+pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, CliError> {
     let stated = if name.contains(':') { None } else { project::find(name)?.latency };
     let default = RunConfig::default().tolerance;
     let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
@@ -56,10 +56,10 @@ pub fn budget(spec: &Model, sut: &SystemUnderTest) -> ShrinkConfig {
 }
 
 /// The clock that was asked for, if `sut` can have it.
-pub fn clock(args: &TimeArgs, sut: &SystemUnderTest) -> Result<ClockKind, EarlyStop> {
+pub fn clock(args: &TimeArgs, sut: &SystemUnderTest) -> Result<ClockKind, CliError> {
     match (args.clock, sut) {
         (ClockArg::Wall, SystemUnderTest::Model(_)) => {
-            Err(EarlyStop::usage("a model played in this process has no time but its own")
+            Err(CliError::usage("a model played in this process has no time but its own")
                 .help("play it in one of its own: `--sut 'stdio:ioxide sut FILE'`"))
         }
         (ClockArg::Wall, SystemUnderTest::Outside(_)) => Ok(ClockKind::Wall),

@@ -20,7 +20,7 @@ use ioxide_model::source::Sources;
 use serde_json::{Value as Json, json};
 
 use crate::args::PartArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::mutant_file::PlayedName;
 use crate::{date, load, record};
@@ -29,7 +29,7 @@ use crate::{date, load, record};
 const MAX_REPEATS: usize = 3;
 
 /// The time that a worker whose campaign is gone may take to end.
-const GRACE: Duration = Duration::from_secs(10);
+const ORPHAN_EXIT_GRACE: Duration = Duration::from_secs(10);
 
 /// The options that say which part of a command to do, and whether a value follows.
 const OPTIONS: [(&str, bool); 6] = [
@@ -52,7 +52,7 @@ pub trait UnitCommand {
     }
 
     /// Returns the identity of the system whose answers the results depend on; `None` if there is none outside.
-    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+    fn system(&self) -> Result<Option<SystemFacts>, CliError> {
         Ok(None)
     }
 
@@ -68,7 +68,7 @@ pub trait UnitCommand {
     }
 
     /// Takes the feedback of the rounds before `round`, from 1.
-    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), EarlyStop> {
+    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), CliError> {
         Ok(())
     }
 
@@ -78,7 +78,7 @@ pub trait UnitCommand {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop>;
+    ) -> Result<PartEnd, CliError>;
 }
 
 /// The end of a part.
@@ -91,13 +91,13 @@ pub struct PartEnd {
 
 /// Shows the plan of a command, or does the part of it that `args` ask for; `model` is a fingerprint of all its results
 /// depend on.
-pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Result<ExitStatus, CliError> {
     let tool = env!("CARGO_PKG_VERSION").to_owned();
     let (units, rounds, system) = (planned.names(), planned.rounds(), planned.system()?);
     let plan = CampaignPlan { args: typed_command(), model, tool, units, rounds, system };
     if plan.units.count() > MAX_UNITS {
         let n = plan.units.count();
-        return Err(EarlyStop::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
+        return Err(CliError::usage(format!("the plan has {n} units, and at most {MAX_UNITS} are planned"))
             .help("give fewer runs or rounds, or several campaigns with other seeds"));
     }
     if args.plan {
@@ -118,7 +118,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         round: (plan.rounds.count() > 1).then_some(round),
         feedback: known.as_ref().map(RoundFeedback::hash),
         // What depends on no system outside is the same whenever it is done.
-        started: plan.system.is_some().then(date::now),
+        started: plan.system.is_some().then(date::current_date),
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
@@ -128,7 +128,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
     interrupt::catch_interrupts();
     on_leash(|| {
         STOP.store(true, Ordering::Relaxed);
-        std::thread::sleep(GRACE);
+        std::thread::sleep(ORPHAN_EXIT_GRACE);
         std::process::exit(ExitStatus::Interrupted as i32);
     });
     let before = part.before.len();
@@ -136,7 +136,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         repeat(Path::new(dir), unit, &plan.units, &manifest, planned)?;
     }
     let PartEnd { end, status } = planned.work(&plan.units, &units, &mut part)?;
-    part.end(end).map_err(trouble)?;
+    part.end_part(end).map_err(trouble)?;
     eprintln!("part: {dir}: {}", part_end_text(end, asked.len(), before));
     Ok(status)
 }
@@ -148,14 +148,14 @@ fn repeat(
     names: &UnitNames,
     manifest: &Manifest,
     planned: &mut dyn UnitCommand,
-) -> Result<(), EarlyStop> {
+) -> Result<(), CliError> {
     let before = RepeatedUnit::in_part(dir, unit)?;
     let units: UnitSet = [unit].into_iter().collect();
     let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
     before.compare(&names.name(unit), |folder| {
         let mut part = PartWriter::open(folder, &manifest).map_err(trouble)?;
         let PartEnd { end, .. } = planned.work(names, &units, &mut part)?;
-        part.end(end).map_err(trouble)
+        part.end_part(end).map_err(trouble)
     })
 }
 
@@ -169,7 +169,7 @@ pub struct RepeatedUnit {
 
 impl RepeatedUnit {
     /// The unit in the part, or in the parts, of `dir`.
-    pub fn in_part(dir: &Path, unit: u64) -> Result<Self, EarlyStop> {
+    pub fn in_part(dir: &Path, unit: u64) -> Result<Self, CliError> {
         let mut parts =
             GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::gather_error)?;
         let started = parts.manifest.started.clone();
@@ -183,8 +183,8 @@ impl RepeatedUnit {
     pub fn compare(
         &self,
         name: &str,
-        mut again: impl FnMut(&Path) -> Result<(), EarlyStop>,
-    ) -> Result<(), EarlyStop> {
+        mut again: impl FnMut(&Path) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let Some(before) = self.has_failed else { return Ok(()) };
         for _ in 0..MAX_REPEATS {
             let folder = tempfile::tempdir()?;
@@ -203,7 +203,7 @@ impl RepeatedUnit {
         }
         let word = |has_failed: bool| if has_failed { "fails" } else { "passes" };
         let then = self.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
-        Err(EarlyStop::usage(format!(
+        Err(CliError::usage(format!(
             "the system has changed: unit `{name}` {} now, {MAX_REPEATS} of {MAX_REPEATS} times, and did not{then}",
             word(!before)
         ))
@@ -222,17 +222,17 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
 }
 
 /// Returns the feedback of `--feedback`, if it is given; that of another plan is an error.
-fn load_feedback(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, EarlyStop> {
+fn load_feedback(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, CliError> {
     let Some(path) = &args.feedback else { return Ok(None) };
     let known = RoundFeedback::read(Path::new(path)).map_err(trouble)?;
     let rounds = plan.rounds.count();
     match () {
         () if known.plan != plan.hash() => {
-            Err(EarlyStop::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
+            Err(CliError::usage(format!("`{path}` is of another plan: {}, not {}", known.plan, plan.hash()))
                 .help("give what `ioxide merge` wrote for the parts of this very command"))
         }
         () if known.round > rounds => {
-            Err(EarlyStop::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
+            Err(CliError::usage(format!("`{path}` is for round {}, and the plan has {rounds}", known.round))
                 .help("all rounds are done: `ioxide merge` shows the whole"))
         }
         () => Ok(Some(known)),
@@ -245,7 +245,7 @@ fn requested_units(
     plan: &CampaignPlan,
     open: &UnitSet,
     round: u64,
-) -> Result<UnitSet, EarlyStop> {
+) -> Result<UnitSet, CliError> {
     let (names, count) = (&plan.units, plan.units.count());
     if let Some(partition) = args.partition {
         let share = partition.units_of_share(open.len());
@@ -255,7 +255,7 @@ fn requested_units(
     if let Some(units) = &args.units {
         return match units.last() {
             Some(last) if last >= count => {
-                Err(EarlyStop::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
+                Err(CliError::usage(format!("there is no unit {}: the plan has {count}", last + 1)))
             }
             _ => of_round(units.clone(), plan, open, round),
         };
@@ -269,7 +269,7 @@ fn requested_units(
                 UnitNames::Listed(names) => nearest_name(name, names.iter().map(String::as_str)),
                 UnitNames::Numbered { .. } | UnitNames::InRounds { .. } => None,
             };
-            let stop = EarlyStop::usage(format!("there is no unit `{name}`"));
+            let stop = CliError::usage(format!("there is no unit `{name}`"));
             match near {
                 Some(near) => stop.help(format!("did you mean `{near}`?")),
                 None => {
@@ -278,19 +278,19 @@ fn requested_units(
             }
         })
     };
-    let named = args.unit.iter().map(find).collect::<Result<UnitSet, EarlyStop>>()?;
+    let named = args.unit.iter().map(find).collect::<Result<UnitSet, CliError>>()?;
     of_round(named, plan, open, round)
 }
 
 /// Refuses units that are of another round, or that need not be done any more.
-fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, EarlyStop> {
+fn of_round(units: UnitSet, plan: &CampaignPlan, open: &UnitSet, round: u64) -> Result<UnitSet, CliError> {
     let Some(wrong) = units.iter().find(|&unit| !open.contains(unit)) else { return Ok(units) };
     let (name, its) = (plan.units.name(wrong), plan.rounds.round_of(wrong, plan.units.count()) + 1);
     Err(if its == round {
-        EarlyStop::usage(format!("unit `{name}` is settled: what it would find was found before"))
+        CliError::usage(format!("unit `{name}` is settled: what it would find was found before"))
             .help("leave it out")
     } else {
-        EarlyStop::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
+        CliError::usage(format!("unit `{name}` is of round {its}, not of round {round}"))
             .help("`--feedback FILE` with what `ioxide merge` found says which round it is")
     })
 }
@@ -347,8 +347,8 @@ fn contents(path: &str) -> Vec<Vec<u8>> {
 }
 
 /// Returns the error of a part that cannot be written or read, with a help.
-pub fn trouble(error: PartError) -> EarlyStop {
-    let stop = EarlyStop::usage(error.to_string());
+pub fn trouble(error: PartError) -> CliError {
+    let stop = CliError::usage(error.to_string());
     match error {
         PartError::Io { .. } => stop.help("is the folder there, may it be written to, and is there room?"),
         PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
@@ -362,26 +362,26 @@ pub fn trouble(error: PartError) -> EarlyStop {
 }
 
 /// Refuses `--rounds` for a command that is not done in parts.
-pub fn whole(args: &PartArgs) -> Result<(), EarlyStop> {
+pub fn whole(args: &PartArgs) -> Result<(), CliError> {
     match args.rounds {
-        Some(_) => Err(EarlyStop::usage("`--rounds` is for a campaign in parts")
+        Some(_) => Err(CliError::usage("`--rounds` is for a campaign in parts")
             .help("`ioxide campaign` does one round after the other; by hand, add `--plan` or `--part DIR`")),
         None => Ok(()),
     }
 }
 
 /// Refuses rounds of a command whose units have nothing to tell each other.
-pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), EarlyStop> {
+pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), CliError> {
     match args.n_rounds() {
         0 | 1 => Ok(()),
-        _ => Err(EarlyStop::usage(format!("no rounds: {why}")).help(help.to_owned())),
+        _ => Err(CliError::usage(format!("no rounds: {why}")).help(help.to_owned())),
     }
 }
 
 /// Refuses an option that says something about the whole, in a part of it.
-pub fn refuse(is_given: bool, option: &str) -> Result<(), EarlyStop> {
+pub fn refuse(is_given: bool, option: &str) -> Result<(), CliError> {
     if is_given {
-        Err(EarlyStop::usage(format!("`{option}` is for the whole, not for a part of it"))
+        Err(CliError::usage(format!("`{option}` is for the whole, not for a part of it"))
             .help("leave it out: `ioxide merge` writes what the whole has to say"))
     } else {
         Ok(())

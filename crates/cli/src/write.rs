@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::redaction::RedactedWriter;
 
 /// The readers of a file that was not there before.
@@ -116,7 +116,7 @@ pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes what `fill` writes, without secrets, to a file, and says so on stderr, or (`-`) to stdout.
-pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), EarlyStop> {
+pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     if file == "-" {
         let mut out = RedactedWriter::new(BufWriter::new(io::stdout().lock()));
         return Ok(fill(&mut out).and_then(|()| out.flush())?);
@@ -133,10 +133,10 @@ pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<(
 /// Keeps other processes from writing to `file`, which is called `name`, until it is closed.
 ///
 /// On a file system without locks there is none to take.
-pub fn alone(file: &File, name: &str) -> Result<(), EarlyStop> {
+pub fn alone(file: &File, name: &str) -> Result<(), CliError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            Err(EarlyStop::usage(format!("another ioxide is writing to `{name}`"))
+            Err(CliError::usage(format!("another ioxide is writing to `{name}`"))
                 .help("wait until it has ended, or give each its own"))
         }
         Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
@@ -144,8 +144,8 @@ pub fn alone(file: &File, name: &str) -> Result<(), EarlyStop> {
 }
 
 /// Returns the error of a file that cannot be written, with a help.
-pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> EarlyStop {
-    EarlyStop::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
+pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> CliError {
+    CliError::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
         .help("is the folder there, may it be written to, and is there room?")
 }
 

@@ -16,9 +16,9 @@ use crate::view::learning::LearningView;
 /// The number of notes kept.
 const MAX_NOTES: usize = 50;
 /// The period over which inputs per second are counted.
-const RECENT: Duration = Duration::from_secs(5);
+const RATE_PERIOD: Duration = Duration::from_secs(5);
 /// The time since the last request within which a page counts as watching.
-const PRESENT: Duration = Duration::from_secs(4);
+const WATCHING_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The system to learn and the method, in words for people.
 #[derive(Clone, Debug, Default)]
@@ -289,7 +289,7 @@ impl LearningBoard {
     /// Returns whether a page asked for the state within the last seconds.
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        self.lock().looked.is_some_and(|looked| looked.elapsed() < PRESENT)
+        self.lock().looked.is_some_and(|looked| looked.elapsed() < WATCHING_TIMEOUT)
     }
 
     /// Returns the current state.
@@ -377,7 +377,7 @@ impl BoardState {
     /// Returns inputs per second over the last seconds; after the end, over the whole time.
     pub(crate) fn inputs_per_second(&mut self, symbols: u64) -> f64 {
         let now = self.ended.unwrap_or_else(Instant::now);
-        while self.samples.front().is_some_and(|(at, _)| now.saturating_duration_since(*at) > RECENT) {
+        while self.samples.front().is_some_and(|(at, _)| now.saturating_duration_since(*at) > RATE_PERIOD) {
             self.samples.pop_front();
         }
         let (since, before) = match self.samples.front() {

@@ -66,7 +66,7 @@ use crate::view::model::ModelView;
 use crate::worker::ExplorerWorker;
 
 /// The time for a campaign to end after its step, and for the processes it started to be ended.
-const SETTLING: Duration = Duration::from_secs(20);
+const CAMPAIGN_END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An explorer: a model to walk through, recorded runs, and perhaps a campaign under way.
 pub struct Explorer {
@@ -110,6 +110,6 @@ impl ServedPage for Explorer {
 
     fn close(&self) {
         self.live.stop();
-        self.live.wait_until_idle(SETTLING);
+        self.live.wait_until_idle(CAMPAIGN_END_TIMEOUT);
     }
 }

@@ -21,7 +21,7 @@ use crate::routes::RouteReply;
 /// The time for a request to arrive.
 const ARRIVAL: Duration = Duration::from_secs(5);
 /// The time for the client to take a piece of the response.
-const DEPARTURE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time and bytes spent on a client that is still sending when it is answered.
 const FAREWELL: (Duration, usize) = (Duration::from_millis(300), 1 << 20);
 
@@ -61,7 +61,7 @@ impl ServerEnder {
     }
 
     /// Makes the server accept no further connections.
-    pub fn end(&self) {
+    pub fn end_server(&self) {
         self.ended.store(true, Ordering::SeqCst);
         // Wakes the thread that waits for the next connection.
         let mut address = self.address;
@@ -143,7 +143,7 @@ struct ConnectionHandler {
 impl ConnectionHandler {
     fn answer_connection(&self, stream: &TcpStream, seat: PendingPermit) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(DEPARTURE))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
         let mut reader = TimedReader { stream, until: Instant::now() + ARRIVAL };
         let response = match http::read_head(&mut reader) {
             Err(bad) => bad,

@@ -107,7 +107,7 @@ impl<'m> ModelWalk<'m> {
 
     /// Walks along `labels`, reusing the steps that are the same as those taken already. Returns the number of labels
     /// taken, and the explanation of the next if it was forbidden.
-    pub fn follow(&mut self, labels: &[Label]) -> (usize, Option<Box<Explanation>>) {
+    pub fn follow_labels(&mut self, labels: &[Label]) -> (usize, Option<Box<Explanation>>) {
         let common = self.past.iter().zip(labels).take_while(|(taken, label)| taken.label == **label).count();
         self.rewind(common);
         for (position, label) in labels.iter().enumerate().skip(common) {

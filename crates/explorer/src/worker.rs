@@ -53,7 +53,7 @@ impl ExplorerWorker {
 
     /// Runs `act` in the worker thread and returns its result; `None` if it panicked or the thread could not be
     /// started.
-    pub fn ask<T: Send + 'static>(
+    pub fn run_on_worker<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut WorkerState<'_>) -> T + Send + 'static,
     ) -> Option<T> {

@@ -69,7 +69,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     /// Writes one line at the present level.
-    fn line(&mut self, text: &str) {
+    fn write_line(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.extend(std::iter::repeat_n(' ', self.level * INDENT));
         }
@@ -111,7 +111,7 @@ impl<'a> Printer<'a> {
         {
             self.comments = rest;
             self.blank_line_before(comment.start);
-            self.line(&comment.text);
+            self.write_line(&comment.text);
             self.last = Some(end_of(comment));
         }
     }
@@ -168,16 +168,16 @@ impl<'a> Printer<'a> {
         self.meta(meta);
         let has_comments = self.comments.first().is_some_and(|comment| comment.start < span.end);
         if first.is_none() && !has_comments {
-            self.line(&format!("{heading} {{}}"));
+            self.write_line(&format!("{heading} {{}}"));
         } else {
-            self.line(&format!("{heading} {{"));
+            self.write_line(&format!("{heading} {{"));
             self.trailing_comment(heading_end as usize);
             self.last = None;
             self.level += 1;
             parts(self);
             self.comments_before(span.end);
             self.level -= 1;
-            self.line("}");
+            self.write_line("}");
         }
         self.last = Some(span.end as usize);
         self.trailing_comment(span.end as usize);
@@ -202,14 +202,14 @@ impl<'a> Printer<'a> {
     fn docs(&mut self, docs: &[String]) {
         for line in docs {
             let text = if line.is_empty() { "///".to_owned() } else { format!("/// {line}") };
-            self.line(&text);
+            self.write_line(&text);
         }
     }
 
     fn meta(&mut self, meta: &DeclMeta) {
         self.docs(&meta.docs);
         for attr in &meta.attrs {
-            self.line(&item::attribute(attr));
+            self.write_line(&item::attribute(attr));
         }
     }
 }

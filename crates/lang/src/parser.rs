@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         self.token(ahead).kind
     }
 
-    pub(crate) fn at(&self, kind: TokenKind) -> bool {
+    pub(crate) fn is_at(&self, kind: TokenKind) -> bool {
         self.kind() == kind
     }
 
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
 
     /// Returns whether the next token is the word `word`, used as a keyword and not as a label.
     pub(crate) fn at_word(&self, word: &str) -> bool {
-        self.at(TokenKind::Name) && self.slice() == word && self.kind_after(1) != TokenKind::Colon
+        self.is_at(TokenKind::Name) && self.slice() == word && self.kind_after(1) != TokenKind::Colon
     }
 
     pub(crate) fn span(&self) -> Span {
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
-        let found = self.at(kind);
+        let found = self.is_at(kind);
         if found {
             self.bump();
         }
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn expect(&mut self, kind: TokenKind) -> ParseResult<Token> {
-        if self.at(kind) { Ok(self.bump()) } else { self.report_unexpected(kind.describe()) }
+        if self.is_at(kind) { Ok(self.bump()) } else { self.report_unexpected(kind.describe()) }
     }
 
     /// The closing partner of the bracket at `open`.
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn name(&mut self, what: &str) -> ParseResult<Name> {
-        if self.at(TokenKind::Name) {
+        if self.is_at(TokenKind::Name) {
             let name = Name { text: self.slice().to_owned(), span: self.span() };
             self.bump();
             return Ok(name);
@@ -388,7 +388,7 @@ impl<'a> Parser<'a> {
     }
 
     fn at_strong_start(&self) -> bool {
-        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+        if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.kind_after(2) == TokenKind::Name
                 && matches!(self.slice_at(2), "on" | "emit" | "internal" | "always" | "sometimes");
         }
@@ -430,7 +430,7 @@ impl<'a> Parser<'a> {
     /// The doc comment of a part of a declaration.
     pub(crate) fn docs(&mut self) -> ParseResult<Vec<String>> {
         let mut docs = Vec::new();
-        while self.at(TokenKind::Doc) {
+        while self.is_at(TokenKind::Doc) {
             docs.push(self.doc_line());
         }
         let is_at_the_end =
@@ -523,7 +523,7 @@ impl<'a> Parser<'a> {
         mut item: impl FnMut(&mut Self) -> ParseResult<T>,
     ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
-        while !self.at(end) {
+        while !self.is_at(end) {
             items.push(item(self)?);
             if !self.eat(TokenKind::Comma) {
                 break;

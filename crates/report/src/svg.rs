@@ -28,7 +28,7 @@ const TITLE: f64 = 30.0;
 /// The room for the legend.
 const LEGEND: f64 = 34.0;
 /// The size of the dot before an initial node.
-const START: f64 = 10.0;
+const START_DOT_SIZE: f64 = 10.0;
 /// The number of edges up to which both directions are tried.
 const MAX_TRIED: usize = 2_500;
 
@@ -125,7 +125,7 @@ impl Texts {
             roots: Vec::new(),
         };
         for node in initial_nodes(graph) {
-            let start = boxes.nodes.push(BoxSize { width: START, height: START });
+            let start = boxes.nodes.push(BoxSize { width: START_DOT_SIZE, height: START_DOT_SIZE });
             boxes.edges.push(EdgeBox { from: start, to: node, label: None });
             boxes.roots.push(start);
         }
@@ -209,7 +209,7 @@ fn draw_edges(out: &mut String, graph: &PictureGraph, texts: &Texts, layout: &Gr
             "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"/>",
             number_text(centre.x),
             number_text(centre.y),
-            number_text(START / 2.0)
+            number_text(START_DOT_SIZE / 2.0)
         );
         draw_line(out, &layout.routes[edge], EdgeKind::Plain);
         out.push_str("</g>\n");
@@ -244,7 +244,7 @@ struct ArrowHead {
 
 impl ArrowHead {
     fn at_end_of(route: &EdgeRoute) -> Self {
-        let tip = route.end();
+        let tip = route.end_point();
         // The last point of the line that is not the tip itself says where it comes from.
         let points = route.steps.iter().rev().flat_map(|step| match *step {
             RouteStep::Line(to) => vec![to],

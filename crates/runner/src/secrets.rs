@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 use self::plain::PlainText;
 
 /// The number of bytes of a secret that may not be shown together.
-const WINDOW: usize = 8;
+const MAX_SHOWN_BYTES: usize = 8;
 /// The length in bytes below which a text is no secret.
-const SHORTEST: usize = 4;
+const MIN_SECRET_BYTES: usize = 4;
 /// The number of windows beyond which no more secrets of a run are added.
 const MAX_TOLD: usize = 500_000;
 /// The number of bytes of a secret of a run that are hidden.
@@ -39,7 +39,7 @@ const CUT: &str = "…";
 /// Texts that must not be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets {
-    windows: BTreeSet<[u8; WINDOW]>,
+    windows: BTreeSet<[u8; MAX_SHOWN_BYTES]>,
     short: BTreeSet<Vec<u8>>,
     /// The beginnings and the ends of secrets, of four to seven bytes: a secret that is cut has them where it is cut.
     heads: BTreeSet<Vec<u8>>,
@@ -63,7 +63,7 @@ impl Secrets {
 
     /// Hides `secret` from now on, in all its spellings, unless it is too short to be one.
     pub fn add(&mut self, secret: &str) {
-        if secret.len() < SHORTEST {
+        if secret.len() < MIN_SECRET_BYTES {
             return;
         }
         for spelling in spelling::all_spellings(secret) {
@@ -73,8 +73,8 @@ impl Secrets {
             self.add_spelling(&spelling);
         }
         let bytes = secret.as_bytes();
-        if bytes.len() >= WINDOW {
-            for n in SHORTEST..WINDOW {
+        if bytes.len() >= MAX_SHOWN_BYTES {
+            for n in MIN_SECRET_BYTES..MAX_SHOWN_BYTES {
                 self.heads.insert(bytes[..n].to_vec());
                 self.tails.insert(bytes[bytes.len() - n..].to_vec());
             }
@@ -82,8 +82,10 @@ impl Secrets {
     }
 
     fn add_spelling(&mut self, spelling: &[u8]) {
-        self.windows.extend(spelling.windows(WINDOW).filter_map(|part| <[u8; WINDOW]>::try_from(part).ok()));
-        if (SHORTEST..WINDOW).contains(&spelling.len()) {
+        self.windows.extend(
+            spelling.windows(MAX_SHOWN_BYTES).filter_map(|part| <[u8; MAX_SHOWN_BYTES]>::try_from(part).ok()),
+        );
+        if (MIN_SECRET_BYTES..MAX_SHOWN_BYTES).contains(&spelling.len()) {
             self.short.insert(spelling.to_vec());
         }
     }
@@ -172,7 +174,7 @@ impl Secrets {
     /// Returns the number of bytes at the beginning that are the end of a secret, and at the end that are the
     /// beginning of one.
     fn edges(&self, bytes: &[u8]) -> (usize, usize) {
-        let lengths = || (SHORTEST..WINDOW).rev().filter(|&n| n <= bytes.len());
+        let lengths = || (MIN_SECRET_BYTES..MAX_SHOWN_BYTES).rev().filter(|&n| n <= bytes.len());
         let first = lengths().find(|&n| self.tails.contains(&bytes[..n]));
         let last = lengths().find(|&n| self.heads.contains(&bytes[bytes.len() - n..]));
         (first.unwrap_or(0), last.unwrap_or(0))
@@ -203,12 +205,12 @@ impl Secrets {
 
     /// Calls `found` with the beginning and the end of every window, and of every short secret, in `bytes`.
     fn each_match(&self, bytes: &[u8], mut found: impl FnMut(usize, usize)) {
-        for (at, part) in bytes.windows(WINDOW).enumerate() {
+        for (at, part) in bytes.windows(MAX_SHOWN_BYTES).enumerate() {
             if self.windows.contains(part) {
-                found(at, at + WINDOW);
+                found(at, at + MAX_SHOWN_BYTES);
             }
         }
-        for length in SHORTEST..WINDOW {
+        for length in MIN_SECRET_BYTES..MAX_SHOWN_BYTES {
             for (at, part) in bytes.windows(length).enumerate() {
                 if self.short.contains(part) {
                     found(at, at + length);
@@ -367,8 +369,8 @@ mod tests {
         #[test]
         fn no_eight_bytes_pass(secret in "[a-e]{8,20}", text in "[a-e]{0,60}") {
             let shown = of(&secret).hide(&text);
-            for part in secret.as_bytes().windows(WINDOW) {
-                prop_assert!(!shown.as_bytes().windows(WINDOW).any(|found| found == part), "{shown}");
+            for part in secret.as_bytes().windows(MAX_SHOWN_BYTES) {
+                prop_assert!(!shown.as_bytes().windows(MAX_SHOWN_BYTES).any(|found| found == part), "{shown}");
             }
         }
     }

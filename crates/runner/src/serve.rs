@@ -44,9 +44,9 @@ pub use self::tcp::{ListenerEvent, serve_tcp};
 /// Lines read ahead of the player.
 const READ_AHEAD: usize = 64;
 /// The number of outputs in a row after which the player looks whether a line has arrived.
-const BREATH: u32 = 64;
+const OUTPUTS_BETWEEN_READS: u32 = 64;
 /// The time for which the player listens where it could also speak.
-const LINGER: Duration = Duration::from_millis(2);
+const LISTEN_TIME: Duration = Duration::from_millis(2);
 
 /// Makes a solver for one player.
 pub type NewSolver = dyn Fn() -> Box<dyn Solver> + Send + Sync;
@@ -169,9 +169,9 @@ impl<W: Write> Conversation<'_, W> {
             return self.listen_in_time(lines, start);
         }
         if self.player.may_take_input() && self.coin.random() {
-            return lines.recv_timeout(LINGER);
+            return lines.recv_timeout(LISTEN_TIME);
         }
-        if self.spoken >= BREATH {
+        if self.spoken >= OUTPUTS_BETWEEN_READS {
             self.spoken = 0;
             return lines.recv_timeout(Duration::ZERO);
         }

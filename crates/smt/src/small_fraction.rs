@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use ioxide_model::number::{Int, Rational};
 
-/// A fraction. *Invariant:* lowest terms, denominator above zero, both within [`MAX`].
+/// A fraction. *Invariant:* lowest terms, denominator above zero, both within [`MAX_PART`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SmallFraction {
     numer: i64,
@@ -14,7 +14,7 @@ pub(crate) struct SmallFraction {
 }
 
 /// The bound on numerators and denominators: products of two, and sums of two products, fit in 128 bits.
-const MAX: i128 = 1 << 62;
+const MAX_PART: i128 = 1 << 62;
 
 impl SmallFraction {
     pub(crate) const ZERO: Self = Self { numer: 0, denom: 1 };
@@ -30,7 +30,7 @@ impl SmallFraction {
 
     /// `numer / denom`, already in lowest terms.
     fn new_if_fits(numer: i128, denom: i128) -> Option<Self> {
-        if numer.abs() > MAX || denom > MAX {
+        if numer.abs() > MAX_PART || denom > MAX_PART {
             return None;
         }
         Some(Self { numer: i64::try_from(numer).ok()?, denom: i64::try_from(denom).ok()? })

@@ -48,12 +48,12 @@ pub use self::random::any_value;
 /// The greatest number of combinations that are all tried.
 const MAX_COMBINATIONS: usize = 512;
 /// The number of random draws before the solver is asked.
-const DRAWS: usize = 48;
+const DRAWS_BEFORE_SOLVER: usize = 48;
 /// The number of random draws before all combinations are tried.
-const FEW_DRAWS: usize = 8;
+const DRAWS_BEFORE_LISTING: usize = 8;
 
 /// The greatest number of valuations the solver is asked for; the last one found is taken.
-const VARIED: usize = 5;
+const MAX_VALUATIONS: usize = 5;
 
 /// A request for field values of `gate` that satisfy `guard` in a state.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ fn pick_any(
     {
         return PickedValues::Values(values);
     }
-    let draws = if rng.random_ratio(1, 2) { FEW_DRAWS } else { 0 };
+    let draws = if rng.random_ratio(1, 2) { DRAWS_BEFORE_LISTING } else { 0 };
     if let Some(values) = draw_fitting(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }
@@ -136,7 +136,7 @@ fn pick_any(
         }
         None => (),
     }
-    if let Some(values) = draw_fitting(cx, rng, split, &draft, DRAWS) {
+    if let Some(values) = draw_fitting(cx, rng, split, &draft, DRAWS_BEFORE_SOLVER) {
         return PickedValues::Values(values);
     }
     ask_solver(cx, rng, split, request)
@@ -193,7 +193,7 @@ pub fn pick_uniform(
     facts: &[Term],
     n: i64,
 ) -> PickedValues {
-    for _ in 0..DRAWS {
+    for _ in 0..DRAWS_BEFORE_SOLVER {
         let mut values = Vec::with_capacity(fields.len());
         for &field in fields {
             let sort = cx.pool.var_info(field).sort;
@@ -230,7 +230,7 @@ fn pick_diverse(
     let mut source = DiverseValuations::new(cx.pool, facts, fields, policy, rng.random());
     let mut found = None;
     // The first valuation is the solver's own, always the same.
-    for _ in 0..rng.random_range(2..=VARIED) {
+    for _ in 0..rng.random_range(2..=MAX_VALUATIONS) {
         match source.next(cx.pool, cx.solver) {
             Some(valuation) => found = Some(valuation),
             None => break,

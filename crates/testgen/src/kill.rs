@@ -37,7 +37,7 @@ use crate::mutate::Mutant;
 pub(crate) use self::cheap::is_deterministic;
 
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
-pub const ANALYSIS: u32 = 5;
+pub const ANALYSIS_VERSION: u32 = 5;
 
 /// The number of symbolic states above which a specification is not explored beforehand.
 const MAX_GRAPH: usize = 10_000;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::load;
 use ioxide_cli::system::{SpecSource, SystemUnderTest};
 use ioxide_model::sts::Model;
@@ -56,7 +56,7 @@ impl Fault {
 }
 
 /// Returns all faults, by group and name; with `only` those whose path contains it.
-pub fn read(only: Option<&str>) -> Result<Vec<Fault>, EarlyStop> {
+pub fn read(only: Option<&str>) -> Result<Vec<Fault>, CliError> {
     let mut faults = Vec::new();
     for (folder, group) in FOLDERS {
         for path in folders(folder)? {
@@ -66,16 +66,16 @@ pub fn read(only: Option<&str>) -> Result<Vec<Fault>, EarlyStop> {
         }
     }
     if faults.is_empty() {
-        Err(EarlyStop::new(ExitStatus::Nothing, "there is no such fault"))
+        Err(CliError::new(ExitStatus::Nothing, "there is no such fault"))
     } else {
         Ok(faults)
     }
 }
 
 /// Returns the folders below `folder` that hold a model.
-fn folders(folder: &str) -> Result<Vec<PathBuf>, EarlyStop> {
+fn folders(folder: &str) -> Result<Vec<PathBuf>, CliError> {
     let missing = |error| {
-        EarlyStop::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
+        CliError::new(ExitStatus::Nothing, format!("cannot read `{folder}`: {error}"))
             .help("run this measurement at the root of the repository")
     };
     let entries = fs::read_dir(folder).map_err(missing)?;
@@ -85,7 +85,7 @@ fn folders(folder: &str) -> Result<Vec<PathBuf>, EarlyStop> {
     Ok(found)
 }
 
-fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
+fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, CliError> {
     let (_, spec) = load::model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {
         folder: folder.to_path_buf(),
@@ -99,7 +99,7 @@ fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, EarlyStop> {
 }
 
 /// Returns `NAME.iox` as a system played here, or `NAME.py` as a process.
-fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
+fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, CliError> {
     let (model, program) = (folder.join(format!("{name}.iox")), folder.join(format!("{name}.py")));
     match (model.is_file(), program.is_file()) {
         (true, _) => SystemUnderTest::from_name(&format!("model:{}", model.display()), SpecSource::default()),
@@ -108,7 +108,7 @@ fn system(folder: &Path, name: &str) -> Result<SystemUnderTest, EarlyStop> {
             SpecSource::default(),
         ),
         (false, false) => {
-            Err(EarlyStop::usage(format!("`{}` has neither `{name}.iox` nor `{name}.py`", folder.display())))
+            Err(CliError::usage(format!("`{}` has neither `{name}.iox` nor `{name}.py`", folder.display())))
         }
     }
 }

@@ -9,7 +9,7 @@ use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
 use ioxide_cli::args::{BenchArgs, MergeArgs};
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::interrupt::STOP;
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::unit_command::{self, PartEnd, UnitCommand};
@@ -19,7 +19,7 @@ use super::corpus::{self, Fault};
 use super::{FaultRow, FaultsMode, Rows, measure_fault, modes, show_rows};
 
 /// Shows the plan, or measures some of the rows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.json, "--json")?;
     unit_command::no_rounds(
         &args.part,
@@ -48,11 +48,11 @@ impl UnitCommand for FaultRows<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let mut progress = ProgressLine::start();
         for unit in units.iter() {
             let Some(fault) = self.faults.get(unit as usize) else { continue };
-            part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
             let (rows, correct_fails) = measure_fault(self.args, fault, &self.modes, &mut progress)?;
             if STOP.load(Ordering::Relaxed) {
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
@@ -71,14 +71,14 @@ pub fn merge_rows(
     args: &BenchArgs,
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let args = BenchArgs { json: merge_args.json, ..args.clone() };
     let modes = modes(&args)?;
     let mut all = Vec::new();
     for (at, fault) in corpus::read(args.only.as_deref())?.into_iter().enumerate() {
         let Some(text) = parts.unit(at as u64).map_err(unit_command::trouble)? else { continue };
         let misfit = || {
-            EarlyStop::usage(format!("what is told of fault `{}` does not fit", fault.name))
+            CliError::usage(format!("what is told of fault `{}` does not fit", fault.name))
                 .help("delete its part and do it again")
         };
         let read = |mode: FaultsMode| {

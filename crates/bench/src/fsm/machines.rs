@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::read;
 
@@ -17,7 +17,7 @@ pub struct BenchMachine {
 }
 
 /// All machines, public ones first.
-pub fn all() -> Result<Vec<BenchMachine>, EarlyStop> {
+pub fn all_machines() -> Result<Vec<BenchMachine>, CliError> {
     let mut machines = public_ones()?;
     for (states, inputs, outputs) in GENERATED {
         let name = format!("generated_{states}_{inputs}_{outputs}");
@@ -27,7 +27,7 @@ pub fn all() -> Result<Vec<BenchMachine>, EarlyStop> {
 }
 
 /// The public machines, if they are there.
-pub fn public_ones() -> Result<Vec<BenchMachine>, EarlyStop> {
+pub fn public_ones() -> Result<Vec<BenchMachine>, CliError> {
     let paths = data().map(|data| files(&data.join("mealy"), "dot")).unwrap_or_default();
     paths.iter().map(|path| public(path)).collect()
 }
@@ -54,8 +54,8 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn public(path: &Path) -> Result<BenchMachine, EarlyStop> {
-    let wrong = |reason: String| EarlyStop::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
+fn public(path: &Path) -> Result<BenchMachine, CliError> {
+    let wrong = |reason: String| CliError::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let listing = read::read_dot(&text).map_err(|error| wrong(error.to_string()))?;
     let spec = Mealy::from_listing(&listing).and_then(|machine| SuiteModel::from_reduced(&machine));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::time::Instant;
 
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::align_names;
@@ -74,7 +74,7 @@ struct BenchPair {
 }
 
 /// Measures all pairs with all complete algorithms.
-pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, EarlyStop> {
+pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, CliError> {
     let mut rows = Vec::new();
     for pair in pairs()? {
         for &bound in &pair.bounds {
@@ -104,7 +104,7 @@ fn count(pair: &BenchPair, plan: &CountingPlan, variant: &str) -> ReductionRepor
     }
 }
 
-fn pairs() -> Result<Vec<BenchPair>, EarlyStop> {
+fn pairs() -> Result<Vec<BenchPair>, CliError> {
     let mut pairs = vec![
         pair("thesis_MA", MachineFormat::Dot, MA, MA_IMPL, &[3, 4, 5])?,
         pair("thesis_MF", MachineFormat::Dot, MF, MF_IMPL, &[2, 3])?,
@@ -129,7 +129,7 @@ fn pair(
     model: &str,
     system: &str,
     bounds: &[usize],
-) -> Result<BenchPair, EarlyStop> {
+) -> Result<BenchPair, CliError> {
     let read = |text| read::read(form, text).map_err(|error| wrong(name, error));
     let check = |machine| Observable::check(machine).map_err(|refusal| wrong(name, refusal));
     let model = check(Nfsm::from_listing(&read(model)?))?;
@@ -140,6 +140,6 @@ fn pair(
     Ok(BenchPair { name: name.to_owned(), model, system, bounds })
 }
 
-fn wrong(name: &str, reason: impl fmt::Display) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Model, format!("`{name}`: {reason}"))
+fn wrong(name: &str, reason: impl fmt::Display) -> CliError {
+    CliError::new(ExitStatus::Model, format!("`{name}`: {reason}"))
 }

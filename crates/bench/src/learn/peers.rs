@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_fsm::mealy::Mealy;
 use ioxide_model::index::Idx;
 use ioxide_runner::json;
@@ -22,11 +22,11 @@ pub struct Peers {
 
 impl Peers {
     /// Starts `python` with the script.
-    pub fn start(python: &str) -> Result<Self, EarlyStop> {
+    pub fn start(python: &str) -> Result<Self, CliError> {
         let mut command = Command::new(python);
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let failed = |why: String| {
-            EarlyStop::new(ExitStatus::Infrastructure, format!("cannot start `{python}`: {why}"))
+            CliError::new(ExitStatus::Infrastructure, format!("cannot start `{python}`: {why}"))
         };
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
@@ -36,7 +36,7 @@ impl Peers {
     }
 
     /// Returns the row of AALpy's figures for `machine`.
-    pub fn learn(&mut self, name: &str, machine: &Mealy) -> Result<Json, EarlyStop> {
+    pub fn learn(&mut self, name: &str, machine: &Mealy) -> Result<Json, CliError> {
         let edge = |state, input| {
             let edge = machine.edge(state, input)?;
             Some(json!([edge.next.index(), edge.output.index()]))
@@ -47,7 +47,7 @@ impl Peers {
         let asked = writeln!(self.ask, "{table}").and_then(|()| self.answers.read_line(&mut line));
         let said = asked.ok().and_then(|_| json::read::<Json>(&line).ok());
         let mut row = said.ok_or_else(|| {
-            EarlyStop::new(
+            CliError::new(
                 ExitStatus::Infrastructure,
                 format!("`{}` gave no figures for `{name}`", self.python),
             )

@@ -18,7 +18,7 @@ pub const HELLO: &str = "HELLO";
 const WELCOME: &str = "WELCOME";
 
 /// The time between two checks whether a message is due.
-const TURN: Duration = Duration::from_micros(500);
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// The system and its clients.
 struct SystemPair {
@@ -73,7 +73,7 @@ pub fn start(system: ServedSystem) -> io::Result<Vec<Listener>> {
         while let Some(desk) = its.upgrade() {
             lock(&desk).speak();
             drop(desk);
-            thread::sleep(TURN);
+            thread::sleep(POLL_INTERVAL);
         }
     });
     let side = |at: usize| {

@@ -24,7 +24,7 @@ use super::trial::{TrialError, TruthTrial};
 use super::wire::{BenchWire, SystemPlace, adapter};
 
 /// The time limit for the system to listen: starting many processes at once takes its time.
-const READY: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The first port that is given to a system, and how many there are: below those that the kernel gives to connections, so
 /// that none of them takes the port of a system between two starts.
 const FIRST_PORT: u32 = 20_000;
@@ -92,7 +92,7 @@ fn server_config(start: String, address: SocketAddr) -> ServerConfig {
     ServerConfig {
         start,
         ready: ServerReadiness::Port(address.clone()),
-        limit: READY,
+        limit: READY_TIMEOUT,
         address: Some(address),
         ..ServerConfig::default()
     }

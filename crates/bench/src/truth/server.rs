@@ -17,7 +17,7 @@ use super::systems::{BenchMessage, Health, SystemBehaviour, SystemKind};
 use super::wire::BenchWire;
 
 /// The time within which messages are due together.
-const BREATH: Duration = Duration::from_millis(1);
+const DUE_TOGETHER: Duration = Duration::from_millis(1);
 /// The port that stands for any that is free.
 const ANY_PORT: u16 = 0;
 
@@ -99,7 +99,7 @@ pub fn start_at(port: u16, system: ServedSystem, wire: BenchWire) -> io::Result<
             let ready_at = Instant::now() + system.kind.warm_up();
             Listener::start_at(port, move |stream, _| {
                 // A client that hangs up ends its service, nothing else.
-                let _ = answer(stream, system.kind, &behaviour, ready_at);
+                let _ = serve_client(stream, system.kind, &behaviour, ready_at);
             })
         }
     }
@@ -137,11 +137,11 @@ fn talk_to(
         dialect,
     };
     // A client that hangs up ends its service, nothing else.
-    let _ = talk.run(&lines(reader));
+    let _ = talk.run(&read_lines(reader));
 }
 
 /// Returns the lines of a connection as they are read.
-fn lines(reader: TcpStream) -> Receiver<String> {
+fn read_lines(reader: TcpStream) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {
         for line in BufReader::new(reader).lines().map_while(Result::ok) {
@@ -167,7 +167,7 @@ impl BenchConversation {
     fn run(&mut self, lines: &Receiver<String>) -> io::Result<()> {
         if self.dialect == MessageDialect::Protocol {
             let name = self.system.kind.name().to_owned();
-            self.say(&[protocol::ProtocolMessage::Hello(HelloMessage {
+            self.send_messages(&[protocol::ProtocolMessage::Hello(HelloMessage {
                 protocol: VERSION,
                 name,
                 ..HelloMessage::default()
@@ -181,41 +181,41 @@ impl BenchConversation {
                 None => lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match line {
-                Ok(line) => self.hear(&line)?,
+                Ok(line) => self.handle_line(&line)?,
                 Err(RecvTimeoutError::Timeout) => self.speak()?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
     }
 
-    fn hear(&mut self, line: &str) -> io::Result<()> {
+    fn handle_line(&mut self, line: &str) -> io::Result<()> {
         match self.dialect {
             MessageDialect::Text => {
                 let mut words = line.split_whitespace();
                 if let Some(name) = words.next() {
                     let n = words.next().and_then(|word| word.parse().ok());
-                    self.take(&BenchMessage { name: name.to_owned(), n });
+                    self.take_input(&BenchMessage { name: name.to_owned(), n });
                 }
                 Ok(())
             }
             MessageDialect::Protocol => match protocol::ProtocolMessage::from_line(line) {
                 Ok(protocol::ProtocolMessage::Configure(_)) => {
-                    self.say(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
+                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
                 }
                 Ok(protocol::ProtocolMessage::Reset(_)) => {
                     self.lives = self.lives.wrapping_add(1);
                     self.behaviour = self.system.kind.start(self.system.health, self.lives);
                     self.agenda.clear();
-                    self.say(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
+                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
                 }
                 Ok(protocol::ProtocolMessage::Input(input)) => {
-                    self.say(&[protocol::ProtocolMessage::Sent(SentMessage {
+                    self.send_messages(&[protocol::ProtocolMessage::Sent(SentMessage {
                         id: input.id,
                         time_ns: None,
                         raw: None,
                     })])?;
                     let n = input.args.get("n").and_then(Json::as_i64);
-                    self.take(&BenchMessage { name: input.label, n });
+                    self.take_input(&BenchMessage { name: input.label, n });
                     Ok(())
                 }
                 Ok(_) => Ok(()),
@@ -224,7 +224,7 @@ impl BenchConversation {
         }
     }
 
-    fn take(&mut self, input: &BenchMessage) {
+    fn take_input(&mut self, input: &BenchMessage) {
         self.agenda.extend(self.behaviour.take(input, Instant::now()));
         self.agenda.sort_by_key(|(due, _)| *due);
     }
@@ -232,7 +232,7 @@ impl BenchConversation {
     /// Sends all messages that are due, in one piece.
     fn speak(&mut self) -> io::Result<()> {
         let now = Instant::now();
-        let n_due = self.agenda.iter().take_while(|(due, _)| *due <= now + BREATH).count();
+        let n_due = self.agenda.iter().take_while(|(due, _)| *due <= now + DUE_TOGETHER).count();
         let mut due: Vec<BenchMessage> = self.agenda.drain(..n_due).map(|(_, message)| message).collect();
         if self.behaviour.next_word().is_some_and(|due| due <= now) {
             due.extend(self.behaviour.word(now));
@@ -250,7 +250,7 @@ impl BenchConversation {
         }
     }
 
-    fn say(&mut self, messages: &[protocol::ProtocolMessage]) -> io::Result<()> {
+    fn send_messages(&mut self, messages: &[protocol::ProtocolMessage]) -> io::Result<()> {
         let text: String = messages.iter().map(|message| format!("{}\n", message.to_line())).collect();
         self.writer.write_all(text.as_bytes())
     }
@@ -270,7 +270,7 @@ pub fn message_line(message: &BenchMessage) -> String {
 }
 
 /// Answers the requests of one connection; a request without an answer keeps it open.
-fn answer(
+fn serve_client(
     stream: TcpStream,
     kind: SystemKind,
     behaviour: &Mutex<Box<dyn SystemBehaviour>>,

@@ -274,7 +274,7 @@ impl SystemKind {
     pub fn limit(self) -> Option<Duration> {
         match self {
             Self::Drip => Some(drip::LIMIT),
-            Self::Cold => Some(cold::LIMIT),
+            Self::Cold => Some(cold::MESSAGE_TIMEOUT),
             _ => None,
         }
     }

@@ -26,7 +26,7 @@ use super::systems::{Health, SystemKind};
 use super::wire::{BenchWire, SystemPlace, adapter};
 
 /// The time limit for an input, a greeting or an HTTP answer.
-const LIMIT: Duration = Duration::from_secs(5);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The system to test, its connection, and the size of the campaign.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl TruthTrial {
     /// Tests the system against `model`.
     pub fn run(&self, model: &Model, solver: &mut dyn Solver) -> Result<CampaignOutcome, TrialError> {
         let interface = Arc::new(model.clone());
-        let limit = self.kind.limit().unwrap_or(LIMIT);
+        let limit = self.kind.limit().unwrap_or(MESSAGE_TIMEOUT);
         let connection = RemoteConnection { limit, seed: Some(self.seed), ..RemoteConnection::default() };
         if self.kind.is_restarted() {
             let mut restarted = RestartedSystem::start(self, &interface, connection)?;

@@ -88,7 +88,7 @@ pub fn adapter(
                 send: Some(send.to_owned()),
                 expect: Some(expect.to_owned()),
             });
-            let speech = TextProtocol { reset: reset.into_iter().collect(), ..text(model) };
+            let speech = TextProtocol { reset: reset.into_iter().collect(), ..text_protocol(model) };
             Ok(Box::new(TextAdapter::new(&spec, speech, interface, &connection)?))
         }
         (BenchWire::Http, SystemPlace::Address(address)) => {
@@ -117,7 +117,7 @@ fn several(
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
         let interface = Arc::new(share(model, &messages));
-        let speech = TextProtocol { reset: vec![ResetStep::new_plain(HELLO)], ..text(&interface) };
+        let speech = TextProtocol { reset: vec![ResetStep::new_plain(HELLO)], ..text_protocol(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);
         Ok(ConnectionPart { name: name.to_lowercase(), messages, place: None, adapter })
@@ -134,7 +134,7 @@ fn gates(model: &Model, kind: GateKind) -> impl Iterator<Item = (String, bool)> 
 }
 
 /// Returns the text protocol: `NAME` or `NAME n` on a line of its own.
-fn text(model: &Model) -> TextProtocol {
+fn text_protocol(model: &Model) -> TextProtocol {
     let input = |(name, has_field): (String, bool)| {
         let template = if has_field { format!("{name} {{n}}\n") } else { format!("{name}\n") };
         (name, template)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 
 /// The pause between two polls of the processes.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Processes on this machine.
 pub struct LocalEngine {
@@ -63,7 +63,7 @@ impl CampaignEngine for LocalEngine {
             if !ended.is_empty() || self.running.is_empty() || begun.elapsed() >= wait {
                 return Ok(ended);
             }
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -17,7 +17,7 @@ use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use crate::recipe;
 
 /// The time that a cluster has for its first answer.
-const GREETING: Duration = Duration::from_secs(120);
+const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Tasks of a cluster.
 pub struct RayEngine {
@@ -62,12 +62,12 @@ impl RayEngine {
         });
         let mut ray = Self { child, orders, told, running: 0, cluster: String::new() };
         let program = settings.program.clone().unwrap_or_else(|| program.display().to_string());
-        ray.say(&json!({
+        ray.send_message(&json!({
             "hello": 1, "address": settings.address, "working_dir": settings.working_dir, "program": program,
             "cwd": std::env::current_dir().unwrap_or_default(), "cpus": settings.cpus.unwrap_or(1),
             "workers": workers,
         }))?;
-        let ready = ray.told.recv_timeout(GREETING).ok();
+        let ready = ray.told.recv_timeout(FIRST_ANSWER_TIMEOUT).ok();
         match ready.as_ref().and_then(|ready| ready.get("ready")).and_then(Json::as_str) {
             Some(cluster) => ray.cluster = cluster.to_owned(),
             None => {
@@ -80,7 +80,7 @@ impl RayEngine {
         Ok(ray)
     }
 
-    fn say(&mut self, what: &Json) -> Result<(), EngineError> {
+    fn send_message(&mut self, what: &Json) -> Result<(), EngineError> {
         let gone = || EngineError::Refused("Ray: the engine has ended".into());
         let orders = self.orders.as_mut().ok_or_else(gone)?;
         writeln!(orders, "{what}").and_then(|()| orders.flush()).map_err(|_| gone())
@@ -109,7 +109,7 @@ impl CampaignEngine for RayEngine {
         }
         self.running += 1;
         let (part, log) = (order.part.clone(), order.log());
-        self.say(&json!({
+        self.send_message(&json!({
             "submit": order.id, "args": order.args, "env": env, "part": part, "log": log, "files": files,
         }))
     }
@@ -133,11 +133,11 @@ impl CampaignEngine for RayEngine {
 
     fn stop(&mut self) {
         // An engine that is gone has stopped.
-        let _ = self.say(&json!({ "stop": true }));
+        let _ = self.send_message(&json!({ "stop": true }));
     }
 
     fn kill(&mut self) {
-        let _ = self.say(&json!({ "kill": true }));
+        let _ = self.send_message(&json!({ "kill": true }));
     }
 }
 

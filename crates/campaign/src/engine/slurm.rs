@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quote_for_shell};
 
 /// The shortest interval between two queries of the queue.
-const ASK: Duration = Duration::from_secs(2);
+const QUERY_INTERVAL: Duration = Duration::from_secs(2);
 /// The number of queries in a row that must not list a task before it counts as dead: the queue may forget a task a
 /// moment before its files are seen here.
-const SURE: u32 = 3;
+const UNLISTED_QUERIES_UNTIL_DEAD: u32 = 3;
 
 /// The callback that sees the first script before it is sent; nothing is sent if it returns false.
 pub type ScriptApproval = Box<dyn FnMut(&str) -> bool>;
@@ -124,7 +124,7 @@ impl SlurmEngine {
 
     /// Removes and returns the tasks that left no exit code and that the queue has not listed for several queries.
     fn take_lost(&mut self) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
-        if self.running.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < ASK) {
+        if self.running.is_empty() || self.asked.is_some_and(|asked| asked.elapsed() < QUERY_INTERVAL) {
             return Ok(Vec::new());
         }
         let known = self.listed_tasks()?;
@@ -132,7 +132,7 @@ impl SlurmEngine {
         let mut lost = Vec::new();
         for (&id, task) in &mut self.running {
             task.unknown = if known.contains(&(task.job.clone(), task.index)) { 0 } else { task.unknown + 1 };
-            if task.unknown >= SURE {
+            if task.unknown >= UNLISTED_QUERIES_UNTIL_DEAD {
                 let how = format!("task {}_{} ended without an exit code", task.job, task.index);
                 lost.push((id, WorkerEnd::Died(how)));
             }
@@ -188,7 +188,7 @@ fn script(program: &str, options: &[String], orders: &[WorkOrder], folder: &Path
     options.iter().for_each(|option| {
         let _ = writeln!(text, "#SBATCH {option}");
     });
-    let _ = writeln!(text, "cd {} || exit 2", quote_for_shell(&here()));
+    let _ = writeln!(text, "cd {} || exit 2", quote_for_shell(&current_folder()));
     let _ = writeln!(text, "case \"$SLURM_ARRAY_TASK_ID\" in");
     for (at, order) in orders.iter().enumerate() {
         let line = command_line(&order.env, program, &order.with_part());
@@ -204,7 +204,7 @@ fn script(program: &str, options: &[String], orders: &[WorkOrder], folder: &Path
     text
 }
 
-fn here() -> String {
+fn current_folder() -> String {
     std::env::current_dir().unwrap_or_default().display().to_string()
 }
 

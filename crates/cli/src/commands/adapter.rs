@@ -12,7 +12,7 @@ use ioxide_smt::stack::{SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::load;
 use crate::project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
 use crate::redaction;
@@ -22,21 +22,21 @@ use crate::system::{connection, start_managed, trouble, warn};
 const LISTEN_MS: u64 = 100;
 
 /// Runs the command for the adapter.
-pub fn run(args: &AdapterArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
     match &args.command {
         AdapterCommand::Check(args) => check(args),
     }
 }
 
-fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
-    let source = SystemSource::find(&args.sut)?;
+fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
+    let source = SystemSource::find_source(&args.sut)?;
     warn(&source)?;
     let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
-    let described = source.describe(0, &model.as_ref().map(Instances::of).unwrap_or_default())?;
+    let described = source.describe(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
     redaction::add(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
-            EarlyStop::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
+            CliError::usage("a model as system has no adapter").help("name `stdio:COMMAND` or `tcp:ADDR`")
         );
     }
     let limit = Duration::from_millis(args.limit_ms.max(1));
@@ -48,7 +48,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
         }
         (_, Some(model)) => by_the_codec(described, model, connection)?,
         (_, None) => {
-            return Err(EarlyStop::usage("only a model says which messages this system has")
+            return Err(CliError::usage("only a model says which messages this system has")
                 .help("add `--model FILE`"));
         }
     };
@@ -58,7 +58,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, EarlyStop> {
     let told = if args.json {
         writeln!(redaction::stdout(), "{}", as_json(&args.sut, passed, &checks, &last_words))
     } else {
-        tell(passed, &checks, &last_words)
+        print_checks(passed, &checks, &last_words)
     };
     exit::status_after_output(if passed { ExitStatus::Success } else { ExitStatus::Infrastructure }, told)
 }
@@ -68,7 +68,7 @@ fn by_the_book(
     described: DescribedSystem,
     model: Option<&Model>,
     connection: &RemoteConnection,
-) -> Result<(Vec<SelfTestCheck>, String), EarlyStop> {
+) -> Result<(Vec<SelfTestCheck>, String), CliError> {
     let DescribedSystem { spec, server, secrets, .. } = described;
     let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
     let _server = server.map_err(|error| trouble(&error, &secrets))?;
@@ -81,7 +81,7 @@ fn by_the_codec(
     described: DescribedSystem,
     model: Model,
     connection: RemoteConnection,
-) -> Result<(Vec<SelfTestCheck>, String), EarlyStop> {
+) -> Result<(Vec<SelfTestCheck>, String), CliError> {
     let patience = Duration::from_millis(described.quiescence.default.unwrap_or(LISTEN_MS));
     let interface = Arc::new(model);
     let mut adapter = start_managed(described, Arc::clone(&interface), connection)?;
@@ -103,7 +103,7 @@ fn word(state: CheckState) -> &'static str {
     }
 }
 
-fn tell(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io::Result<()> {
+fn print_checks(passed: bool, checks: &[SelfTestCheck], last_words: &str) -> io::Result<()> {
     let mut out = redaction::stdout();
     let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     for check in checks {

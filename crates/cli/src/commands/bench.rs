@@ -11,7 +11,7 @@ use std::time::Duration;
 use ioxide_campaign::gather::GatheredParts;
 
 use crate::args::{BenchArgs, MergeArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// The program that measures.
 const PROGRAM: &str = "ioxide-bench";
@@ -21,7 +21,7 @@ const SAME_BUILD: Duration = Duration::from_secs(15 * 60);
 /// The measurements of the project.
 pub trait Benches: std::panic::RefUnwindSafe {
     /// Takes the wanted measurement, or shows its plan, or does a part of it.
-    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, EarlyStop>;
+    fn run(&self, args: &BenchArgs) -> Result<ExitStatus, CliError>;
 
     /// Puts the rows of a measurement together.
     fn merge_rows(
@@ -29,7 +29,7 @@ pub trait Benches: std::panic::RefUnwindSafe {
         args: &BenchArgs,
         parts: &mut GatheredParts,
         merge_args: &MergeArgs,
-    ) -> Result<ExitStatus, EarlyStop>;
+    ) -> Result<ExitStatus, CliError>;
 }
 
 /// The program in which measurements are taken.
@@ -42,7 +42,7 @@ pub enum BenchHost<'a> {
 
 impl<'a> BenchHost<'a> {
     /// Returns the measurements of this program; if they are in another one, that takes over and this program ends.
-    pub fn enter(&self) -> Result<&'a dyn Benches, EarlyStop> {
+    pub fn enter(&self) -> Result<&'a dyn Benches, CliError> {
         match self {
             Self::Here(benches) => Ok(*benches),
             Self::External => Err(become_process(next_door()?)),
@@ -51,16 +51,16 @@ impl<'a> BenchHost<'a> {
 }
 
 /// The command that takes over: the program beside this one, or cargo where the project is at hand.
-fn next_door() -> Result<Process, EarlyStop> {
+fn next_door() -> Result<Process, CliError> {
     let own = env::current_exe()
-        .map_err(|error| EarlyStop::usage(format!("cannot tell where ioxide is: {error}")))?;
+        .map_err(|error| CliError::usage(format!("cannot tell where ioxide is: {error}")))?;
     let beside = own.with_file_name(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX));
     let mut process = if beside.is_file() {
         warn_if_old(&own, &beside);
         Process::new(beside)
     } else {
         let root = checkout().ok_or_else(|| {
-            EarlyStop::usage(format!("the measurements are a program of their own, `{PROGRAM}`, which is not beside ioxide"))
+            CliError::usage(format!("the measurements are a program of their own, `{PROGRAM}`, which is not beside ioxide"))
                 .help("in a checkout of ioxide, `cargo install --path crates/bench` puts it there; or call `ioxide bench` within the checkout")
         })?;
         with_cargo(&root, &own)
@@ -101,21 +101,21 @@ fn with_cargo(root: &Path, own: &Path) -> Process {
 
 /// Gives this process to `next`; comes back only where that fails.
 #[cfg(unix)]
-fn become_process(mut next: Process) -> EarlyStop {
+fn become_process(mut next: Process) -> CliError {
     use std::os::unix::process::CommandExt as _;
     not_started(&next.exec())
 }
 
 /// Waits for `next` and ends as it does; comes back only where it cannot be started.
 #[cfg(not(unix))]
-fn become_process(mut next: Process) -> EarlyStop {
+fn become_process(mut next: Process) -> CliError {
     match next.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(ExitStatus::Internal as i32)),
         Err(error) => not_started(&error),
     }
 }
 
-fn not_started(error: &std::io::Error) -> EarlyStop {
-    EarlyStop::usage(format!("`{PROGRAM}` cannot be started: {error}"))
+fn not_started(error: &std::io::Error) -> CliError {
+    CliError::usage(format!("`{PROGRAM}` cannot be started: {error}"))
         .help(format!("is cargo in the search path? `cargo build --release -p {PROGRAM}` builds it"))
 }

@@ -18,7 +18,7 @@ use ioxide_campaign::engine::ray::RayEngine;
 use ioxide_campaign::engine::slurm::{ScriptApproval, SlurmEngine};
 use ioxide_campaign::engine::{CampaignEngine, EngineError, print};
 use ioxide_campaign::gather::GatheredParts;
-use ioxide_campaign::recipe::{BATCH, CampaignRecipe};
+use ioxide_campaign::recipe::{CampaignRecipe, DEFAULT_BATCH_TIME};
 use ioxide_campaign::rounds::RoundFeedback;
 use ioxide_campaign::schedule::ScheduleConfig;
 use serde_json::Value as Json;
@@ -30,17 +30,17 @@ use self::watched::WatchedCampaign;
 use super::bench::BenchHost;
 use super::{merge, rounds};
 use crate::args::{CampaignArgs, EngineName, LimitArgs, MergeArgs, duration};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{interrupt, limit, load, redaction};
 
 /// The directory for results if neither `--out` nor the plan names one.
 const OUT: &str = "campaign";
 
 /// Runs the campaign and shows its result.
-pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     let text = load::read_data(&args.recipe)?;
     let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
-        EarlyStop::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
+        CliError::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
     })?;
     if recipe.command().first().is_some_and(|name| name == "bench") {
         laboratory.enter()?;
@@ -48,18 +48,19 @@ pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus
     recipe.workers = args.workers.or(recipe.workers);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let out = args.out.clone().or_else(|| recipe.out.clone()).unwrap_or_else(|| OUT.to_owned());
-    let program = std::env::current_exe().map_err(|error| EarlyStop::usage(format!("who am I? {error}")))?;
+    let program = std::env::current_exe().map_err(|error| CliError::usage(format!("who am I? {error}")))?;
     let workers = recipe.workers(cores);
     if args.on == EngineName::Print {
         return print_commands(&recipe, workers, &out);
     }
     let time = |text: &Option<String>, name: &str| {
         let read = text.as_deref().map(duration).transpose();
-        read.map_err(|why| EarlyStop::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
+        read.map_err(|why| CliError::usage(format!("`{}`: `{name}`: {why}", args.recipe)))
     };
-    let (batch, budget) = (time(&recipe.batch, "batch")?.unwrap_or(BATCH), time(&recipe.budget, "budget")?);
+    let (batch, budget) =
+        (time(&recipe.batch, "batch")?.unwrap_or(DEFAULT_BATCH_TIME), time(&recipe.budget, "budget")?);
     let PlannedUnits { manifest, names, rounds: all_rounds, is_quick_to_repeat } =
-        PlannedUnits::of(&program, &recipe.command())?;
+        PlannedUnits::query(&program, &recipe.command())?;
     interrupt::catch_interrupts();
     let config = ScheduleConfig { workers, batch, tries: recipe.tries };
     let mut drive =
@@ -75,7 +76,7 @@ pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus
         }
     }
     let mut engine = engine(args, &recipe, program, workers, Path::new(&out))?;
-    let goal = CampaignGoal::of(&manifest, &args.solver)?;
+    let goal = CampaignGoal::from_manifest(&manifest, &args.solver)?;
     let mut watched = WatchedCampaign::new(before, manifest.count, budget, goal);
     drive.recall(&mut watched).map_err(drive_error)?;
     let mut driven = None;
@@ -101,21 +102,21 @@ pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus
     }
     drop(watched);
     drop(engine);
-    let driven = driven.ok_or_else(|| EarlyStop::new(ExitStatus::Nothing, "nothing to run: no round"))?;
+    let driven = driven.ok_or_else(|| CliError::new(ExitStatus::Nothing, "nothing to run: no round"))?;
     finish_campaign(args, &out, &driven, &names, dated, laboratory)
 }
 
 /// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
-fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, EarlyStop> {
+fn earlier_dates(out: &str, before: u64, count: u64) -> Result<Option<String>, CliError> {
     let parts = GatheredParts::new(&[PathBuf::from(out)]).map_err(merge::gather_error)?;
     Ok(merge::dates(&parts)
         .map(|dates| format!("{before} of {count} units were not run now: they are of {dates}")))
 }
 
 /// Prints the commands of the parts.
-fn print_commands(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, EarlyStop> {
+fn print_commands(recipe: &CampaignRecipe, workers: usize, out: &str) -> Result<ExitStatus, CliError> {
     if recipe.has_rounds() {
-        return Err(EarlyStop::usage(
+        return Err(CliError::usage(
             "rounds cannot be printed: what a round does depends on what the last one found",
         )
         .help(
@@ -134,7 +135,7 @@ fn load_feedback(
     out: &str,
     round: u64,
     of: usize,
-) -> Result<Option<(RoundFeedback, PathBuf)>, EarlyStop> {
+) -> Result<Option<(RoundFeedback, PathBuf)>, CliError> {
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
     let known = if path.exists() {
@@ -176,7 +177,7 @@ fn engine(
     program: PathBuf,
     workers: usize,
     out: &Path,
-) -> Result<Box<dyn CampaignEngine>, EarlyStop> {
+) -> Result<Box<dyn CampaignEngine>, CliError> {
     match args.on {
         EngineName::Local | EngineName::Print => Ok(Box::new(LocalEngine::new(program))),
         EngineName::Ray => {
@@ -223,7 +224,7 @@ fn finish_campaign(
     names: &[String],
     dated: Option<String>,
     laboratory: &BenchHost<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
     for (&unit, aside) in &driven.aside {
@@ -232,10 +233,10 @@ fn finish_campaign(
     }
     if interrupt::STOP.load(std::sync::atomic::Ordering::Relaxed) {
         let done = format!("interrupted: {} of {} units are done", tally.done, names.len());
-        return Err(EarlyStop::new(ExitStatus::Interrupted, done).help("the same command goes on"));
+        return Err(CliError::new(ExitStatus::Interrupted, done).help("the same command goes on"));
     }
     if tally.done == 0 {
-        return Err(EarlyStop::new(ExitStatus::Infrastructure, "no unit was done"));
+        return Err(CliError::new(ExitStatus::Infrastructure, "no unit was done"));
     }
     let merged = Path::new(out).join("merged");
     let to = MergeArgs {
@@ -249,7 +250,7 @@ fn finish_campaign(
     let mut parts =
         limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
     let what = merge::command(&parts)?;
-    rounds::settle(&what, &mut parts, &args.solver)?;
+    rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let status = merge::merge_parts(&what, &mut parts, &to, laboratory)?;
     let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
     Ok(match status {
@@ -267,24 +268,24 @@ fn summary(driven: &CampaignEnd) -> String {
 }
 
 /// Returns the error of a campaign that cannot go on, with its exit status and a help.
-fn drive_error(error: DriveError) -> EarlyStop {
+fn drive_error(error: DriveError) -> CliError {
     let message = error.to_string();
     match error {
         DriveError::Engine(EngineError::Start { .. }) => {
-            EarlyStop::usage(message).help("is it installed, and in the search path?")
+            CliError::usage(message).help("is it installed, and in the search path?")
         }
-        DriveError::Engine(EngineError::Unsaid(_)) => EarlyStop::usage(message)
+        DriveError::Engine(EngineError::Unsaid(_)) => CliError::usage(message)
             .help("`ioxide campaign --help` shows a plan; the book has one for every engine"),
         DriveError::Engine(_) | DriveError::InVain { .. } => {
-            EarlyStop::new(ExitStatus::Infrastructure, message)
+            CliError::new(ExitStatus::Infrastructure, message)
                 .help("mend it; the same command goes on with what is left")
         }
         DriveError::Worker { .. } => {
-            EarlyStop::usage(message).help("the logs of workers are beside their parts")
+            CliError::usage(message).help("the logs of workers are beside their parts")
         }
         DriveError::Part(error) => crate::unit_command::trouble(error),
-        DriveError::Io { .. } => EarlyStop::usage(message).help("may it be written to, and is there room?"),
-        DriveError::Other { .. } => EarlyStop::usage(message).help("name another directory with `--out`"),
-        DriveError::Busy(_) => EarlyStop::usage(message).help("wait until it has ended"),
+        DriveError::Io { .. } => CliError::usage(message).help("may it be written to, and is there room?"),
+        DriveError::Other { .. } => CliError::usage(message).help("name another directory with `--out`"),
+        DriveError::Busy(_) => CliError::usage(message).help("wait until it has ended"),
     }
 }

@@ -16,12 +16,12 @@ use ioxide_testgen::case::{
 };
 
 use crate::args::{self, CaseFormat, CasePruning, SendingArg};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
-pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
@@ -29,7 +29,7 @@ pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, EarlyStop> {
         return goal::run(&mut model, args, goal, &config, &request);
     }
     if args.json && args.format != CaseFormat::Json {
-        return Err(EarlyStop::usage("`--json` and another `--format` exclude each other"));
+        return Err(CliError::usage("`--json` and another `--format` exclude each other"));
     }
     let _stage = limit::stage("making the test case");
     let path = path(&mut model, args, &request)?;
@@ -46,10 +46,10 @@ pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// A case of which not every arc was decided is none: there are no partial ones.
-fn reject_partial(request: &SolverRequest<'_>) -> Result<(), EarlyStop> {
+fn reject_partial(request: &SolverRequest<'_>) -> Result<(), CliError> {
     let Some(halted) = request.halt.halt_reason() else { return Ok(()) };
     let status = limit::status(&request.halt, ExitStatus::Inconclusive);
-    Err(EarlyStop::new(status, format!("no test case: {halted} before every arc was decided"))
+    Err(CliError::new(status, format!("no test case: {halted} before every arc was decided"))
         .help("raise `--time-limit`, or name more waypoints"))
 }
 
@@ -67,7 +67,7 @@ fn sending(args: &args::CaseArgs) -> Sending {
     }
 }
 
-fn timeout(args: &args::CaseArgs) -> Result<Timeout, EarlyStop> {
+fn timeout(args: &args::CaseArgs) -> Result<Timeout, CliError> {
     let text = match (&args.timeout, args.pruning) {
         (Some(text), _) => text.trim().trim_end_matches('s').trim(),
         (None, CasePruning::Sound) => "above",
@@ -78,7 +78,7 @@ fn timeout(args: &args::CaseArgs) -> Result<Timeout, EarlyStop> {
         "free" => Ok(Timeout::Free),
         _ => match text.parse::<Rational>() {
             Ok(seconds) if !seconds.is_negative() && !seconds.is_zero() => Ok(Timeout::Fixed(seconds)),
-            _ => Err(EarlyStop::usage(format!("`--timeout {text}` is not a time above 0"))
+            _ => Err(CliError::usage(format!("`--timeout {text}` is not a time above 0"))
                 .help("write seconds, as in `--timeout 2.5`, or `above` or `free`")),
         },
     }
@@ -89,7 +89,7 @@ fn path(
     model: &mut Model,
     args: &args::CaseArgs,
     request: &SolverRequest<'_>,
-) -> Result<Vec<SwitchId>, EarlyStop> {
+) -> Result<Vec<SwitchId>, CliError> {
     if let Some(name) = &args.purpose {
         let purpose = crate::purpose_search::find_named_purpose(model, request, name, args.max_states)?;
         return Ok(purpose.path().collect());
@@ -103,31 +103,31 @@ fn path(
     path.map_err(|error| no_path(&model.sts, &error))
 }
 
-fn no_path(sts: &Sts, error: &PathError) -> EarlyStop {
+fn no_path(sts: &Sts, error: &PathError) -> CliError {
     let labels: Vec<String> = sts.switches.iter().map(|switch| switch.label.to_string()).take(20).collect();
     match error {
         PathError::Unknown { near: Some(near), .. } => {
-            EarlyStop::usage(error.to_string()).help(format!("did you mean `{near}`?"))
+            CliError::usage(error.to_string()).help(format!("did you mean `{near}`?"))
         }
         PathError::Unknown { near: None, .. } | PathError::Empty => {
-            EarlyStop::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
+            CliError::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
         }
-        PathError::NoWay { .. } => EarlyStop::usage(error.to_string())
+        PathError::NoWay { .. } => CliError::usage(error.to_string())
             .help("look at the order of the waypoints; `ioxide show` has the model"),
-        PathError::NotFound { .. } => EarlyStop::new(ExitStatus::Inconclusive, error.to_string())
+        PathError::NotFound { .. } => CliError::new(ExitStatus::Inconclusive, error.to_string())
             .help("name more waypoints, or every switch of the path"),
     }
 }
 
-fn case_error(model: &Model, path: &[SwitchId], error: &CaseError) -> EarlyStop {
-    EarlyStop::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
+fn case_error(model: &Model, path: &[SwitchId], error: &CaseError) -> CliError {
+    CliError::usage(error.show(&model.sts, path)).help(error.help(&model.pool, &model.sts))
 }
 
 /// The text of a case in a format.
-pub fn case_text(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, EarlyStop> {
+pub fn case_text(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, CliError> {
     let view = CaseView { case, model };
     let unwritable = |error: Unwritable| {
-        EarlyStop::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
+        CliError::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
     };
     Ok(match format {
         CaseFormat::Json => json::case_json(&view, &smt::guards(model, case)?),
@@ -147,12 +147,12 @@ pub fn case_text(model: &Model, case: &TestCase, format: CaseFormat) -> Result<S
 }
 
 /// The text of a model as `fmt` would write it.
-fn laid_out(text: &str) -> Result<String, EarlyStop> {
+fn laid_out(text: &str) -> Result<String, CliError> {
     let mut drafts = Sources::new();
     let file = drafts.add("case.iox", text);
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
         let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
-        EarlyStop::usage(format!("the case cannot be written as a model{why}"))
+        CliError::usage(format!("the case cannot be written as a model{why}"))
             .help("`--format json` and `--format smt2` can say every guard")
     })
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{limit, load, render, solver};
 
@@ -35,7 +35,7 @@ struct DeepFindings {
 }
 
 /// Checks every file; all are checked even if one is wrong.
-pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &CheckArgs) -> Result<ExitStatus, CliError> {
     let halt = limit::halt(&args.limit);
     let mut sources = Sources::new();
     let mut results = Vec::new();
@@ -45,7 +45,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
             Ok(checked) => results.push(checked),
             Err(stop) if args.files.len() == 1 => return Err(stop),
             Err(stop) => {
-                exit::say(&stop);
+                exit::print_error(&stop);
                 trouble = Some(stop);
             }
         }
@@ -55,7 +55,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Returns the exit status of the findings in all files.
-fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Option<EarlyStop>) -> ExitStatus {
+fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Option<CliError>) -> ExitStatus {
     if let Some(stop) = trouble {
         return stop.status();
     }
@@ -69,7 +69,7 @@ fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Optio
     if halted { limit::status(halt, status) } else { status }
 }
 
-fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Result<CheckedFile, EarlyStop> {
+fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Result<CheckedFile, CliError> {
     let file = load::add(sources, path)?;
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
@@ -88,7 +88,7 @@ fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Re
     Ok(CheckedFile { file: path.to_owned(), diagnostics, deep })
 }
 
-fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintResult, EarlyStop> {
+fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintResult, CliError> {
     let mut solver = solver::SolverRequest::new(&args.solver, halt.clone()).make()?;
     let _stage = limit::stage("looking for faults in the states found");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };

@@ -18,13 +18,13 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CompleteArgs, CompleteCommand};
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
 use crate::{limit, load};
 
 /// Makes the suite, writes it if wanted, and says what it proves.
-pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &CompleteCommand) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(sut) = &args.sut {
@@ -49,10 +49,10 @@ pub fn run(args: &CompleteCommand) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Returns the checked configuration of the arguments.
-pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, EarlyStop> {
+pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, CliError> {
     let method: SuiteMethod = args.method.parse().map_err(|_| {
         let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
-        EarlyStop::usage(format!("there is no method `{}`", args.method))
+        CliError::usage(format!("there is no method `{}`", args.method))
             .help(format!("there is {}", names.join(", ")))
     })?;
     let limits = ClassLimits { states: args.max_states, bounded: args.bounded, ..ClassLimits::default() };
@@ -74,14 +74,15 @@ pub fn make_suite(
     config: &CompleteConfig,
     request: &SolverRequest<'_>,
     path: &str,
-) -> Result<CompleteSuite, EarlyStop> {
+) -> Result<CompleteSuite, CliError> {
     let mut solver = request.make()?;
     let _stage = limit::stage("making the classes and the suite");
-    complete_suite(&mut Ctx::new(model, &mut *solver), config).map_err(|reason| stop(path, request, &reason))
+    complete_suite(&mut Ctx::new(model, &mut *solver), config)
+        .map_err(|reason| no_suite_error(path, request, &reason))
 }
 
 /// The end of the command where there is no suite.
-fn stop(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSuite) -> EarlyStop {
+fn no_suite_error(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSuite) -> CliError {
     let status = match reason {
         NoCompleteSuite::Abstraction(NoAbstraction::Halted(_)) => {
             limit::status(&request.halt, ExitStatus::Inconclusive)
@@ -92,7 +93,7 @@ fn stop(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSuite) -> Ea
         NoCompleteSuite::UnknownRequirement(_) => ExitStatus::Usage,
         _ => ExitStatus::Model,
     };
-    EarlyStop::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
+    CliError::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
 }
 
 fn show(
@@ -190,7 +191,7 @@ fn write_suite(
     args: &CompleteCommand,
     model: &Model,
     suite: &CompleteSuite,
-) -> Result<(), EarlyStop> {
+) -> Result<(), CliError> {
     let cannot = |error: io::Error| write::cannot(path, &error);
     let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
     let mut out = SuiteWriter::new(aside, about(args, suite)).map_err(cannot)?;

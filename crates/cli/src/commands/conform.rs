@@ -25,13 +25,13 @@ use ioxide_testgen::conform::{
 use serde_json::{Value as Json, json};
 
 use crate::args::{CompletionArg, ConformArgs};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Compares the models and shows the answer.
-pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if !args.part.is_planned() {
         crate::unit_command::whole(&args.part)?;
     }
@@ -80,7 +80,7 @@ pub fn compare_models(
     imp: &Sts,
     options: &ConformOptions,
     request: &SolverRequest<'_>,
-) -> Result<Conformance, EarlyStop> {
+) -> Result<Conformance, CliError> {
     let mut solver = request.make()?;
     conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut progress()).map_err(mismatch)
 }
@@ -100,7 +100,7 @@ fn everywhere(
     options: &ConformOptions,
     most: usize,
     (wanted, args): (&SolverRequest<'_>, &ConformArgs),
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let mut solver = wanted.make()?;
     let found = differences(&mut Ctx::new(spec, &mut *solver), imp, options, most.max(1), &mut progress());
     let found = found.map_err(mismatch)?;
@@ -142,7 +142,7 @@ fn show_all(
         _ => (),
     }
     let SearchEffort { states, depth, .. } = found.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
+    writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
 }
 
 fn places(n: usize) -> String {
@@ -176,8 +176,8 @@ fn differences_json(spec: &Model, found: &ModelDifferences, args: &ConformArgs) 
 }
 
 /// The error of two models that have nothing in common to compare.
-pub fn mismatch(why: PortMismatch) -> EarlyStop {
-    EarlyStop::usage(format!("the models cannot be compared: {}", why.0))
+pub fn mismatch(why: PortMismatch) -> CliError {
+    CliError::usage(format!("the models cannot be compared: {}", why.0))
         .help("messages are matched by name; give both models the same interface")
 }
 
@@ -209,7 +209,7 @@ fn show(
         }
     }
     let SearchEffort { states, depth, .. } = verdict.effort;
-    writeln!(out, "{states} product states, depth {depth}{}", under(spec, args))
+    writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
 }
 
 fn relation(spec: &Model, args: &ConformArgs) -> ConformanceRelation {
@@ -218,7 +218,7 @@ fn relation(spec: &Model, args: &ConformArgs) -> ConformanceRelation {
 
 /// Returns the relation and the completion in words where they are not the defaults, since they change the meaning of
 /// the answer.
-fn under(spec: &Model, args: &ConformArgs) -> String {
+fn relation_text(spec: &Model, args: &ConformArgs) -> String {
     let relation = relation(spec, args);
     let relation = (relation != ConformanceRelation::default()).then(|| format!(", under {relation}"));
     let completion = match args.completion {

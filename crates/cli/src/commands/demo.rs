@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::test::outcome_json;
 use crate::args::{DemoArgs, SolverArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::html;
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults};
@@ -28,7 +28,7 @@ const SPEC: &str = include_str!("../../models/brp/spec.iox");
 const FAULTY: &str = include_str!("../../models/brp/m3.iox");
 
 /// Tests both systems; succeeds if the correct one passes and the faulty one is caught.
-pub fn run(args: &DemoArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     if !args.json {
         writeln!(
@@ -70,7 +70,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, EarlyStop> {
         writeln!(out, "or `ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox`.")?;
     }
     if !good {
-        return Err(EarlyStop::new(
+        return Err(CliError::new(
             ExitStatus::Inconclusive,
             "the demo did not show what it should; try another --seed",
         ));
@@ -79,7 +79,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Writes the page of the campaign recorded in `folder`; the record itself is not kept.
-fn report(folder: &RecordFolder, file: &str) -> Result<(), EarlyStop> {
+fn report(folder: &RecordFolder, file: &str) -> Result<(), CliError> {
     let (sources, model) = load_model(SPEC)?;
     let path = folder.record().display().to_string();
     let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
@@ -93,7 +93,7 @@ fn test(
     sut: &str,
     name: &str,
     record: Option<&RecordFolder>,
-) -> Result<(CampaignConfig, CampaignOutcome), EarlyStop> {
+) -> Result<(CampaignConfig, CampaignOutcome), CliError> {
     let mut tester = RandomTester::new(RandomConfig::default(), args.seed);
     let config = CampaignConfig {
         runs: 20,
@@ -118,14 +118,14 @@ fn test(
     Ok((config, outcome))
 }
 
-fn model(text: &str) -> Result<Model, EarlyStop> {
+fn model(text: &str) -> Result<Model, CliError> {
     Ok(load_model(text)?.1)
 }
 
-fn load_model(text: &str) -> Result<(Sources, Model), EarlyStop> {
+fn load_model(text: &str) -> Result<(Sources, Model), CliError> {
     let mut sources = Sources::new();
     let file = sources.add("examples/brp/spec.iox", text);
     let loaded = load(&sources, file, &LoadOptions::default());
-    let broken = || EarlyStop::new(ExitStatus::Internal, "a model of the demo does not load");
+    let broken = || CliError::new(ExitStatus::Internal, "a model of the demo does not load");
     Ok((sources, loaded.model.ok_or_else(broken)?))
 }

@@ -9,13 +9,13 @@ use ioxide_learn::difference::{ChangedAnswer, MachineDifference, difference};
 use serde_json::{Value as Json, json};
 
 use crate::args::DiffArgs;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;
 use crate::solver::SolverRequest;
 
 /// Says how the machines differ; exit status 1 if they do.
-pub fn run(args: &DiffArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("comparing the machines");
     let old = NamedMachine::load(&args.old, &[], &request)?.listing;
@@ -33,7 +33,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The machine, with ids of inputs and outputs that both machines share: those of all names in order.
-fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Result<Mealy, EarlyStop> {
+fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Result<Mealy, CliError> {
     let sorted = |name: fn(&TransitionRow) -> &String| {
         let mut names: Vec<&String> = listing.rows.iter().chain(&other.rows).map(name).collect();
         names.sort();
@@ -54,7 +54,7 @@ fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Resu
     rows.extend(listing.rows.iter().cloned());
     let all = MachineListing { rows, ..listing.clone() };
     let refused = |refusal: MachineRefusal| {
-        EarlyStop::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
+        CliError::new(ExitStatus::Model, format!("`{path}`: {refusal}"))
             .help("only deterministic machines are compared")
     };
     Mealy::from_listing(&all).map(|machine| machine.reachable_part()).map_err(refused)
@@ -105,8 +105,8 @@ impl DiffView<'_> {
         let states = (&self.old.names().states[change.old_state], &self.new.names().states[change.new_state]);
         [
             format!("after {}", self.word(&change.word)),
-            format!("  before: {} (in {})", answer(self.old.names(), change.old), states.0),
-            format!("  now:    {} (in {})", answer(self.new.names(), change.new), states.1),
+            format!("  before: {} (in {})", answer_text(self.old.names(), change.old), states.0),
+            format!("  now:    {} (in {})", answer_text(self.new.names(), change.new), states.1),
         ]
     }
 
@@ -140,6 +140,6 @@ impl DiffView<'_> {
     }
 }
 
-fn answer(names: &MachineNames, output: Option<OutputId>) -> String {
+fn answer_text(names: &MachineNames, output: Option<OutputId>) -> String {
     output.map_or_else(|| "no answer".into(), |id| names.outputs[id].clone())
 }

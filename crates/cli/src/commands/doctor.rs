@@ -10,7 +10,7 @@ use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::DoctorArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{identity, project, redaction};
 
 /// The condition of something that ioxide uses.
@@ -47,7 +47,7 @@ struct DoctorFinding {
 }
 
 /// Checks everything that ioxide uses and shows the findings.
-pub fn run(args: &DoctorArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let findings = vec![
         solver(),
         program(

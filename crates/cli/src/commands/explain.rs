@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use ioxide_model::code::Code;
 
 use crate::args::ExplainArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// Writes the page of a code, or the list of codes.
-pub fn run(args: &ExplainArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     if args.list {
         for code in Code::ALL {
@@ -18,8 +18,7 @@ pub fn run(args: &ExplainArgs) -> Result<ExitStatus, EarlyStop> {
     }
     let wanted = args.code.as_deref().unwrap_or_default();
     let code = Code::by_id(wanted).ok_or_else(|| {
-        EarlyStop::usage(format!("there is no code `{wanted}`"))
-            .help("`ioxide explain --list` lists them all")
+        CliError::usage(format!("there is no code `{wanted}`")).help("`ioxide explain --list` lists them all")
     })?;
     write!(out, "{}", code.explanation())?;
     Ok(ExitStatus::Success)

@@ -15,13 +15,13 @@ use ioxide_explorer::server::{ExplorerServer, ServerEnder};
 
 use self::launch::SystemLauncher;
 use crate::args::ExploreArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{EndRequest, end_at_once, on_interrupt};
 use crate::system::SystemUnderTest;
 use crate::{load, machine, record, solver};
 
 /// Serves until Ctrl-C.
-pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let sut = args
         .sut
@@ -44,14 +44,14 @@ pub fn run(args: &ExploreArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// A recorded campaign, called by the path it was given as.
-fn recording(path: &str) -> Result<Recording, EarlyStop> {
+fn recording(path: &str) -> Result<Recording, CliError> {
     Ok(Recording::from_events(path, &record::read(path)?.events))
 }
 
 /// A server at the address that was meant.
-pub fn bind(listen: &str) -> Result<ExplorerServer, EarlyStop> {
+pub fn bind(listen: &str) -> Result<ExplorerServer, CliError> {
     let cannot = |why: &dyn std::fmt::Display| {
-        EarlyStop::usage(format!("cannot listen on `{listen}`: {why}"))
+        CliError::usage(format!("cannot listen on `{listen}`: {why}"))
             .help("pick another port: `--listen 8080`")
     };
     let server =
@@ -67,7 +67,7 @@ fn address(listen: &str) -> io::Result<SocketAddr> {
 }
 
 /// The address alone on stdout, the rest on stderr.
-fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), EarlyStop> {
+fn announce(args: &ExploreArgs, server: &ExplorerServer) -> Result<(), CliError> {
     let url = server.url();
     warn_of_others(server, "explore, and start runs");
     let mut out = io::stdout().lock();
@@ -105,6 +105,6 @@ fn end_on_interrupt(ender: ServerEnder) {
         if which == EndRequest::Again && ender.is_ended() {
             end_at_once();
         }
-        ender.end();
+        ender.end_server();
     });
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 use ioxide_model::source::Sources;
 
 use crate::args::FmtArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::write::{self, FileReaders};
 use crate::{load, render};
 
 /// Lays out every file; with `--check` only says which are not.
-pub fn run(args: &FmtArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
     let mut status = ExitStatus::Success;
     for path in &args.files {
-        let before = load::read(path)?;
+        let before = load::read_model(path)?;
         let Some(after) = format_source(path, &before)? else {
             status = ExitStatus::Model;
             continue;
@@ -34,9 +34,9 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The canonical text; `None` if there is none, and the reason is on stderr.
-fn format_source(path: &str, text: &str) -> Result<Option<String>, EarlyStop> {
+fn format_source(path: &str, text: &str) -> Result<Option<String>, CliError> {
     if path != "-" && !path.ends_with(".iox") {
-        return Err(EarlyStop::usage(format!("`{path}` is not an `.iox` file"))
+        return Err(CliError::usage(format!("`{path}` is not an `.iox` file"))
             .help("only `.iox` models have a canonical layout"));
     }
     let name = if path == "-" { "stdin.iox" } else { path };

@@ -13,11 +13,11 @@ use ioxide_fsm::error::MachineRefusal;
 use ioxide_fsm::mealy::MachineCompletion;
 
 use crate::args::{FsmArgs, MissingArg};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::machine::NamedMachine;
 
 /// Makes a suite, or tests another machine or a system for reduction.
-pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     if let Some(path) = &args.check_suite {
         return checked::run(args, path);
     }
@@ -27,9 +27,9 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
     match (&args.suite, args.reduction) {
         _ if args.theory => theory::theory(args),
         _ if args.reduced => theory::write_reduced(args),
-        (Some(method), false) => suite::make(args, method),
+        (Some(method), false) => suite::make_suite(args, method),
         (None, true) => reduction::run(args),
-        _ => Err(EarlyStop::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
+        _ => Err(CliError::usage("say what to do: `--suite METHOD`, `--check-suite FILE`, `--reduction`, `--theory`, `--product OTHER` or `--reduced`")
             .help("`ioxide fsm --help` has examples")),
     }
 }
@@ -43,7 +43,7 @@ fn completion(machine: &NamedMachine, missing: MissingArg) -> MachineCompletion 
 }
 
 /// Returns the error of a machine that an algorithm refuses, with a help.
-fn refusal_error(path: &str, refusal: &MachineRefusal) -> EarlyStop {
+fn refusal_error(path: &str, refusal: &MachineRefusal) -> CliError {
     let help = match refusal {
         MachineRefusal::NotDeterministic { .. } => {
             "suites are for deterministic machines; `--reduction` tests against nondeterministic ones"
@@ -61,5 +61,5 @@ fn refusal_error(path: &str, refusal: &MachineRefusal) -> EarlyStop {
         MachineRefusal::DifferentInputs { .. } => "both machines need the same inputs",
         MachineRefusal::Empty => "add a transition",
     };
-    EarlyStop::new(ExitStatus::Model, format!("`{path}`: {refusal}")).help(help)
+    CliError::new(ExitStatus::Model, format!("`{path}`: {refusal}")).help(help)
 }

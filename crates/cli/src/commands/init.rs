@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::args::{InitArgs, StubArg};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::write;
 
 /// A file of a new project.
@@ -88,7 +88,7 @@ const NONE: &[ProjectTemplate] = &[
 ];
 
 /// Writes the files and says what to do next.
-pub fn run(args: &InitArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &InitArgs) -> Result<ExitStatus, CliError> {
     if let Some(file) = &args.openapi {
         return openapi::run(args, file);
     }
@@ -99,7 +99,7 @@ pub fn run(args: &InitArgs) -> Result<ExitStatus, EarlyStop> {
     for file in &files {
         write(folder, file)?;
     }
-    tell(args, &files, &mut io::stdout().lock())?;
+    print_next_steps(args, &files, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
 }
 
@@ -114,7 +114,7 @@ fn files(adapter: StubArg) -> Vec<&'static ProjectTemplate> {
 }
 
 /// An error that names the files that are there already.
-fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), EarlyStop> {
+fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), CliError> {
     let there: Vec<String> = files
         .iter()
         .map(|file| folder.join(file))
@@ -125,16 +125,16 @@ fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), EarlyStop> {
         return Ok(());
     }
     let verb = if there.len() == 1 { "is" } else { "are" };
-    Err(EarlyStop::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
+    Err(CliError::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
         .help("name another directory, as in `ioxide init my-tests`"))
 }
 
-fn cannot(path: &Path, error: &io::Error) -> EarlyStop {
-    EarlyStop::usage(format!("cannot write `{}`: {error}", path.display()))
+fn cannot(path: &Path, error: &io::Error) -> CliError {
+    CliError::usage(format!("cannot write `{}`: {error}", path.display()))
         .help("name a directory that you may write to")
 }
 
-fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), EarlyStop> {
+fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
     let path = folder.join(file.path);
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
     fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
@@ -143,7 +143,7 @@ fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), EarlyStop> {
     write::fresh(&path, text.as_bytes()).map_err(|error| cannot(&path, &error))
 }
 
-fn tell(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {
+fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "written to `{}`:", args.dir)?;
     let width = files.iter().map(|file| file.path.len()).max().unwrap_or(0);
     for file in files {

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use super::replay::{first_failing, numbered};
 use super::test::objective;
 use crate::args::{JudgeArgs, settings};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load, record, timing};
 
@@ -24,11 +24,11 @@ use crate::{limit, load, record, timing};
 const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.
-pub fn run(args: &JudgeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::model(&args.file, &settings(&args.set, args.through.as_deref()))?;
-    let ReadTrace { trace, config } = read(args, &model)?;
+    let ReadTrace { trace, config } = read_trace(args, &model)?;
     if trace.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
+        return Err(CliError::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
     }
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut solver = request.make()?;
@@ -68,9 +68,9 @@ struct ReadTrace {
 }
 
 /// Returns the trace of a record or of plain lines, with the inputs, instants and connections that a record states.
-fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
+fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
     let misfit = |error: String| {
-        EarlyStop::usage(format!("`{}` does not fit the model: {error}", args.trace))
+        CliError::usage(format!("`{}` does not fit the model: {error}", args.trace))
             .help("a line is {\"label\": \"...\", \"args\": {...}} or {\"quiescence\": true}, in timed models with \"time\" or \"after\"")
     };
     let is_folder = Path::new(&args.trace).is_dir();
@@ -78,7 +78,7 @@ fn read(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, EarlyStop> {
     let recorded = if is_folder {
         Some(record::read(&args.trace)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read_record(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
+        Some(Record::read_record(text.as_bytes()).map_err(|error| CliError::usage(error.to_string()))?)
     } else {
         None
     };
@@ -132,7 +132,7 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace
     Ok(())
 }
 
-fn as_json(judged: &JudgedTrace) -> Result<Json, EarlyStop> {
+fn as_json(judged: &JudgedTrace) -> Result<Json, CliError> {
     let verdict = match judged.forbidden {
         None if judged.unknown.is_some() => "inconclusive",
         None => "pass",
@@ -140,9 +140,9 @@ fn as_json(judged: &JudgedTrace) -> Result<Json, EarlyStop> {
         Some(_) => "fail",
     };
     let told = judged.forbidden.as_ref().map(serde_json::to_value).transpose();
-    let told = told.map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
+    let told = told.map_err(|error| CliError::new(ExitStatus::Internal, error.to_string()))?;
     let finding = judged.finding.as_ref().map(serde_json::to_value).transpose();
-    let finding = finding.map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
+    let finding = finding.map_err(|error| CliError::new(ExitStatus::Internal, error.to_string()))?;
     Ok(json!({
         "version": 1,
         "verdict": verdict,

@@ -28,9 +28,9 @@ use self::journal::Journal;
 use self::page::{MutatedModel, ShownSuite};
 use self::workers::MutantOutcome;
 use super::conform::{trace_lines, wire};
-use super::mutate::{diff, line, select_mutants};
+use super::mutate::{diff, select_mutants, source_line};
 use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
@@ -70,7 +70,7 @@ pub struct KillSuite {
 }
 
 /// Decides the mutants, makes the suite and shows both.
-pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
         return parts::run(args);
     }
@@ -80,7 +80,7 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
     let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {
         let done = decided.outcomes.iter().flatten().count();
-        let stop = EarlyStop::new(
+        let stop = CliError::new(
             ExitStatus::Interrupted,
             format!("{done} of {} mutants decided", decided.mutants.len()),
         );
@@ -99,7 +99,7 @@ pub fn show_suite(
     model: &mut Model,
     decided: &DecidedMutants,
     request: &SolverRequest<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let suite = suite(model, decided, request)?;
     if let Some(path) = &args.out {
         write(path, model, args, &suite)?;
@@ -112,7 +112,7 @@ pub fn show_suite(
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
-        let at = |mutant: &Mutant| mutant.edits.first().map(|edit| line(sources, model, edit));
+        let at = |mutant: &Mutant| mutant.edits.first().map(|edit| source_line(sources, model, edit));
         let mut result = result_json(model, decided, &suite, &at, args);
         if let Some(trees) = &trees {
             result["trees"] = trees.json(decided);
@@ -136,7 +136,7 @@ pub fn decide_mutants(
     decide: &DecideArgs,
     request: &SolverRequest<'_>,
     record: Option<&str>,
-) -> Result<DecidedMutants, EarlyStop> {
+) -> Result<DecidedMutants, CliError> {
     let mutants = limit::within(&request.halt, || select_mutants(model, which))?;
     let config = workers::config(decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
@@ -176,7 +176,7 @@ pub fn suite(
     model: &mut Model,
     decided: &DecidedMutants,
     request: &SolverRequest<'_>,
-) -> Result<KillSuite, EarlyStop> {
+) -> Result<KillSuite, CliError> {
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
     let specimens = specimens(&decided.mutants, &systems);
@@ -190,10 +190,10 @@ pub fn suite(
 }
 
 /// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
-pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTester, bool), EarlyStop> {
+pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTester, bool), CliError> {
     let decided = decide_mutants(model, &MutantArgs::default(), &DecideArgs::default(), request, None)?;
     if decided.is_interrupted() {
-        return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+        return Err(CliError::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let suite = suite(model, &decided, request)?;
     let suite_halted = suite.halted;
@@ -201,13 +201,13 @@ pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTes
         eprintln!("warning: the suite is {}", limit::partial(halted));
     }
     match (suite.tests.is_empty(), decided.halted) {
-        (true, Some(halted)) => Err(EarlyStop::new(
+        (true, Some(halted)) => Err(CliError::new(
             ExitStatus::Inconclusive,
             format!("nothing to run: no mutant was killed before {halted}"),
         )
         .help("raise `--time-limit`")),
         (true, None) => {
-            Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
+            Err(CliError::new(ExitStatus::Nothing, "nothing to run: no mutant of the model can be killed"))
         }
         (false, _) => {
             let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(MutantOutcome::Killed(_)));
@@ -228,7 +228,7 @@ pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<M
     mutants.iter().zip(systems).map(specimen).collect()
 }
 
-fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), EarlyStop> {
+fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
     let cannot = |error: io::Error| write::cannot(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };

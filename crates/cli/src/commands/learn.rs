@@ -37,7 +37,7 @@ use self::session::{EarlierSessions, KeptAnswers, SessionFile};
 use self::setup::{LearnedLesson, LearnedModel, LearningSetup, Reference};
 use super::fsm::live::{LiveSystem, LiveTestError};
 use crate::args::LearnArgs;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{Messages, NamedMachine};
 use crate::session::patience;
 use crate::solver::SolverRequest;
@@ -45,16 +45,16 @@ use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, load, machine, redaction, seed, unit_command, write};
 
 /// The extra states without `--extra`.
-const EXTRA: usize = 2;
+const DEFAULT_EXTRA_STATES: usize = 2;
 
 /// The name of suites by more than one method.
 const MIXED: &str = "mixed";
 
 /// The default time limit of learning; systems are slow to answer.
-const LEARNING: Duration = Duration::from_secs(3600);
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Learns from a system, or from recorded runs.
-pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
         return parts::run(args);
     }
@@ -63,17 +63,17 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Learns from the recorded runs or from the system, and writes the model.
-fn session(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
+fn session(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let Some(sut) = &args.sut else { return recorded::run(args, model) };
-    let page = LearningPage::open(args, sut)?;
+    let page = LearningPage::serve(args, sut)?;
     let viewer = page.viewer();
     let outcome = match () {
         () if args.time => timed::run(args, sut, model, viewer),
         () if args.data => data::run(args, sut, model, viewer),
         () => from_system(args, sut, model, viewer),
     };
-    page.close(outcome)
+    page.serve_until_interrupted(outcome)
 }
 
 fn from_system(
@@ -81,14 +81,14 @@ fn from_system(
     sut: &str,
     mut model: Model,
     viewer: &LearningViewer,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let suites = suites(&args.suite)?;
     if model.sts.is_timed() {
-        return Err(EarlyStop::usage("this model has clocks: `--time` learns time-outs").help(
+        return Err(CliError::usage("this model has clocks: `--time` learns time-outs").help(
             "to learn what does not depend on time, give a model with the same messages and without clocks",
         ));
     }
-    let halt = &limit::halt_within(&args.limit, LEARNING);
+    let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
     let inputs = alphabet::chosen(args, &model)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
@@ -97,7 +97,7 @@ fn from_system(
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = HypothesisTest {
         suites,
-        extra: Some(args.extra.unwrap_or(EXTRA)),
+        extra: Some(args.extra.unwrap_or(DEFAULT_EXTRA_STATES)),
         walks: args.walks,
         walk_length: args.walk_length,
         seed,
@@ -126,7 +126,7 @@ fn from_system(
             let n_inputs = names.inputs.len();
             let lessons =
                 LearningSetup { args, halt, examination: &examination, closed, n_inputs, reference, viewer };
-            let taken = lessons.take(KeptAnswers { live, file, crew }, &earlier)?;
+            let taken = lessons.learn_machine(KeptAnswers { live, file, crew }, &earlier)?;
             let shown = lessons.show(sut, &taken, &earlier, messages)?;
             let is_stopped = match &taken.lesson {
                 LearnedModel::Machine(learned) => learned.is_stopped,
@@ -146,7 +146,7 @@ impl LearningSetup<'_> {
         taken: &LearnedLesson<'_>,
         earlier: &EarlierSessions,
         messages: &Messages,
-    ) -> Result<io::Result<()>, EarlyStop> {
+    ) -> Result<io::Result<()>, CliError> {
         let (args, seed) = (self.args, self.examination.seed);
         let effort = earlier.effort(taken.observer.effort);
         let live = &taken.observer.live.live;
@@ -156,8 +156,8 @@ impl LearningSetup<'_> {
                 self.viewer.draw(|| drawing::of_machine(learned.hypotheses, &learned.machine, names));
                 self.viewer.guarantee(|| learned.guarantee.description());
                 let draft = LearnedDraft::new(&learned.machine, names, answers, messages, None);
-                let origin =
-                    MachineOrigin::of(sut, args, learned, effort, seed, messages).with_votes(&taken.votes);
+                let origin = MachineOrigin::from_machine(sut, args, learned, effort, seed, messages)
+                    .with_votes(&taken.votes);
                 (draft, origin.with_date(earlier.dated.as_ref()))
             }
             LearnedModel::Several(several) => {
@@ -167,7 +167,7 @@ impl LearningSetup<'_> {
                 (draft, origin.with_date(earlier.dated.as_ref()))
             }
         };
-        put(args, &draft.text(args, &told)?, &told, self.viewer)
+        write_model(args, &draft.write_text(args, &told)?, &told, self.viewer)
     }
 }
 
@@ -176,11 +176,11 @@ fn reference(
     args: &LearnArgs,
     names: &MachineNames,
     request: &SolverRequest<'_>,
-) -> Result<Option<Reference>, EarlyStop> {
+) -> Result<Option<Reference>, CliError> {
     let Some(path) = &args.reference else { return Ok(None) };
     let machine = NamedMachine::load(path, &[], request)?;
     let refused = |why: String| {
-        EarlyStop::new(ExitStatus::Model, format!("`{path}`: {why}"))
+        CliError::new(ExitStatus::Model, format!("`{path}`: {why}"))
             .help("a reference is a deterministic machine; a draft from records will do")
     };
     let mealy = Mealy::from_listing(&machine.listing).map_err(|refusal| refused(refusal.to_string()))?;
@@ -198,19 +198,19 @@ fn finish(
     args: &LearnArgs,
     draft: &LearnedDraft<'_>,
     origin: &MachineOrigin,
-) -> Result<io::Result<()>, EarlyStop> {
-    put(args, &draft.text(args, origin)?, origin, &LearningViewer::default())
+) -> Result<io::Result<()>, CliError> {
+    write_model(args, &draft.write_text(args, origin)?, origin, &LearningViewer::default())
 }
 
 /// Writes the model to its part, its file or stdout; the inner result says whether the report could be written.
-fn put(
+fn write_model(
     args: &LearnArgs,
     text: &str,
     origin: &MachineOrigin,
     viewer: &LearningViewer,
-) -> Result<io::Result<()>, EarlyStop> {
+) -> Result<io::Result<()>, CliError> {
     if args.part.part.is_some() {
-        return parts::keep(args, text, origin).map(Ok);
+        return parts::keep_result(args, text, origin).map(Ok);
     }
     let Some(path) = &args.out else {
         origin.lines().iter().for_each(|line| eprintln!("{line}"));
@@ -229,22 +229,22 @@ fn put(
 }
 
 /// The suites that `--suite` names.
-fn suites(name: &str) -> Result<OracleSuites, EarlyStop> {
+fn suites(name: &str) -> Result<OracleSuites, CliError> {
     if name == MIXED {
         return Ok(OracleSuites::Mixed);
     }
     name.parse::<SuiteMethod>().map(OracleSuites::Of).map_err(|_| {
         let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
-        EarlyStop::usage(format!("there is no suite method `{name}`"))
+        CliError::usage(format!("there is no suite method `{name}`"))
             .help(format!("there is {MIXED}, {}", names.join(", ")))
     })
 }
 
 /// Returns the error of a system that failed while it was learned.
-fn learning_error(trouble: LiveTestError) -> EarlyStop {
+fn learning_error(trouble: LiveTestError) -> CliError {
     trouble.into_stop(|said| {
         let message =
             format!("the system does not always greet alike: now it says {said} before the first input");
-        EarlyStop::new(ExitStatus::Inconclusive, message)
+        CliError::new(ExitStatus::Inconclusive, message)
     })
 }

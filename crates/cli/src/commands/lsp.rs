@@ -12,7 +12,7 @@ use ioxide_lsp::server::{ServerEnvironment, ServerError, serve};
 use ioxide_smt::halt::Halt;
 use lsp_server::Connection;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{limit, load};
 
 /// The depth to which folders are searched for models.
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 6;
 const MAX_MODELS: usize = 1_000;
 
 /// Serves an editor until it says goodbye.
-pub fn run() -> Result<ExitStatus, EarlyStop> {
+pub fn run() -> Result<ExitStatus, CliError> {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection, Arc::new(Disk));
     drop(connection);
@@ -31,7 +31,7 @@ pub fn run() -> Result<ExitStatus, EarlyStop> {
         // An editor that goes away without a word is no trouble of this program.
         (Err(ServerError::Gone), _) => Ok(ExitStatus::Success),
         (Err(error), _) => {
-            Err(EarlyStop::usage(format!("{error}")).help("`ioxide lsp` is started by an editor"))
+            Err(CliError::usage(format!("{error}")).help("`ioxide lsp` is started by an editor"))
         }
         (Ok(()), Err(error)) => Err(error.into()),
     }
@@ -56,7 +56,7 @@ impl ServerEnvironment for Disk {
     }
 
     fn last_campaign(&self, roots: &[String], path: &str) -> Option<LastCampaign> {
-        campaign::last(&folders(roots, path), Path::new(path))
+        campaign::last_campaign(&folders(roots, path), Path::new(path))
     }
 
     fn deadline(&self, time: Duration) -> Halt {

@@ -8,11 +8,11 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::args::{CliArgs, CompletionsArgs, ManPages};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::write::{self, FileReaders};
 
 /// Writes the completions of a shell.
-pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut CliArgs::command(), "ioxide", &mut script);
     io::stdout().lock().write_all(&script)?;
@@ -20,7 +20,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Writes the page of the program, or with `--out` the pages of all commands.
-pub fn man(args: &ManPages) -> Result<ExitStatus, EarlyStop> {
+pub fn man(args: &ManPages) -> Result<ExitStatus, CliError> {
     let mut program = CliArgs::command();
     program.build();
     let Some(folder) = &args.out else {
@@ -35,7 +35,7 @@ pub fn man(args: &ManPages) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The page of `command` and those of the commands below it; how many.
-fn pages(folder: &Path, command: Command) -> Result<usize, EarlyStop> {
+fn pages(folder: &Path, command: Command) -> Result<usize, CliError> {
     let inner: Vec<Command> =
         command.get_subcommands().filter(|inner| !inner.is_hide_set()).cloned().collect();
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();

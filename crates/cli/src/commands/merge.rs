@@ -14,14 +14,14 @@ use ioxide_campaign::units::UnitSet;
 use super::bench::BenchHost;
 use super::{conform, kill, learn, rounds, score, test};
 use crate::args::{CliArgs, CliCommand, MergeArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{limit, unit_command};
 
 /// Units that are named where some are missing.
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.
-pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
     let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(gather_error)?;
     let mut what = command(&parts)?;
@@ -32,7 +32,7 @@ pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, E
     if let CliCommand::Bench(_) = what {
         laboratory.enter()?;
     }
-    rounds::settle(&what, &mut parts, &args.solver)?;
+    rounds::remove_settled(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
     let dated = dates(&parts).map(|dates| format!("the results are of {dates}"));
     let args = &MergeArgs { dated, ..args.clone() };
@@ -43,8 +43,8 @@ pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, E
 }
 
 /// Writes the feedback that the next round begins with, if there is another round to do.
-fn next_round(command: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), EarlyStop> {
-    let (round, all) = (parts.last_round().saturating_add(1), rounds::of(command).count());
+fn next_round(command: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs) -> Result<(), CliError> {
+    let (round, all) = (parts.last_round().saturating_add(1), rounds::rounds_of(command).count());
     if round > all {
         return Ok(());
     }
@@ -75,7 +75,7 @@ pub fn merge_parts(
     parts: &mut GatheredParts,
     args: &MergeArgs,
     laboratory: &BenchHost<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     if let (Some(dated), false) = (&args.dated, args.json) {
         writeln!(io::stdout(), "{dated}")?;
     }
@@ -86,24 +86,24 @@ pub fn merge_parts(
         CliCommand::Conform(_) => conform::set::merge_answers(parts, args),
         CliCommand::Learn(learn) => learn::parts::merge_learned(learn, parts, args),
         CliCommand::Bench(bench) => laboratory.enter()?.merge_rows(bench, parts, args),
-        _ => Err(EarlyStop::usage("these parts are of a command that is not done in parts")),
+        _ => Err(CliError::usage("these parts are of a command that is not done in parts")),
     }
 }
 
 /// The command that the parts are of.
-pub fn command(parts: &GatheredParts) -> Result<CliCommand, EarlyStop> {
+pub fn command(parts: &GatheredParts) -> Result<CliCommand, CliError> {
     let words = std::iter::once("ioxide".to_owned()).chain(parts.manifest.args.iter().cloned());
     let read = CliArgs::try_parse_from(words);
     let line = parts.manifest.args.join(" ");
     read.map(|args| args.command).map_err(|error| {
         let why = error.to_string().lines().next().unwrap_or_default().to_owned();
-        EarlyStop::usage(format!("the parts are of `ioxide {line}`, which cannot be read: {why}"))
+        CliError::usage(format!("the parts are of `ioxide {line}`, which cannot be read: {why}"))
     })
 }
 
 /// Units of rounds that have not begun.
 fn to_come(command: &CliCommand, parts: &GatheredParts) -> UnitSet {
-    let (rounds, count, begun) = (rounds::of(command), parts.manifest.count, parts.last_round());
+    let (rounds, count, begun) = (rounds::rounds_of(command), parts.manifest.count, parts.last_round());
     let mut later = UnitSet::new();
     (begun..rounds.count()).for_each(|round| later.extend(&rounds.units(round, count)));
     later.intersect(&parts.missing);
@@ -148,8 +148,8 @@ pub fn units_text(units: &UnitSet) -> String {
 }
 
 /// Returns the error of parts that cannot be merged, with a help.
-pub fn gather_error(error: GatherError) -> EarlyStop {
-    let stop = EarlyStop::usage(error.to_string());
+pub fn gather_error(error: GatherError) -> CliError {
+    let stop = CliError::usage(error.to_string());
     match error {
         GatherError::Part(error) => unit_command::trouble(error),
         GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),

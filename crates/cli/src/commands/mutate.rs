@@ -13,13 +13,13 @@ use ioxide_testgen::mutate::{
 use serde_json::{Value as Json, json};
 
 use crate::args::{MutantArgs, MutateArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::load;
 use crate::write::{self, FileReaders};
 
 /// Makes the mutants and shows them.
-pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("making mutants");
@@ -27,7 +27,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write(folder, &catalogue(), &model, &mutants)
-            .map_err(|error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}")))?;
+            .map_err(|error| CliError::usage(format!("cannot write to `{folder}`: {error}")))?;
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -45,7 +45,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The mutants the arguments ask for; none at all is an error.
-pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, EarlyStop> {
+pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, CliError> {
     let sample = |count| Sample { count, seed: args.seed };
     let selection = MutantSelection {
         operators: operators(&args.ops)?,
@@ -55,22 +55,22 @@ pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant
     };
     for place in &args.places {
         if model.sts.switch_named(place).is_none() && model.sts.location_named(place).is_none() {
-            return Err(EarlyStop::usage(format!("the model has no switch and no state `{place}`"))
+            return Err(CliError::usage(format!("the model has no switch and no state `{place}`"))
                 .help("`ioxide show FILE` lists them"));
         }
     }
     let mutants = select(model, &selection).map_err(|many| {
-        EarlyStop::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
+        CliError::usage(many.to_string()).help("take some of them: `--sample N`, `--at NAME`, fewer `--ops`")
     })?;
     if mutants.is_empty() {
-        Err(EarlyStop::new(ExitStatus::Nothing, "these operators change nothing here")
+        Err(CliError::new(ExitStatus::Nothing, "these operators change nothing here")
             .help("use more `--ops`, or fewer `--at`"))
     } else {
         Ok(mutants)
     }
 }
 
-fn operators(text: &str) -> Result<Vec<MutationOperator>, EarlyStop> {
+fn operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
     match text {
         "all" => return Ok(MutationOperator::ALL.to_vec()),
         "default" => return Ok(MutationOperator::DEFAULT.to_vec()),
@@ -79,7 +79,7 @@ fn operators(text: &str) -> Result<Vec<MutationOperator>, EarlyStop> {
     let parse = |name: &str| {
         name.trim().parse().map_err(|_| {
             let names: Vec<&str> = MutationOperator::ALL.iter().map(|it| it.name()).collect();
-            EarlyStop::usage(format!("there is no operator `{name}`"))
+            CliError::usage(format!("there is no operator `{name}`"))
                 .help(format!("there is {}", names.join(", ")))
         })
     };
@@ -93,7 +93,7 @@ pub fn diff(model: &Model, mutant: &Mutant) -> String {
         text.push_str(&format!("  - {}\n", before(model, edit)));
         match edit.operator {
             MutationOperator::Delete => text.push_str("  + (left out)\n"),
-            _ => text.push_str(&format!("  + {}\n", after(model, edit))),
+            _ => text.push_str(&format!("  + {}\n", text_after(model, edit))),
         }
     }
     text
@@ -110,9 +110,9 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
             "switch": switch,
             "variable": variable,
             "operator": edit.operator.name(),
-            "line": line(sources, model, edit),
+            "line": source_line(sources, model, edit),
             "before": before(model, edit),
-            "after": (edit.operator != MutationOperator::Delete).then(|| after(model, edit)),
+            "after": (edit.operator != MutationOperator::Delete).then(|| text_after(model, edit)),
         })
     };
     let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
@@ -131,7 +131,7 @@ fn before(model: &Model, edit: &Edit) -> String {
 }
 
 /// Returns the text of the switch or initial value that an edit changes, after it.
-pub fn after(model: &Model, edit: &Edit) -> String {
+pub fn text_after(model: &Model, edit: &Edit) -> String {
     match &edit.change {
         MutationChange::Switch(_, after) => show_switch(model, after),
         MutationChange::Initial(var, value) => show_initial(model, *var, Some(*value)),
@@ -139,7 +139,7 @@ pub fn after(model: &Model, edit: &Edit) -> String {
 }
 
 /// The line of the source where the changed switch or variable stands, 0 if it stands nowhere.
-pub fn line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
+pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
     let span = match edit.change {
         MutationChange::Switch(id, _) => Some(model.sts.switches[id].span),
         MutationChange::Initial(var, _) => model.sts.vars.iter().find(|it| it.var == var).map(|it| it.span),

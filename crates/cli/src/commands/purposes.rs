@@ -8,7 +8,7 @@ use ioxide_testgen::purpose::{NoPurpose, PurposeSet, TestPurpose, Unreached, of_
 use serde_json::{Value as Json, json};
 
 use crate::args::PurposesArgs;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::purpose_search::find_purposes;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
@@ -17,7 +17,7 @@ use crate::{limit, load};
 type GoalFound = (String, Result<TestPurpose, NoPurpose>);
 
 /// Finds the purposes and shows them.
-pub fn run(args: &PurposesArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &PurposesArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let set = find_purposes(&mut model, args.cover.into(), &request, args.max_states)?;
@@ -38,7 +38,7 @@ fn goals(
     model: &mut Model,
     args: &PurposesArgs,
     request: &SolverRequest<'_>,
-) -> Result<Vec<GoalFound>, EarlyStop> {
+) -> Result<Vec<GoalFound>, CliError> {
     let mut solver = request.make()?;
     let _stage = limit::stage("looking for paths that meet the goals");
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
@@ -51,11 +51,11 @@ fn goals(
 fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> io::Result<()> {
     let total: usize = set.purposes.iter().map(|purpose| purpose.n_messages(sts)).sum();
     for (at, purpose) in set.purposes.iter().enumerate() {
-        writeln!(out, "{:>3}. {}", at + 1, text(sts, purpose))?;
+        writeln!(out, "{:>3}. {}", at + 1, purpose_text(sts, purpose))?;
     }
     for (name, result) in goals {
         match result {
-            Ok(purpose) => writeln!(out, "purpose {name}: {}", text(sts, purpose))?,
+            Ok(purpose) => writeln!(out, "purpose {name}: {}", purpose_text(sts, purpose))?,
             Err(why) => writeln!(out, "purpose {name}: {why}")?,
         }
     }
@@ -72,7 +72,7 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
 }
 
 /// The length and the switches of a purpose.
-fn text(sts: &Sts, purpose: &TestPurpose) -> String {
+fn purpose_text(sts: &Sts, purpose: &TestPurpose) -> String {
     let switches: Vec<String> = purpose.path().map(|id| label(sts, id)).collect();
     let doubt = purpose.doubt.as_ref().map_or_else(String::new, |why| format!(" (in doubt: {why})"));
     format!("[{}] {}{doubt}", purpose.n_messages(sts), switches.join(" "))

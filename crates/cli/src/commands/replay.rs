@@ -12,7 +12,7 @@ use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unment
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
 
 use crate::args::{ReplayArgs, ShrinkArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
 use crate::solver::SolverRequest;
@@ -23,12 +23,12 @@ use crate::{load, machine, record, timing};
 const ATTEMPTS: u64 = 3;
 
 /// Replays the run that failed first, or the first run if none did.
-pub fn run(args: &ReplayArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ReplayArgs) -> Result<ExitStatus, CliError> {
     Ok(status(&again(args, None, None)?.outcome))
 }
 
 /// Replays the run and makes it smaller if it fails in the same way.
-pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, CliError> {
     let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let done = again(&args.replay, Some(budget), folder.as_ref())?;
@@ -56,7 +56,7 @@ struct ReplayedRun {
 
 impl ReplayedRun {
     /// Returns the error of a shrink that found nothing, with both runs.
-    fn not_again(&self) -> EarlyStop {
+    fn not_again(&self) -> CliError {
         let what = match self.sign {
             Some(_) if self.outcome.counts.failed > 0 => {
                 "nothing was shrunk: the failure of the record did not happen again reliably, or another one did"
@@ -65,7 +65,7 @@ impl ReplayedRun {
             None => "there is nothing to shrink: the run did not fail",
         };
         let (recorded, seen) = (self.recorded.join(" "), self.seen.join(" "));
-        EarlyStop::new(
+        CliError::new(
             ExitStatus::Inconclusive,
             format!("{what}\n  recorded:  {recorded}\n  this time: {seen}"),
         )
@@ -99,11 +99,10 @@ fn again(
     args: &ReplayArgs,
     shrink: Option<ShrinkConfig>,
     report: Option<&RecordFolder>,
-) -> Result<ReplayedRun, EarlyStop> {
+) -> Result<ReplayedRun, CliError> {
     let recorded = record::read(&args.run)?;
     let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
-        EarlyStop::usage(format!("`{}` does not name its model", args.run))
-            .help("name it with `--model FILE`")
+        CliError::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
     let (_, mut spec) = load::model(&file, &set)?;
@@ -115,11 +114,11 @@ fn again(
         None => first_failing(&recorded),
     };
     let trace = recorded.trace(&spec, run).map_err(|error| {
-        EarlyStop::usage(format!("`{}` does not fit the model: {error}", args.run))
+        CliError::usage(format!("`{}` does not fit the model: {error}", args.run))
             .help("was the model changed since?")
     })?;
     if trace.is_empty() {
-        return Err(EarlyStop::new(
+        return Err(CliError::new(
             ExitStatus::Nothing,
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
@@ -170,10 +169,10 @@ fn failed(record: &Record, run: u64) -> bool {
 }
 
 /// Returns the run with this number, counted from 1.
-pub fn numbered(record: &Record, number: u64) -> Result<u64, EarlyStop> {
+pub fn numbered(record: &Record, number: u64) -> Result<u64, CliError> {
     match record::n_runs(record) {
         n if (1..=n).contains(&number) => Ok(number - 1),
-        n => Err(EarlyStop::usage(format!("there is no run {number}: the record has {n}"))
+        n => Err(CliError::usage(format!("there is no run {number}: the record has {n}"))
             .help("runs count from 1")),
     }
 }

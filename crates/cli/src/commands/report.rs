@@ -22,12 +22,12 @@ use tempfile::TempDir;
 use super::test::parts::WholeCampaign;
 use super::{merge, rounds};
 use crate::args::{CliCommand, ReportArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{html, limit, record, write};
 
 /// Writes the reports asked for, or the one of the terminal if none is.
-pub fn run(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     if let Some(so_far) = so_far(args)? {
         let run = so_far.path().display().to_string();
         return run_report(&ReportArgs { run, ..args.clone() });
@@ -36,7 +36,7 @@ pub fn run(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The record of a campaign in parts, as far as it has come, in a folder of its own.
-fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
+fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
     let dir = Path::new(&args.run);
     if !dir.join("part.json").exists() && !dir.join("campaign.json").exists() {
         return Ok(None);
@@ -44,25 +44,25 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, EarlyStop> {
     let mut parts =
         limit::reading(|| GatheredParts::new(&[dir.to_path_buf()])).map_err(merge::gather_error)?;
     let what = merge::command(&parts)?;
-    rounds::settle(&what, &mut parts, &args.solver)?;
+    rounds::remove_settled(&what, &mut parts, &args.solver)?;
     let CliCommand::Test(test) = what else {
-        return Err(EarlyStop::usage(format!("`{}` has no runs to report on", args.run))
+        return Err(CliError::usage(format!("`{}` has no runs to report on", args.run))
             .help("`ioxide merge` shows what it has"));
     };
     eprintln!("{} of {} units are done", parts.n_done(), parts.manifest.count);
     let folder = tempfile::tempdir()?;
     let file = File::create(folder.path().join("campaign.jsonl"))?;
     let mut recorder = Recorder::new(BufWriter::new(file))?;
-    WholeCampaign::of(&test, &mut parts, &mut recorder, &args.solver)?;
+    WholeCampaign::merge(&test, &mut parts, &mut recorder, &args.solver)?;
     Ok(Some(folder))
 }
 
-fn run_report(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
     let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
         return Err(
-            EarlyStop::usage("two reports cannot both go to stdout").help("name a file for one of them")
+            CliError::usage("two reports cannot both go to stdout").help("name a file for one of them")
         );
     }
     let files = [&args.junit, &args.markdown, &args.html];
@@ -97,9 +97,9 @@ fn run_report(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The report of the terminal, as if the campaign went on now.
-fn print_report(args: &ReportArgs) -> Result<ExitStatus, EarlyStop> {
+fn print_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
-    let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show(line));
+    let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show_line(line));
     record::each(&args.run, |event: &Event| terminal.add_event(event))?;
     terminal.finish()?;
     Ok(ExitStatus::Success)

@@ -8,10 +8,10 @@ use ioxide_campaign::units::UnitSet;
 
 use super::{kill, score, test};
 use crate::args::{CliCommand, PartArgs, SolverArgs};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The rounds of a command; one, if it has none.
-pub fn of(command: &CliCommand) -> UnitRounds {
+pub fn rounds_of(command: &CliCommand) -> UnitRounds {
     let n = |part: &PartArgs| part.n_rounds();
     match command {
         CliCommand::Test(args) => UnitRounds::repeat(n(&args.part)),
@@ -27,23 +27,27 @@ pub fn feedback(
     parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<RoundFeedback, EarlyStop> {
+) -> Result<RoundFeedback, CliError> {
     match command {
         CliCommand::Test(args) => test::rounds::feedback(args, parts, round, solver),
         CliCommand::Kill(args) => kill::rounds::feedback(args, parts, round, solver),
         CliCommand::Score(args) => score::rounds::feedback(args, parts, round),
-        _ => Err(EarlyStop::usage("this command has no rounds")),
+        _ => Err(CliError::usage("this command has no rounds")),
     }
 }
 
 /// Takes the units that need not be done out of the missing ones: those that a round before has covered or killed, and
 /// those after a goal that was reached.
-pub fn settle(command: &CliCommand, parts: &mut GatheredParts, solver: &SolverArgs) -> Result<(), EarlyStop> {
-    let (rounds, count) = (of(command), parts.manifest.count);
+pub fn remove_settled(
+    command: &CliCommand,
+    parts: &mut GatheredParts,
+    solver: &SolverArgs,
+) -> Result<(), CliError> {
+    let (rounds, count) = (rounds_of(command), parts.manifest.count);
     if let CliCommand::Score(args) = command
         && let Some(end) = score::rounds::so_far(args, parts)?.1
     {
-        parts.settle(&UnitSet::range(end + 1, count));
+        parts.mark_settled(&UnitSet::range(end + 1, count));
     }
     for round in 1..rounds.count() {
         let units = rounds.units(round, count);
@@ -51,9 +55,9 @@ pub fn settle(command: &CliCommand, parts: &mut GatheredParts, solver: &SolverAr
             continue;
         }
         let known = feedback(command, parts, round + 1, solver)?;
-        parts.settle(&known.settled_units());
+        parts.mark_settled(&known.settled_units());
         if known.over {
-            (round..rounds.count()).for_each(|later| parts.settle(&rounds.units(later, count)));
+            (round..rounds.count()).for_each(|later| parts.mark_settled(&rounds.units(later, count)));
             return Ok(());
         }
         // What comes after a round that is not done is not known yet.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ioxide_lang::suggest::nearest_name;
 
 use crate::args::SchemaArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// The schemas: the kind of file, its description, the schema.
 const SCHEMAS: [(&str, &str, &str); 13] = [
@@ -41,7 +41,7 @@ const SCHEMAS: [(&str, &str, &str); 13] = [
 ];
 
 /// Prints a schema, or the list of schemas.
-pub fn run(args: &SchemaArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     let mut out = io::stdout().lock();
     let Some(name) = &args.name else {
         for (name, about, _) in SCHEMAS {
@@ -50,7 +50,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitStatus, EarlyStop> {
         return Ok(ExitStatus::Success);
     };
     let Some((_, _, schema)) = SCHEMAS.iter().find(|(known, ..)| known == name) else {
-        let stop = EarlyStop::usage(format!("there is no schema `{name}`"));
+        let stop = CliError::usage(format!("there is no schema `{name}`"));
         return Err(match nearest_name(name, SCHEMAS.iter().map(|(known, ..)| *known)) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop.help("`ioxide schema` lists them all"),

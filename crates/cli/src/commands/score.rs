@@ -28,7 +28,7 @@ use super::kill::page::{self, MutatedModel, ShownSuite};
 use super::kill::{DecidedMutants, decide_mutants, specimens, workers};
 use super::mutate::diff;
 use crate::args::ScoreArgs;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::purpose_search;
 use crate::solver::SolverRequest;
@@ -62,7 +62,7 @@ impl KillTable {
 }
 
 /// Computes the score, and shows it with the mutants that survive.
-pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
         return parts::run(args);
     }
@@ -71,7 +71,7 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {
-        return Err(EarlyStop::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
+        return Err(CliError::new(ExitStatus::Interrupted, "interrupted before all mutants were decided"));
     }
     let killable = killable(&decided)?;
     let kills = killed_by_tests(args, &request, &mut model, &decided, &killable)?;
@@ -80,15 +80,15 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Returns the mutants that a trace tells from the model; if there are none, that is an error.
-fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, EarlyStop> {
+fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, CliError> {
     let killable: Vec<usize> =
         (0..decided.mutants.len()).filter(|&at| trace(decided, at).is_some()).collect();
     if let (true, Some(halted)) = (killable.is_empty(), decided.halted) {
-        let stop = EarlyStop::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
+        let stop = CliError::new(ExitStatus::Inconclusive, format!("no mutant was killed before {halted}"));
         return Err(stop.help("raise `--time-limit`"));
     }
     if killable.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "no mutant can be killed"));
+        return Err(CliError::new(ExitStatus::Nothing, "no mutant can be killed"));
     }
     Ok(killable)
 }
@@ -100,7 +100,7 @@ fn killed_by_tests(
     model: &mut Model,
     decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<KillTable, EarlyStop> {
+) -> Result<KillTable, CliError> {
     match args.suite.as_str() {
         "random" | "cover" => by_tester(args, request, model, decided, killable),
         word => match play::case_goal(word) {
@@ -117,7 +117,7 @@ fn show_score(
     decided: &DecidedMutants,
     kills: &KillTable,
     request: &SolverRequest<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let (model, killable) = (mutated.model, killable(decided)?);
     if let Some(path) = &args.html {
         let name = match args.suite.as_str() {
@@ -154,15 +154,15 @@ fn by_suite(
     model: &mut Model,
     decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<KillTable, EarlyStop> {
+) -> Result<KillTable, CliError> {
     if model.sts.vars.iter().any(|var| var.init.is_none()) {
-        return Err(EarlyStop::new(
+        return Err(CliError::new(
             ExitStatus::Inconclusive,
             "not known: what a suite kills depends on values that the model leaves open at start",
         )
         .help("play the mutants: score `random`, `cover` or `cases`"));
     }
-    let tests = read(path, model)?;
+    let tests = read_tests(path, model)?;
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
     let mut solver = request.make()?;
@@ -200,9 +200,9 @@ enum GivenTest {
     Trace(Trace),
 }
 
-fn read(path: &str, model: &Model) -> Result<Vec<GivenTest>, EarlyStop> {
+fn read_tests(path: &str, model: &Model) -> Result<Vec<GivenTest>, CliError> {
     let wrong = |error: String| {
-        EarlyStop::usage(format!("`{path}`: {error}"))
+        CliError::usage(format!("`{path}`: {error}"))
             .help("give a suite file of this model, `random` or `cover`")
     };
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
@@ -213,7 +213,7 @@ fn read(path: &str, model: &Model) -> Result<Vec<GivenTest>, EarlyStop> {
         tests.push(test.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?);
     }
     if tests.is_empty() {
-        Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")))
+        Err(CliError::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")))
     } else {
         Ok(tests)
     }
@@ -248,7 +248,7 @@ fn by_tester(
     model: &Model,
     decided: &DecidedMutants,
     killable: &[usize],
-) -> Result<KillTable, EarlyStop> {
+) -> Result<KillTable, CliError> {
     let mut spec = model.clone();
     let purposes = match args.suite.as_str() {
         "cover" => Some(purpose_search::find_purposes(&mut spec, Criterion::default(), request, MAX_STATES)?),

@@ -6,12 +6,12 @@ use ioxide_report::graph::PictureGraph;
 use ioxide_report::{dot, json, mermaid, svg, text};
 
 use crate::args::{ShowArgs, ShowFormat};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::load;
 
 /// Writes the model in the wanted format.
-pub fn run(args: &ShowArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ShowArgs) -> Result<ExitStatus, CliError> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("laying out the model");

@@ -18,7 +18,7 @@ use ioxide_symex::Ctx;
 
 use super::replay::{first_failing, numbered};
 use crate::args::StepArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{load, record, solver};
 
 /// A recorded run and where it is opened.
@@ -32,7 +32,7 @@ pub struct OpenedRecord {
 }
 
 /// Steps until the end of input, or until the user quits.
-pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &StepArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| open_record(from, args.number, &model)).transpose()?;
@@ -43,9 +43,9 @@ pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
         go_to(&mut walk, opened)?;
     }
     if let (Some(route), Some(state)) = (&route, &args.at) {
-        let (n, forbidden) = walk.follow(route);
+        let (n, forbidden) = walk.follow_labels(route);
         if forbidden.is_some() {
-            return Err(EarlyStop::usage(format!("step {} of the way to `{state}` is forbidden", n + 1)));
+            return Err(CliError::usage(format!("step {} of the way to `{state}` is forbidden", n + 1)));
         }
     }
     if !args.plain && io::stdin().is_terminal() && io::stdout().is_terminal() {
@@ -56,13 +56,13 @@ pub fn run(args: &StepArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// A run of a record and a step in it: `RUN@N`.
-fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedRecord, EarlyStop> {
-    let bad = |why: &str| EarlyStop::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
+fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedRecord, CliError> {
+    let bad = |why: &str| CliError::usage(format!("`--from {from}`: {why}")).help("write `--from runs@17`");
     let (path, step) = from.rsplit_once('@').ok_or_else(|| bad("should be RUN@N"))?;
     let step: usize = step.parse().map_err(|_| bad("N is not a number"))?;
     let recorded = record::read(path)?;
     let run = number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
-    let misfit = |error| EarlyStop::usage(format!("`{path}` does not fit the model: {error}"));
+    let misfit = |error| CliError::usage(format!("`{path}` does not fit the model: {error}"));
     let labels = recorded.trace(model, run).map_err(misfit)?.labels;
     if step > labels.len() {
         return Err(bad(&format!("the run has {} steps", labels.len())));
@@ -71,10 +71,10 @@ fn open_record(from: &str, number: Option<u64>, model: &Model) -> Result<OpenedR
 }
 
 /// Follows the labels before the step; one that the model forbids is an error.
-fn go_to(walk: &mut ModelWalk<'_>, opened: &OpenedRecord) -> Result<(), EarlyStop> {
-    match walk.follow(&opened.labels[..opened.step]) {
+fn go_to(walk: &mut ModelWalk<'_>, opened: &OpenedRecord) -> Result<(), CliError> {
+    match walk.follow_labels(&opened.labels[..opened.step]) {
         (_, None) => Ok(()),
-        (n, Some(_)) => Err(EarlyStop::usage(format!("the model forbids step {} of the run", n + 1))
+        (n, Some(_)) => Err(CliError::usage(format!("the model forbids step {} of the run", n + 1))
             .help(format!("write `@{n}` to see why it does"))),
     }
 }

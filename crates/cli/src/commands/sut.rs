@@ -9,22 +9,22 @@ use ioxide_runner::serve::{ListenerEvent, NewSolver, serve, serve_tcp};
 use ioxide_smt::solver::Solver;
 
 use crate::args::SutArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{load, solver};
 
 /// Speaks the adapter protocol until the other side goes away.
-pub fn run(args: &SutArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &SutArgs) -> Result<ExitStatus, CliError> {
     let (_, model) = load::model(&args.model.file, &args.model.settings())?;
     let new_solver = factory(args)?;
     let seed = args.seed.unwrap_or_else(crate::seed::fresh);
     match &args.listen {
-        Some(address) => listen(model, &new_solver, seed, address),
+        Some(address) => serve_port(model, &new_solver, seed, address),
         None => stdio(&model, &*new_solver, seed),
     }
 }
 
 /// Makes one solver per connection; whether it can be made is known before the first.
-fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, EarlyStop> {
+fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, CliError> {
     solver::make(&args.solver)?;
     let wanted = args.solver.clone();
     Ok(Arc::new(move || match solver::make(&wanted) {
@@ -33,31 +33,31 @@ fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, EarlyStop> {
     }))
 }
 
-fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, EarlyStop> {
+fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, CliError> {
     eprintln!("playing `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());
     serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| trouble(&error))?;
     Ok(ExitStatus::Success)
 }
 
-fn listen(
+fn serve_port(
     model: Model,
     new_solver: &Arc<NewSolver>,
     seed: u64,
     address: &str,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     // A port alone means this machine only.
     let address = if address.contains(':') { address.to_owned() } else { format!("127.0.0.1:{address}") };
     let listener = TcpListener::bind(&address).map_err(|error| {
-        EarlyStop::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
+        CliError::usage(format!("cannot listen on `{address}`: {error}")).help("pick another port")
     })?;
     let place = listener.local_addr().map_or(address, |place| place.to_string());
     eprintln!("playing `{}` on {place}, seed {seed}", model.sts.name);
-    serve_tcp(&listener, &Arc::new(model), new_solver, seed, tell).map_err(|error| trouble(&error))?;
+    serve_tcp(&listener, &Arc::new(model), new_solver, seed, print_event).map_err(|error| trouble(&error))?;
     Ok(ExitStatus::Success)
 }
 
-fn tell(happening: ListenerEvent) {
+fn print_event(happening: ListenerEvent) {
     match happening {
         ListenerEvent::Connected(peer) => eprintln!("{peer} connected"),
         ListenerEvent::Left(peer, Ok(_)) => eprintln!("{peer} left"),
@@ -66,9 +66,9 @@ fn tell(happening: ListenerEvent) {
     }
 }
 
-fn trouble(error: &io::Error) -> EarlyStop {
+fn trouble(error: &io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::Unsupported => EarlyStop::usage(format!("this model cannot be played: {error}")),
-        _ => EarlyStop::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
+        io::ErrorKind::Unsupported => CliError::usage(format!("this model cannot be played: {error}")),
+        _ => CliError::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
     }
 }

@@ -25,7 +25,7 @@ use serde_json::{Value as Json, json};
 use self::tester_choice::ChosenTester;
 use crate::args::TestArgs;
 use crate::deadline::TimedTester;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
 use crate::solver::SolverRequest;
@@ -33,14 +33,14 @@ use crate::system::SystemUnderTest;
 use crate::{html, limit, load, machine, redaction, regressions, seed, timing, unit_command};
 
 /// Tests the system and shows the verdict.
-pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() {
         return parts::run(args);
     }
     unit_command::whole(&args.part)?;
     if args.shares.is_some() {
         return Err(
-            EarlyStop::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`")
+            CliError::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`")
         );
     }
     let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
@@ -65,7 +65,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
     };
     let shown = spec.clone();
     let thinking = tester_choice::thinking(args);
-    let whole = limit::whole(&args.limit);
+    let whole = limit::command_halt(&args.limit);
     // What `--for` says holds for everything; half a minute is the usual time of a hunt alone.
     let of_all = args.time_limit.into_iter().chain(whole.time_left()).min();
     let config = CampaignConfig { time: Arc::new(TimeBudget::new(of_all)), ..config };
@@ -119,7 +119,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
         if !args.json {
             eprintln!("record: {}", folder.record().display());
         }
-        html::beside(folder, &sources, &shown, &args.solver);
+        html::write_beside(folder, &sources, &shown, &args.solver);
     }
     let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
     let status = exit::status_after_output(found, told)?;
@@ -127,15 +127,15 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Refuses a campaign in which nothing would happen.
-fn something_to_run(args: &TestArgs, spec: &Model) -> Result<(), EarlyStop> {
+fn something_to_run(args: &TestArgs, spec: &Model) -> Result<(), CliError> {
     if args.runs == Some(0) || args.steps == Some(0) || args.jobs == 0 {
-        return Err(EarlyStop::new(
+        return Err(CliError::new(
             ExitStatus::Nothing,
             "nothing to run: `--runs`, `--steps` and `--jobs` must be above 0",
         ));
     }
     if spec.sts.switches.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
+        return Err(CliError::new(ExitStatus::Nothing, "nothing to run: the model has no transitions"));
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn campaign_config(
     spec: &Model,
     sut: &SystemUnderTest,
     seed: u64,
-) -> Result<CampaignConfig, EarlyStop> {
+) -> Result<CampaignConfig, CliError> {
     Ok(CampaignConfig {
         seed,
         until: args.until.map(Into::into),
@@ -182,7 +182,7 @@ fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
 }
 
 /// The settings of every run.
-pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Result<RunConfig, EarlyStop> {
+pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Result<RunConfig, CliError> {
     let default = patience(sut, &args.sut, args.quiescence_ms)?;
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
@@ -204,16 +204,16 @@ fn steps_of_a_run(args: &TestArgs) -> usize {
 }
 
 /// The goal `name` of the model as an observation objective.
-pub fn objective(spec: &Model, name: &str) -> Result<Objective, EarlyStop> {
+pub fn objective(spec: &Model, name: &str) -> Result<Objective, CliError> {
     let named = spec.sts.goals.iter().find(|goal| *goal.name == *name);
     let usable = spec.sts.goals.iter().filter(|goal| Objective::from_goal(goal).is_some());
     let names: Vec<String> = usable.map(|goal| format!("`{}`", goal.name)).collect();
     let stop = match named {
         Some(goal) => match Objective::from_goal(goal) {
             Some(objective) => return Ok(objective),
-            None => EarlyStop::usage(format!("`{name}` is an invariant or a test, not an objective")),
+            None => CliError::usage(format!("`{name}` is an invariant or a test, not an objective")),
         },
-        None => EarlyStop::usage(format!("the model has no goal `{name}`")),
+        None => CliError::usage(format!("the model has no goal `{name}`")),
     };
     Err(if names.is_empty() {
         stop.help("write one: `purpose NAME { ... -> miss }`")

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::conform::{compare_models, mismatch, show_witness, status, trace_lines, wire};
 use crate::args::TraceComparison;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
@@ -26,14 +26,14 @@ struct TraceInclusion<'a> {
 }
 
 /// Says whether every trace of the first model is one of the second.
-pub fn refine(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
+pub fn refine(args: &TraceComparison) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut found = compare_traces(&args.one, &args.other, args, &request)?;
     let status = status(&found.verdict.answer, &request);
     let mut solver = request.make()?;
     let mut out = io::stdout().lock();
     let told = if args.json {
-        let mut told = json!({ "version": 1, "refines": word(&found.verdict.answer) });
+        let mut told = json!({ "version": 1, "refines": answer_json(&found.verdict.answer) });
         merge(&mut told, inclusion_json(&found));
         writeln!(out, "{told}")
     } else {
@@ -51,7 +51,7 @@ pub fn refine(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Says whether two models have the same traces.
-pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, EarlyStop> {
+pub fn equiv(args: &TraceComparison) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let mut there = compare_traces(&args.one, &args.other, args, &request)?;
     let mut back = compare_traces(&args.other, &args.one, args, &request)?;
@@ -88,7 +88,7 @@ fn compare_traces<'a>(
     other: &'a str,
     args: &TraceComparison,
     request: &SolverRequest<'_>,
-) -> Result<TraceInclusion<'a>, EarlyStop> {
+) -> Result<TraceInclusion<'a>, CliError> {
     let (_, imp) = load::model(one, &args.set)?;
     let (_, mut model) = load::model(other, &args.set)?;
     let imp = join(&mut model, &imp).map_err(mismatch)?;
@@ -145,7 +145,7 @@ fn show(out: &mut impl Write, found: &mut TraceInclusion<'_>, solver: &mut dyn S
     writeln!(out, "{} product states, depth {}", effort.states, effort.depth)
 }
 
-fn word(answer: &ConformAnswer) -> Json {
+fn answer_json(answer: &ConformAnswer) -> Json {
     match answer {
         ConformAnswer::Conforms(_) => json!(true),
         ConformAnswer::Fails(_) => json!(false),

@@ -17,26 +17,26 @@ use ioxide_model::source::Sources;
 
 use crate::args::WatchArgs;
 use crate::counted::count_noun;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::{load, project};
 
 /// The interval at which files are looked at; files that are the same twice in a row are taken as saved.
-const PAUSE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The time of the last change of a file and its size in bytes; `None` if it is not there.
 type FileStamp = Option<(SystemTime, u64)>;
 
 /// Checks and tests until Ctrl-C, or for `--rounds` rounds.
-pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &WatchArgs) -> Result<ExitStatus, CliError> {
     if args.rounds == Some(0) {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
+        return Err(CliError::new(ExitStatus::Nothing, "nothing to run: `--rounds` must be above 0"));
     }
     interrupt::catch_interrupts();
     // A file that cannot be read now is a mistake; one that goes away later may come back.
-    args.files.iter().try_for_each(|file| load::read(file).map(drop))?;
+    args.files.iter().try_for_each(|file| load::read_model(file).map(drop))?;
     let program = std::env::current_exe()
-        .map_err(|error| EarlyStop::usage(format!("cannot find this program: {error}")))?;
+        .map_err(|error| CliError::usage(format!("cannot find this program: {error}")))?;
     let mut watcher = FileWatcher { args, program, seen: BTreeMap::new() };
     watcher.seen = watcher.looks();
     let mut status = ExitStatus::Success;
@@ -47,13 +47,13 @@ pub fn run(args: &WatchArgs) -> Result<ExitStatus, EarlyStop> {
         if args.rounds.is_some_and(|rounds| round >= rounds) || is_over() {
             break;
         }
-        say(&format!("watching {}; Ctrl-C ends", count_noun(watcher.seen.len(), "file")))?;
-        let changed = watcher.wait();
+        print_heading(&format!("watching {}; Ctrl-C ends", count_noun(watcher.seen.len(), "file")))?;
+        let changed = watcher.wait_for_change();
         if is_over() {
             break;
         }
         clear();
-        say(&format!("{} changed", changed.join(", ")))?;
+        print_heading(&format!("{} changed", changed.join(", ")))?;
     }
     Ok(status)
 }
@@ -62,7 +62,7 @@ fn is_over() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-fn say(text: &str) -> io::Result<()> {
+fn print_heading(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "── {text}")?;
     out.flush()
@@ -83,16 +83,16 @@ struct FileWatcher<'a> {
 
 impl FileWatcher<'_> {
     /// One round: checks, then tests if the models are good; `None` if a change overtook it.
-    fn round(&mut self) -> Result<Option<ExitStatus>, EarlyStop> {
+    fn round(&mut self) -> Result<Option<ExitStatus>, CliError> {
         let deep = self.args.deep.then_some("--deep");
         let check = ["check"].into_iter().chain(deep).chain(self.args.files.iter().map(String::as_str));
-        let mut status = self.step(check)?;
+        let mut status = self.run_program(check)?;
         let Some(sut) = self.args.sut.as_deref().filter(|_| status == Some(ExitStatus::Success)) else {
             return Ok(status);
         };
         for file in &self.args.files {
             let more = self.args.more.iter().map(String::as_str);
-            match self.step(["test", file, "--sut", sut].into_iter().chain(more))? {
+            match self.run_program(["test", file, "--sut", sut].into_iter().chain(more))? {
                 Some(ExitStatus::Success) => {}
                 other => status = other,
             }
@@ -104,11 +104,11 @@ impl FileWatcher<'_> {
     }
 
     /// Runs this program with `args`; `None` if a change overtook it.
-    fn step<'s>(&self, args: impl Iterator<Item = &'s str>) -> Result<Option<ExitStatus>, EarlyStop> {
+    fn run_program<'s>(&self, args: impl Iterator<Item = &'s str>) -> Result<Option<ExitStatus>, CliError> {
         let args: Vec<&str> = args.collect();
-        say(&format!("ioxide {}", args.join(" ")))?;
+        print_heading(&format!("ioxide {}", args.join(" ")))?;
         let started = Command::new(&self.program).args(&args).spawn();
-        let mut child = started.map_err(|error| EarlyStop::usage(format!("cannot start ioxide: {error}")))?;
+        let mut child = started.map_err(|error| CliError::usage(format!("cannot start ioxide: {error}")))?;
         loop {
             if let Some(ended) = child.try_wait()? {
                 return Ok(Some(status_of(ended.code())));
@@ -119,16 +119,16 @@ impl FileWatcher<'_> {
                 return Ok(Some(status_of(ended.code())));
             }
             if self.looks() != self.seen {
-                end(&mut child)?;
-                say("ended: a file changed")?;
+                kill_child(&mut child)?;
+                print_heading("ended: a file changed")?;
                 return Ok(None);
             }
-            thread::sleep(PAUSE / 4);
+            thread::sleep(POLL_INTERVAL / 4);
         }
     }
 
     /// Waits for a change, and until nothing changes any more; returns the names of the files that changed.
-    fn wait(&mut self) -> Vec<String> {
+    fn wait_for_change(&mut self) -> Vec<String> {
         let mut changed: Vec<String> = Vec::new();
         while !is_over() {
             let now = self.looks();
@@ -142,7 +142,7 @@ impl FileWatcher<'_> {
                 }
             }
             self.seen = now;
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         changed
     }
@@ -209,7 +209,7 @@ fn ask_to_end(child: &Child) {
 #[cfg(not(unix))]
 fn ask_to_end(_child: &Child) {}
 
-fn end(child: &mut Child) -> io::Result<()> {
+fn kill_child(child: &mut Child) -> io::Result<()> {
     child.kill()?;
     child.wait().map(drop)
 }

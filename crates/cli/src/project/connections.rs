@@ -12,8 +12,8 @@ use ioxide_runner::adapter::{PartPlace, SutSpec};
 
 use super::speech::ProtocolConfig;
 use super::table::ProjectTable;
-use super::{COMMON, ConnectionConfig, Variables, places, renewal, way};
-use crate::exit::EarlyStop;
+use super::{COMMON, ConnectionConfig, Variables, connection_config, places, renewal};
+use crate::exit::CliError;
 
 /// One of several connections of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Instances(BTreeMap<String, Vec<Option<i64>>>);
 
 impl Instances {
     /// The parts of `model`; none if it is not made of parts.
-    pub fn of(model: &Model) -> Self {
+    pub fn of_model(model: &Model) -> Self {
         let mut found: BTreeMap<String, Vec<Option<i64>>> = BTreeMap::new();
         let Some(composition) = &model.sts.composition else { return Self(found) };
         let speaks = |family: &str| composition.messages.values().any(|of| *of.family == *family);
@@ -53,7 +53,7 @@ impl Instances {
     }
 
     /// The instances that `text` means, `client` or `client[2]`, as `wrong` says if there are none.
-    fn meant(&self, text: &str, wrong: impl Fn(&str) -> EarlyStop) -> Result<Vec<PartPlace>, EarlyStop> {
+    fn meant(&self, text: &str, wrong: impl Fn(&str) -> CliError) -> Result<Vec<PartPlace>, CliError> {
         let (name, index) = parse_part(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
         let place = |index: Option<i64>| PartPlace { name: name.to_owned(), index };
         if self.0.is_empty() {
@@ -84,12 +84,12 @@ fn parse_part(text: &str) -> Option<(&str, Option<i64>)> {
 }
 
 /// The connections of a system, none if it has only one, which is the system itself.
-pub(super) fn read(
+pub(super) fn read_connections(
     system: &ProjectTable<'_>,
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<ConnectedSystem>, EarlyStop> {
+) -> Result<Vec<ConnectedSystem>, CliError> {
     let Some(tables) = system.table("connections")? else { return Ok(Vec::new()) };
     system.only(&[&COMMON[..], &["connections"]].concat())?;
     let mut connections: Vec<ConnectedSystem> = Vec::new();
@@ -131,8 +131,8 @@ fn connected_at(
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<ConnectedSystem>, EarlyStop> {
-    let table = |index| Ok::<_, EarlyStop>(tables.table(name)?.map(|table| table.of_instance(index)));
+) -> Result<Vec<ConnectedSystem>, CliError> {
+    let table = |index| Ok::<_, CliError>(tables.table(name)?.map(|table| table.of_instance(index)));
     let Some(plain) = table(None)? else { return Ok(Vec::new()) };
     let Some(part) = plain.text("part")? else {
         return Ok(vec![connect_part(name, &plain, kind, variables, None)?]);
@@ -148,7 +148,7 @@ fn connected_at(
 }
 
 /// The instances of `part` that have tables of their own.
-fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, EarlyStop> {
+fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, CliError> {
     let mut found = Vec::new();
     for name in tables.keys() {
         let other = tables.table(name)?.map_or(Ok(None), |table| table.text("part"))?;
@@ -163,7 +163,7 @@ fn connect_part(
     kind: Option<&str>,
     variables: &Variables,
     part: Option<PartPlace>,
-) -> Result<ConnectedSystem, EarlyStop> {
+) -> Result<ConnectedSystem, CliError> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
     let kind = kind.ok_or_else(|| table.wrong("kind", "nothing says of what kind it is"))?;
     if kind == "model" {
@@ -176,7 +176,7 @@ fn connect_part(
         (false, None) => &["kind", "reset"][..],
         (false, Some(_)) => &["kind", "part", "reset"][..],
     };
-    let ConnectionConfig { spec, speech, tls } = way(table, &kind, own, variables)?;
+    let ConnectionConfig { spec, speech, tls } = connection_config(table, &kind, own, variables)?;
     if renewal::is_of_system(table)? {
         let problem =
             "this concerns the whole system: write it there; here stands what is said after connecting";

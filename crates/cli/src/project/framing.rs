@@ -4,10 +4,10 @@ use ioxide_runner::adapter::{Framing, LengthField, LengthUnit};
 use ioxide_runner::codec::layout::{Endian, NumberLayout};
 
 use super::table::ProjectTable;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The framing of a text.
-pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, EarlyStop> {
+pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, CliError> {
     match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
         None | Some(("line", "")) => Ok(Framing::Line),
         Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
@@ -17,7 +17,7 @@ pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, EarlyStop> {
 }
 
 /// The framing of binary messages.
-pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
+pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, CliError> {
     let ways =
         "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
     if system.is_table("framing") {
@@ -35,14 +35,14 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
     }
 }
 
-fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, EarlyStop> {
+fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, CliError> {
     let framing = system.text("framing")?;
     Ok(framing.map(|text| {
         text.split_once(':').map_or((text.clone(), String::new()), |(a, b)| (a.into(), b.into()))
     }))
 }
 
-fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, EarlyStop> {
+fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, CliError> {
     match width.parse() {
         Ok(width @ 1..=8) => Ok(Framing::Length(width)),
         _ => Err(system.wrong("framing", "write `length:BYTES`, 1 to 8")),
@@ -50,7 +50,7 @@ fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, EarlyStop> 
 }
 
 /// A length that is a part of the message.
-fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, EarlyStop> {
+fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, CliError> {
     table.only(&["length", "at", "counts", "head"])?;
     let word = table.require("length", table.text("length")?)?;
     let number = NumberLayout::from_word(&word, endian).filter(|number| !number.is_signed);

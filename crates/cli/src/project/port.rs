@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
 static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
@@ -12,7 +12,7 @@ static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 const LOOKS: usize = 100;
 
 /// Returns a free port of this machine.
-pub fn free() -> Result<u16, EarlyStop> {
+pub fn free() -> Result<u16, CliError> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut port = find_free_port()?;
     for _ in 0..LOOKS {
@@ -25,11 +25,11 @@ pub fn free() -> Result<u16, EarlyStop> {
     Ok(port)
 }
 
-fn find_free_port() -> Result<u16, EarlyStop> {
+fn find_free_port() -> Result<u16, CliError> {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     bound
         .map(|place| place.port())
-        .map_err(|error| EarlyStop::usage(format!("there is no free port: {error}")))
+        .map_err(|error| CliError::usage(format!("there is no free port: {error}")))
 }
 
 #[cfg(test)]

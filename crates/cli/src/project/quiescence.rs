@@ -7,7 +7,7 @@ use ioxide_model::sts::Model;
 use ioxide_runner::clock::patience::Patience;
 
 use super::table::ProjectTable;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// Milliseconds, as they are written down; the names are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct QuiescenceTimes {
 
 impl QuiescenceTimes {
     /// The times of a system.
-    pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, EarlyStop> {
+    pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, CliError> {
         let Some(table) = system.table("quiescence")? else {
             return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
         };
@@ -38,7 +38,7 @@ impl QuiescenceTimes {
     }
 
     /// Returns the times for the messages and states of `spec`; `default` where none is given.
-    pub fn resolve(&self, spec: &Model, default: Patience) -> Result<Patience, EarlyStop> {
+    pub fn resolve(&self, spec: &Model, default: Patience) -> Result<Patience, CliError> {
         let mut patience = default;
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
@@ -56,9 +56,9 @@ impl QuiescenceTimes {
     }
 }
 
-fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> EarlyStop {
+fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> CliError {
     let stop =
-        EarlyStop::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
+        CliError::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
     let names: Vec<&str> = names.collect();
     match nearest_name(name, names.iter().copied()) {
         Some(near) => stop.help(format!("did you mean `{near}`?")),

@@ -21,13 +21,13 @@ use super::Variables;
 use super::connections::ConnectedSystem;
 use super::speech::{self, ProtocolConfig};
 use super::table::{ProjectTable, TableItem};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// Values of `reset` that are not sent to a system that speaks text.
 const WORDS: [&str; 5] = ["restart", "reconnect", "none", "command", "adapter"];
 
 /// Returns the steps that reset a system with words of its own; none if `reset` is one of [`WORDS`].
-pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, EarlyStop> {
+pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, CliError> {
     if is_of_system(system)? {
         return Ok(Vec::new());
     }
@@ -36,7 +36,7 @@ pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, EarlySt
 }
 
 /// Returns the items of `reset`, of which there must be one if the key is there.
-fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, EarlyStop> {
+fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliError> {
     let items = system.items("reset")?;
     if items.is_empty() && system.has("reset") {
         return Err(system.wrong("reset", "a list of steps needs one at least"));
@@ -44,7 +44,7 @@ fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, EarlyStop>
     Ok(items)
 }
 
-fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, EarlyStop> {
+fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, CliError> {
     let table = match item {
         TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
             return Err(
@@ -67,7 +67,7 @@ fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, Ear
 }
 
 /// Returns the requests that reset a system that is asked by HTTP.
-pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, EarlyStop> {
+pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, CliError> {
     if system.is_text("reset") {
         // Whether it is one of the words is said where the reset of the whole system is read.
         return Ok(Vec::new());
@@ -81,7 +81,7 @@ pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>
     items(system)?.into_iter().map(step).collect()
 }
 
-fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, EarlyStop> {
+fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, CliError> {
     if table.has("over") {
         return Err(
             table.wrong("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`")
@@ -115,13 +115,13 @@ pub(super) fn read(
     variables: &Variables,
     spec: &SutSpec,
     speech: &ProtocolConfig,
-) -> Result<SystemRenewal, EarlyStop> {
+) -> Result<SystemRenewal, CliError> {
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
             Err(system.wrong("reset_command", "there is `reset` already"))
         } else {
-            Ok(SystemRenewal::Command(variables.fill(&command)))
+            Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
     }
     match (speech, spec) {
@@ -134,7 +134,7 @@ pub(super) fn read(
 }
 
 /// Returns whether `reset` is one of [`WORDS`], which concern the whole system rather than a connection.
-pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, EarlyStop> {
+pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, CliError> {
     let said = if connection.is_text("reset") { connection.text("reset")? } else { None };
     Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
 }
@@ -144,12 +144,12 @@ pub(super) fn of_several(
     system: &ProjectTable<'_>,
     variables: &Variables,
     connections: &[ConnectedSystem],
-) -> Result<SystemRenewal, EarlyStop> {
+) -> Result<SystemRenewal, CliError> {
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
             Err(system.wrong("reset_command", "there is `reset` already"))
         } else {
-            Ok(SystemRenewal::Command(variables.fill(&command)))
+            Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
     }
     let has_command = |connection: &ConnectedSystem| matches!(connection.spec, SutSpec::Stdio(_));
@@ -179,7 +179,7 @@ fn by_adapter(
     system: &ProjectTable<'_>,
     spec: &SutSpec,
     said: Option<&str>,
-) -> Result<SystemRenewal, EarlyStop> {
+) -> Result<SystemRenewal, CliError> {
     match said {
         Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
         Some("restart") => Ok(SystemRenewal::Restart),
@@ -196,7 +196,7 @@ fn by_adapter(
 
 /// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project file
 /// says otherwise.
-fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, EarlyStop> {
+fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, CliError> {
     match said {
         Some("reconnect" | "none") => {
             Err(system.wrong("reset", "a `command` is started afresh for every run; leave it out"))
@@ -214,7 +214,7 @@ fn by_server(
     system: &ProjectTable<'_>,
     speech: &ProtocolConfig,
     said: Option<&str>,
-) -> Result<SystemRenewal, EarlyStop> {
+) -> Result<SystemRenewal, CliError> {
     match said {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
@@ -234,7 +234,7 @@ fn by_server(
 }
 
 /// Returns a restart, which needs a `start` command.
-fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, EarlyStop> {
+fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, CliError> {
     if system.has("start") {
         Ok(SystemRenewal::Restart)
     } else {

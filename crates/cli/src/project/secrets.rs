@@ -11,13 +11,13 @@ use ioxide_runner::secrets::Secrets;
 
 use super::speech::{ProtocolConfig, variables_in};
 use super::table::ProjectTable;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The key that names them.
 const KEY: &str = "secrets";
 
 /// The length in bytes below which a value from the environment is a secret only by its name: it may be a port.
-const LONG: usize = 8;
+const MIN_UNNAMED_SECRET_BYTES: usize = 8;
 
 /// Words in the names of variables that are secret in the environment of this process: fewer than for headers, since
 /// `XDG_SESSION_TYPE` is no secret.
@@ -29,7 +29,7 @@ pub(super) fn read<'s>(
     system: &ProjectTable<'_>,
     speeches: impl Iterator<Item = &'s ProtocolConfig>,
     environment: &[(String, String)],
-) -> Result<Secrets, EarlyStop> {
+) -> Result<Secrets, CliError> {
     let named = system.words(KEY)?;
     let is_one = |name: &str| is_secret(name) || named.iter().any(|it| it.eq_ignore_ascii_case(name));
     let mut secrets = inherited_secrets();
@@ -43,7 +43,7 @@ pub(super) fn read<'s>(
     }
     // Those of other systems too: every program that is started has the whole environment.
     for (name, value) in variables_in(system.file_text()) {
-        if value.len() >= LONG || is_one(&name) {
+        if value.len() >= MIN_UNNAMED_SECRET_BYTES || is_one(&name) {
             secrets.add_header(&value);
         }
         names.push(name);
@@ -69,7 +69,7 @@ pub(super) fn inherited_secrets() -> Secrets {
     for (name, value) in std::env::vars_os() {
         let name = name.to_string_lossy().to_ascii_lowercase();
         if INHERITED.iter().any(|word| name.contains(word))
-            && let Some(value) = value.to_str().filter(|value| value.len() >= LONG)
+            && let Some(value) = value.to_str().filter(|value| value.len() >= MIN_UNNAMED_SECRET_BYTES)
         {
             secrets.add(value);
         }

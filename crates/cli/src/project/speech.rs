@@ -16,7 +16,7 @@ use ioxide_runner::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, Items
 use super::framing;
 use super::renewal;
 use super::table::ProjectTable;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The encoding of the messages of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", 
 pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.
-pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
+pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
     let text = TextConfig {
         parts: templates(system.texts("parts")?),
         inputs: templates(system.texts("inputs")?),
@@ -61,7 +61,7 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
 }
 
 /// Returns the encoding of the items of collections, by field.
-fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, EarlyStop> {
+fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, CliError> {
     let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for field in table.keys() {
@@ -74,12 +74,12 @@ fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, EarlyS
     Ok(found)
 }
 
-fn item(described: &ProjectTable<'_>) -> Result<ItemWords, EarlyStop> {
+fn item(described: &ProjectTable<'_>) -> Result<ItemWords, CliError> {
     Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
 }
 
 /// Returns the encoding of items that are cases of an enum, by case.
-fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, EarlyStop> {
+fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, CliError> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
         return Err(described.wrong(key, "it stands at every case where there are `cases`"));
@@ -95,7 +95,7 @@ fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, Early
 }
 
 /// A frame that announces how much follows it.
-fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> {
+fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, CliError> {
     table.only(&["frame", "then", "end", "more"])?;
     let then = table.require("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
@@ -112,7 +112,7 @@ fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, EarlyStop> 
 }
 
 /// The binary messages of a system.
-pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> {
+pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,
         Some(Ok(endian)) => endian,
@@ -134,7 +134,7 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, EarlyStop> 
         |text: String| -> String { text.strip_prefix("0x").unwrap_or(&text).split_whitespace().collect() };
     let step = |step: ResetStep| {
         let send = step.send.map(digits).transpose()?;
-        Ok::<_, EarlyStop>(ResetStep { send, expect: step.expect.map(pattern) })
+        Ok::<_, CliError>(ResetStep { send, expect: step.expect.map(pattern) })
     };
     let reset = renewal::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
@@ -145,7 +145,7 @@ fn layouts(
     system: &ProjectTable<'_>,
     key: &str,
     endian: Endian,
-) -> Result<Vec<(String, MessageLayout)>, EarlyStop> {
+) -> Result<Vec<(String, MessageLayout)>, CliError> {
     let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
     let layout = |(name, text): (String, String)| match MessageLayout::parse(&text, endian) {
         Ok(layout) => Ok((name, layout)),
@@ -155,7 +155,7 @@ fn layouts(
 }
 
 /// The requests and answers of a system.
-pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, EarlyStop> {
+pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, CliError> {
     let mut http = HttpConfig {
         headers: from_environment(system, system.texts("headers")?)?,
         json: json_form(system)?,
@@ -181,13 +181,13 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
 }
 
 /// Returns the conditions on the answer to a step of a reset.
-pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, EarlyStop> {
+pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, CliError> {
     table.only(&["status", "except", "body", "headers", "json"])?;
     answer(table)
 }
 
 /// Returns the request that a table describes; `more` are keys that it may have besides.
-pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, EarlyStop> {
+pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, CliError> {
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
@@ -213,7 +213,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
 fn from_environment(
     table: &ProjectTable<'_>,
     headers: Vec<(String, String)>,
-) -> Result<Vec<(String, String)>, EarlyStop> {
+) -> Result<Vec<(String, String)>, CliError> {
     let filled = |(name, text): (String, String)| {
         let value = |variable: &str| match std::env::var(variable) {
             Ok(value) => Ok(Some(escape_template(&value))),
@@ -288,7 +288,7 @@ fn replace_variables<E>(
 }
 
 /// Returns the values to take from answers for later requests, by name.
-fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, EarlyStop> {
+fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, CliError> {
     let Some(table) = system.table("captures")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in table.keys() {
@@ -313,7 +313,7 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, E
 }
 
 /// Returns the settings of the JSON encoding of values.
-fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, EarlyStop> {
+fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, CliError> {
     let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
     table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;
     Ok(JsonFormConfig {
@@ -328,7 +328,7 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, EarlyStop> {
     })
 }
 
-fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, EarlyStop> {
+fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, CliError> {
     table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {
         status: table.words("status")?,

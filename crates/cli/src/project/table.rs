@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The text of a project file and its name.
 pub struct ProjectFile<'t> {
@@ -17,15 +17,15 @@ impl<'t> ProjectFile<'t> {
     }
 
     /// The outermost table.
-    pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, EarlyStop> {
+    pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, CliError> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             self.problem(at, error.message())
         })
     }
 
-    fn problem(&self, at: usize, problem: &str) -> EarlyStop {
-        EarlyStop::usage(format!("{}: {problem}", self.place(at)))
+    fn problem(&self, at: usize, problem: &str) -> CliError {
+        CliError::usage(format!("{}: {problem}", self.place(at)))
     }
 
     /// The file and the line of a byte.
@@ -98,7 +98,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// Returns an error if there is a key that is not `known`.
-    pub fn only(&self, known: &[&str]) -> Result<(), EarlyStop> {
+    pub fn only(&self, known: &[&str]) -> Result<(), CliError> {
         let Some(key) = self.table.keys().find(|key| !known.contains(&&**key.get_ref())) else {
             return Ok(());
         };
@@ -111,7 +111,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The table at `key`.
-    pub fn table(&self, key: &str) -> Result<Option<Self>, EarlyStop> {
+    pub fn table(&self, key: &str) -> Result<Option<Self>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(self.inner(key, table))),
@@ -124,7 +124,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The table at `key`, or all of a list of them.
-    pub fn tables(&self, key: &str) -> Result<Vec<Self>, EarlyStop> {
+    pub fn tables(&self, key: &str) -> Result<Vec<Self>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Ok(self.table(key)?.into_iter().collect());
@@ -137,7 +137,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The text or the table at `key`, or all of a list of them.
-    pub fn items(&self, key: &str) -> Result<Vec<TableItem<'f>>, EarlyStop> {
+    pub fn items(&self, key: &str) -> Result<Vec<TableItem<'f>>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let item = |value: &'f DeValue<'f>| match value {
             DeValue::String(text) => Ok(TableItem::Text(self.fill_index(text))),
@@ -157,7 +157,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The truth at `key`.
-    pub fn truth(&self, key: &str) -> Result<Option<bool>, EarlyStop> {
+    pub fn truth(&self, key: &str) -> Result<Option<bool>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_bool() {
             Some(truth) => Ok(Some(truth)),
@@ -166,7 +166,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The string at `key`.
-    pub fn text(&self, key: &str) -> Result<Option<String>, EarlyStop> {
+    pub fn text(&self, key: &str) -> Result<Option<String>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_str() {
             Some(text) => Ok(Some(self.fill_index(text))),
@@ -175,7 +175,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The strings of the table at `key`, by name.
-    pub fn texts(&self, key: &str) -> Result<Vec<(String, String)>, EarlyStop> {
+    pub fn texts(&self, key: &str) -> Result<Vec<(String, String)>, CliError> {
         let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for name in inner.keys() {
@@ -185,7 +185,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The whole numbers of the table at `key`, by name.
-    pub fn numbers(&self, key: &str) -> Result<Vec<(String, u64)>, EarlyStop> {
+    pub fn numbers(&self, key: &str) -> Result<Vec<(String, u64)>, CliError> {
         let Some(inner) = self.table(key)? else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for name in inner.keys() {
@@ -195,7 +195,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The string or number at `key`, or a list of them.
-    pub fn words(&self, key: &str) -> Result<Vec<String>, EarlyStop> {
+    pub fn words(&self, key: &str) -> Result<Vec<String>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(Vec::new()) };
         let word = |value: &DeValue<'_>| match value {
             DeValue::String(text) => Ok(self.fill_index(text)),
@@ -209,7 +209,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// The whole number at `key`.
-    pub fn number(&self, key: &str) -> Result<Option<u64>, EarlyStop> {
+    pub fn number(&self, key: &str) -> Result<Option<u64>, CliError> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         let number = value.get_ref().as_integer();
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
@@ -217,7 +217,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// `value`, which must be there.
-    pub fn require(&self, key: &str, value: Option<String>) -> Result<String, EarlyStop> {
+    pub fn require(&self, key: &str, value: Option<String>) -> Result<String, CliError> {
         value.ok_or_else(|| {
             let at = self.table.keys().next().map_or(0, |first| first.span().start);
             self.file.problem(at, &format!("`{}` is missing", self.full(key)))
@@ -225,7 +225,7 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// Returns the error of a wrong value at `key`, with its place.
-    pub fn wrong(&self, key: &str, problem: &str) -> EarlyStop {
+    pub fn wrong(&self, key: &str, problem: &str) -> CliError {
         let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
         self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))
     }

@@ -8,7 +8,7 @@ use super::*;
 const FIRST: Variables = Variables { port: 7, instance: 0 };
 
 /// The system `name` where nothing is known of a model.
-fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, EarlyStop> {
+fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, CliError> {
     find_system(content, name, variables, &Instances::default())
 }
 

@@ -58,7 +58,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.ender.end();
+        self.ender.end_server();
         self.server.take().map(JoinHandle::join);
     }
 }

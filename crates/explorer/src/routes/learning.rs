@@ -12,7 +12,7 @@ const SCRIPT: &str = include_str!("../../assets/learning.js");
 const STYLE: &str = include_str!("../../assets/learning.css");
 
 /// The period after which the page gets the counters of resets and inputs.
-const PULSE: Duration = Duration::from_millis(500);
+const COUNTER_INTERVAL: Duration = Duration::from_millis(500);
 
 impl ServedPage for LearningBoard {
     fn answer(&self, path: &str, request: &ExplorerRequest) -> RouteReply {
@@ -35,7 +35,7 @@ impl ServedPage for LearningBoard {
     }
 
     fn news(&self, seen: Option<u64>, patience: Duration) -> Option<(u64, serde_json::Result<String>)> {
-        let (version, view) = self.wait_for_change(seen, patience.min(PULSE), patience)?;
+        let (version, view) = self.wait_for_change(seen, patience.min(COUNTER_INTERVAL), patience)?;
         Some((version, serde_json::to_string(&view)))
     }
 

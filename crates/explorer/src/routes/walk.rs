@@ -104,7 +104,7 @@ fn with_path(
     if path.len() > MAX_STEPS {
         return error_response(400, &format!("a path of {} steps is too long", path.len()));
     }
-    let answer = explorer.desk.ask(move |worker| act(worker, &path));
+    let answer = explorer.desk.run_on_worker(move |worker| act(worker, &path));
     answer.unwrap_or_else(|| error_response(500, "this is a bug in ioxide; please report the path"))
 }
 
@@ -210,7 +210,7 @@ fn begin_with_record(
         Err(error) => return Err(problem(format!("the run does not fit the model: {error}"))),
     };
     let wanted = &labels[..(*steps).min(labels.len())];
-    let (taken, why) = worker.walk.follow(wanted);
+    let (taken, why) = worker.walk.follow_labels(wanted);
     let base = BaseView { record: *record, run: *run, steps: taken };
     let stopped = why.map(|why| {
         let cx = &worker.walk.cx;
@@ -236,7 +236,7 @@ fn take_switches(cx: &mut ioxide_symex::Ctx<'_>, names: &[String]) -> (SwitchPat
         let Some(switch) = cx.sts.switch_named(text) else {
             return (path, Some(problem("the model has no switch of this name")));
         };
-        if !path.take(cx, switch) {
+        if !path.take_switch(cx, switch) {
             return (path, Some(problem("this switch cannot be taken here")));
         }
     }

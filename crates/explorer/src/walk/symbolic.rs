@@ -45,7 +45,7 @@ impl SwitchPath {
     }
 
     /// Takes `switch`, and returns `false` if it cannot be taken here.
-    pub fn take(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
+    pub fn take_switch(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> bool {
         match take_switch(cx, self.state(), switch) {
             SwitchStep::Refuted => return false,
             SwitchStep::Taken(state) => self.states.push(state),

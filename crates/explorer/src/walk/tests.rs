@@ -62,9 +62,9 @@ fn the_belief_is_that_of_the_monitor_and_a_common_prefix_is_kept() {
         let labels: Vec<Label> =
             ["coin(n: 3)", "?coin(n: 4)"].map(|text| walk.parse_label(text).expect("a message")).into();
         let last = walk.parse_label("!hello").expect("a message");
-        assert_eq!(walk.follow(&labels), (2, None));
+        assert_eq!(walk.follow_labels(&labels), (2, None));
         let forbidden = [&labels[..1], &[last]].concat();
-        let (taken, why) = walk.follow(&forbidden);
+        let (taken, why) = walk.follow_labels(&forbidden);
         assert_eq!((taken, why.expect("no hello now").observed.as_str()), (1, "!hello"));
         assert_eq!(walk.steps().len(), 1);
         let mut monitor = Monitor::new(&mut walk.cx);
@@ -101,15 +101,15 @@ fn switches_are_followed_symbolically_and_have_a_concrete_trace() {
         let mut path = SwitchPath::new(&mut walk.cx);
         for name in ["a", "c", "b", "d", "e"] {
             let switch = walk.cx.sts.switch_named(name).expect(name);
-            assert!(path.take(&mut walk.cx, switch), "{name}");
+            assert!(path.take_switch(&mut walk.cx, switch), "{name}");
         }
         assert!(path.state().path.facts().len() > 1);
         let open = path.open_switches(&mut walk.cx);
         assert!(open.iter().all(|(_, possible)| *possible == SwitchPossibility::Yes));
         let unreachable = walk.cx.sts.switch_named("b").expect("b");
-        assert!(!path.take(&mut walk.cx, unreachable));
+        assert!(!path.take_switch(&mut walk.cx, unreachable));
         let witness = path.witness(&mut walk.cx).expect("the path is possible");
-        assert_eq!(walk.follow(&witness), (5, None));
+        assert_eq!(walk.follow_labels(&witness), (5, None));
     });
 }
 
@@ -121,7 +121,9 @@ fn doubt_goes_with_the_switch_that_is_undone() {
     let mut cx = Ctx::new(&mut model, &mut solver);
     let mut path = SwitchPath::new(&mut cx);
     let [coin, more] = ["a", "c"].map(|name| cx.sts.switch_named(name).expect(name));
-    assert!(path.take(&mut cx, coin) && path.take(&mut cx, more) && path.take(&mut cx, more));
+    assert!(
+        path.take_switch(&mut cx, coin) && path.take_switch(&mut cx, more) && path.take_switch(&mut cx, more)
+    );
     let n = path.n_doubtful();
     assert!(n >= 2, "a solver that answers nothing leaves the guards open: {n}");
     path.undo();
@@ -143,10 +145,10 @@ fn time_is_read_as_models_write_it() {
         let mut path = SwitchPath::new(&mut walk.cx);
         for name in ["a", "b"] {
             let switch = walk.cx.sts.switch_named(name).expect(name);
-            assert!(path.take(&mut walk.cx, switch));
+            assert!(path.take_switch(&mut walk.cx, switch));
         }
         let witness = path.witness(&mut walk.cx).expect("possible");
-        assert_eq!(walk.follow(&witness).1, None);
+        assert_eq!(walk.follow_labels(&witness).1, None);
     });
 }
 

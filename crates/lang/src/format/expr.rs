@@ -32,7 +32,7 @@ impl Printer<'_> {
     pub(super) fn broken(&mut self, prefix: &str, value: &Expr) {
         let line = format!("{prefix}{}", expr(value));
         if self.fits(&line) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
         match &value.kind {
             ExprKind::And(list) => self.write_joined(prefix, list, "&& "),
@@ -41,21 +41,21 @@ impl Printer<'_> {
             ExprKind::If(arms, otherwise) => {
                 let mut lead = format!("{prefix}if ");
                 for (condition, value) in arms {
-                    self.line(&format!("{lead}{} then {}", expr(condition), expr(value)));
+                    self.write_line(&format!("{lead}{} then {}", expr(condition), expr(value)));
                     lead = "else if ".to_owned();
                 }
-                self.line(&format!("else {}", expr(otherwise)));
+                self.write_line(&format!("else {}", expr(otherwise)));
             }
             ExprKind::Match(scrutinee, arms) => {
-                self.line(&format!("{prefix}match {} {{", expr(scrutinee)));
+                self.write_line(&format!("{prefix}match {} {{", expr(scrutinee)));
                 self.level += 1;
                 for arm in arms {
-                    self.line(&format!("{},", arm_text(arm)));
+                    self.write_line(&format!("{},", arm_text(arm)));
                 }
                 self.level -= 1;
-                self.line("}");
+                self.write_line("}");
             }
-            _ => self.line(&line),
+            _ => self.write_line(&line),
         }
     }
 
@@ -65,7 +65,7 @@ impl Printer<'_> {
         for (index, operand) in operands.iter().enumerate() {
             let (lead, level) = if index == 0 { (prefix, 0) } else { (sign, deeper) };
             self.level += level;
-            self.line(&format!("{lead}{}", expr(operand)));
+            self.write_line(&format!("{lead}{}", expr(operand)));
             self.level -= level;
         }
     }

@@ -52,9 +52,9 @@ impl Printer<'_> {
                 let heading = format!("var {}: {}", decl.name.text, ty(&decl.ty));
                 self.write_definition(&heading, decl.init.as_ref());
             }
-            ItemKind::Clock(name) => self.line(&format!("clock {}", name.text)),
+            ItemKind::Clock(name) => self.write_line(&format!("clock {}", name.text)),
             ItemKind::Const(decl) => self.constant(decl),
-            ItemKind::Type(decl) => self.line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
+            ItemKind::Type(decl) => self.write_line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
             ItemKind::Enum(decl) => {
                 let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant).collect();
                 self.write_braced(&format!("enum {} ", decl.name.text), &names);
@@ -94,48 +94,48 @@ impl Printer<'_> {
     /// Writes `heading(parts)`, on one line or one part per line; no brackets if there are no parts.
     fn write_call(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
-            return self.line(heading);
+            return self.write_line(heading);
         }
         let line = format!("{heading}({})", join_parts(parts));
         if self.fits(&line) && !has_docs(parts) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.line(&format!("{heading}("));
+        self.write_line(&format!("{heading}("));
         self.write_parts(parts);
-        self.line(")");
+        self.write_line(")");
     }
 
     /// Writes `heading{ parts }`, on one line or one part per line.
     fn write_braced(&mut self, heading: &str, parts: &[BracketPart<'_>]) {
         if parts.is_empty() {
-            return self.line(&format!("{heading}{{}}"));
+            return self.write_line(&format!("{heading}{{}}"));
         }
         let line = format!("{heading}{{ {} }}", join_parts(parts));
         if self.fits(&line) && !has_docs(parts) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.line(&format!("{heading}{{"));
+        self.write_line(&format!("{heading}{{"));
         self.write_parts(parts);
-        self.line("}");
+        self.write_line("}");
     }
 
     fn write_parts(&mut self, parts: &[BracketPart<'_>]) {
         self.level += 1;
         for part in parts {
             self.docs(part.docs);
-            self.line(&format!("{},", part.text));
+            self.write_line(&format!("{},", part.text));
         }
         self.level -= 1;
     }
 
     /// Writes `heading = value`, the value broken over lines if it is long.
     fn write_definition(&mut self, heading: &str, value: Option<&Expr>) {
-        let Some(value) = value else { return self.line(heading) };
+        let Some(value) = value else { return self.write_line(heading) };
         let line = format!("{heading} = {}", expr(value));
         if self.fits(&line) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.line(&format!("{heading} ="));
+        self.write_line(&format!("{heading} ="));
         self.level += 1;
         self.broken("", value);
         self.level -= 1;
@@ -170,22 +170,22 @@ impl Printer<'_> {
             line.push_str(&format!(" -> {}", target.text));
         }
         if self.fits(&line) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.write_call(&head, &plain(&pins));
+        self.write_call(&head, &plain_parts(&pins));
         self.level += 1;
         let lets = lets(transition).join(" && ");
         match &transition.guard {
             Some(guard) if lets.is_empty() => self.broken("when ", guard),
             Some(guard) => self.broken(&format!("when {lets} && "), guard),
             None if lets.is_empty() => {}
-            None => self.line(&format!("when {lets}")),
+            None => self.write_line(&format!("when {lets}")),
         }
         if !updates.is_empty() {
-            self.write_braced("", &plain(&updates));
+            self.write_braced("", &plain_parts(&updates));
         }
         if let Some(target) = &transition.target {
-            self.line(&format!("-> {}", target.text));
+            self.write_line(&format!("-> {}", target.text));
         }
         self.level -= 1;
     }
@@ -202,12 +202,12 @@ impl Printer<'_> {
                 let line = format!("{heading}reach{state}{condition}");
                 match when {
                     Some(when) if !self.fits(&line) => {
-                        self.line(&format!("{heading}reach{state}"));
+                        self.write_line(&format!("{heading}reach{state}"));
                         self.level += 1;
                         self.broken("when ", when);
                         self.level -= 1;
                     }
-                    _ => self.line(&line),
+                    _ => self.write_line(&line),
                 }
             }
             PurposeGoal::Observer(_) => {}
@@ -223,7 +223,7 @@ impl Printer<'_> {
             let more = format!("{}{comma}", label.text);
             let gap = if line.ends_with(' ') || line.is_empty() { "" } else { " " };
             if line.len() > heading.len() && line.len() + gap.len() + more.len() > self.room() {
-                self.line(&line);
+                self.write_line(&line);
                 self.level += usize::from(is_first_line);
                 is_first_line = false;
                 line = more;
@@ -232,7 +232,7 @@ impl Printer<'_> {
                 line.push_str(&more);
             }
         }
-        self.line(&line);
+        self.write_line(&line);
         self.level -= usize::from(!is_first_line);
     }
 
@@ -252,9 +252,9 @@ impl Printer<'_> {
         };
         let line = format!("{label}{word} {}", expr(&property.condition));
         if self.fits(&line) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.line(&format!("{label}{word}"));
+        self.write_line(&format!("{label}{word}"));
         self.level += 1;
         self.broken("", &property.condition);
         self.level -= 1;
@@ -265,30 +265,30 @@ impl Printer<'_> {
         let first = test.steps.first().map(|first| first.span);
         self.block(item.span, &item.meta, &heading, first, |printer| {
             for step in &test.steps {
-                printer.unit(step.span, &crate::ast::DeclMeta::default(), |printer| printer.step(step));
+                printer.unit(step.span, &crate::ast::DeclMeta::default(), |printer| printer.write_step(step));
             }
         });
     }
 
-    fn step(&mut self, step: &StepDecl) {
+    fn write_step(&mut self, step: &StepDecl) {
         match &step.kind {
             StepKind::Send(pattern) => self.pattern("send", pattern),
             StepKind::Expect(pattern) => self.pattern("expect", pattern),
-            StepKind::Quiet(None) => self.line("quiet"),
-            StepKind::Quiet(Some(duration)) => self.line(&format!("quiet {}", expr(duration))),
+            StepKind::Quiet(None) => self.write_line("quiet"),
+            StepKind::Quiet(Some(duration)) => self.write_line(&format!("quiet {}", expr(duration))),
         }
     }
 
     fn pattern(&mut self, word: &str, pattern: &MessagePattern) {
         let head = format!("{word} {}", pattern.gate.text);
         let pins: Vec<String> = pattern.pins.iter().map(pin).collect();
-        let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain(&pins)) };
+        let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain_parts(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
         let line = format!("{pinned} when {}", expr(guard));
         if self.fits(&line) {
-            return self.line(&line);
+            return self.write_line(&line);
         }
-        self.write_call(&head, &plain(&pins));
+        self.write_call(&head, &plain_parts(&pins));
         self.level += 1;
         self.broken("when ", guard);
         self.level -= 1;
@@ -321,7 +321,7 @@ struct BracketPart<'p> {
 }
 
 /// Makes parts without doc comments.
-fn plain(texts: &[String]) -> Vec<BracketPart<'static>> {
+fn plain_parts(texts: &[String]) -> Vec<BracketPart<'static>> {
     texts.iter().map(|text| BracketPart { docs: &[], text: text.clone() }).collect()
 }
 

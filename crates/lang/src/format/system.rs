@@ -26,16 +26,16 @@ impl Printer<'_> {
         match &item.kind {
             SystemItemKind::Const(decl) => self.constant(decl),
             SystemItemKind::Use(decl) => {
-                self.line(&format!("use {} from {}", decl.model.text, string_literal(&decl.path)));
+                self.write_line(&format!("use {} from {}", decl.model.text, string_literal(&decl.path)));
             }
-            SystemItemKind::Part(decl) => self.line(&part(decl)),
-            SystemItemKind::Channel(decl) => self.line(&channel(decl)),
+            SystemItemKind::Part(decl) => self.write_line(&part(decl)),
+            SystemItemKind::Channel(decl) => self.write_line(&channel(decl)),
             SystemItemKind::Connect(decl) => {
-                self.line(&format!("{} -> {}", port(&decl.from), port(&decl.to)));
+                self.write_line(&format!("{} -> {}", port(&decl.from), port(&decl.to)));
             }
-            SystemItemKind::Hide(hidden) => self.line(&format!("hide {}", port(hidden))),
+            SystemItemKind::Hide(hidden) => self.write_line(&format!("hide {}", port(hidden))),
             SystemItemKind::Expose(exposed, name) => {
-                self.line(&format!("expose {} as {}", port(exposed), name.text));
+                self.write_line(&format!("expose {} as {}", port(exposed), name.text));
             }
             SystemItemKind::Goal(goal) => self.item(goal),
         }

@@ -120,7 +120,7 @@ impl<'a> ActionReader<'a> {
         self.initialise(variables, initial);
         self.section("actions", Self::action)?;
         self.parser.expect(TokenKind::CloseBrace)?;
-        if !self.parser.at(TokenKind::End) {
+        if !self.parser.is_at(TokenKind::End) {
             self.parser.report_unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);

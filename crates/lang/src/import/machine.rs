@@ -93,12 +93,12 @@ fn model(text: &MachineText, name: &str, start: Span) -> Model {
         seen: IndexSet::default(),
     };
     for (state, place) in listing.states.iter().zip(&text.states) {
-        builder.state(state, span(start.file, place));
+        builder.state_named(state, span(start.file, place));
     }
     for (row, place) in listing.rows.iter().zip(&text.rows) {
         builder.transition(row, span(start.file, place));
     }
-    builder.sts.initial = builder.state(&listing.initial, start);
+    builder.sts.initial = builder.state_named(&listing.initial, start);
     Model { pool, sts: builder.sts }
 }
 
@@ -113,7 +113,7 @@ struct MachineTextBuilder<'l> {
 }
 
 impl<'l> MachineTextBuilder<'l> {
-    fn state(&mut self, name: &'l str, span: Span) -> LocId {
+    fn state_named(&mut self, name: &'l str, span: Span) -> LocId {
         if let Some(&state) = self.states.get(name) {
             return state;
         }
@@ -127,7 +127,7 @@ impl<'l> MachineTextBuilder<'l> {
     }
 
     fn transition(&mut self, row: &'l TransitionRow, span: Span) {
-        let (from, to) = (self.state(&row.from, span), self.state(&row.to, span));
+        let (from, to) = (self.state_named(&row.from, span), self.state_named(&row.to, span));
         let input = self.gate(&row.input, GateKind::Input, span);
         let output = self.gate(&row.output, GateKind::Output, span);
         let label = format!("{}/{}", row.from, row.input);

@@ -461,7 +461,7 @@ impl RalibReader<'_> {
         let mut findings = FindingSink::default();
         let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
         let parsed = parser.expr();
-        let complete = parser.at(TokenKind::End);
+        let complete = parser.is_at(TokenKind::End);
         if let (Ok(expr), true, false) = (parsed, complete, findings.has_errors()) {
             return Ok(expr);
         }

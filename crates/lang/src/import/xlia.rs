@@ -133,12 +133,12 @@ impl XliaReader<'_> {
         let start = self.parser.span();
         self.heading()?;
         self.parser.eat_word("timed");
-        self.word("system")?;
+        self.expect_word("system")?;
         self.parser.name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         self.section_name()?;
         if !self.parser.eat_word("lifeline") {
-            self.word("statemachine")?;
+            self.expect_word("statemachine")?;
         }
         if self.parser.eat(TokenKind::Lt) {
             self.parser.name("a kind of machine")?;
@@ -146,13 +146,13 @@ impl XliaReader<'_> {
         }
         let name = self.parser.name("the name of the state machine")?;
         self.parser.expect(TokenKind::OpenBrace)?;
-        while self.parser.at(TokenKind::At) {
+        while self.parser.is_at(TokenKind::At) {
             let section = self.section_name()?;
             self.section(&section)?;
         }
         self.parser.expect(TokenKind::CloseBrace)?;
         self.parser.expect(TokenKind::CloseBrace)?;
-        if !self.parser.at(TokenKind::End) {
+        if !self.parser.is_at(TokenKind::End) {
             self.parser.report_unexpected::<()>("the end of the text")?;
         }
         let span = self.parser.since(start);
@@ -162,15 +162,15 @@ impl XliaReader<'_> {
 
     /// `@xlia< system , 1.0 >:`
     fn heading(&mut self) -> ParseResult<()> {
-        if !(self.parser.at(TokenKind::At) && self.parser.kind_after(1) == TokenKind::Name) {
+        if !(self.parser.is_at(TokenKind::At) && self.parser.kind_after(1) == TokenKind::Name) {
             return self.parser.unexpected_with("`@xlia< system , 1.0 >:`", |d| {
                 d.help("an XLIA file starts with this line")
             });
         }
         self.parser.bump();
-        self.word("xlia")?;
+        self.expect_word("xlia")?;
         self.parser.expect(TokenKind::Lt)?;
-        self.word("system")?;
+        self.expect_word("system")?;
         self.parser.expect(TokenKind::Comma)?;
         self.parser.expect(TokenKind::Number)?;
         self.parser.expect(TokenKind::Gt)?;
@@ -178,7 +178,7 @@ impl XliaReader<'_> {
         Ok(())
     }
 
-    fn word(&mut self, word: &str) -> ParseResult<()> {
+    fn expect_word(&mut self, word: &str) -> ParseResult<()> {
         if self.parser.eat_word(word) { Ok(()) } else { self.parser.report_unexpected(&format!("`{word}`")) }
     }
 
@@ -193,14 +193,14 @@ impl XliaReader<'_> {
     fn section(&mut self, name: &str) -> ParseResult<()> {
         match name {
             "public" | "private" | "property" => {
-                while self.parser.at(TokenKind::Name) {
+                while self.parser.is_at(TokenKind::Name) {
                     self.declaration()?;
                 }
                 Ok(())
             }
             "region" => {
                 while self.parser.at_word("state") {
-                    self.state()?;
+                    self.parse_state()?;
                 }
                 Ok(())
             }
@@ -231,7 +231,7 @@ impl XliaReader<'_> {
     fn constant(&mut self, start: Span) -> ParseResult<()> {
         let ty = self.ty()?.ty;
         let name = self.parser.name("the name of a constant")?;
-        if self.parser.at(TokenKind::Semicolon) {
+        if self.parser.is_at(TokenKind::Semicolon) {
             self.machine.vars.push(XliaVar { name, ty, init: None, span: self.parser.since(start) });
             return Ok(());
         }
@@ -247,15 +247,15 @@ impl XliaReader<'_> {
         let direction = if self.parser.eat_word("input") {
             DirectionDecl::Input
         } else {
-            self.word("output")?;
+            self.expect_word("output")?;
             DirectionDecl::Output
         };
         let name = self.parser.name("the name of a port")?;
         let (mut types, mut names) = (Vec::new(), Vec::new());
         if self.parser.eat(TokenKind::OpenParen) {
-            while !self.parser.at(TokenKind::CloseParen) {
+            while !self.parser.is_at(TokenKind::CloseParen) {
                 types.push(self.ty()?);
-                let named = self.parser.at(TokenKind::Name);
+                let named = self.parser.is_at(TokenKind::Name);
                 names.push(if named { Some(self.parser.name("the name of a field")?.text) } else { None });
                 if !self.parser.eat(TokenKind::Comma) {
                     break;

@@ -264,7 +264,7 @@ impl<'a> Lowering<'a, '_> {
         let lexed = lex(text);
         let mut parser = Parser::new(text, file, &lexed, &mut findings);
         let expr = parser.expr();
-        let complete = parser.at(TokenKind::End);
+        let complete = parser.is_at(TokenKind::End);
         let value = match expr {
             Ok(expr) if complete && !findings.has_errors() => {
                 std::mem::swap(self.cx.sink, &mut findings);

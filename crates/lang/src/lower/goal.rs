@@ -389,11 +389,12 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn test(&mut self, test: &'a TestDecl) -> Result<GoalKind, Reported> {
-        let steps: Vec<Result<TestStep, Reported>> = test.steps.iter().map(|step| self.step(step)).collect();
+        let steps: Vec<Result<TestStep, Reported>> =
+            test.steps.iter().map(|step| self.lower_step(step)).collect();
         steps.into_iter().collect::<Result<Vec<_>, _>>().map(GoalKind::Test)
     }
 
-    fn step(&mut self, step: &'a StepDecl) -> Result<TestStep, Reported> {
+    fn lower_step(&mut self, step: &'a StepDecl) -> Result<TestStep, Reported> {
         let kind = match &step.kind {
             StepKind::Send(pattern) => {
                 let (message, when) = self.pattern(pattern, "send", |kind| kind == GateKind::Input)?;

@@ -51,11 +51,11 @@ impl Parser<'_> {
 
     /// Skips to the next heading of a model or system, if there is one behind this place.
     fn skip_to_heading(&mut self) -> bool {
-        while !self.at(TokenKind::End) && !self.is_heading(0) {
+        while !self.is_at(TokenKind::End) && !self.is_heading(0) {
             self.bump();
         }
         self.braces = 0;
-        !self.at(TokenKind::End)
+        !self.is_at(TokenKind::End)
     }
 
     /// Returns whether `model Name {` or `system Name {` begins a line here, `ahead` tokens further.
@@ -116,7 +116,7 @@ impl Parser<'_> {
     pub(super) fn heading_name(&mut self, what: &str) -> ParseResult<Name> {
         let place = self.span();
         match self.name(what) {
-            Err(_) if self.at(TokenKind::OpenBrace) => {
+            Err(_) if self.is_at(TokenKind::OpenBrace) => {
                 Ok(Name { text: String::new(), span: Span { end: place.start, ..place } })
             }
             name => name,
@@ -124,7 +124,7 @@ impl Parser<'_> {
     }
 
     fn end_of_file(&mut self, name: &Name, what: &str) {
-        if self.at(TokenKind::End) || self.has_error_here() {
+        if self.is_at(TokenKind::End) || self.has_error_here() {
             return;
         }
         let word = if self.at_word("model") {
@@ -207,10 +207,10 @@ impl Parser<'_> {
     }
 
     fn item_kind(&mut self, meta: &mut DeclMeta) -> ParseResult<ItemKind> {
-        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+        if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.parse_labelled();
         }
-        if !self.at(TokenKind::Name) {
+        if !self.is_at(TokenKind::Name) {
             return self.report_unexpected("a declaration");
         }
         match self.slice() {
@@ -225,7 +225,7 @@ impl Parser<'_> {
             "enum" => self.enum_decl().map(ItemKind::Enum),
             "record" => self.record().map(ItemKind::Record),
             "fn" => self.function().map(ItemKind::Fn),
-            "state" => self.state(DeclMeta::default()).map(ItemKind::State),
+            "state" => self.parse_state(DeclMeta::default()).map(ItemKind::State),
             "any" => self.any().map(ItemKind::Any),
             "on" | "emit" | "internal" => self.transition(DeclMeta::default()).map(ItemKind::Transition),
             "purpose" => self.purpose().map(ItemKind::Purpose),
@@ -288,7 +288,7 @@ impl Parser<'_> {
     pub(crate) fn var(&mut self) -> ParseResult<VarDecl> {
         self.bump();
         let name = self.name("the name of a variable")?;
-        if !self.at(TokenKind::Colon) {
+        if !self.is_at(TokenKind::Colon) {
             return self
                 .unexpected_with("`:` and a type", |d| d.help("a variable is declared as `var n: int = 0`"));
         }
@@ -366,7 +366,7 @@ impl Parser<'_> {
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
         let params = self.list(TokenKind::CloseParen, open, Self::field)?;
-        if !self.at(TokenKind::Arrow) {
+        if !self.is_at(TokenKind::Arrow) {
             return self.unexpected_with("`->` and the type of the value", |d| {
                 d.help("a function is declared as `fn max(a: int, b: int) -> int = if a > b then a else b`")
             });

@@ -70,7 +70,7 @@ impl Parser<'_> {
     ) -> ParseResult<Expr> {
         let start = self.span();
         let first = operand(self)?;
-        if !self.at(sign) {
+        if !self.is_at(sign) {
             return Ok(first);
         }
         let mut operands = vec![first];
@@ -91,7 +91,7 @@ impl Parser<'_> {
             self.check_direction(&rest, op, sign);
             rest.push((op, operand));
         }
-        if self.at(TokenKind::In) {
+        if self.is_at(TokenKind::In) {
             return self.membership(start);
         }
         if rest.is_empty() {
@@ -221,12 +221,12 @@ impl Parser<'_> {
         let start = self.span();
         let outside = std::mem::take(&mut self.parts);
         let mut expr = self.primary()?;
-        while self.at(TokenKind::Dot) || self.at_index() {
+        while self.is_at(TokenKind::Dot) || self.at_index() {
             self.parts += 1;
             if self.parts > MAX_NESTING {
                 return self.too_deep();
             }
-            if self.at(TokenKind::OpenBracket) {
+            if self.is_at(TokenKind::OpenBracket) {
                 expr = self.index(expr, start)?;
                 continue;
             }
@@ -247,7 +247,7 @@ impl Parser<'_> {
 
     /// Returns whether an index follows on the same line; a bracket on the next line may start a list.
     fn at_index(&self) -> bool {
-        self.at(TokenKind::OpenBracket) && !self.token(0).first_on_line
+        self.is_at(TokenKind::OpenBracket) && !self.token(0).first_on_line
     }
 
     fn index(&mut self, receiver: Expr, start: Span) -> ParseResult<Expr> {
@@ -304,7 +304,7 @@ impl Parser<'_> {
     fn list_value(&mut self) -> ParseResult<ExprKind> {
         let open = self.span();
         self.bump();
-        if self.at(TokenKind::CloseBracket) {
+        if self.is_at(TokenKind::CloseBracket) {
             self.bump();
             return Ok(ExprKind::List(Vec::new()));
         }
@@ -325,7 +325,7 @@ impl Parser<'_> {
     fn set_or_map(&mut self) -> ParseResult<ExprKind> {
         let open = self.span();
         self.bump();
-        if self.at(TokenKind::CloseBrace) {
+        if self.is_at(TokenKind::CloseBrace) {
             self.bump();
             return Ok(ExprKind::Set(Vec::new()));
         }
@@ -377,7 +377,7 @@ impl Parser<'_> {
     }
 
     fn argument(&mut self) -> ParseResult<ArgExpr> {
-        let is_named = self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
+        let is_named = self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
         let name = if is_named { Some(self.name("a field")?) } else { None };
         if is_named {
             self.expect(TokenKind::Colon)?;
@@ -428,7 +428,7 @@ impl Parser<'_> {
         let open = self.span();
         self.bump();
         let (mut items, mut rest) = (Vec::new(), None);
-        while !self.at(TokenKind::CloseBracket) {
+        while !self.is_at(TokenKind::CloseBracket) {
             if self.eat(TokenKind::DotDot) {
                 rest = Some(self.name("a name for the other items, or `_`")?);
                 break;
@@ -507,7 +507,7 @@ impl Parser<'_> {
 
     /// `: body` behind `exists x in xs`.
     fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> ParseResult<ExprKind> {
-        if !self.at(TokenKind::Colon) {
+        if !self.is_at(TokenKind::Colon) {
             let (expected, help) = match word {
                 OverWord::Exists | OverWord::Forall => (
                     "`:` and a condition, or `..` and the end of a range",
@@ -528,7 +528,7 @@ impl Parser<'_> {
 
     /// `..`; Rust's `..=` is reported and read the same.
     fn range_sign(&mut self) -> ParseResult<()> {
-        if self.at(TokenKind::DotDotEq) {
+        if self.is_at(TokenKind::DotDotEq) {
             let span = self.span();
             self.report(
                 Diagnostic::new(Code::UnexpectedToken, span, "a range is written with `..`")
@@ -556,7 +556,7 @@ impl Parser<'_> {
 
     /// The string literal that comes next, its escapes resolved.
     pub(crate) fn string(&mut self) -> ParseResult<String> {
-        if !self.at(TokenKind::Str) {
+        if !self.is_at(TokenKind::Str) {
             return self.report_unexpected("a string");
         }
         let token = self.token(0);
@@ -584,7 +584,7 @@ impl Parser<'_> {
 
     fn ty_inside(&mut self) -> ParseResult<Type> {
         let start = self.span();
-        let named = self.at(TokenKind::Name) && !self.kind_after(1).continues_bound();
+        let named = self.is_at(TokenKind::Name) && !self.kind_after(1).continues_bound();
         let collection = named && self.kind_after(1) == TokenKind::Lt;
         let kind = if collection {
             let name = self.name("a type")?;

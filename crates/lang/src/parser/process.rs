@@ -17,7 +17,7 @@ use crate::words::DECLARATION_WORDS;
 
 impl Parser<'_> {
     /// `state name { transitions }`.
-    pub(crate) fn state(&mut self, meta: DeclMeta) -> ParseResult<StateDecl> {
+    pub(crate) fn parse_state(&mut self, meta: DeclMeta) -> ParseResult<StateDecl> {
         let start = self.span();
         self.bump();
         let name = self.heading_name("the name of a state")?;
@@ -79,7 +79,7 @@ impl Parser<'_> {
     /// `label: verb gate(pins) when guard { updates } -> target`.
     pub(crate) fn transition(&mut self, meta: DeclMeta) -> ParseResult<TransitionDecl> {
         let start = self.span();
-        let label = if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+        let label = if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             let label = self.name("a label")?;
             self.bump();
             Some(label)
@@ -130,7 +130,7 @@ impl Parser<'_> {
             }
         }
         self.condition(transition)?;
-        if self.at(TokenKind::OpenBrace) {
+        if self.is_at(TokenKind::OpenBrace) {
             transition.updates = self.updates()?;
         }
         if self.eat(TokenKind::Arrow) {
@@ -160,7 +160,7 @@ impl Parser<'_> {
             self.bump();
             return Ok(verb);
         }
-        if !self.at(TokenKind::Name) {
+        if !self.is_at(TokenKind::Name) {
             return self.report_unexpected("a transition: `on`, `emit` or `internal`");
         }
         let name = Name { text: self.slice().to_owned(), span: self.span() };
@@ -211,7 +211,7 @@ impl Parser<'_> {
     }
 
     fn pin(&mut self) -> ParseResult<PinDecl> {
-        if !(self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
+        if !(self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
             return self.unexpected_with("a pin such as `field: value`", |d| {
                 d.help(
                     "fields are pinned by name; an unpinned field may be left out and constrained in `when`",
@@ -255,9 +255,9 @@ impl Parser<'_> {
         let open = self.span();
         self.bump();
         let mut updates = Vec::new();
-        while !self.at(TokenKind::CloseBrace) {
+        while !self.is_at(TokenKind::CloseBrace) {
             updates.push(self.update()?);
-            if self.at(TokenKind::Semicolon) {
+            if self.is_at(TokenKind::Semicolon) {
                 let span = self.span();
                 self.report(
                     Diagnostic::new(Code::UnexpectedToken, span, "updates are separated by commas")
@@ -329,7 +329,7 @@ impl Parser<'_> {
     pub(crate) fn purpose(&mut self) -> ParseResult<PurposeDecl> {
         self.bump();
         let name = self.name("the name of a purpose")?;
-        if self.at(TokenKind::OpenBrace) {
+        if self.is_at(TokenKind::OpenBrace) {
             let observer = self.observer()?;
             return Ok(PurposeDecl { name, goal: PurposeGoal::Observer(observer) });
         }
@@ -346,7 +346,7 @@ impl Parser<'_> {
             return Ok(PurposeDecl { name, goal: PurposeGoal::Path(path) });
         }
         self.bump();
-        let state = if self.at(TokenKind::Name) { Some(self.name("the name of a state")?) } else { None };
+        let state = if self.is_at(TokenKind::Name) { Some(self.name("the name of a state")?) } else { None };
         Ok(PurposeDecl { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
     }
 
@@ -369,7 +369,7 @@ impl Parser<'_> {
         let start = self.span();
         let meta = self.meta()?;
         if self.at_word("state") {
-            let state = self.state(meta)?;
+            let state = self.parse_state(meta)?;
             observer.states.push(StateDecl { span: start.to(state.span), ..state });
             return Ok(());
         }
@@ -401,7 +401,7 @@ impl Parser<'_> {
     pub(crate) fn test(&mut self) -> ParseResult<TestDecl> {
         self.bump();
         let name_span = self.span();
-        if !self.at(TokenKind::Str) {
+        if !self.is_at(TokenKind::Str) {
             return self.unexpected_with("the name of the test as a string", |d| {
                 d.help("write `test \"name\" { ... }`")
             });
@@ -416,7 +416,7 @@ impl Parser<'_> {
                 self.braces = level.saturating_sub(1);
                 return Ok(TestDecl { name, name_span, steps });
             }
-            match self.step() {
+            match self.parse_step() {
                 Ok(step) => steps.push(step),
                 Err(_) => self.recover_here(level),
             }
@@ -426,7 +426,7 @@ impl Parser<'_> {
         Ok(TestDecl { name, name_span, steps })
     }
 
-    fn step(&mut self) -> ParseResult<StepDecl> {
+    fn parse_step(&mut self) -> ParseResult<StepDecl> {
         let start = self.span();
         let kind = if self.eat_word("send") {
             StepKind::Send(self.message_pattern()?)

@@ -69,7 +69,7 @@ impl Parser<'_> {
     fn goal(&mut self) -> ParseResult<Option<ItemKind>> {
         let next = self.kind_after(1);
         let is_property = |text: &str| matches!(text, "always" | "sometimes");
-        if self.at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
+        if self.is_at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
             let label = self.name("a label")?;
             self.bump();
             return self.property(Some(label)).map(|property| Some(ItemKind::Property(property)));
@@ -86,7 +86,7 @@ impl Parser<'_> {
     /// The name of a message: `say`, or in a system `client.say`.
     pub(super) fn message_name(&mut self) -> ParseResult<Name> {
         let mut name = self.name("the name of a message")?;
-        while self.at(TokenKind::Dot) && self.kind_after(1) == TokenKind::Name {
+        while self.is_at(TokenKind::Dot) && self.kind_after(1) == TokenKind::Name {
             self.bump();
             let next = self.name("a message of the part")?;
             name = Name { text: format!("{}.{}", name.text, next.text), span: name.span.to(next.span) };
@@ -148,16 +148,16 @@ impl Parser<'_> {
 
     /// `name: ...`, `name[i in 1..3]: ...` or `part.message -> part.message`.
     fn part_or_connection(&mut self) -> ParseResult<SystemItemKind> {
-        if self.at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
+        if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
             return self.part_or_channel();
         }
-        let is_array = self.at(TokenKind::Name)
+        let is_array = self.is_at(TokenKind::Name)
             && self.kind_after(1) == TokenKind::OpenBracket
             && self.kind_after(3) == TokenKind::In;
         if is_array {
             return self.array().map(SystemItemKind::Part);
         }
-        if !self.at(TokenKind::Name) {
+        if !self.is_at(TokenKind::Name) {
             return self.report_unexpected("a part, a connection, `use`, `hide` or `expose`");
         }
         let from = self.port()?;
@@ -187,7 +187,7 @@ impl Parser<'_> {
     pub(crate) fn channel(&mut self) -> ParseResult<(Name, Vec<PinDecl>)> {
         let kind = self.name("a channel such as `fifo(capacity: 4)`")?;
         let settings = self.pins()?;
-        if !self.at(TokenKind::End) {
+        if !self.is_at(TokenKind::End) {
             return self.report_unexpected("the end of the channel");
         }
         Ok((kind, settings))

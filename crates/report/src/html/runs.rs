@@ -20,7 +20,7 @@ const MAX_LISTED: usize = 50_000;
 /// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;
 /// The bytes of tapes kept of runs that are not the first of a kind of failure and had no trouble.
-const ROOM: usize = 6 << 20;
+const MAX_TAPE_BYTES: usize = 6 << 20;
 /// The bytes of tapes kept of the first failures of each kind and of runs in trouble.
 const ROOM_FOR_TROUBLE: usize = 24 << 20;
 /// The number of failed runs and runs in trouble that are described in detail.
@@ -106,7 +106,7 @@ impl RunsPage {
     /// Keeps a tape if there is room for it, and returns whether it did.
     fn keep_tape(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
         let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
-        let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, ROOM) };
+        let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, MAX_TAPE_BYTES) };
         // The first of all is kept however large it is: somebody will want to see it.
         let is_room = self.room_used[purse] == 0 || self.room_used[purse] + tape.weight() <= room;
         if is_room && !tape.is_empty() {

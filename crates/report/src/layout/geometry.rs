@@ -87,7 +87,7 @@ pub enum RouteStep {
 impl EdgeRoute {
     /// Returns the end of the line; its start if it has no pieces.
     #[must_use]
-    pub fn end(&self) -> Point {
+    pub fn end_point(&self) -> Point {
         match self.steps.last() {
             Some(RouteStep::Line(to) | RouteStep::Curve(_, _, to)) => *to,
             None => self.start,

@@ -103,7 +103,7 @@ fn keeps_its_promises(boxes: &Boxes, layout: &GraphLayout) -> Result<(), TestCas
         let route = &layout.routes[id];
         prop_assert!(!route.steps.is_empty(), "{id:?} has no line");
         prop_assert!(touches(route.start, &layout.nodes[edge.from]), "{id:?} starts elsewhere");
-        prop_assert!(touches(route.end(), &layout.nodes[edge.to]), "{id:?} ends elsewhere");
+        prop_assert!(touches(route.end_point(), &layout.nodes[edge.to]), "{id:?} ends elsewhere");
         prop_assert_eq!(layout.labels[id].is_some(), edge.label.is_some());
         passes_no_foreign_box(layout, id, route)?;
     }
@@ -193,7 +193,8 @@ fn the_ends_of_several_loops_keep_apart() {
     ] {
         let loops: Vec<_> = (0..n_loops).map(|_| (0, 0, Some((40.0, 30.0)))).collect();
         let drawing = lay_out(&boxes(&[(30.0, 20.0)], &loops), direction);
-        let ends: Vec<Point> = drawing.routes.iter().flat_map(|route| [route.start, route.end()]).collect();
+        let ends: Vec<Point> =
+            drawing.routes.iter().flat_map(|route| [route.start, route.end_point()]).collect();
         for (i, a) in ends.iter().enumerate() {
             // Arrow heads are 7.6 wide.
             let is_apart = |b: &Point| (a.x - b.x).hypot(a.y - b.y) > 8.0;

@@ -10,7 +10,7 @@ const PAUSE_NS: u64 = 100_000_000;
 /// The number of steps after which a line is due before that time, since a model played in this process takes no time.
 const PAUSE_STEPS: u64 = 1000;
 /// The weight of the newest speed in the moving average.
-const NEWEST: f64 = 0.3;
+const NEWEST_WEIGHT: f64 = 0.3;
 
 /// A meter of the speed between two lines, by the times of the events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ impl SpeedMeter {
             if passed > 0 {
                 let newest = steps as f64 / seconds(passed);
                 let before = self.steps_per_second.unwrap_or(newest);
-                self.steps_per_second = Some(before + NEWEST * (newest - before));
+                self.steps_per_second = Some(before + NEWEST_WEIGHT * (newest - before));
             }
         }
         self.last = Some(now);

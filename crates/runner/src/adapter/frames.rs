@@ -134,20 +134,24 @@ impl Frames {
 
     /// Returns the next message as [`next_message`](Self::next_message) does, whatever its bytes are.
     pub(super) fn next_bytes(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, AdapterError> {
+        // A look takes what is there and never waits, not even for the rest of a message.
         let is_look = deadline <= Instant::now();
         let limits = self.limits.until(deadline);
         loop {
             // Who floods us is interrupted like who says nothing.
             self.interrupt.check()?;
+            // Complete messages come before the end of the stream and before any time-out.
             if let Some(message) = self.message()? {
                 return Ok(Some(message));
             }
             if self.ended {
                 return Err(self.end_error());
             }
+            // Checked before reading: a system that sends a byte now and then would never let the time-out below act.
             if self.arrival.is_some_and(|arrival| arrival.is_dripping(limits)) {
                 return Err(dripping(limits));
             }
+            // Once a message has begun, its own limit counts; the deadline is for its first byte.
             let until = self.arrival.map_or(deadline, |arrival| arrival.deadline(limits));
             let wait = if is_look { Duration::ZERO } else { Interrupt::slice(until) };
             if self.read_bytes(wait, limits)? {
@@ -173,6 +177,7 @@ impl Frames {
         let has_stopped =
             self.arrival.is_some_and(|arrival| arrival.progress(limits) == MessageProgress::Stopped);
         if has_stopped && matches!(read, Ok(ReadResult::Nothing)) {
+            // This process may have slept past the limit: what arrived meanwhile is there already, so look once more.
             read = self.source.read(&mut self.buffer, LAST_LOOK);
         }
         match read {
@@ -231,9 +236,11 @@ impl Frames {
                 FrameNeed::Bytes { count, end } => self.take_counted(*count, &end.clone())?,
             };
             let Some(part) = part else { return Ok(None) };
+            debug_assert!(self.taken <= self.buffer.len(), "more bytes taken than there are");
             let is_done = self.begun.add(&self.joining, part);
             if is_done.map_err(|bad| undecodable(self.begun.bytes(), &bad))? {
                 let message = std::mem::take(&mut self.begun).into_bytes();
+                // What follows in the buffer is the beginning of the next message; it came with the last bytes read.
                 self.begun_at = self.arrival.map_or(self.arrived, |arrival| arrival.first);
                 let has_more = self.taken < self.buffer.len();
                 self.arrival = has_more.then(|| MessageArrival::begin_at(self.arrived));
@@ -256,6 +263,7 @@ impl Frames {
             Framing::Counted(field) => field.frame_bounds(rest)?,
         };
         let Some((from, to, next)) = found else {
+            // Remembered, so that a long frame that comes in many pieces is searched once, not once per piece.
             self.scanned = rest.len();
             if rest.len() > max_message() {
                 return Err(too_long(rest));
@@ -295,6 +303,7 @@ impl Frames {
         if self.taken == self.buffer.len() {
             self.buffer.clear();
             self.taken = 0;
+        // Moving the rest to the front costs its length, so it is done only now and then.
         } else if self.taken > max_message() {
             self.buffer.drain(..self.taken);
             self.taken = 0;
@@ -328,6 +337,7 @@ type FrameCut = Option<(usize, usize, usize)>;
 /// Returns the bounds of the frame before `mark`; `None` if it is not there. No mark ends within the first `scanned`
 /// bytes.
 fn up_to(bytes: &[u8], mark: &[u8], scanned: usize) -> FrameCut {
+    // A mark may begin in the part searched before and end in the new one.
     let from = (scanned + 1).saturating_sub(mark.len()).min(bytes.len());
     let at = match mark {
         [byte] => bytes[from..].iter().position(|other| other == byte),

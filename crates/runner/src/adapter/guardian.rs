@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The variable that holds the marks of everything that started a process.
 const MARKS: &str = "IOXIDE_STARTED_BY";
 /// The time limit for killed processes to disappear.
-const GONE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A child process with the group it leads, and what left that group.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl GuardedChild {
         let mut child = self.child.take()?;
         // Before the child is let go of, so that its id still names its own group.
         watch::kill_group(&mut child);
-        watch::kill_others(&child, self.mark.as_deref(), GONE);
+        watch::kill_others(&child, self.mark.as_deref(), KILL_TIMEOUT);
         watch::note("-", &child, None);
         child.wait().ok()
     }

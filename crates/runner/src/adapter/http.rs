@@ -49,7 +49,7 @@ const MAX_LOG: usize = 40;
 /// The status by which a server may close an idle connection (RFC 9110, 15.5.9).
 const CLOSING: u16 = 408;
 /// The wait for one of several pending answers before the next is polled.
-const TURN: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The description of a system that speaks HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,11 +217,11 @@ impl HttpAdapter {
             let wait = match self.asked.len() + self.streams.len() {
                 0 => return Ok(None),
                 1 => Interrupt::slice(deadline),
-                _ => Interrupt::slice(deadline).min(TURN),
+                _ => Interrupt::slice(deadline).min(POLL_INTERVAL),
             };
             // An answer that has begun is no silence.
             let has_begun = self.has_begun();
-            let wait = if has_begun && !is_look { wait.max(TURN) } else { wait };
+            let wait = if has_begun && !is_look { wait.max(POLL_INTERVAL) } else { wait };
             for at in 0..self.asked.len() {
                 let look = self.asked[at].read_answer(wait, limits);
                 if matches!(look, Err(AdapterError::Unknown(_))) && self.ask_again(at)? {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::AdapterError;
 
 /// The longest wait between two looks at the flag.
-const SLICE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A flag that ends every wait of an adapter with [`AdapterError::Interrupted`], soon after it is set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ impl Interrupt {
 
     /// Returns the time to wait before the flag is looked at again, at most until `deadline`.
     pub(super) fn slice(deadline: Instant) -> Duration {
-        deadline.saturating_duration_since(Instant::now()).min(SLICE)
+        deadline.saturating_duration_since(Instant::now()).min(POLL_INTERVAL)
     }
 
     /// Returns the next item of another thread before `deadline`; `None` at the deadline or if that thread is gone.

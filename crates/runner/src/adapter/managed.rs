@@ -20,7 +20,7 @@ use crate::event::ConnectionRecord;
 use crate::line::cut;
 
 /// The time limit for a server to end after it has closed a connection.
-const LAST_BREATH: Duration = Duration::from_millis(200);
+const SERVER_END_GRACE: Duration = Duration::from_millis(200);
 
 /// The way in which a system is brought back to its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct ManagedAdapter {
 }
 
 /// Between two tries to connect.
-const PAUSE: Duration = Duration::from_millis(10);
+const CONNECT_RETRY_PAUSE: Duration = Duration::from_millis(10);
 
 impl ManagedAdapter {
     /// The system that `make` connects to, reached now.
@@ -195,7 +195,7 @@ impl ManagedAdapter {
         result
     }
 
-    /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to [`LAST_BREATH`]
+    /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to [`SERVER_END_GRACE`]
     /// for it, so that the next connection does not reach what is left of the server.
     fn explain_error(&self, error: AdapterError) -> AdapterError {
         let is_end =
@@ -203,7 +203,7 @@ impl ManagedAdapter {
         if !is_end || self.server.is_none() {
             return error;
         }
-        let deadline = Instant::now() + LAST_BREATH;
+        let deadline = Instant::now() + SERVER_END_GRACE;
         while !self.has_ended() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -261,7 +261,7 @@ pub(super) fn patiently<T>(
             Err(TryResult::NotYet(error)) if Instant::now() >= deadline => return Err(error),
             Err(TryResult::NotYet(_)) => interrupt.check()?,
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(CONNECT_RETRY_PAUSE);
     }
 }
 

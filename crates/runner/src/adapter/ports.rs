@@ -11,7 +11,7 @@ const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 /// The state of a socket that waits for connections.
 const LISTENING: u8 = 0x0a;
 /// The time limit for a connection that is made only to see whether somebody listens.
-const CONNECTING: Duration = Duration::from_millis(500);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The state of a port: whether somebody accepts connections there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +63,9 @@ pub(super) fn lingering(address: &str) -> usize {
     entries.iter().filter(lingers).count()
 }
 
-/// Returns whether a connection to `address` is accepted within [`CONNECTING`].
+/// Returns whether a connection to `address` is accepted within [`CONNECT_TIMEOUT`].
 pub(super) fn accepts(address: &str) -> bool {
-    let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECTING).is_ok();
+    let open = |address: SocketAddr| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
     address.to_socket_addrs().is_ok_and(|mut addresses| addresses.any(open))
 }
 

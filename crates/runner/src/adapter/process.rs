@@ -24,9 +24,9 @@ const MAX_TAIL: usize = 8 << 10;
 /// Lines it may leave unread.
 const UNREAD: usize = 64;
 /// The time limit for the rest of the error stream to arrive after the end of its process.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const STDERR_GRACE: Duration = Duration::from_millis(300);
 /// The time limit for a process to end by itself after its connection was closed.
-const GRACE: Duration = Duration::from_millis(300);
+const EXIT_GRACE: Duration = Duration::from_millis(300);
 
 /// A child process as system under test.
 pub type ProcessAdapter = RemoteAdapter<SystemProcess>;
@@ -106,10 +106,10 @@ impl SystemProcess {
         self.child = None;
     }
 
-    /// Waits until the error stream is read to its end, at most for [`LAST_WORDS`]; a process that left the group may
+    /// Waits until the error stream is read to its end, at most for [`STDERR_GRACE`]; a process that left the group may
     /// keep it open.
     fn await_tail(&self) {
-        let deadline = Instant::now() + LAST_WORDS;
+        let deadline = Instant::now() + STDERR_GRACE;
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -167,7 +167,7 @@ impl SystemLink for SystemProcess {
     }
 
     fn close(&mut self, mut wire: ProtocolWire) {
-        wire.wait_for_end(GRACE);
+        wire.wait_for_end(EXIT_GRACE);
         self.kill();
     }
 

@@ -28,7 +28,7 @@ use crate::protocol::{
 const MAX_EARLIER: usize = 10_000;
 
 /// Between the end of its lines and the end of a process.
-const LAST_BREATH: Duration = Duration::from_millis(100);
+const EXIT_GRACE: Duration = Duration::from_millis(100);
 
 /// The settings of a connection to a system behind a pipe or a socket.
 #[derive(Clone, Debug)]
@@ -185,7 +185,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
             other => return other,
         };
         // Its error stream is read by another thread, which may be a moment behind.
-        let deadline = Instant::now() + LAST_BREATH * 2;
+        let deadline = Instant::now() + EXIT_GRACE * 2;
         let mut words = self.link.last_words();
         while words.trim().is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
@@ -238,7 +238,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
     /// `error`, with the exit status if the system has ended.
     fn explain_error(&mut self, error: AdapterError) -> AdapterError {
         let patience = match error {
-            AdapterError::Ended { .. } | AdapterError::Closed => LAST_BREATH,
+            AdapterError::Ended { .. } | AdapterError::Closed => EXIT_GRACE,
             AdapterError::Late { .. } => Duration::ZERO,
             _ => return error,
         };

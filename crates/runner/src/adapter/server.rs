@@ -21,9 +21,9 @@ use super::{AdapterError, Interrupt};
 use crate::line::{LineRead, cut, next_line};
 
 /// The time limit for a stop command, and again for the server to end after it.
-const GRACE: Duration = Duration::from_secs(2);
+const STOP_GRACE: Duration = Duration::from_secs(2);
 /// The pause between two looks at the server.
-const PAUSE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The configuration of a server: its commands and the sign that it is ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl SystemServer {
                      a `stop` command can end it"
                 )));
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -182,7 +182,7 @@ impl SystemServer {
                      (TIME_WAIT); let it listen with SO_REUSEADDR, or give it more time with `ready_ms`",
                 ));
             }
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl SystemServer {
         self.cannot(&format!("it was not ready within {limit} ms{ended}"))
     }
 
-    /// Returns whether the server is ready; pauses for [`PAUSE`] if it is not.
+    /// Returns whether the server is ready; pauses for [`POLL_INTERVAL`] if it is not.
     fn is_ready(&self, said: Option<&Receiver<()>>, elapsed: Duration) -> bool {
         let is_ready = match (&self.config.ready, said) {
             (ServerReadiness::AtOnce, _) => true,
@@ -246,7 +246,7 @@ impl SystemServer {
             (ServerReadiness::Http(url), _) => is_up(url, self.interrupt),
         };
         if !is_ready {
-            thread::sleep(PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
         is_ready
     }
@@ -278,9 +278,9 @@ impl SystemServer {
         let Some(child) = self.child.take() else { return };
         if let Some(command) = &self.config.stop
             && is_there
-            && run_command(command, &self.config.environment, GRACE, Interrupt::never()).is_ok()
+            && run_command(command, &self.config.environment, STOP_GRACE, Interrupt::never()).is_ok()
         {
-            wait_until_gone(&child, GRACE);
+            wait_until_gone(&child, STOP_GRACE);
         }
         child.kill_all();
     }
@@ -345,7 +345,7 @@ fn wait_for_exit(child: &GuardedChild, limit: Duration, interrupt: Interrupt) {
 fn wait_until_gone(child: &GuardedChild, limit: Duration) {
     let deadline = Instant::now() + limit;
     while (!child.has_exited() || child.has_others()) && Instant::now() < deadline {
-        thread::sleep(PAUSE);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -35,9 +35,9 @@ use crate::codec::UnwritableMessage;
 use crate::event::ConnectionRecord;
 
 /// Between two looks at the connections.
-const TURN: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The time for which the other connections are still read when one has broken down.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const DRAIN_TIME: Duration = Duration::from_millis(200);
 /// Times in a row that nothing came although something was due, and no time passed.
 const MAX_STANDSTILL: usize = 10_000;
 /// Messages taken from one connection at a look.
@@ -99,12 +99,15 @@ pub fn share_of_part(model: &Model, place: &PartPlace) -> (Vec<String>, Model) {
     let own = messages_of_part(model, place);
     for (at, gate) in share.sts.gates.iter_mut().enumerate() {
         let Some((_, of)) = own.iter().find(|(gate, _)| gate.index() == at) else {
+            // Gates keep their numbers, so that labels of the part are labels of the system; one that is not its own
+            // becomes internal and gets no name that a message could have.
             (gate.kind, gate.name) = (GateKind::Internal, "".into());
             continue;
         };
         messages.push(gate.name.to_string());
         gate.name = of.message.clone();
         if of.owner == MessageOwner::FirstField {
+            // The part does not know its index; `with_index` and `without_index` add and remove the value.
             gate.fields.remove(0);
         }
     }
@@ -177,6 +180,7 @@ impl SeveralAdapter {
                 continue;
             }
             match self.lines[at].adapter.foresee() {
+                // `None`: nothing is due there unless something is sent to it.
                 Ok(due) => first = due.map_or(first, |due| due.min(first)),
                 Err(error) => {
                     self.end_connection(at, error);
@@ -184,6 +188,7 @@ impl SeveralAdapter {
                 }
             }
         }
+        // Time never goes back, also where a connection names an instant that is past.
         Some(first.max(self.now))
     }
 
@@ -191,6 +196,7 @@ impl SeveralAdapter {
     /// before, so another connection caused them.
     fn bring_to(&mut self, to: Duration) {
         for at in 0..self.lines.len() {
+            // `goes_to` stops at every message; the bound is for a connection that sends without end at one instant.
             for _ in 0..MAX_STANDSTILL {
                 if self.lines[at].is_gone || self.goes_to(at, to) {
                     break;
@@ -238,6 +244,8 @@ impl SeveralAdapter {
                 }
             }
         }
+        // The connections were read one after the other; a stable sort by arrival restores the order between them
+        // and keeps that within each.
         self.heard.make_contiguous().sort_by_key(|heard| heard.at);
         Ok(())
     }
@@ -251,6 +259,7 @@ impl SeveralAdapter {
         let crossing = match output.way {
             Arrival::Direct => direct_crossing(connection),
             Arrival::Answer { lane, others } => {
+                // Lanes of one connection are numbered among those of all, so that the monitor can tell them apart.
                 let lane = self.wiring.global_lane(connection, lane);
                 Crossing { lane, is_answer: true, others, ..direct_crossing(connection) }
             }
@@ -268,12 +277,14 @@ impl SeveralAdapter {
         let arrived = Instant::now();
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));
+        // Only a model that has the output can allow the end; for any other it is a breakdown.
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
             let way = Arrival::Crossing(Crossing { is_end: true, ..direct_crossing(number(at)) });
             self.heard.push_back(ArrivedOutput { at: Some(arrived), way, ..label.into() });
             return;
         }
+        // The first breakdown is the one to report; others often follow from it.
         if self.broken.is_none() {
             self.broken = Some((arrived, self.lines[at].name_connection(error)));
         }
@@ -291,15 +302,17 @@ impl SeveralAdapter {
             if let Some(output) = self.heard.pop_front() {
                 return Ok(Some(output));
             }
+            // Messages that other connections sent before the breakdown may explain it, so they are read for a while.
             if let Some((at, error)) = &self.broken
-                && (at.elapsed() >= patience.max(LAST_WORDS) || self.lines.iter().all(|line| line.is_gone))
+                && (at.elapsed() >= patience.max(DRAIN_TIME) || self.lines.iter().all(|line| line.is_gone))
             {
                 return Err(error.clone());
             }
+            // After a breakdown there is no silence to observe: the loop ends with a message or the error.
             if self.broken.is_none() && start.elapsed() >= longest {
                 return Ok(None);
             }
-            std::thread::sleep(TURN);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -475,6 +488,7 @@ impl Adapter for SeveralAdapter {
         if let Some(output) = self.wait_for_output(patience)? {
             return Ok(Observation::Output(output));
         }
+        // Silence counts only if every connection is alive: a closed one is found by asking.
         self.are_there()?;
         let seen = if self.broken.is_some() {
             self.wait_for_output(Duration::ZERO)?

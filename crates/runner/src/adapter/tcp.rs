@@ -17,7 +17,7 @@ use super::wire::ProtocolWire;
 use super::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection};
 
 /// The time limit for the peer to close the connection by itself.
-const GRACE: Duration = Duration::from_millis(200);
+const CLOSE_GRACE: Duration = Duration::from_millis(200);
 /// The number of reads by which the last bytes of the peer are dropped at the end.
 const MAX_DROPPED: usize = 64;
 
@@ -133,7 +133,7 @@ impl SystemLink for TcpConnection {
     fn close(&mut self, mut wire: ProtocolWire) {
         let Some(stream) = self.stream.take() else { return };
         stream.shutdown(Shutdown::Write).ok();
-        wire.wait_for_end(GRACE);
+        wire.wait_for_end(CLOSE_GRACE);
         stream.hang_up();
     }
 

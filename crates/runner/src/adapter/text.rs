@@ -32,9 +32,9 @@ use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
 use crate::line::cut;
 
 /// Between the end of its frames and the end of a process.
-const LAST_BREATH: Duration = Duration::from_millis(100);
+const EXIT_GRACE: Duration = Duration::from_millis(100);
 /// Between two looks at a process that is starting.
-const STARTING: Duration = Duration::from_millis(5);
+const START_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The description of a system that speaks a text or binary protocol of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl TextAdapter {
     fn await_start(&mut self) -> Result<(), AdapterError> {
         while self.is_starting() {
             self.interrupt.check()?;
-            if self.live()?.frames.has_news(STARTING) {
+            if self.live()?.frames.has_news(START_POLL_INTERVAL) {
                 return Ok(());
             }
         }
@@ -255,10 +255,10 @@ impl TextAdapter {
     fn explain_error(&mut self, error: AdapterError) -> AdapterError {
         match error {
             AdapterError::Ended { .. } | AdapterError::Closed => {
-                self.status(LAST_BREATH).map_or(error, AdapterError::from)
+                self.status(EXIT_GRACE).map_or(error, AdapterError::from)
             }
             AdapterError::HalfMessage { line, cut } => {
-                let status = self.status(LAST_BREATH).map(|status| format!(" ({status})"));
+                let status = self.status(EXIT_GRACE).map(|status| format!(" ({status})"));
                 let reason = format!("half a message: {cut}{}", status.unwrap_or_default());
                 AdapterError::Unreadable { line, reason }
             }

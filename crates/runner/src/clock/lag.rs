@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time for which the measuring thread sleeps.
-const BEAT: Duration = Duration::from_millis(10);
+const SLEEP_INTERVAL: Duration = Duration::from_millis(10);
 /// Lateness that is no lag: an idle machine wakes a thread about 0.1 ms late, one with work now and then a few ms.
-const USUAL: Duration = Duration::from_millis(5);
+const USUAL_LATENESS: Duration = Duration::from_millis(5);
 /// The time after which the thread ends if nobody watches, so that short runs one after the other share it.
-const LINGER: Duration = Duration::from_secs(1);
+const IDLE_TIME: Duration = Duration::from_secs(1);
 
 /// The meter of this process, while there is one.
 static OF_PROCESS: Mutex<Weak<SharedLag>> = Mutex::new(Weak::new());
@@ -138,8 +138,8 @@ impl LagState {
 
     /// Returns the time by which the next wake-up is late already; zero while that is usual.
     fn stall(&self, now: Instant) -> Duration {
-        let late = now.saturating_duration_since(self.last).saturating_sub(BEAT);
-        if self.kind == MeterKind::Running && late > USUAL { late } else { Duration::ZERO }
+        let late = now.saturating_duration_since(self.last).saturating_sub(SLEEP_INTERVAL);
+        if self.kind == MeterKind::Running && late > USUAL_LATENESS { late } else { Duration::ZERO }
     }
 
     /// Notes that the thread woke up.
@@ -170,11 +170,11 @@ fn of_process() -> Arc<SharedLag> {
     shared
 }
 
-/// Measures until nobody has watched for [`LINGER`].
+/// Measures until nobody has watched for [`IDLE_TIME`].
 fn measure(shared: &Arc<SharedLag>) {
     let mut watched = Instant::now();
     loop {
-        thread::sleep(BEAT);
+        thread::sleep(SLEEP_INTERVAL);
         let now = Instant::now();
         let mut state = shared.lock();
         state.wake(now);
@@ -182,7 +182,7 @@ fn measure(shared: &Arc<SharedLag>) {
             watched = now;
         }
         drop(state);
-        if now.saturating_duration_since(watched) > LINGER {
+        if now.saturating_duration_since(watched) > IDLE_TIME {
             // Whoever wants to watch holds this lock, so that nobody is given a meter whose thread is about to end.
             let mut of_process = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
             if Arc::strong_count(shared) == 1 {
@@ -207,10 +207,10 @@ mod tests {
         let start = Instant::now();
         let mut state = LagState { last: start, ..LagState::new(MeterKind::Running) };
         state.watches.push((1, Duration::ZERO));
-        state.wake(start + BEAT + ms(1));
+        state.wake(start + SLEEP_INTERVAL + ms(1));
         assert_eq!(state.total, Duration::ZERO);
-        state.wake(start + BEAT * 2 + ms(301));
-        state.wake(start + BEAT * 3 + ms(401));
+        state.wake(start + SLEEP_INTERVAL * 2 + ms(301));
+        state.wake(start + SLEEP_INTERVAL * 3 + ms(401));
         assert_eq!((state.total, state.watches[0].1), (ms(400), ms(300)));
     }
 

@@ -18,7 +18,7 @@ const PER_DOUBLING: usize = 8;
 const DOUBLINGS: usize = 40;
 
 /// Answers below which nothing follows from them.
-const ENOUGH: u64 = 20;
+const MIN_ANSWERS: u64 = 20;
 
 /// The latencies of one kind of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl Latencies {
     /// thousand exceeds, and twice the longest, rounded up. `None` if there were too few answers to say.
     #[must_use]
     pub fn suggestion(&self) -> Option<Duration> {
-        if self.total() < ENOUGH {
+        if self.total() < MIN_ANSWERS {
             return None;
         }
         self.gates().map(|(_, histogram)| room_for(histogram)).max().map(rounded_up)

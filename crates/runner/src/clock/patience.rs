@@ -17,14 +17,14 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId};
 
 /// Answers after which a calibrated time is trusted.
-const ENOUGH: u64 = 20;
+const MIN_ANSWERS: u64 = 20;
 /// A calibrated time while there are fewer.
-const AT_FIRST: Duration = Duration::from_millis(300);
+const INITIAL_TIME: Duration = Duration::from_millis(300);
 /// The shortest calibrated time, and how many times the longest answer it is.
-const SHORTEST: Duration = Duration::from_millis(50);
+const MIN_TIME: Duration = Duration::from_millis(50);
 const MARGIN: u32 = 20;
 /// The factor by which the quiescence time exceeds the latency of a late answer.
-const ROOM: u32 = 2;
+const LATE_ANSWER_FACTOR: u32 = 2;
 
 /// Quiescence times.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Patience {
     /// Returns a patience whose default time follows from the answers seen.
     #[must_use]
     pub fn new_calibrated() -> Self {
-        Self { source: DefaultSource::Calibrated, ..Self::new(AT_FIRST) }
+        Self { source: DefaultSource::Calibrated, ..Self::new(INITIAL_TIME) }
     }
 
     /// Notes an answer that took `latency`.
@@ -84,7 +84,7 @@ impl Patience {
     /// Raises the time because an answer came after `latency`, when it had been taken for silence; returns the time
     /// from now on.
     pub fn raise(&self, latency: Duration) -> Duration {
-        let raised = micros(latency.saturating_mul(ROOM));
+        let raised = micros(latency.saturating_mul(LATE_ANSWER_FACTOR));
         let before = self.learnt.raised.fetch_max(raised, Ordering::Relaxed);
         Duration::from_micros(raised.max(before))
     }
@@ -125,7 +125,7 @@ impl Patience {
     #[must_use]
     pub fn default_time(&self) -> Duration {
         let raised = self.raised_time().unwrap_or_default();
-        let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= ENOUGH;
+        let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= MIN_ANSWERS;
         match self.source {
             DefaultSource::Calibrated if is_trusted => self.by_answers().max(raised),
             DefaultSource::Given | DefaultSource::Calibrated => self.default.max(raised),
@@ -136,8 +136,8 @@ impl Patience {
     /// latency.
     fn by_answers(&self) -> Duration {
         let longest = Duration::from_micros(self.learnt.longest.load(Ordering::Relaxed));
-        let wished = longest.saturating_mul(MARGIN).clamp(SHORTEST, AT_FIRST);
-        wished.max(longest.saturating_mul(ROOM))
+        let wished = longest.saturating_mul(MARGIN).clamp(MIN_TIME, INITIAL_TIME);
+        wished.max(longest.saturating_mul(LATE_ANSWER_FACTOR))
     }
 
     /// Returns whether the default time follows from the answers, because no time was given.
@@ -236,9 +236,9 @@ mod tests {
     #[test]
     fn a_calibrated_time_follows_the_longest_answer_once_there_are_enough() {
         let patience = Patience::new_calibrated();
-        assert_eq!(patience.default_time(), AT_FIRST);
-        (0..ENOUGH).for_each(|_| patience.record_answer(ms(1)));
-        assert_eq!(patience.default_time(), SHORTEST);
+        assert_eq!(patience.default_time(), INITIAL_TIME);
+        (0..MIN_ANSWERS).for_each(|_| patience.record_answer(ms(1)));
+        assert_eq!(patience.default_time(), MIN_TIME);
         patience.record_answer(ms(4));
         assert_eq!(patience.default_time(), ms(80));
         patience.record_answer(ms(200));

@@ -13,7 +13,7 @@ const LONG_TEXT: usize = 20;
 /// Collections with so many elements are large.
 const MANY_ELEMENTS: usize = 10;
 /// Numbers of this magnitude do not fit into 32 bits with a sign.
-const HUGE: i64 = 1 << 31;
+const BEYOND_32_BITS: i64 = 1 << 31;
 /// The number of cases of an enum that are distinguished.
 const MAX_CASES: usize = 32;
 
@@ -154,8 +154,8 @@ impl ValueClass {
             Some(0) => Self::Zero,
             Some(1) => Self::One,
             Some(-1) => Self::MinusOne,
-            Some(n) if (2..HUGE).contains(&n) => Self::Positive,
-            Some(n) if (-HUGE..-1).contains(&n) => Self::Negative,
+            Some(n) if (2..BEYOND_32_BITS).contains(&n) => Self::Positive,
+            Some(n) if (-BEYOND_32_BITS..-1).contains(&n) => Self::Negative,
             _ if n.is_negative() => Self::HugeNegative,
             _ => Self::HugePositive,
         }
@@ -214,10 +214,10 @@ impl ValueClass {
             Self::Zero => (Some(0), Some(0)),
             Self::One => (Some(1), Some(1)),
             Self::MinusOne => (Some(-1), Some(-1)),
-            Self::Positive => (Some(2), Some(HUGE - 1)),
-            Self::Negative => (Some(-HUGE), Some(-2)),
-            Self::HugePositive => (Some(HUGE), None),
-            Self::HugeNegative => (None, Some(-HUGE - 1)),
+            Self::Positive => (Some(2), Some(BEYOND_32_BITS - 1)),
+            Self::Negative => (Some(-BEYOND_32_BITS), Some(-2)),
+            Self::HugePositive => (Some(BEYOND_32_BITS), None),
+            Self::HugeNegative => (None, Some(-BEYOND_32_BITS - 1)),
             _ => return None,
         })
     }
@@ -250,7 +250,18 @@ mod tests {
 
     #[test]
     fn a_number_is_in_the_class_that_its_range_allows() {
-        for n in [-(1i64 << 40), -HUGE - 1, -HUGE, -2, -1, 0, 1, 2, HUGE - 1, HUGE] {
+        for n in [
+            -(1i64 << 40),
+            -BEYOND_32_BITS - 1,
+            -BEYOND_32_BITS,
+            -2,
+            -1,
+            0,
+            1,
+            2,
+            BEYOND_32_BITS - 1,
+            BEYOND_32_BITS,
+        ] {
             assert_eq!(within(n, n), [ValueClass::of_int(&Int::from(n))], "{n}");
         }
     }
@@ -269,8 +280,9 @@ mod tests {
         };
         let Sort::Data(many) = sort_of(0) else { panic!("an enum") };
         let number = |n: i64| Value::Real(Rational::from(n));
-        let numbers = [0, 1, -1, 2, -2, HUGE, -HUGE - 1, i64::MAX].map(|n| (sort_of(2), number(n)));
-        let whole = [0, 7, HUGE, -HUGE - 1].map(|n| (sort_of(3), Value::int(n)));
+        let numbers =
+            [0, 1, -1, 2, -2, BEYOND_32_BITS, -BEYOND_32_BITS - 1, i64::MAX].map(|n| (sort_of(2), number(n)));
+        let whole = [0, 7, BEYOND_32_BITS, -BEYOND_32_BITS - 1].map(|n| (sort_of(3), Value::int(n)));
         let case = |ctor| Value::Data(DataValue { data: many, ctor, args: [].into() });
         let cases = (0..MAX_CASES as u32 + 3).map(|ctor| (sort_of(0), case(ctor)));
         for (sort, value) in numbers.into_iter().chain(whole).chain(cases) {

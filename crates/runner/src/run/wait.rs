@@ -17,7 +17,7 @@ use crate::clock::lag::LagWatch;
 /// time says nothing about silence. Chosen by feel; nothing else depends on it.
 const MAX_EXTENSION: u32 = 9;
 /// The longest rest of an extension that is not waited for.
-const GRAIN: Duration = Duration::from_millis(1);
+const MIN_EXTENSION: Duration = Duration::from_millis(1);
 /// The factor by which the wait for a first reply exceeds the longest one seen, where it follows from these.
 const FIRST_REPLY_MARGIN: u32 = 4;
 
@@ -71,7 +71,7 @@ impl RunLoop<'_, '_, '_, '_> {
             let seen = self.setup.adapter.observe(left)?;
             let lag = self.lag_so_far().saturating_sub(before);
             left = lag.min(most).saturating_sub(extended);
-            if seen != Observation::Quiet || left <= GRAIN || self.setup.adapter.knows_silence() {
+            if seen != Observation::Quiet || left <= MIN_EXTENSION || self.setup.adapter.knows_silence() {
                 return Ok(WaitResult { seen, is_starved: lag > most && !most.is_zero() });
             }
             extended += left;

@@ -1,6 +1,6 @@
 //! The secrets in what is sent by HTTP: headers, parameters, cookies and members of bodies whose names say so.
 
-use super::{Secrets, WINDOW};
+use super::{MAX_SHOWN_BYTES, Secrets};
 use crate::adapter::HttpResetStep;
 use crate::codec::http::HttpConfig;
 use crate::codec::template_texts;
@@ -27,7 +27,7 @@ impl Secrets {
             }
             // Most cookies are secrets whatever their names are; `theme=dark` is none.
             let values = request.cookies.iter().flat_map(|(_, value)| template_texts(value));
-            values.filter(|text| text.len() >= WINDOW).for_each(|text| self.add(&text));
+            values.filter(|text| text.len() >= MAX_SHOWN_BYTES).for_each(|text| self.add(&text));
             let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();
             for text in texts.flat_map(|text| secret_members(text, is_secret)) {
                 self.add(&text);

@@ -26,7 +26,7 @@ use super::{Abstraction, AnswerNames, ClassOutcome};
 use crate::data::{PickedValues, ValueRequest, pick};
 
 /// Choices of values drawn for a word before the solver is asked.
-const DRAWS: usize = 3;
+const DRAWS_BEFORE_SOLVER: usize = 3;
 /// The number of the first copy of a field in a word.
 const FIRST_COPY: u32 = 100_000;
 
@@ -91,7 +91,7 @@ impl<'a> Concretiser<'a> {
         let places = self.places(word)?;
         let mut open = self.goals(&places);
         let mut found = ConcreteWord::default();
-        for attempt in 0..self.values.max(DRAWS) {
+        for attempt in 0..self.values.max(DRAWS_BEFORE_SOLVER) {
             if attempt >= self.values && open.is_empty() {
                 break;
             }

@@ -13,7 +13,7 @@ use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 
 use super::concrete_pass::{ConcreteEnd, ConcretePass};
-use super::portfolio::{EVALUATIONS, PortfolioWatch, SymbolicPass, is_final};
+use super::portfolio::{EVALUATIONS_PER_STATE, PortfolioWatch, SymbolicPass, is_final};
 use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, SearchEffort};
@@ -129,7 +129,7 @@ impl CollectedDifferences {
         watch: PortfolioWatch<'_>,
     ) -> Option<(Option<ConformDoubt>, SearchEffort)> {
         let mut pass = ConcretePass::new(cx, product, options)?;
-        let steps = options.bounds.max_states.saturating_mul(EVALUATIONS);
+        let steps = options.bounds.max_states.saturating_mul(EVALUATIONS_PER_STATE);
         loop {
             let ConcreteEnd::Answer(answer) = pass.turn(cx, product, steps, watch) else { return None };
             match answer {

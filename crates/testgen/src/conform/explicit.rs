@@ -29,7 +29,7 @@ use super::search::SearchEffort;
 use super::{InputCompletion, InputRule};
 
 /// The number of evaluations between two calls of the function that may stop the search.
-const BREATH: usize = 10_000;
+const EVALUATIONS_PER_CHECK: usize = 10_000;
 
 /// The result of enumeration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,7 +264,7 @@ impl<'w> Enumeration<'w> {
         }
         while let Some((at, depth, left, right)) = self.frontier.pop_front() {
             let evaluated = self.count_evaluations();
-            let out_of_breath = evaluated - looked >= BREATH;
+            let out_of_breath = evaluated - looked >= EVALUATIONS_PER_CHECK;
             if out_of_breath {
                 looked = evaluated;
             }

@@ -18,15 +18,15 @@ use super::witness::witness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging};
 
 /// The number of symbolic product states of the first pass, before widening is tried.
-const FIRST_PASS: usize = 500;
+const FIRST_PASS_STATES: usize = 500;
 /// The number of symbolic product states of the second pass, before states are split into concrete ones.
-const SECOND_PASS: usize = 4_000;
+const SECOND_PASS_STATES: usize = 4_000;
 /// The number of evaluations of guards in one turn.
-const TURN: usize = 1_000;
+const EVALUATIONS_PER_TURN: usize = 1_000;
 /// The number of guards evaluated in about the time of exploring one symbolic product state, queries included.
-pub(super) const EVALUATIONS: usize = 400;
+pub(super) const EVALUATIONS_PER_STATE: usize = 400;
 /// The number of product states of one shape before they are widened.
-const ALIKE: usize = 4;
+const MAX_ALIKE_STATES: usize = 4;
 /// The number of unsafe states without a trace that are tolerated before a search gives up.
 const MAX_SPURIOUS: usize = 64;
 
@@ -42,7 +42,7 @@ pub(crate) fn decide<'p>(
     watch: PortfolioWatch<'_>,
 ) -> Conformance {
     let bounds = options.bounds;
-    let near = bounds.max_states.min(FIRST_PASS);
+    let near = bounds.max_states.min(FIRST_PASS_STATES);
     let mut pass = |revisit| SymbolicPass::new(product, revisit, bounds, names, shortcut());
     if options.merging == Merging::Never {
         return pass(ProductRevisit::Always).run_pass(cx, near, watch);
@@ -58,7 +58,7 @@ pub(crate) fn decide<'p>(
     if is_undecided && race.concrete.is_none() {
         return last;
     }
-    let mut wide = pass(ProductRevisit::Never(Widening::Beyond(ALIKE)));
+    let mut wide = pass(ProductRevisit::Never(Widening::Beyond(MAX_ALIKE_STATES)));
     wide.search.bounds.max_depth = u32::MAX;
     match race.run_race(cx, &mut wide, near, watch) {
         SearchWinner::Concrete(found) => return found,
@@ -68,12 +68,12 @@ pub(crate) fn decide<'p>(
         SearchWinner::Symbolic(_) => (),
     }
     let listed = race.concrete.is_some();
-    let all = bounds.max_states.saturating_mul(EVALUATIONS);
+    let all = bounds.max_states.saturating_mul(EVALUATIONS_PER_STATE);
     if let Some(found) = turn(cx, product, &mut race.concrete, all, watch) {
         return found;
     }
     let last = if !listed && goes_on(&last) {
-        symbolic.run_pass(cx, bounds.max_states.min(SECOND_PASS), watch)
+        symbolic.run_pass(cx, bounds.max_states.min(SECOND_PASS_STATES), watch)
     } else {
         last
     };
@@ -117,7 +117,7 @@ impl SearchRace<'_, '_> {
     ) -> SearchWinner {
         loop {
             let before = pass.search.spent;
-            let ended = pass.turn(cx, states, TURN, watch);
+            let ended = pass.turn(cx, states, EVALUATIONS_PER_TURN, watch);
             self.spent += pass.search.spent - before;
             if let Some(verdict) = ended {
                 return SearchWinner::Symbolic(verdict);

@@ -7,21 +7,21 @@ use ioxide_smt::tally::SolverTally;
 use ioxide_symex::Ctx;
 
 /// The price of exploring a product state.
-const STATE: usize = 30;
+const STATE_PRICE: usize = 30;
 /// The price of a new term.
-const TERM: usize = 20;
+const TERM_PRICE: usize = 20;
 /// The price of a query, whichever layer answers it.
-const QUESTION: usize = 35;
+const QUERY_PRICE: usize = 35;
 /// The additional price of a query that reaches the back-end.
-const BACK_END: usize = 800;
+const BACK_END_PRICE: usize = 800;
 
 /// Returns the price of all work in `cx` so far, the exploration of `states` product states included.
 pub(super) fn price(cx: &Ctx<'_>, states: usize) -> usize {
     let mut tally = SolverTally::default();
     cx.solver.tally(&mut tally);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let asked = count(tally.questions).saturating_mul(QUESTION);
+    let asked = count(tally.questions).saturating_mul(QUERY_PRICE);
     let innermost = tally.lines.last().map_or(0, |line| count(line.answers.total()));
-    let answered = innermost.saturating_mul(BACK_END);
-    (states * STATE + cx.pool.len() * TERM).saturating_add(asked).saturating_add(answered)
+    let answered = innermost.saturating_mul(BACK_END_PRICE);
+    (states * STATE_PRICE + cx.pool.len() * TERM_PRICE).saturating_add(asked).saturating_add(answered)
 }

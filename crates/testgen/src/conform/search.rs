@@ -17,9 +17,9 @@ use super::region::{
 use super::side::SideMember;
 
 /// The number of members with unknown values above which a symbolic search does not explore a state.
-const CROWD: usize = 14;
+const MAX_MEMBERS: usize = 14;
 /// The number of members above which it does not in a timed product: every member has its own zones.
-const CROWD_IN_TIME: usize = 5;
+const MAX_TIMED_MEMBERS: usize = 5;
 /// The number of product states above which a search gives up that has left out a crowded state: it proves nothing any
 /// more, but a difference near the start is often found beside it.
 const MAX_BESIDE_A_CROWD: usize = 100;
@@ -458,11 +458,11 @@ impl<'p, 's> ProductSearch<'p, 's> {
     fn is_crowd(&self, cx: &Ctx<'_>, state: &ProductState) -> bool {
         let members = state.imp.iter().chain(&state.spec);
         if self.product.is_timed() {
-            return members.count() > CROWD_IN_TIME;
+            return members.count() > MAX_TIMED_MEMBERS;
         }
         // Members without unknown values cost no questions, however many they are.
         members.filter(|member| member.store.terms().iter().any(|&term| !cx.pool.is_ground(term))).count()
-            > CROWD
+            > MAX_MEMBERS
     }
 
     /// Records a state and goes on from it, unless it is covered.

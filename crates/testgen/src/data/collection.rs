@@ -11,7 +11,7 @@ use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
 /// The number of items of a known collection that are values to draw near to.
-const PARTS: usize = 12;
+const MAX_KNOWN_ITEMS: usize = 12;
 
 /// Adds `value` and its parts to `found`: the first items of its collections, the last item of its lists, the fields of
 /// its data.
@@ -20,7 +20,7 @@ pub(super) fn with_parts(value: &Value, found: &mut Vec<Value>) {
     match value {
         Value::Data(data) => data.args.iter().for_each(|arg| with_parts(arg, found)),
         Value::Collection(items) => {
-            let parts: Vec<&Value> = items.parts().take(PARTS).collect();
+            let parts: Vec<&Value> = items.parts().take(MAX_KNOWN_ITEMS).collect();
             parts.into_iter().for_each(|part| with_parts(part, found));
             if let Some(last) = items.as_list().and_then(|list| list.get(list.len().wrapping_sub(1))) {
                 with_parts(last, found);

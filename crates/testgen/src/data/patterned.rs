@@ -23,9 +23,9 @@ use super::{PickedValues, any_value, pick_symbolic};
 /// The number of fields above which patterns are sampled instead of enumerated.
 const MAX_FIELDS: usize = 6;
 /// The number of random draws for a pattern before the solver is asked.
-const DRAWS: usize = 6;
+const DRAWS_BEFORE_SOLVER: usize = 6;
 /// The number of draws of a value that differs from those of the other groups.
-const TRIES: usize = 16;
+const MAX_TRIES: usize = 16;
 /// The greatest number of patterns tried for one message.
 const MAX_PATTERNS: usize = 8;
 /// The greatest number of valuations of the solver that are skipped.
@@ -128,7 +128,7 @@ fn draw(
 ) -> Option<Vec<Value>> {
     let mut interesting = constants(cx, request.facts);
     interesting.extend_from_slice(request.beside);
-    for _ in 0..DRAWS {
+    for _ in 0..DRAWS_BEFORE_SOLVER {
         let Some(values) = random(cx, rng, request.fields, pattern, &interesting) else { continue };
         let known: Substitution = request
             .fields
@@ -157,7 +157,7 @@ fn random(
     for (&field, &block) in fields.iter().zip(pattern) {
         let sort = cx.pool.var_info(field).sort;
         if block == blocks.len() {
-            let mut draws = (0..TRIES).map(|_| any_value(cx.pool, rng, sort, interesting));
+            let mut draws = (0..MAX_TRIES).map(|_| any_value(cx.pool, rng, sort, interesting));
             let fresh = draws.find(|value| !blocks.contains(value))?;
             blocks.push(fresh);
         }

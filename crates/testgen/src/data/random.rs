@@ -18,7 +18,7 @@ use super::{ValueRequest, collection, edge, number, text};
 const MAX_DEPTH: u32 = 4;
 
 /// The number of draws of a value that is unlike everything known.
-const TRIES: usize = 4;
+const MAX_TRIES: usize = 4;
 
 /// The values to draw near to, and the weights of the kinds of values.
 #[derive(Clone, Copy, Debug)]
@@ -217,7 +217,7 @@ impl ValuePalette<'_> {
         {
             return near;
         }
-        let tries = if kind == DrawKind::Fresh { TRIES } else { 1 };
+        let tries = if kind == DrawKind::Fresh { MAX_TRIES } else { 1 };
         let mut drawn = self.draw_unrelated(pool, rng, sort, (kind, depth));
         for _ in 1..tries {
             if !self.is_known(&drawn) {

@@ -34,7 +34,7 @@ const MAX_TRIES: u32 = 5;
 /// The number of suspects for which an experiment is looked for at one point of a run.
 const MAX_LOOKED: usize = 4;
 /// The bounds of the search for one experiment.
-const NEAR: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
+const EXPERIMENT_BOUNDS: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
 /// The number of states above which a belief is too large to search from.
 const MAX_STATES: usize = 8;
 
@@ -214,7 +214,7 @@ impl Suspect {
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = start_in(cx, cx.sts, belief)?;
     let system = start_in(cx, &suspect.system, suspect.course.states())?;
-    let options = ConformOptions { bounds: NEAR, ..ConformOptions::default() };
+    let options = ConformOptions { bounds: EXPERIMENT_BOUNDS, ..ConformOptions::default() };
     let verdict =
         conform(&mut cx.with_system(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };

@@ -11,9 +11,9 @@ use crate::conform::InputCompletion;
 use crate::conform::explicit::{AdaptiveTest, EnumerationBudget, adaptive_test};
 
 /// The limits of the enumeration for one mutant.
-const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
+const MUTANT_BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 /// The chance from which on a test suffices to kill a mutant.
-const GOOD_ENOUGH: f64 = 0.5;
+const MIN_KILL_CHANCE: f64 = 0.5;
 
 /// A test and the mutants it kills.
 #[derive(Clone, Debug)]
@@ -65,14 +65,14 @@ pub fn killing_trees(
             break;
         }
         let kill = |tree: &KillingTree| {
-            let (is_forced, chance) = tree.test.effect_on(pool, mutant, completion, BUDGET)?;
-            (chance >= GOOD_ENOUGH).then_some(TreeKill { mutant: at, is_forced, chance })
+            let (is_forced, chance) = tree.test.effect_on(pool, mutant, completion, MUTANT_BUDGET)?;
+            (chance >= MIN_KILL_CHANCE).then_some(TreeKill { mutant: at, is_forced, chance })
         };
         if let Some((tree, kill)) = trees.iter_mut().find_map(|tree| kill(tree).map(|kill| (tree, kill))) {
             tree.kills.push(kill);
             continue;
         }
-        match adaptive_test(pool, mutant, spec, (ConformanceRelation::Ioco, completion), BUDGET) {
+        match adaptive_test(pool, mutant, spec, (ConformanceRelation::Ioco, completion), MUTANT_BUDGET) {
             Some(test) => {
                 let kill = TreeKill { mutant: at, is_forced: test.is_forced, chance: test.chance };
                 trees.push(KillingTree { test, kills: vec![kill] });

@@ -32,14 +32,14 @@ const MAX_STEPS: usize = 2_000_000;
 
 /// The number of steps of paths that are checked even if the time is over: the purposes found by then are worth
 /// keeping.
-const GRACE: usize = 5_000;
+const GRACE_STEPS: usize = 5_000;
 
 /// The number of states without a new switch after which the search no longer insists on shortest paths.
-const PATIENCE: usize = 300;
+const STATES_UNTIL_RESTLESS: usize = 300;
 
 /// The number of states without a new switch after which each missing one is searched for among the switches that can
 /// matter for it.
-const FRUITLESS: usize = 2_000;
+const STATES_UNTIL_SLICED: usize = 2_000;
 
 /// A coverage criterion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -279,12 +279,12 @@ struct LastNewSwitch {
 }
 
 impl LastNewSwitch {
-    /// Returns whether no new switch was taken for more than [`FRUITLESS`] states.
+    /// Returns whether no new switch was taken for more than [`STATES_UNTIL_SLICED`] states.
     fn is_over(&mut self, stats: &ExploreStats) -> bool {
         if stats.switches > self.switches {
             *self = Self { switches: stats.switches, expanded: stats.expanded };
         }
-        stats.expanded - self.expanded > FRUITLESS
+        stats.expanded - self.expanded > STATES_UNTIL_SLICED
     }
 }
 
@@ -295,7 +295,7 @@ fn explore_switches(
     watch: &mut dyn FnMut(&ExploreStats) -> ControlFlow<()>,
 ) -> Exploration {
     let n_switches = cx.sts.switches.len();
-    let order = ExploreOrder::Restless { patience: PATIENCE };
+    let order = ExploreOrder::Restless { patience: STATES_UNTIL_RESTLESS };
     let config = ExploreConfig { limits, order, ..ExploreConfig::default() };
     explore(cx, &config, &mut |stats| {
         if stats.switches == n_switches { ControlFlow::Break(()) } else { watch(stats) }
@@ -407,7 +407,7 @@ impl<'g> PurposeSelection<'g> {
         aims.sort_by_key(|(_, uses)| Reverse(depth(uses[0])));
         let mut in_doubt = Vec::new();
         for (item, uses) in aims {
-            if self.walked > GRACE
+            if self.walked > GRACE_STEPS
                 && let Some(halted) = cx.halt_reason()
             {
                 return Some(WhyUnreached::Cut(StopReason::Halted(halted)));

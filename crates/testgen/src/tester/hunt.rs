@@ -41,14 +41,14 @@ const FIRST_STATES: (usize, usize) = (2_000, 32);
 /// The greatest number of symbolic states explored; the second number if queries are expensive.
 const MAX_STATES: (usize, usize) = (20_000, 500);
 /// The factor by which the states of a search grow that was cut.
-const MORE_STATES: usize = 4;
+const STATE_GROWTH: usize = 4;
 /// The terms that a search may make: so many for each of its states, and the least number; fewer large states are
 /// explored.
 const TERMS: (usize, usize) = (100, 100_000);
 /// The number of labels of walks between two parts of a search.
-const STEPS_BETWEEN: usize = 400;
+const STEPS_BETWEEN_SEARCHES: usize = 400;
 /// One run in so many executes a purpose again.
-const PURPOSE_EVERY: usize = 2;
+const PURPOSE_ONE_IN: usize = 2;
 /// The number of labels that a run goes on after the first purpose, and after others.
 const GO_ON: (usize, usize) = (320, 24);
 /// The greatest number of executions of the first purpose before anything else.
@@ -231,8 +231,8 @@ impl HuntTester {
             self.search = PurposeSearch::Over;
             return;
         }
-        if is_dear && states == 0 && self.spent < STEPS_BETWEEN {
-            self.search = PurposeSearch::Pending { states, from: STEPS_BETWEEN };
+        if is_dear && states == 0 && self.spent < STEPS_BETWEEN_SEARCHES {
+            self.search = PurposeSearch::Pending { states, from: STEPS_BETWEEN_SEARCHES };
             return;
         }
         let pick = |(plain, dear): (usize, usize)| if is_dear { dear } else { plain };
@@ -249,7 +249,10 @@ impl HuntTester {
         self.search = if is_over || cx.halt_reason().is_some() {
             PurposeSearch::Over
         } else {
-            PurposeSearch::Pending { states: states * MORE_STATES, from: self.spent + STEPS_BETWEEN }
+            PurposeSearch::Pending {
+                states: states * STATE_GROWTH,
+                from: self.spent + STEPS_BETWEEN_SEARCHES,
+            }
         };
         if self.set.as_ref().is_none_or(|known| known.covered_items().len() < covered) {
             self.adopt(set);
@@ -266,7 +269,7 @@ impl HuntTester {
         // Of several messages at once, nobody knows which led where.
         let fresh = if let [only] = self.fresh[..] { only } else { None };
         self.fresh.clear();
-        self.walk.notice(monitor, trace, fresh);
+        self.walk.record_labels(monitor, trace, fresh);
         self.taken.extend(fresh);
         self.met.extend(fresh.map(|id| self.config.criterion.covered_by(sts, id)));
     }
@@ -323,7 +326,7 @@ impl HuntTester {
             cover.repeat_first();
         }
         let is_first_round = cover.rounds_done() == 0;
-        let is_turn = self.runs.is_multiple_of(PURPOSE_EVERY);
+        let is_turn = self.runs.is_multiple_of(PURPOSE_ONE_IN);
         self.phase = if !cover.is_done() && (is_first_round || is_turn) {
             cover.start(self.seed);
             HuntPhase::Purpose
@@ -415,7 +418,7 @@ impl Tester for HuntTester {
         match self.purpose(cx, monitor, trace) {
             Some(next) => next,
             None => {
-                let next = self.walk.next(cx, monitor, trace, limit);
+                let next = self.walk.next_move(cx, monitor, trace, limit);
                 self.end_with_purpose(next)
             }
         }

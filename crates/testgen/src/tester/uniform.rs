@@ -26,9 +26,9 @@ use super::{Tester, TesterMove, TesterStop};
 use crate::data::{Hints, any_value};
 
 /// The number of draws before the solver is asked.
-const DRAWS: usize = 200;
+const DRAWS_BEFORE_SOLVER: usize = 200;
 /// The power of two below which numbers are.
-const BITS: u32 = 20;
+const NUMBER_BITS: u32 = 20;
 
 /// A tester that walks uniformly at random.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl UniformTester {
         let source = cx.sts.switches[id].source;
         if let BorrowedBelief::Concrete(states) = belief {
             let here: Vec<&&ConcreteState> = states.iter().filter(|state| state.loc == source).collect();
-            for _ in 0..DRAWS {
+            for _ in 0..DRAWS_BEFORE_SOLVER {
                 let Some(state) = here.choose(&mut self.rng) else { break };
                 if let Some(label) = self.draw_input(cx, state, id, &wait) {
                     return Some(if cx.sts.is_timed() {
@@ -115,7 +115,7 @@ impl UniformTester {
     }
 
     fn number(&mut self) -> i64 {
-        let most = 1i64 << self.rng.random_range(0..BITS);
+        let most = 1i64 << self.rng.random_range(0..NUMBER_BITS);
         self.rng.random_range(-most..=most)
     }
 }

@@ -17,7 +17,7 @@ model Batch {
 pub(super) const FAULT: &str = "two different answers in one write are in the wrong order";
 
 /// The time for which answers are collected.
-const WINDOW: Duration = Duration::from_millis(40);
+const BATCH_TIME: Duration = Duration::from_millis(40);
 
 pub(super) struct BatchSystem {
     health: Health,
@@ -35,7 +35,7 @@ impl SystemBehaviour for BatchSystem {
     fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let n = input.n.unwrap_or(0);
         let open = self.open.filter(|(until, _)| *until > now);
-        let until = open.map_or(now + WINDOW, |(until, _)| until);
+        let until = open.map_or(now + BATCH_TIME, |(until, _)| until);
         self.open = Some((until, n));
         // What comes a little sooner comes first, in the same write if nobody looks too closely.
         let hurry = match (self.health, open) {

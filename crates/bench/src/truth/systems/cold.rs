@@ -19,9 +19,9 @@ model Cold {
 pub(super) const FAULT: &str = "the first question after a start is lost";
 
 /// The time limit for a message, with room for the longest first reply: what `ioxide test` has by default.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest time of a first reply, in milliseconds.
-const LONGEST: u64 = 5_000;
+const MAX_FIRST_REPLY_MS: u64 = 5_000;
 
 pub(super) struct Cold {
     health: Health,
@@ -37,8 +37,8 @@ impl Cold {
 
 /// Returns the time of a first reply: 0 to 5 s, short ones more often, so that a campaign has time for many starts.
 fn first_reply(seed: u64) -> Duration {
-    let draw = StdRng::seed_from_u64(seed).random_range(0..=LONGEST);
-    Duration::from_millis(draw * draw / LONGEST)
+    let draw = StdRng::seed_from_u64(seed).random_range(0..=MAX_FIRST_REPLY_MS);
+    Duration::from_millis(draw * draw / MAX_FIRST_REPLY_MS)
 }
 
 impl SystemBehaviour for Cold {

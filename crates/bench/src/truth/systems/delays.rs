@@ -18,7 +18,7 @@ model Delays {
 pub(super) const FAULT: &str = "no answer to questions above 6";
 
 /// The longest time of an answer, in milliseconds.
-const LONGEST: u64 = 300;
+const MAX_ANSWER_MS: u64 = 300;
 
 pub(super) struct Delays {
     health: Health,
@@ -37,7 +37,7 @@ impl SystemBehaviour for Delays {
         if self.health == Health::Faulty && n > 6 {
             return Vec::new();
         }
-        let pause = Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        let pause = Duration::from_millis(self.choices.random_range(0..=MAX_ANSWER_MS));
         vec![(now + pause, BenchMessage::with("ANSWER", n))]
     }
 }

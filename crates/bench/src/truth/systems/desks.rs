@@ -26,9 +26,9 @@ model Desks {
 pub(super) const FAULT: &str = "a ticket drawn at once after one of the other desk has its number";
 
 /// The longest time of work, in milliseconds.
-const LONGEST: u64 = 30;
+const MAX_WORK_MS: u64 = 30;
 /// The time within which tickets count as drawn at once.
-const AT_ONCE: Duration = Duration::from_millis(20);
+const DRAWN_TOGETHER: Duration = Duration::from_millis(20);
 
 pub(super) struct Desks {
     health: Health,
@@ -48,7 +48,7 @@ impl Desks {
 impl SystemBehaviour for Desks {
     fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let desk = if input.name == "LEFT" { "LEFT_TICKET" } else { "RIGHT_TICKET" };
-        let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        let due = now + Duration::from_millis(self.choices.random_range(0..=MAX_WORK_MS));
         self.open.push((due, desk));
         self.open.sort();
         Vec::new()
@@ -61,7 +61,8 @@ impl SystemBehaviour for Desks {
     fn word(&mut self, now: Instant) -> Option<BenchMessage> {
         let (_, desk) = (!self.open.is_empty()).then(|| self.open.remove(0))?;
         let (number, before, drawn) = self.last;
-        let is_at_once = before != desk && drawn.is_some_and(|drawn| now.duration_since(drawn) < AT_ONCE);
+        let is_at_once =
+            before != desk && drawn.is_some_and(|drawn| now.duration_since(drawn) < DRAWN_TOGETHER);
         let is_twice = self.health == Health::Faulty && is_at_once;
         let number = if is_twice { number } else { number + 1 };
         self.last = (number, desk, Some(now));

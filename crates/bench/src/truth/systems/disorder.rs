@@ -20,7 +20,7 @@ model Disorder {
 pub(super) const FAULT: &str = "the second of two open questions gets the answer of the first";
 
 /// The longest time of work, in milliseconds.
-const LONGEST: u64 = 60;
+const MAX_WORK_MS: u64 = 60;
 
 pub(super) struct Disorder {
     health: Health,
@@ -38,7 +38,7 @@ impl Disorder {
 impl SystemBehaviour for Disorder {
     fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         let asked = input.n.unwrap_or(0);
-        let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        let due = now + Duration::from_millis(self.choices.random_range(0..=MAX_WORK_MS));
         let open = self.last.filter(|(due, _)| *due > now).map(|(_, n)| n);
         self.last = Some((due, asked));
         let answer = match (self.health, open) {

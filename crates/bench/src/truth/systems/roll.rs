@@ -36,7 +36,7 @@ pub(super) const CLIENTS: [&str; 3] = ["ANN", "BOB", "CAY"];
 pub(super) const BLAMED: &str = "BOB_TICKET";
 
 /// The longest time of work, in milliseconds.
-const LONGEST: u64 = 30;
+const MAX_WORK_MS: u64 = 30;
 /// The difference between a wrong number and the right one: no ticket of a run is so far down the roll.
 const OFF_THE_ROLL: i64 = 1_000;
 
@@ -62,7 +62,7 @@ impl SystemBehaviour for Roll {
             "BOB" => BLAMED,
             _ => "CAY_TICKET",
         };
-        let due = now + Duration::from_millis(self.choices.random_range(0..=LONGEST));
+        let due = now + Duration::from_millis(self.choices.random_range(0..=MAX_WORK_MS));
         self.open.push((due, ticket));
         self.open.sort();
         Vec::new()

@@ -19,7 +19,7 @@ model Ticker {
 pub(super) const FAULT: &str = "one more tick after STOPPED";
 
 /// The time between two ticks.
-const PERIOD: Duration = Duration::from_millis(12);
+const TICK_INTERVAL: Duration = Duration::from_millis(12);
 
 pub(super) struct Ticker {
     health: Health,
@@ -38,7 +38,7 @@ impl SystemBehaviour for Ticker {
     fn take(&mut self, input: &BenchMessage, now: Instant) -> Agenda {
         match (&*input.name, self.is_running) {
             ("START", false) => {
-                (self.is_running, self.next) = (true, Some(now + PERIOD));
+                (self.is_running, self.next) = (true, Some(now + TICK_INTERVAL));
                 vec![(now, BenchMessage::plain("STARTED"))]
             }
             ("STOP", true) => {
@@ -57,7 +57,7 @@ impl SystemBehaviour for Ticker {
     }
 
     fn word(&mut self, now: Instant) -> Option<BenchMessage> {
-        self.next = self.is_running.then_some(now + PERIOD);
+        self.next = self.is_running.then_some(now + TICK_INTERVAL);
         Some(BenchMessage::plain("TICK"))
     }
 }

@@ -15,7 +15,7 @@ use ioxide_symex::Ctx;
 
 use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
 use crate::commands::score::rounds::{MutantStanding, ScoreSoFar};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
@@ -38,12 +38,12 @@ pub struct CoverageGoal {
 
 impl CampaignGoal {
     /// The goal of the command of `manifest`, if it has one.
-    pub fn of(manifest: &Manifest, solver: &SolverArgs) -> Result<Option<Self>, EarlyStop> {
+    pub fn from_manifest(manifest: &Manifest, solver: &SolverArgs) -> Result<Option<Self>, CliError> {
         use clap::Parser as _;
         let words = std::iter::once("ioxide").chain(manifest.args.iter().map(String::as_str));
         match CliArgs::try_parse_from(words).map(|args| args.command) {
             Ok(CliCommand::Test(test)) => {
-                Ok(CoverageGoal::of(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
+                Ok(CoverageGoal::from_test(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
             }
             Ok(CliCommand::Score(score)) if score.until.is_some() => {
                 Ok(Some(Self::Score(ScoreSoFar::new(&score, manifest.count))))
@@ -62,7 +62,7 @@ impl CampaignGoal {
                 let mut end = None;
                 for &span in &part.spans {
                     let text = unit_text(&mut file, &part.dir, span).ok()?;
-                    end = so_far.add(span.unit, MutantStanding::of(&text.result));
+                    end = so_far.add(span.unit, MutantStanding::from_result(&text.result));
                 }
                 end
             }
@@ -72,7 +72,7 @@ impl CampaignGoal {
 
 impl CoverageGoal {
     /// The goal of `test`, if it has one.
-    fn of(test: &TestArgs, solver: &SolverArgs) -> Result<Option<Self>, EarlyStop> {
+    fn from_test(test: &TestArgs, solver: &SolverArgs) -> Result<Option<Self>, CliError> {
         let Some(measure) = test.until else { return Ok(None) };
         let (_, mut spec) = load::model(&test.model.file, &test.model.settings())?;
         let mut solver = SolverRequest::new(solver, limit::halt(&test.limit)).make()?;

@@ -8,7 +8,7 @@ use ioxide_campaign::part::{FORMAT, Manifest, VERSION};
 use ioxide_campaign::units::UnitSet;
 use serde_json::Value as Json;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// The units of a campaign: the plan, names and rounds.
 pub struct PlannedUnits {
@@ -24,14 +24,14 @@ pub struct PlannedUnits {
 
 impl PlannedUnits {
     /// The units of the command `run`.
-    pub fn of(program: &Path, run: &[String]) -> Result<Self, EarlyStop> {
+    pub fn query(program: &Path, run: &[String]) -> Result<Self, CliError> {
         let plan = query_plan(program, run)?;
         let text = |name: &str| plan[name].as_str().unwrap_or_default().to_owned();
         let name = |unit: &Json| unit["name"].as_str().unwrap_or_default().to_owned();
         let units = plan["units"].as_array().map(Vec::as_slice).unwrap_or_default();
         let names: Vec<String> = units.iter().map(name).collect();
         if names.is_empty() {
-            return Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
+            return Err(CliError::new(ExitStatus::Nothing, "nothing to run: the plan has no units"));
         }
         let mut rounds: BTreeMap<u64, UnitSet> = BTreeMap::new();
         for (unit, told) in units.iter().enumerate() {
@@ -59,10 +59,10 @@ impl PlannedUnits {
 }
 
 /// Returns the JSON that `run --plan` prints.
-fn query_plan(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
+fn query_plan(program: &Path, run: &[String]) -> Result<Json, CliError> {
     let asked = Process::new(program).args(run).arg("--plan").stderr(Stdio::inherit()).output();
     let asked =
-        asked.map_err(|error| EarlyStop::usage(format!("cannot start `{}`: {error}", program.display())))?;
+        asked.map_err(|error| CliError::usage(format!("cannot start `{}`: {error}", program.display())))?;
     let line = run.join(" ");
     if !asked.status.success() {
         let status = match asked.status.code() {
@@ -70,9 +70,9 @@ fn query_plan(program: &Path, run: &[String]) -> Result<Json, EarlyStop> {
             Some(4) => ExitStatus::Nothing,
             _ => ExitStatus::Usage,
         };
-        return Err(EarlyStop::new(status, format!("`ioxide {line}` cannot be planned"))
+        return Err(CliError::new(status, format!("`ioxide {line}` cannot be planned"))
             .help("`run` in the plan is a command that takes `--plan`: test, kill, score, conform, learn, bench faults"));
     }
     serde_json::from_slice(&asked.stdout)
-        .map_err(|_| EarlyStop::usage(format!("`ioxide {line} --plan` gives no plan")))
+        .map_err(|_| CliError::usage(format!("`ioxide {line} --plan` gives no plan")))
 }

@@ -7,7 +7,7 @@ use ioxide_campaign::recipe::CampaignRecipe;
 use ioxide_campaign::units::UnitSet;
 
 use crate::args::EngineName;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::unit_command::RepeatedUnit;
 
 /// A unit that an earlier process did.
@@ -25,7 +25,7 @@ pub struct EarlierUnit<'a> {
 impl EarlierUnit<'_> {
     /// Does the unit again on this machine and refuses to go on if its result is another one. On a cluster the system
     /// may not be here: results are dated, and nothing is asked again.
-    pub fn repeat(&self, name: &str, on: EngineName) -> Result<(), EarlyStop> {
+    pub fn repeat(&self, name: &str, on: EngineName) -> Result<(), CliError> {
         if on != EngineName::Local {
             eprintln!("note: no earlier unit was done again: the system may be elsewhere");
             return Ok(());
@@ -35,7 +35,7 @@ impl EarlierUnit<'_> {
     }
 
     /// Does the unit in a part of its own; what the worker says and how it ends is seen in the part.
-    fn work(&self, folder: &Path) -> Result<(), EarlyStop> {
+    fn work(&self, folder: &Path) -> Result<(), CliError> {
         let units: UnitSet = [self.unit].into_iter().collect();
         let mut worker = Command::new(self.program);
         worker.args(self.recipe.command()).args(["--units", &units.to_string(), "--part"]).arg(folder);

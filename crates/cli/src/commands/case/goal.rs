@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::case_text;
 use crate::args::{self, CaseFormat, CaseGoalArg};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -25,14 +25,14 @@ pub fn run(
     goal: CaseGoalArg,
     config: &CaseConfig,
     request: &SolverRequest<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let goal = match goal {
         CaseGoalArg::Switches => CaseGoal::Switches,
         CaseGoalArg::Pairs => CaseGoal::Pairs,
         CaseGoalArg::Deadlines => CaseGoal::Deadlines,
     };
     if goal == CaseGoal::Deadlines && !model.sts.is_timed() {
-        return Err(EarlyStop::usage("the model has no clocks, so it has no deadlines")
+        return Err(CliError::usage("the model has no clocks, so it has no deadlines")
             .help("use `--goal switches` or `--goal pairs`"));
     }
     let set = make_cases(model, goal, args, config, request)?;
@@ -56,7 +56,7 @@ fn make_cases(
     args: &args::CaseArgs,
     config: &CaseConfig,
     request: &SolverRequest<'_>,
-) -> Result<CaseSet, EarlyStop> {
+) -> Result<CaseSet, CliError> {
     let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
     let limits = ExploreLimits { max_states: args.max_states, max_depth: u32::MAX };
@@ -78,8 +78,8 @@ fn write_all(
     set: &CaseSet,
     goal: CaseGoal,
     format: CaseFormat,
-) -> Result<(), EarlyStop> {
-    let failed = |error: io::Error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}"));
+) -> Result<(), CliError> {
+    let failed = |error: io::Error| CliError::usage(format!("cannot write to `{folder}`: {error}"));
     fs::create_dir_all(folder).map_err(failed)?;
     let folder = Path::new(folder);
     let file = |name: &str, text: &str| {

@@ -11,10 +11,10 @@ use ioxide_report::case::json::{CaseSmt, SmtName};
 use ioxide_smt::smtlib::{SmtInexpressible, write};
 use ioxide_testgen::case::TestCase;
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// Returns every guard with the declarations that it needs.
-pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
+pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, CliError> {
     let pool = &model.pool;
     let all: Vec<Term> = case.arcs().map(|arc| arc.guard).collect();
     let declarations = write::write_declarations(pool, &all).map_err(|error| inexpressible(&error))?;
@@ -31,7 +31,7 @@ pub fn guards(model: &Model, case: &TestCase) -> Result<CaseSmt, EarlyStop> {
 
 /// Returns the SMT-LIB symbol and sort of `var`, and the constructors if it is a plain enum; other data has no sort
 /// name.
-fn smt_name(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
+fn smt_name(model: &Model, var: VarId) -> Result<SmtName, CliError> {
     let pool = &model.pool;
     let (symbol, mut cases) = (write::var_name(pool, var), Vec::new());
     let sort = match pool.var_info(var).sort {
@@ -51,25 +51,25 @@ fn smt_name(model: &Model, var: VarId) -> Result<SmtName, EarlyStop> {
     Ok(SmtName { var, symbol, sort, cases })
 }
 
-fn literal(model: &Model, value: &Value) -> Result<String, EarlyStop> {
+fn literal(model: &Model, value: &Value) -> Result<String, CliError> {
     let mut out = String::new();
     write::write_value(&model.pool, value, &mut out)
-        .map_err(|error| EarlyStop::new(ExitStatus::Internal, error.to_string()))?;
+        .map_err(|error| CliError::new(ExitStatus::Internal, error.to_string()))?;
     Ok(out)
 }
 
-fn guard(model: &Model, guard: Term) -> Result<String, EarlyStop> {
+fn guard(model: &Model, guard: Term) -> Result<String, CliError> {
     let mut out = String::new();
     write::write_term(&model.pool, guard, &mut out).map_err(|error| inexpressible(&error))?;
     Ok(out)
 }
 
-fn inexpressible(error: &SmtInexpressible) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
+fn inexpressible(error: &SmtInexpressible) -> CliError {
+    CliError::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
 }
 
 /// A script that asks, arc by arc, whether its guard can hold.
-pub fn script(view: &CaseView<'_>) -> Result<String, EarlyStop> {
+pub fn script(view: &CaseView<'_>) -> Result<String, CliError> {
     let smt = guards(view.model, view.case)?;
     let mut out = String::from("(set-logic ALL)\n");
     for line in &smt.declarations {

@@ -25,12 +25,12 @@ use ioxide_testgen::complete::concretise::ClassWalk;
 use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
 use serde_json::json;
 
-use super::{config, stop};
+use super::{config, no_suite_error};
 use crate::args::CompleteCommand;
 use crate::commands::fsm::first_reply::FirstReply;
 use crate::commands::fsm::live::{LiveTestError, heard};
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
@@ -42,7 +42,7 @@ pub fn run(
     sut: &str,
     mut model: Model,
     request: &SolverRequest<'_>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let config = config(&args.suite, args.seed)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
@@ -53,7 +53,7 @@ pub fn run(
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let _stage = limit::stage("making the classes, and counting states");
     let found = abstraction(&mut cx, config.boundary, &config.limits)
-        .map_err(|reason| stop(&args.model.file, request, &reason.into()))?;
+        .map_err(|reason| no_suite_error(&args.model.file, request, &reason.into()))?;
     let counted = observable(args, &cx, &found)?;
     let bound = counted.n_states() + config.extra;
     let plan =
@@ -82,7 +82,7 @@ fn observable(
     args: &CompleteCommand,
     cx: &Ctx<'_>,
     abstraction: &Abstraction,
-) -> Result<Observable, EarlyStop> {
+) -> Result<Observable, CliError> {
     let machine = Nfsm::from_listing(&abstraction.listing(cx, AnswerNames::Each));
     let observable =
         Observable::check(machine).map_err(|refusal| refusal_error(args, &refusal.to_string()))?;
@@ -90,13 +90,13 @@ fn observable(
     Ok(observable.merge_equivalent_states())
 }
 
-fn refusal_error(args: &CompleteCommand, why: &str) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
+fn refusal_error(args: &CompleteCommand, why: &str) -> CliError {
+    CliError::new(ExitStatus::Model, format!("`{}` cannot be tested by counting states: {why}", args.model.file))
         .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
 }
 
-fn preamble(said: &str) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
+fn preamble(said: &str) -> CliError {
+    CliError::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
 }
 
 fn choices_text(
@@ -105,7 +105,7 @@ fn choices_text(
     live: &ClassLive<'_, '_>,
     bound: usize,
     report: &ReductionReport,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let failures: Vec<String> = report.failures.iter().map(|failure| show_io(&live.names, failure)).collect();
     let (word, status) = match report.verdict() {
         ReductionVerdict::Pass => ("pass", ExitStatus::Success),
@@ -247,7 +247,7 @@ impl LiveMachine for ClassLive<'_, '_> {
             Vec::new()
         } else {
             self.adapter.reset()?;
-            let mut said = Vec::from_iter(self.first_reply.wait(self.adapter, self.halt)?);
+            let mut said = Vec::from_iter(self.first_reply.wait_for_reply(self.adapter, self.halt)?);
             heard(self.adapter, self.patience, self.halt, &mut said)?;
             said
         };
@@ -263,14 +263,14 @@ impl LiveMachine for ClassLive<'_, '_> {
             return Ok(lost);
         }
         let Some(values) = self.walk.draw(self.cx, self.inputs_of[input.index()]) else {
-            let stop = EarlyStop::new(ExitStatus::Inconclusive, "no values were found for an input class");
+            let stop = CliError::new(ExitStatus::Inconclusive, "no values were found for an input class");
             return Err(LiveTestError::Stop(Box::new(stop.help("use another `--solver`"))));
         };
         self.inputs += 1;
         let gate = self.found.inputs[self.inputs_of[input.index()]].gate;
         let sent = self.adapter.send(&Label::Input(gate, values.clone()))?;
         let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
-        said.extend(self.first_reply.wait(self.adapter, self.halt)?);
+        said.extend(self.first_reply.wait_for_reply(self.adapter, self.halt)?);
         heard(self.adapter, self.patience, self.halt, &mut said)?;
         let input = self.inputs_of[input.index()];
         match self.walk.follow_answer(self.cx, input, &values, &said) {

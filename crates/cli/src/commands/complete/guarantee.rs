@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::{claim_json, config, make_suite};
 use crate::args::CompleteArgs;
 use crate::counted::count_noun;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::solver::SolverRequest;
 
 /// The name of the claim in the header of a suite.
@@ -34,7 +34,7 @@ impl CompleteGuarantee {
     }
 
     /// The guarantee in the header of a suite, if it has one.
-    pub fn read(about: &serde_json::Map<String, Json>) -> Option<Self> {
+    pub fn from_header(about: &serde_json::Map<String, Json>) -> Option<Self> {
         about.get(CLAIM).filter(|claim| claim.is_object()).cloned().map(|claim| Self { claim })
     }
 
@@ -42,7 +42,7 @@ impl CompleteGuarantee {
     /// inputs are left out. A guarantee is written with all that it assumes, and with its gaps.
     pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, counts: &RunCounts) -> io::Result<()> {
         let all = tester.runs();
-        match GuaranteeStanding::of(tester, counts) {
+        match GuaranteeStanding::judge(tester, counts) {
             GuaranteeStanding::Failed => return writeln!(out, "guarantee: none, a test failed"),
             GuaranteeStanding::Doubtful => {
                 return writeln!(
@@ -105,7 +105,7 @@ impl CompleteGuarantee {
     /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input left
     /// out.
     pub fn json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
-        let standing = GuaranteeStanding::of(tester, counts);
+        let standing = GuaranteeStanding::judge(tester, counts);
         let is_reached = standing == GuaranteeStanding::Reached && !self.is_outdated();
         json!({ "claim": self.claim, "reached": is_reached })
     }
@@ -125,7 +125,7 @@ enum GuaranteeStanding {
 }
 
 impl GuaranteeStanding {
-    fn of(tester: &SuiteTester, counts: &RunCounts) -> Self {
+    fn judge(tester: &SuiteTester, counts: &RunCounts) -> Self {
         let progress = tester.progress();
         match () {
             () if counts.failed > 0 => Self::Failed,
@@ -143,7 +143,7 @@ pub fn tester(
     request: &SolverRequest<'_>,
     seed: u64,
     path: &str,
-) -> Result<(SuiteTester, CompleteGuarantee), EarlyStop> {
+) -> Result<(SuiteTester, CompleteGuarantee), CliError> {
     let mut args = CompleteArgs::default();
     for option in options.split(',').filter(|option| !option.is_empty()) {
         set(&mut args, option)?;
@@ -155,9 +155,9 @@ pub fn tester(
 }
 
 /// Sets what `name=value` says.
-fn set(args: &mut CompleteArgs, option: &str) -> Result<(), EarlyStop> {
+fn set(args: &mut CompleteArgs, option: &str) -> Result<(), CliError> {
     let wrong = || {
-        EarlyStop::usage(format!("`{option}` says nothing about a complete suite"))
+        CliError::usage(format!("`{option}` says nothing about a complete suite"))
             .help("write `complete:extra=1,refine=1,values=2,method=h,only=NAME`")
     };
     let (name, value) = option.split_once('=').ok_or_else(wrong)?;

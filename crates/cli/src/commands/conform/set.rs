@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::{compare_models, mismatch, options, show, verdict_json};
 use crate::args::{ConformArgs, MergeArgs};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
@@ -24,10 +24,10 @@ use crate::{limit, load, write};
 const ENDINGS: [&str; 6] = ["iox", "as", "dot", "xml", "xlia", "txs"];
 
 /// Compares every model of the folder, or shows the plan, or does a part of it.
-pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if args.all.is_some() {
         return Err(
-            EarlyStop::usage("`--all` lists the differences of one model").help("name a file, not a folder")
+            CliError::usage("`--all` lists the differences of one model").help("name a file, not a folder")
         );
     }
     let files = models(&args.implementation)?;
@@ -64,9 +64,9 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The models in `folder`, by name.
-fn models(folder: &str) -> Result<Vec<String>, EarlyStop> {
+fn models(folder: &str) -> Result<Vec<String>, CliError> {
     let cannot = |error: io::Error| {
-        EarlyStop::usage(format!("`{folder}`: {error}"))
+        CliError::usage(format!("`{folder}`: {error}"))
             .help("in parts, IMPL is a folder with the models to compare")
     };
     let is_model = |path: &PathBuf| {
@@ -77,7 +77,7 @@ fn models(folder: &str) -> Result<Vec<String>, EarlyStop> {
     let mut names: Vec<String> = entries.filter(is_model).filter_map(name).collect();
     names.sort();
     if names.is_empty() {
-        Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
+        Err(CliError::new(ExitStatus::Nothing, format!("nothing to compare: `{folder}` has no models"))
             .help(format!("models end in .{}", ENDINGS.join(", ."))))
     } else {
         Ok(names)
@@ -96,14 +96,14 @@ impl ModelSet<'_> {
     }
 
     /// The answer about one model; nothing if there was no time for it.
-    fn one(&self, name: &str) -> Result<Option<Json>, EarlyStop> {
+    fn one(&self, name: &str) -> Result<Option<Json>, CliError> {
         let Self { args, request: wanted, .. } = self;
         if wanted.halt.halt_reason().is_some() {
             return Ok(None);
         }
         let path = self.path(name);
         let result = |conforms: Json, answer: Json, text: String| json!({ "file": name, "conforms": conforms, "answer": answer, "text": text });
-        let incomparable = |stop: EarlyStop| {
+        let incomparable = |stop: CliError| {
             let why = stop.message();
             result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))
         };
@@ -160,13 +160,13 @@ impl UnitCommand for ModelSet<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let mut status = ExitStatus::Success;
         let mut progress = ProgressLine::start();
         for (done, unit) in units.iter().enumerate() {
             progress.tick(|| format!("{done} of {} models compared", units.len()));
             let name = names.name(unit);
-            part.begin(unit, &name).map_err(unit_command::trouble)?;
+            part.begin_unit(unit, &name).map_err(unit_command::trouble)?;
             let Some(result) = self.one(&name)? else {
                 let stopped = limit::status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
@@ -195,7 +195,7 @@ fn worse(one: ExitStatus, other: ExitStatus) -> ExitStatus {
 }
 
 /// Shows answers, in the order of their names.
-fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, EarlyStop> {
+fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, CliError> {
     let status = results.iter().map(status_of).fold(ExitStatus::Success, worse);
     let count = |wanted: ExitStatus| results.iter().filter(|result| status_of(result) == wanted).count();
     let conforming = count(ExitStatus::Success);
@@ -231,7 +231,7 @@ fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, EarlyStop
 }
 
 /// Puts answers together: what `conform` says of the whole folder, and its JSON in a file.
-pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Result<ExitStatus, CliError> {
     let dir = Path::new(&merge_args.out);
     fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
     let (mut results, mut missing) = (Vec::new(), 0);

@@ -15,7 +15,7 @@ use ioxide_symex::Ctx;
 use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
 use crate::commands::test::tester_choice::ChosenTester;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::interrupt::STOP;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
@@ -31,7 +31,7 @@ pub struct SystemLauncher {
 
 impl SystemLauncher {
     /// Tests `sut` against `spec` when asked to.
-    pub fn new(args: &ExploreArgs, spec: Model, sut: SystemUnderTest) -> Result<Self, EarlyStop> {
+    pub fn new(args: &ExploreArgs, spec: Model, sut: SystemUnderTest) -> Result<Self, CliError> {
         let settings = TestArgs {
             model: args.model.clone(),
             sut: args.sut.clone().unwrap_or_default(),
@@ -47,7 +47,7 @@ impl SystemLauncher {
         Ok(Self { spec, sut, settings })
     }
 
-    fn run(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), EarlyStop> {
+    fn run_campaign(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), CliError> {
         let mut spec = self.spec.clone();
         let seed = request.seed.unwrap_or_else(seed::fresh);
         let args =
@@ -97,7 +97,7 @@ impl Launcher for SystemLauncher {
 
     fn launch(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), LaunchError> {
         STOP.store(false, Ordering::Relaxed);
-        self.run(request, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
+        self.run_campaign(request, reporter).map_err(|stop| LaunchError(redaction::hide(&stop.to_line())))
     }
 
     fn stop(&self) {

@@ -14,17 +14,17 @@ use serde_json::{Value as Json, json};
 
 use super::suite::spec;
 use crate::args::FsmArgs;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;
 use crate::{limit, load};
 
 /// Judges the suite at `path`.
-pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
     let spec = limit::within(&request.halt, || spec(args, &machine))?;
-    let suite = read(path, &machine, &spec)?;
+    let suite = read_words(path, &machine, &spec)?;
     let _stage = limit::stage("judging the suite");
     let judgement = limit::within(&request.halt, || judge(&spec, &suite, args.extra, args.max_steps));
     let mut out = io::stdout().lock();
@@ -41,8 +41,8 @@ pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The words of the suite: a file of ioxide, or lines of inputs.
-fn read(path: &str, machine: &NamedMachine, spec: &SuiteModel) -> Result<Vec<Word>, EarlyStop> {
-    let text = load::read(path)?;
+fn read_words(path: &str, machine: &NamedMachine, spec: &SuiteModel) -> Result<Vec<Word>, CliError> {
+    let text = load::read_model(path)?;
     let names: Vec<Vec<String>> = if text.trim_start().starts_with('{') {
         of_ioxide(path, &text, machine)?
     } else {
@@ -53,7 +53,7 @@ fn read(path: &str, machine: &NamedMachine, spec: &SuiteModel) -> Result<Vec<Wor
         let help =
             || spec.names().inputs.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         spec.names().input(name).ok_or_else(|| {
-            EarlyStop::usage(format!("`{path}`: the machine has no input `{name}`"))
+            CliError::usage(format!("`{path}`: the machine has no input `{name}`"))
                 .help(format!("there is {}", help()))
         })
     };
@@ -61,8 +61,8 @@ fn read(path: &str, machine: &NamedMachine, spec: &SuiteModel) -> Result<Vec<Wor
     words.map(|word| word.iter().map(input).collect()).collect()
 }
 
-fn of_ioxide(path: &str, text: &str, machine: &NamedMachine) -> Result<Vec<Vec<String>>, EarlyStop> {
-    let wrong = |error: String| EarlyStop::usage(format!("`{path}`: {error}"));
+fn of_ioxide(path: &str, text: &str, machine: &NamedMachine) -> Result<Vec<Vec<String>>, CliError> {
+    let wrong = |error: String| CliError::usage(format!("`{path}`: {error}"));
     let reader =
         SuiteReader::new(BufReader::new(text.as_bytes())).map_err(|error| wrong(error.to_string()))?;
     let mut words = Vec::new();

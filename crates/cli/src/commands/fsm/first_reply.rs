@@ -15,9 +15,9 @@ use super::live::{LiveTestError, go_on};
 /// The factor by which the wait for a first reply exceeds the longest one seen.
 const MARGIN: u32 = 10;
 /// The number of waits to the time limit in vain after which a system is taken for one that says nothing at first.
-const MAX_IN_VAIN: u32 = 3;
+const MAX_SILENT_WAITS: u32 = 3;
 /// The time between two looks at the time limit of the command.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The first replies seen so far.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +29,13 @@ pub struct FirstReply {
 impl FirstReply {
     /// Waits for the first reply of a system that has said nothing since it was started or connected to. Returns `None`
     /// if it has spoken already, or says nothing; that it is silent is to be seen by whoever listens on.
-    pub fn wait(&mut self, adapter: &mut dyn Adapter, halt: &Halt) -> Result<Option<Label>, LiveTestError> {
+    pub fn wait_for_reply(
+        &mut self,
+        adapter: &mut dyn Adapter,
+        halt: &Halt,
+    ) -> Result<Option<Label>, LiveTestError> {
         let Some(limit) = adapter.first_reply_limit() else { return Ok(None) };
-        let is_unknown = self.longest.is_zero() && self.in_vain < MAX_IN_VAIN;
+        let is_unknown = self.longest.is_zero() && self.in_vain < MAX_SILENT_WAITS;
         let wait = if is_unknown { limit } else { self.longest.saturating_mul(MARGIN).min(limit) };
         let start = Instant::now();
         loop {
@@ -41,7 +45,7 @@ impl FirstReply {
                 self.in_vain += u32::from(is_unknown);
                 return Ok(None);
             }
-            if let Observation::Output(output) = adapter.observe(left.min(LOOK))? {
+            if let Observation::Output(output) = adapter.observe(left.min(POLL_INTERVAL))? {
                 self.longest = self.longest.max(start.elapsed());
                 return Ok(Some(output.label));
             }

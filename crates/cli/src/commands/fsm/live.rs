@@ -18,7 +18,7 @@ use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::AnswerWait;
 
 use super::first_reply::FirstReply;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
 
 /// More outputs than this after one input are taken to be endless.
@@ -30,7 +30,7 @@ const CHECK: &str = "no verdict: check that the system starts and speaks the ada
 /// The reason why a test of a live system ended without an answer.
 pub enum LiveTestError {
     /// The connection failed, or the system does not behave like any machine.
-    Stop(Box<EarlyStop>),
+    Stop(Box<CliError>),
     /// The outputs of the system before its first input, where there should be none.
     Preamble(String),
     /// The system has ended or closed the connection, with its status.
@@ -41,14 +41,14 @@ pub enum LiveTestError {
 
 impl LiveTestError {
     /// Returns the error as the end of a command; `greeting` makes the one of outputs before the first input.
-    pub fn into_stop(self, greeting: impl FnOnce(String) -> EarlyStop) -> EarlyStop {
+    pub fn into_stop(self, greeting: impl FnOnce(String) -> CliError) -> CliError {
         match self {
             Self::Stop(stop) => *stop,
             Self::Preamble(said) => greeting(said),
-            Self::Ended(how) => EarlyStop::new(ExitStatus::Infrastructure, how).help(CHECK),
-            Self::Halted(Halted::Interrupted) => EarlyStop::new(ExitStatus::Interrupted, "interrupted"),
+            Self::Ended(how) => CliError::new(ExitStatus::Infrastructure, how).help(CHECK),
+            Self::Halted(Halted::Interrupted) => CliError::new(ExitStatus::Interrupted, "interrupted"),
             Self::Halted(halted @ Halted::Time) => {
-                EarlyStop::new(ExitStatus::Inconclusive, format!("unknown: {halted}"))
+                CliError::new(ExitStatus::Inconclusive, format!("unknown: {halted}"))
                     .help("raise `--time-limit`")
             }
         }
@@ -64,8 +64,8 @@ impl From<AdapterError> for LiveTestError {
             return Self::Ended(error.to_string());
         }
         let stop = match error {
-            AdapterError::Interrupted => EarlyStop::new(ExitStatus::Interrupted, "interrupted"),
-            _ => EarlyStop::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
+            AdapterError::Interrupted => CliError::new(ExitStatus::Interrupted, "interrupted"),
+            _ => CliError::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
         };
         Self::Stop(Box::new(stop))
     }
@@ -105,10 +105,10 @@ impl<'a> LiveSystem<'a> {
         adapter: &'a mut dyn Adapter,
         patience: Duration,
         halt: &'a Halt,
-    ) -> Result<Self, EarlyStop> {
+    ) -> Result<Self, CliError> {
         let label = |name: &String| {
             let unknown = || format!("input `{name}` of the machine is no message of the model");
-            messages.inputs.get(name).cloned().ok_or_else(|| EarlyStop::new(ExitStatus::Model, unknown()))
+            messages.inputs.get(name).cloned().ok_or_else(|| CliError::new(ExitStatus::Model, unknown()))
         };
         let labels = names.inputs.iter().map(label).collect::<Result<_, _>>()?;
         let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
@@ -176,7 +176,7 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Sends `input`, which need not be one of those it was made with, and returns all outputs that answer it.
-    pub fn tell(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
+    pub fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
         go_on(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
@@ -203,7 +203,7 @@ impl<'a> LiveSystem<'a> {
         let early = !sent.earlier.is_empty();
         said.extend(sent.earlier.into_iter().map(|output| output.label));
         if !early || self.wait == AnswerWait::Quiescence {
-            self.listen(said, self.wait)?;
+            self.collect_outputs(said, self.wait)?;
         }
         Ok(())
     }
@@ -218,8 +218,8 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Adds outputs until the answer is complete.
-    fn listen(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
-        if let Some(first) = self.first_reply.wait(self.adapter, self.halt)? {
+    fn collect_outputs(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
+        if let Some(first) = self.first_reply.wait_for_reply(self.adapter, self.halt)? {
             said.push(first);
             if wait == AnswerWait::Output {
                 return Ok(());
@@ -260,7 +260,7 @@ fn check_answer_size(said: &[Label]) -> Result<(), LiveTestError> {
     if said.len() <= MAX_ANSWERS {
         return Ok(());
     }
-    let stop = EarlyStop::new(
+    let stop = CliError::new(
         ExitStatus::Inconclusive,
         format!("more than {MAX_ANSWERS} outputs came without an input"),
     );
@@ -282,14 +282,14 @@ impl LiveMachine for LiveSystem<'_> {
         self.adapter.reset()?;
         let mut said = Vec::new();
         if !self.preamble.is_empty() {
-            self.listen(&mut said, AnswerWait::Quiescence)?;
+            self.collect_outputs(&mut said, AnswerWait::Quiescence)?;
         }
         if said == self.preamble { Ok(()) } else { Err(LiveTestError::Preamble(self.name(&said))) }
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
-        let said = self.tell(&label)?;
+        let said = self.send_input(&label)?;
         Ok(self.intern_answer(said))
     }
 }
@@ -306,7 +306,7 @@ mod tests {
 
     /// Returns how many outputs there are, or the error that there are too many.
     fn count_outputs(said: Result<Vec<Label>, LiveTestError>) -> Result<usize, String> {
-        let unexpected = |said: String| EarlyStop::usage(said);
+        let unexpected = |said: String| CliError::usage(said);
         said.map(|said| said.len()).map_err(|error| error.into_stop(unexpected).message().to_owned())
     }
 
@@ -331,7 +331,7 @@ mod tests {
             let live =
                 LiveSystem::new(&messages, AnswerWait::Output, &names, &mut system, Duration::ZERO, &halt);
             let mut live = live.unwrap_or_else(|stop| panic!("{}", stop.message()));
-            assert_eq!(count_outputs(live.tell(&hello)), expected);
+            assert_eq!(count_outputs(live.send_input(&hello)), expected);
         }
     }
 }

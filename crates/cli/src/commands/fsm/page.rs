@@ -8,11 +8,11 @@ use ioxide_report::graph::{GraphEdge, GraphNode, GraphNodeId, PictureGraph};
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::suite::{MAX_TESTS, SuitePage, SuiteTold};
 
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::write;
 
 /// Writes the page.
-pub fn save(path: &str, file: &str, listing: &MachineListing, told: SuiteTold) -> Result<(), EarlyStop> {
+pub fn save(path: &str, file: &str, listing: &MachineListing, told: SuiteTold) -> Result<(), CliError> {
     let told = SuiteTold { machine: file.to_owned(), ..told };
     let page =
         ReportPage { suite: Some(SuitePage::new(graph(file, listing), told)), ..ReportPage::default() };

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::live::{LiveSystem, LiveTestError};
 use super::{completion, page, refusal_error};
 use crate::args::{FsmArgs, FsmVariant};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::{self, NamedMachine};
 use crate::mutant_file::PlayedName;
 use crate::session::patience;
@@ -33,9 +33,9 @@ const REPEAT: usize = 10;
 const MAX_STATES: usize = 5000;
 
 /// Tests whether the system is a reduction of the machine.
-pub fn run(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let missing = || {
-        EarlyStop::usage("`--reduction` needs `--sut SUT` and `--bound M`")
+        CliError::usage("`--reduction` needs `--sut SUT` and `--bound M`")
             .help("the machine or system to test, and how many states it may have")
     };
     let (sut, bound) = (args.sut.as_deref().ok_or_else(missing)?, args.bound.ok_or_else(missing)?);
@@ -66,7 +66,7 @@ struct CountedMachine<'a> {
 }
 
 /// Refuses a machine whose pairs of states there is no memory for.
-pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), EarlyStop> {
+pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), CliError> {
     let states = model.n_states();
     if states <= MAX_STATES {
         return Ok(());
@@ -75,7 +75,7 @@ pub fn few_enough(args: &FsmArgs, model: &Observable) -> Result<(), EarlyStop> {
         "`{}` has {states} states; state counting compares all pairs of up to {MAX_STATES}",
         args.file
     );
-    Err(EarlyStop::usage(why).help("count a part of it, or make a suite with `--suite s`"))
+    Err(CliError::usage(why).help("count a part of it, or make a suite with `--suite s`"))
 }
 
 /// Returns whether `sut` is the file of a machine or model rather than a system.
@@ -86,7 +86,7 @@ fn is_file(sut: &str) -> bool {
 
 impl CountedMachine<'_> {
     /// Counts against the machine in the file `sut`.
-    fn against_machine(&self, sut: &str, request: &SolverRequest<'_>) -> Result<ExitStatus, EarlyStop> {
+    fn against_machine(&self, sut: &str, request: &SolverRequest<'_>) -> Result<ExitStatus, CliError> {
         let Self { args, spec, model, plan } = *self;
         let spec_source = SpecSource { file: &args.file, set: &args.set };
         let played = PlayedName::parse(sut);
@@ -95,7 +95,7 @@ impl CountedMachine<'_> {
             .map_err(|refusal| refusal_error(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
         let mut until = TimedSystem { system: Played(&system), halt: request.halt.clone() };
-        let report = count(model, &mut until, plan, args.variant).map_err(|ended| match ended {
+        let report = count_reduction(model, &mut until, plan, args.variant).map_err(|ended| match ended {
             CountingEnd::Halted(halted) => not_counted(halted, &request.halt),
             CountingEnd::Trouble(never) => match never {},
         })?;
@@ -103,7 +103,7 @@ impl CountedMachine<'_> {
     }
 
     /// Counts against the live system `sut`.
-    fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, EarlyStop> {
+    fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, CliError> {
         let Self { args, spec, model, plan } = *self;
         let system = SystemUnderTest::from_name(sut, SpecSource { file: &args.file, set: &args.set })?;
         let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
@@ -119,7 +119,7 @@ impl CountedMachine<'_> {
         opener.open(0, seed, |adapter| {
             let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
             let mut until = TimedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
-            let counted = count(model, &mut until, plan, args.variant);
+            let counted = count_reduction(model, &mut until, plan, args.variant);
             let repeated = until.system;
             let effort = LiveEffort {
                 repetitions,
@@ -137,7 +137,7 @@ impl CountedMachine<'_> {
                         writeln!(redaction::stdout(), "fail: before its first input the system says {said}");
                     exit::status_after_output(ExitStatus::Failure, told)
                 }
-                Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(EarlyStop::usage)),
+                Err(CountingEnd::Trouble(trouble)) => Err(trouble.into_stop(CliError::usage)),
             }
         })
     }
@@ -167,13 +167,13 @@ impl<S: Answering> Answering for TimedSystem<S> {
 }
 
 /// Returns the error of counting that ended without a failure before all words were tested.
-fn not_counted(halted: Halted, halt: &Halt) -> EarlyStop {
+fn not_counted(halted: Halted, halt: &Halt) -> CliError {
     let status = limit::status(halt, ExitStatus::Inconclusive);
-    EarlyStop::new(status, format!("unknown: {halted} before all words were tested"))
+    CliError::new(status, format!("unknown: {halted} before all words were tested"))
         .help("raise `--time-limit`")
 }
 
-fn count<S: Answering>(
+fn count_reduction<S: Answering>(
     model: &Observable,
     system: &mut S,
     plan: &CountingPlan,
@@ -202,7 +202,7 @@ fn told_and_kept(
     names: &MachineNames,
     report: &ReductionReport,
     effort: Option<&LiveEffort>,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let status = match report.verdict() {
         ReductionVerdict::Pass => ExitStatus::Success,
         ReductionVerdict::Fail => ExitStatus::Failure,
@@ -223,7 +223,7 @@ fn show(
     let mut out = redaction::stdout();
     if args.json {
         let mut result = json!({
-            "version": 1, "verdict": word(report), "failures": failures, "tested": report.tested.len(),
+            "version": 1, "verdict": verdict_of(report), "failures": failures, "tested": report.tested.len(),
             "iterations": report.iterations, "sequences": report.sequences, "symbols": report.symbols,
         });
         if let Some(LiveEffort { repetitions, seed, resets, inputs }) = effort {
@@ -235,7 +235,7 @@ fn show(
     report_text(args, report, effort, &failures).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn word(report: &ReductionReport) -> SuiteVerdict {
+fn verdict_of(report: &ReductionReport) -> SuiteVerdict {
     match report.verdict() {
         ReductionVerdict::Pass => SuiteVerdict::Pass,
         ReductionVerdict::Fail => SuiteVerdict::Fail,
@@ -249,7 +249,7 @@ fn save(
     listing: &MachineListing,
     names: &MachineNames,
     report: &ReductionReport,
-) -> Result<(), EarlyStop> {
+) -> Result<(), CliError> {
     let Some(path) = &args.html else { return Ok(()) };
     let mut told = SuiteTold {
         method: "adaptive state counting".into(),
@@ -258,7 +258,7 @@ fn save(
             sut(args),
             args.bound.unwrap_or(0)
         ),
-        verdict: Some(word(report)),
+        verdict: Some(verdict_of(report)),
         figures: vec![
             ("words tested".into(), report.tested.len() as u64),
             ("answers seen".into(), report.sequences as u64),
@@ -319,7 +319,7 @@ pub fn observable(
     path: &str,
     machine: &NamedMachine,
     nfsm: Nfsm,
-) -> Result<Observable, EarlyStop> {
+) -> Result<Observable, CliError> {
     let nfsm = match args.missing {
         None => nfsm,
         Some(missing) => nfsm.complete_with(&completion(machine, missing)),

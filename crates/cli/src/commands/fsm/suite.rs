@@ -21,7 +21,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{completion, page, refusal_error};
 use crate::args::FsmArgs;
 use crate::commands::complete::guarantee::CompleteGuarantee;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;
@@ -35,10 +35,10 @@ const ONE: &str = "one";
 const REPEAT: &str = "repeat";
 
 /// Makes the suite of the machine, writes it if wanted, and says how large it is.
-pub fn make(args: &FsmArgs, method: &str) -> Result<ExitStatus, EarlyStop> {
+pub fn make_suite(args: &FsmArgs, method: &str) -> Result<ExitStatus, CliError> {
     let method: SuiteMethod = method.parse().map_err(|_| {
         let names: Vec<&str> = SuiteMethod::ALL.iter().map(|method| method.name()).collect();
-        EarlyStop::usage(format!("there is no method `{method}`"))
+        CliError::usage(format!("there is no method `{method}`"))
             .help(format!("there is {}", names.join(", ")))
     })?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
@@ -82,20 +82,20 @@ struct SuiteJob<'a> {
 
 impl SuiteJob<'_> {
     /// Makes the suite and returns its size.
-    fn measure_suite(&self, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+    fn measure_suite(&self, halt: &Halt) -> Result<SuiteSize, CliError> {
         let _stage = limit::stage("making the suite");
         let mut size = SuiteSize { tests: 0, symbols: 0 };
         let mut suite = limit::within(halt, || self.method.suite(self.spec, self.args.extra));
         while let Some(word) = suite.advance() {
             size.tests += 1;
             size.symbols += word.len();
-            whole(halt, &size)?;
+            reject_partial(halt, &size)?;
         }
         Ok(size)
     }
 
     /// Writes the suite as it is made.
-    fn write_suite(&self, path: &str, halt: &Halt) -> Result<SuiteSize, EarlyStop> {
+    fn write_suite(&self, path: &str, halt: &Halt) -> Result<SuiteSize, CliError> {
         let Self { args, method, machine, spec } = *self;
         let _stage = limit::stage("making the suite");
         let cannot = |error: io::Error| write::cannot(path, &error);
@@ -108,7 +108,7 @@ impl SuiteJob<'_> {
             size.symbols += word.len();
             let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
             out.add(&test(machine.flat(), names)).map_err(cannot)?;
-            whole(halt, &size)?;
+            reject_partial(halt, &size)?;
         }
         out.finish().and_then(AsideFile::keep).map_err(cannot)?;
         Ok(size)
@@ -130,11 +130,11 @@ impl SuiteJob<'_> {
 }
 
 /// A part of a complete suite proves nothing, so none is handed out.
-fn whole(halt: &Halt, size: &SuiteSize) -> Result<(), EarlyStop> {
+fn reject_partial(halt: &Halt, size: &SuiteSize) -> Result<(), CliError> {
     let Some(halted) = halt.halt_reason() else { return Ok(()) };
     let status = limit::status(halt, ExitStatus::Inconclusive);
     let SuiteSize { tests, symbols } = size;
-    Err(EarlyStop::new(
+    Err(CliError::new(
         status,
         format!("{halted} after {tests} tests with {symbols} symbols; no suite is written"),
     )
@@ -163,7 +163,7 @@ fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: 
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.
-pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, EarlyStop> {
+pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, CliError> {
     let mealy =
         Mealy::from_listing(&machine.listing).map_err(|refusal| refusal_error(&args.file, &refusal))?;
     let mealy = match args.missing {
@@ -192,8 +192,8 @@ fn test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> Su
 }
 
 /// The tester that runs the suite at `path`.
-pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteGuarantee>), EarlyStop> {
-    let wrong = |error: String| EarlyStop::usage(format!("`{path}`: {error}")).help(HELP);
+pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteGuarantee>), CliError> {
+    let wrong = |error: String| CliError::usage(format!("`{path}`: {error}")).help(HELP);
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let reader = SuiteReader::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
     let about = &reader.header().about;
@@ -202,14 +202,14 @@ pub fn tester(path: &str, spec: &Model) -> Result<(SuiteTester, Option<CompleteG
         _ => AnswerWait::Quiescence,
     };
     let repeat = about.get(REPEAT).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
-    let guarantee = CompleteGuarantee::read(about);
+    let guarantee = CompleteGuarantee::from_header(about);
     let mut tests = LabelTests::default();
     for (number, test) in reader.enumerate() {
         let add = test.map_err(|error| error.to_string()).and_then(|test| add(&mut tests, spec, &test));
         add.map_err(|error| wrong(format!("test {}: {error}", number + 1)))?;
     }
     if tests.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
+        return Err(CliError::new(ExitStatus::Nothing, format!("nothing to run: `{path}` has no tests")));
     }
     Ok((SuiteTester::new(Arc::new(tests), wait, repeat.unwrap_or(1)), guarantee))
 }

@@ -14,14 +14,14 @@ use super::reduction::{few_enough, observable};
 use super::{refusal_error, suite};
 use crate::args::FsmArgs;
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;
 use crate::solver::SolverRequest;
 use crate::write::{self, FileReaders};
 
 /// Shows the theory of the machine: covers, identifiers, distinguishing words, lower bounds.
-pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("looking at the machine");
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
@@ -46,7 +46,7 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// Writes the product of the machine and another one, which fails where only the other one answers so.
-pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, EarlyStop> {
+pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("making the product");
     let first = NamedMachine::load(&args.file, &args.set, &request)?;
@@ -60,7 +60,7 @@ pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, EarlyStop> 
 }
 
 /// Writes the machine connected, observable and minimal.
-pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("reducing the machine");
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
@@ -71,7 +71,7 @@ pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, EarlyStop> {
 }
 
 /// The machine as a table (state, input, output, next state), into the file or to stdout; the initial state first.
-fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, EarlyStop> {
+fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, CliError> {
     let names = machine.names();
     let mut lines: Vec<(bool, String)> = Vec::new();
     for row in machine.transitions() {
@@ -96,12 +96,12 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, EarlyStop> {
     }
 }
 
-fn word(names: &MachineNames, word: &Word) -> String {
+fn word_text(names: &MachineNames, word: &Word) -> String {
     if word.is_empty() { "(nothing)".to_owned() } else { show_word(names, word) }
 }
 
-fn words(names: &MachineNames, all: &[Word]) -> String {
-    all.iter().map(|it| word(names, it)).collect::<Vec<_>>().join(", ")
+fn words_text(names: &MachineNames, all: &[Word]) -> String {
+    all.iter().map(|it| word_text(names, it)).collect::<Vec<_>>().join(", ")
 }
 
 /// A heading and a line for every state.
@@ -126,13 +126,13 @@ fn size(names: &MachineNames, kind: &str) -> String {
 fn deterministic(spec: &SuiteModel, theory: &DeterministicTheory) -> String {
     let names = spec.names();
     let mut text = size(names, "deterministic, complete, connected, minimal");
-    let cover = theory.cover.iter().map(|(state, it)| (*state, word(names, it)));
+    let cover = theory.cover.iter().map(|(state, it)| (*state, word_text(names, it)));
     by_state(&mut text, names, "state cover", cover);
-    text.push_str(&format!("characterising set:\n  {}\n", words(names, &theory.characterising)));
-    let identifiers = theory.identifiers.iter_enumerated().map(|(state, it)| (state, words(names, it)));
+    text.push_str(&format!("characterising set:\n  {}\n", words_text(names, &theory.characterising)));
+    let identifiers = theory.identifiers.iter_enumerated().map(|(state, it)| (state, words_text(names, it)));
     by_state(&mut text, names, "harmonised identifiers", identifiers);
     let preset = match &theory.preset {
-        KnownExistence::Found(it) => word(names, it),
+        KnownExistence::Found(it) => word_text(names, it),
         KnownExistence::Nowhere => "none, proved".to_owned(),
         KnownExistence::Unknown => "not known, the search was given up".to_owned(),
     };
@@ -176,7 +176,7 @@ fn deterministic_json(spec: &SuiteModel, theory: &DeterministicTheory) -> Json {
 fn choice(model: &Observable, theory: &ChoiceTheory) -> String {
     let names = model.names();
     let mut text = size(names, "nondeterministic, observable");
-    let cover = theory.cover.iter().map(|(state, it)| (*state, word(names, it)));
+    let cover = theory.cover.iter().map(|(state, it)| (*state, word_text(names, it)));
     by_state(&mut text, names, "reached whatever the answers", cover);
     let (some, all) = (theory.distinguishable.len(), theory.pairs);
     text.push_str(&format!("told apart whatever the answers: {some} of {all} pairs\n"));

@@ -11,7 +11,7 @@ use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness, SystemServer
 use ioxide_runner::adapter::{AdapterError, Interrupt};
 
 use crate::args::InitArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::project::port;
 use crate::write;
@@ -26,19 +26,18 @@ const FILES: [(&str, &str); 2] = [
 const SHOWN: usize = 20;
 
 /// The time that fetching a description may take.
-const FETCHING: Duration = Duration::from_secs(30);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time that a service may take to start.
-const STARTING: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.
-pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, EarlyStop> {
+pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
     let folder = Path::new(&args.dir);
     super::refuse_to_overwrite(folder, &FILES.map(|(path, _)| path))?;
     let text = if is_address(file) {
         fetch_description(args, file)?
     } else {
-        fs::read_to_string(file)
-            .map_err(|error| EarlyStop::usage(format!("cannot read `{file}`: {error}")))?
+        fs::read_to_string(file).map_err(|error| CliError::usage(format!("cannot read `{file}`: {error}")))?
     };
     let options = ServiceOptions {
         url: args.url.clone(),
@@ -53,7 +52,7 @@ pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, EarlyStop> 
         let path = folder.join(path);
         write::fresh(&path, text.as_bytes()).map_err(|error| super::cannot(&path, &error))?;
     }
-    tell(args, &made, &mut io::stdout().lock())?;
+    print_translation(args, &made, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)
 }
 
@@ -62,24 +61,24 @@ fn is_address(file: &str) -> bool {
 }
 
 /// Returns the text at an address; if the address holds `{port}`, the service is started for the time of the request.
-fn fetch_description(args: &InitArgs, url: &str) -> Result<String, EarlyStop> {
-    let cannot = |error: AdapterError| EarlyStop::usage(format!("cannot read `{url}`: {error}"));
+fn fetch_description(args: &InitArgs, url: &str) -> Result<String, CliError> {
+    let cannot = |error: AdapterError| CliError::usage(format!("cannot read `{url}`: {error}"));
     let interrupt = Interrupt::from_flag(&STOP);
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
-        return fetch(url, FETCHING, interrupt).map_err(cannot);
+        return fetch(url, FETCH_TIMEOUT, interrupt).map_err(cannot);
     };
     let port = port::free()?.to_string();
     let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
     let ready = ServerReadiness::Port(format!("127.0.0.1:{port}"));
-    let config = ServerConfig { start, ready, limit: STARTING, ..ServerConfig::default() };
+    let config = ServerConfig { start, ready, limit: START_TIMEOUT, ..ServerConfig::default() };
     let server = SystemServer::start(config, interrupt).map_err(cannot)?;
-    let text = fetch(&url, FETCHING, interrupt).map_err(cannot);
+    let text = fetch(&url, FETCH_TIMEOUT, interrupt).map_err(cannot);
     drop(server);
     text
 }
 
-fn description_error(file: &str, bad: &BadDescription) -> EarlyStop {
-    EarlyStop::usage(format!("`{file}`: {bad}"))
+fn description_error(file: &str, bad: &BadDescription) -> CliError {
+    CliError::usage(format!("`{file}`: {bad}"))
 }
 
 /// Returns the model with the parts of the description that it lacks as comments at its end.
@@ -94,7 +93,7 @@ fn with_notes(made: &Translation) -> String {
     text
 }
 
-fn tell(args: &InitArgs, made: &Translation, out: &mut impl Write) -> io::Result<()> {
+fn print_translation(args: &InitArgs, made: &Translation, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "written to `{}`:", args.dir)?;
     for (path, about) in FILES {
         writeln!(out, "  {path:11}  {about}")?;

@@ -8,18 +8,18 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 
-use crate::commands::mutate::after;
+use crate::commands::mutate::text_after;
 use ioxide_model::sts::Model;
 use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
 use ioxide_runner::json;
 use ioxide_runner::suite::{SuiteLabel, TraceTest};
-use ioxide_testgen::kill::ANALYSIS;
+use ioxide_testgen::kill::ANALYSIS_VERSION;
 use ioxide_testgen::mutate::{Mutant, show_switch};
 use serde_json::{Value as Json, json};
 
 use super::workers::MutantOutcome;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::write;
 
 /// The name of the format.
@@ -37,10 +37,10 @@ impl Journal {
         model: &Model,
         mutants: &[Mutant],
         settings: &str,
-    ) -> Result<(Self, Vec<Option<MutantOutcome>>), EarlyStop> {
+    ) -> Result<(Self, Vec<Option<MutantOutcome>>), CliError> {
         let header = json!({
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
-            "fingerprint": fingerprint(model, mutants, &[settings, &ANALYSIS.to_string()]),
+            "fingerprint": fingerprint(model, mutants, &[settings, &ANALYSIS_VERSION.to_string()]),
         });
         let cannot = |error: io::Error| write::cannot(path, &error);
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
@@ -48,7 +48,7 @@ impl Journal {
         write::alone(&file, path)?;
         let mut text = String::new();
         let read = file.read_to_string(&mut text);
-        read.map_err(|error| EarlyStop::usage(format!("cannot read `{path}`: {error}")))?;
+        read.map_err(|error| CliError::usage(format!("cannot read `{path}`: {error}")))?;
         // A first line that was cut off has no decision after it.
         let is_begun = text.contains('\n') || !header.to_string().starts_with(&text);
         if !is_begun {
@@ -67,7 +67,7 @@ impl Journal {
     }
 
     /// Writes a decision.
-    pub fn add(&mut self, model: &Model, mutant: &Mutant, outcome: &MutantOutcome) -> Result<(), EarlyStop> {
+    pub fn add(&mut self, model: &Model, mutant: &Mutant, outcome: &MutantOutcome) -> Result<(), CliError> {
         writeln!(self.out, "{}", decision(model, mutant, outcome))?;
         self.out.flush()?;
         Ok(())
@@ -96,7 +96,7 @@ fn decisions(
     header: &Json,
     model: &Model,
     mutants: &[Mutant],
-) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+) -> Result<Vec<Option<MutantOutcome>>, CliError> {
     let mut lines = text.lines();
     let first: Option<Json> = lines.next().and_then(|line| json::read(line).ok());
     if first.as_ref() != Some(header) {
@@ -106,7 +106,7 @@ fn decisions(
             }
             _ => "is no record of `ioxide kill`",
         };
-        return Err(EarlyStop::usage(format!("`{path}` {what}"))
+        return Err(CliError::usage(format!("`{path}` {what}"))
             .help("give the same model and flags, or another file name"));
     }
     let mut known = vec![None; mutants.len()];
@@ -137,7 +137,7 @@ pub fn outcome(entry: &Json, model: &Model) -> Option<MutantOutcome> {
 fn fingerprint(model: &Model, mutants: &[Mutant], fixed: &[&str]) -> String {
     let switches = model.sts.switches.iter().map(|switch| show_switch(model, switch));
     let changes = mutants.iter().map(|mutant| {
-        let edits = mutant.edits.iter().map(|edit| after(model, edit));
+        let edits = mutant.edits.iter().map(|edit| text_after(model, edit));
         format!("{} {}", mutant.id, edits.collect::<Vec<_>>().join(" "))
     });
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

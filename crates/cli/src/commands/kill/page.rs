@@ -9,10 +9,10 @@ use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
 use super::super::conform::trace_lines;
-use super::super::mutate::{diff, line};
+use super::super::mutate::{diff, source_line};
 use super::DecidedMutants;
 use super::workers::MutantOutcome;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::html::a_priori;
 use crate::solver::SolverRequest;
 use crate::write;
@@ -52,7 +52,7 @@ pub fn save(
     decided: &DecidedMutants,
     suite: ShownSuite,
     request: &SolverRequest<'_>,
-) -> Result<(), EarlyStop> {
+) -> Result<(), CliError> {
     let reach = a_priori(mutated.model, request)?;
     let page = ReportPage {
         model: Some(ModelPart::new(mutated.model, mutated.sources, mutated.file, Some(&reach))),
@@ -93,7 +93,7 @@ fn row(
     MutantRow {
         id: mutant.id.clone(),
         operators: operators.join("+"),
-        line: mutant.edits.first().map_or(0, |edit| line(mutated.sources, mutated.model, edit)),
+        line: mutant.edits.first().map_or(0, |edit| source_line(mutated.sources, mutated.model, edit)),
         diff: diff(mutated.model, mutant),
         outcome: word,
         reason,

@@ -19,14 +19,14 @@ use super::workers::{self, MutantOutcome};
 use super::{DecidedMutants, show_suite};
 use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::select_mutants;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
 /// Shows the plan, or decides a part of the mutants.
-pub fn run(args: &KillArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.out.is_some(), "--out")?;
     unit_command::refuse(args.html.is_some(), "--html")?;
     unit_command::refuse(args.record.is_some(), "--record")?;
@@ -65,8 +65,8 @@ impl MutantUnits<'_> {
     pub fn decide(
         &self,
         units: &UnitSet,
-        tell: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
-    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+        tell: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), CliError>,
+    ) -> Result<Vec<Option<MutantOutcome>>, CliError> {
         // What is not asked for is as good as known.
         let known = |at: usize| (!units.contains(at as u64)).then(|| MutantOutcome::Unknown(String::new()));
         let known: Vec<Option<MutantOutcome>> = (0..self.mutants.len()).map(known).collect();
@@ -101,13 +101,13 @@ impl UnitCommand for MutantUnits<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let (mut progress, mut done) = (ProgressLine::start(), 0);
         let outcomes = self.decide(units, &mut |at, outcome| {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
             let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
-            part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
             part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
@@ -125,7 +125,7 @@ impl UnitCommand for MutantUnits<'_> {
 }
 
 /// Returns the outcome of `mutant` from the result of its unit.
-pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutcome, EarlyStop> {
+pub fn read_outcome(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutcome, CliError> {
     let is_it = result.get("mutant").and_then(Json::as_str) == Some(&mutant.id);
     let reason = || result.get("reason").and_then(Json::as_str).map(str::to_owned);
     let told = match result.get("outcome").and_then(Json::as_str) {
@@ -133,7 +133,7 @@ pub fn read(model: &Model, mutant: &Mutant, result: &Json) -> Result<MutantOutco
         _ => outcome(result, model),
     };
     told.filter(|_| is_it).ok_or_else(|| {
-        EarlyStop::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
+        CliError::usage(format!("what is told of mutant `{}` does not fit the model", mutant.id))
             .help("delete its part and do it again")
     })
 }
@@ -143,7 +143,7 @@ pub fn merge_decisions(
     args: &KillArgs,
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
@@ -157,7 +157,7 @@ pub fn merge_decisions(
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
         let text = parts.unit(at as u64).map_err(unit_command::trouble)?;
-        outcomes.push(text.map(|text| read(&model, mutant, &text.result)).transpose()?);
+        outcomes.push(text.map(|text| read_outcome(&model, mutant, &text.result)).transpose()?);
     }
     let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };
     let rounds = UnitRounds::dealt(args.part.n_rounds());
@@ -171,7 +171,7 @@ pub fn merge_decisions(
     if decided.is_interrupted() {
         let (done, all) = (decided.outcomes.iter().flatten().count(), decided.mutants.len());
         let journal = dir.join("kill.jsonl").display().to_string();
-        return Err(EarlyStop::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided"))
+        return Err(CliError::new(ExitStatus::Inconclusive, format!("{done} of {all} mutants decided"))
             .help(format!(
                 "do the missing units, or let `ioxide kill ... --record {journal}` decide what is left here"
             )));

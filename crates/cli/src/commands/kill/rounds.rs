@@ -10,11 +10,11 @@ use ioxide_testgen::kill::known_witnesses::KnownWitnesses;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::json;
 
-use super::parts::read;
+use super::parts::read_outcome;
 use super::workers::{self, MutantOutcome};
 use crate::args::{DecideArgs, KillArgs, SolverArgs};
 use crate::commands::mutate::select_mutants;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::{limit, load, unit_command};
@@ -25,7 +25,7 @@ pub fn feedback(
     parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<RoundFeedback, EarlyStop> {
+) -> Result<RoundFeedback, CliError> {
     let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(solver, limit::halt(&args.limit));
     let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
@@ -34,7 +34,8 @@ pub fn feedback(
     for before in 0..round - 1 {
         for unit in rounds.units(before, mutants.len() as u64).iter() {
             let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
-            if let MutantOutcome::Killed(trace) = read(&model, &mutants[unit as usize], &text.result)? {
+            if let MutantOutcome::Killed(trace) = read_outcome(&model, &mutants[unit as usize], &text.result)?
+            {
                 traces.push(trace);
             }
         }
@@ -65,7 +66,7 @@ impl WitnessReuse<'_> {
         model: &mut Model,
         traces: &[Trace],
         open: &UnitSet,
-    ) -> Result<Vec<(usize, Trace)>, EarlyStop> {
+    ) -> Result<Vec<(usize, Trace)>, CliError> {
         let Self { mutants, decide, request: wanted } = *self;
         let witnesses = KnownWitnesses::new(traces);
         let completion = workers::config(decide)?.completion;
@@ -89,7 +90,7 @@ impl WitnessReuse<'_> {
         mut outcomes: Vec<Option<MutantOutcome>>,
         settled: &UnitSet,
         rounds: &UnitRounds,
-    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+    ) -> Result<Vec<Option<MutantOutcome>>, CliError> {
         let mut traces: Vec<Trace> = Vec::new();
         for round in 0..rounds.count() {
             let units = rounds.units(round, self.mutants.len() as u64);

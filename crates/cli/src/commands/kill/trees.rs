@@ -13,13 +13,13 @@ use serde_json::{Value as Json, json};
 use super::{DecidedMutants, workers};
 use crate::args::{CaseFormat, KillArgs};
 use crate::commands::case::case_text;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::write::{self, FileReaders};
 
 /// The probability with which the repetitions of a test that forces nothing kill a mutant.
-const SURE: f64 = 0.99;
+const KILL_PROBABILITY: f64 = 0.99;
 
 /// Adaptive tests and the mutants without one.
 pub struct KillTrees {
@@ -34,7 +34,7 @@ pub fn make_trees(
     decided: &DecidedMutants,
     args: &KillArgs,
     request: &SolverRequest<'_>,
-) -> Result<Option<KillTrees>, EarlyStop> {
+) -> Result<Option<KillTrees>, CliError> {
     let Some(folder) = &args.trees else { return Ok(None) };
     let spec = model.sts.clone();
     let systems = decided.systems(&spec);
@@ -63,8 +63,8 @@ impl KillTrees {
         model: &mut Model,
         decided: &DecidedMutants,
         request: &SolverRequest<'_>,
-    ) -> Result<(), EarlyStop> {
-        let failed = |error: io::Error| EarlyStop::usage(format!("cannot write to `{folder}`: {error}"));
+    ) -> Result<(), CliError> {
+        let failed = |error: io::Error| CliError::usage(format!("cannot write to `{folder}`: {error}"));
         fs::create_dir_all(folder).map_err(failed)?;
         let folder = Path::new(folder);
         let file = |name: &str, text: &str| {
@@ -85,7 +85,7 @@ impl KillTrees {
         let kill = |kill: &TreeKill| {
             json!({
                 "mutant": id(kill.mutant), "forced": kill.is_forced, "chance": kill.chance,
-                "repetitions": kill.repetitions(SURE),
+                "repetitions": kill.repetitions(KILL_PROBABILITY),
             })
         };
         let tree = |(at, tree): (usize, &KillingTree)| {
@@ -106,7 +106,7 @@ impl KillTrees {
     pub fn show(&self, out: &mut impl Write) -> io::Result<()> {
         for (at, tree) in self.trees.iter().enumerate() {
             let forced = tree.kills.iter().filter(|kill| kill.is_forced).count();
-            let runs = tree.kills.iter().map(|kill| kill.repetitions(SURE)).max().unwrap_or(1);
+            let runs = tree.kills.iter().map(|kill| kill.repetitions(KILL_PROBABILITY)).max().unwrap_or(1);
             let again = match runs {
                 1 => String::new(),
                 runs => format!("; {runs} runs kill each with 99 % if choices are fair"),

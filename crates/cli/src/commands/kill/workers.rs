@@ -18,7 +18,7 @@ use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::Mutant;
 
 use crate::args::DecideArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::interrupt::STOP;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
@@ -42,11 +42,11 @@ impl MutantOutcome {
 }
 
 /// The settings the arguments ask for.
-pub fn config(args: &DecideArgs) -> Result<KillConfig, EarlyStop> {
+pub fn config(args: &DecideArgs) -> Result<KillConfig, CliError> {
     let parse = |name: &String| {
         name.parse().map_err(|_| {
             let names: Vec<&str> = Optimisation::ALL.iter().map(|it| it.name()).collect();
-            EarlyStop::usage(format!("there is no optimisation `{name}`"))
+            CliError::usage(format!("there is no optimisation `{name}`"))
                 .help(format!("there is {}", names.join(", ")))
         })
     };
@@ -55,7 +55,7 @@ pub fn config(args: &DecideArgs) -> Result<KillConfig, EarlyStop> {
     let config = KillConfig { bounds, off, completion: args.completion.into() };
     if config.off.contains(&Optimisation::EarlyStop) && args.depth.is_none() {
         return Err(
-            EarlyStop::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
+            CliError::usage("without `early-stop` a search ends at its depth only").help("add `--depth N`")
         );
     }
     Ok(config)
@@ -76,8 +76,8 @@ pub fn decide(
     jobs: usize,
     request: &SolverRequest<'_>,
     known: Vec<Option<MutantOutcome>>,
-    told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
-) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+    told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), CliError>,
+) -> Result<Vec<Option<MutantOutcome>>, CliError> {
     let mut base = model.clone();
     let mut solver = request.make()?;
     let mut progress = ProgressLine::start();
@@ -97,7 +97,7 @@ struct MutantWork<'a> {
     analysis: &'a MutationAnalysis,
     mutants: &'a [Mutant],
     /// Makes the solver of a worker.
-    make: &'a (dyn Fn() -> Result<Box<SolverStack>, EarlyStop> + Sync),
+    make: &'a (dyn Fn() -> Result<Box<SolverStack>, CliError> + Sync),
 }
 
 impl MutantWork<'_> {
@@ -108,8 +108,8 @@ impl MutantWork<'_> {
         &self,
         jobs: usize,
         known: Vec<Option<MutantOutcome>>,
-        told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), EarlyStop>,
-    ) -> Result<Vec<Option<MutantOutcome>>, EarlyStop> {
+        told: &mut dyn FnMut(usize, &MutantOutcome) -> Result<(), CliError>,
+    ) -> Result<Vec<Option<MutantOutcome>>, CliError> {
         let open: Vec<usize> = (0..self.mutants.len()).filter(|&at| known[at].is_none()).collect();
         let next = AtomicUsize::new(0);
         let (mut outcomes, mut refused) = (known, None);
@@ -148,8 +148,8 @@ impl MutantWork<'_> {
         &self,
         open: &[usize],
         next: &AtomicUsize,
-        sender: &Sender<Result<(usize, MutantOutcome), EarlyStop>>,
-    ) -> Result<(), EarlyStop> {
+        sender: &Sender<Result<(usize, MutantOutcome), CliError>>,
+    ) -> Result<(), CliError> {
         let mut solver = (self.make)()?;
         let (mut model, analysis) = (self.base.clone(), self.analysis.clone());
         let mut cx = Ctx::new(&mut model, &mut *solver);
@@ -206,7 +206,7 @@ mod tests {
         let analysis = MutationAnalysis::new(&mut Ctx::new(&mut base, &mut *own), &KillConfig::default());
         let made = AtomicUsize::new(0);
         let make = || match made.fetch_add(1, Ordering::Relaxed) {
-            n if n < without => Err(EarlyStop::usage("the solver is gone")),
+            n if n < without => Err(CliError::usage("the solver is gone")),
             _ => solver::make(&args),
         };
         let work = MutantWork { base: &base, analysis: &analysis, mutants: &all, make: &make };

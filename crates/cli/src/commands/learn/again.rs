@@ -12,7 +12,7 @@ use super::learning_error;
 use super::session::{DataRun, EarlierLines};
 use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// The number of runs that are asked again. Chosen by feel: a tenth of a second for most systems, and a system that
 /// was replaced answers one of the longest runs differently.
@@ -20,7 +20,7 @@ const SAMPLE: usize = 8;
 /// The number of runs if nothing says of which system they are.
 const LARGE_SAMPLE: usize = 64;
 /// The number of times that a run is asked before its answers count as changed: a message may come late once.
-const TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 
 /// The part of an answer that is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn check(
     runs: Vec<DataRun>,
     detail: AnswerDetail,
     live: &mut LiveSystem<'_>,
-) -> Result<(), EarlyStop> {
+) -> Result<(), CliError> {
     if args.unstable != UnstableArg::Stop && !runs.is_empty() {
         eprintln!(
             "note: no earlier answer was asked again: with `--unstable` answers may differ from run to run"
@@ -50,7 +50,7 @@ pub fn check(
         if let Some(change) = find_unstable(live, &run, detail).map_err(learning_error)? {
             let path = args.session.as_deref().unwrap_or_default();
             let then = lines.started.as_ref().map_or_else(String::new, |started| format!(" on {started}"));
-            return Err(EarlyStop::usage(format!(
+            return Err(CliError::usage(format!(
                 "`{path}` does not fit the system any more: after {} it answered {}{then}, and now {}",
                 change.inputs, change.before, change.now
             ))
@@ -106,7 +106,7 @@ fn find_unstable(
     detail: AnswerDetail,
 ) -> Result<Option<UnstableAnswer>, LiveTestError> {
     let mut found = None;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_TRIES {
         found = compare_answers(live, run, detail)?;
         if found.is_none() {
             break;
@@ -122,7 +122,7 @@ fn compare_answers(
 ) -> Result<Option<UnstableAnswer>, LiveTestError> {
     live.reset()?;
     for (at, (input, before)) in run.iter().enumerate() {
-        let now = live.tell(input)?;
+        let now = live.send_input(input)?;
         if !is_alike(before, &now, detail) {
             let model = live.model();
             let name = |(input, _): &(Label, _)| input_name(&model.pool, &model.sts, input);

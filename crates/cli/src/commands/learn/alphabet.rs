@@ -16,7 +16,7 @@ use ioxide_runner::codec::typed;
 use ioxide_testgen::abstraction::input_name;
 
 use crate::args::LearnArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::load;
 
 /// The number of inputs of one message without `--input`.
@@ -26,7 +26,7 @@ const MAX_PER_MESSAGE: usize = 8;
 const MAX_VALUES: i64 = 3;
 
 /// The inputs to learn with, by name.
-pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>, EarlyStop> {
+pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>, CliError> {
     let mut texts = args.inputs.clone();
     if let Some(file) = &args.inputs_file {
         let text = load::read_data(file)?;
@@ -34,26 +34,26 @@ pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>
         texts.extend(lines.filter(|line| !line.is_empty()).map(str::to_owned));
     }
     let labels = if texts.is_empty() {
-        let all = every(model, |_| false);
-        all.tell(model, "`--input` names others");
+        let all = all_inputs(model, |_| false);
+        all.print_left_out(model, "`--input` names others");
         all.labels
     } else {
         texts.iter().map(|text| parse_input(model, text)).collect::<Result<_, _>>()?
     };
     if labels.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "the model has no input to learn with"));
+        return Err(CliError::new(ExitStatus::Nothing, "the model has no input to learn with"));
     }
     Ok(labels.into_iter().map(|label| (input_name(&model.pool, &model.sts, &label), label)).collect())
 }
 
-fn parse_input(model: &Model, text: &str) -> Result<Label, EarlyStop> {
+fn parse_input(model: &Model, text: &str) -> Result<Label, CliError> {
     let typed = typed::read_message(&model.pool, &model.sts, text)
-        .map_err(|problem| EarlyStop::usage(format!("`--input {text}`: {problem}")))?;
+        .map_err(|problem| CliError::usage(format!("`--input {text}`: {problem}")))?;
     match typed.label(&model.sts) {
         Some(label @ Label::Input(..)) => Ok(label),
-        Some(_) => Err(EarlyStop::usage(format!("`{text}` is no input"))),
+        Some(_) => Err(CliError::usage(format!("`{text}` is no input"))),
         None => {
-            Err(EarlyStop::usage(format!("`--input {text}` leaves a field out"))
+            Err(CliError::usage(format!("`--input {text}` leaves a field out"))
                 .help("give every field a value"))
         }
     }
@@ -92,14 +92,14 @@ impl MessageAlphabet {
     }
 
     /// Tells people what is left out, with a `help`.
-    pub fn tell(&self, model: &Model, help: &str) {
+    pub fn print_left_out(&self, model: &Model, help: &str) {
         self.notes(model, help).iter().for_each(|note| eprintln!("note: {note}"));
     }
 }
 
 /// Returns every input message with representatives of its fields; those whose sort `is_open` are not looked at, and
 /// have one value.
-pub fn every(model: &Model, is_open: impl Fn(Sort) -> bool) -> MessageAlphabet {
+pub fn all_inputs(model: &Model, is_open: impl Fn(Sort) -> bool) -> MessageAlphabet {
     let mut all = MessageAlphabet { labels: Vec::new(), left_out: Vec::new() };
     for (id, gate) in model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input) {
         let values: Vec<Vec<Value>> = gate

@@ -17,12 +17,12 @@ use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
 use crate::system::SystemOpener;
 
 /// The time that answers under way have to come in after an error.
-const SETTLING: Duration = Duration::from_secs(2);
+const ANSWER_GRACE: Duration = Duration::from_secs(2);
 
 /// A run: every input with the outputs that answered it.
 pub type AnsweredRun = Vec<(InputId, Vec<Label>)>;
@@ -33,13 +33,13 @@ pub trait WorkerQuestion: Clone + Send {
     type Answer: Clone + Send;
 
     /// Puts the question to the system, from its initial state.
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError>;
+    fn ask_system(&self, live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError>;
 }
 
 impl WorkerQuestion for Word {
     type Answer = AnsweredRun;
 
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<AnsweredRun, LiveTestError> {
+    fn ask_system(&self, live: &mut LiveSystem<'_>) -> Result<AnsweredRun, LiveTestError> {
         live.reset()?;
         let mut heard = AnsweredRun::new();
         for &input in self {
@@ -87,7 +87,7 @@ impl<Q> Default for QuestionQueue<Q> {
 
 impl<Q: WorkerQuestion> QuestionQueue<Q> {
     /// Adds a batch; returns its number.
-    fn put(&self, questions: &[Q]) -> u64 {
+    fn add_batch(&self, questions: &[Q]) -> u64 {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.batches += 1;
         let batch = waiting.batches;
@@ -103,7 +103,7 @@ impl<Q: WorkerQuestion> QuestionQueue<Q> {
     }
 
     /// Waits for the next question and takes it; `None` once the queue is ended.
-    fn wait(&self) -> Option<(QuestionPlace, Q)> {
+    fn wait_for_question(&self) -> Option<(QuestionPlace, Q)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if waiting.is_over {
@@ -124,7 +124,7 @@ impl<Q: WorkerQuestion> QuestionQueue<Q> {
 
 impl<Q> QuestionQueue<Q> {
     /// Ends the queue: copies that wait for a question stop.
-    fn end(&self) {
+    fn end_queue(&self) {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
         self.wake.notify_all();
     }
@@ -135,7 +135,7 @@ pub struct PoolGuard<'a, Q>(pub &'a QuestionQueue<Q>);
 
 impl<Q> Drop for PoolGuard<'_, Q> {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.end_queue();
     }
 }
 
@@ -192,13 +192,13 @@ impl<'a, Q: WorkerQuestion> WorkerPool<'a, Q> {
 
     /// Returns the answers to `questions`, one for each and in their order; `own` answers questions too, and `keep` is
     /// called with each answer, also with one that an earlier batch did not wait for.
-    pub fn ask(
+    pub fn ask_all(
         &self,
         questions: &[Q],
         own: &mut LiveSystem<'_>,
         keep: impl FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
     ) -> Result<Vec<Q::Answer>, LiveTestError> {
-        let batch = self.queue.put(questions);
+        let batch = self.queue.add_batch(questions);
         let mut sheet = AnswerSheet {
             batch,
             heard: vec![None; questions.len()],
@@ -210,7 +210,7 @@ impl<'a, Q: WorkerQuestion> WorkerPool<'a, Q> {
             let found = match self.found.try_recv() {
                 Ok(found) => found,
                 Err(_) => match self.queue.next() {
-                    Some((place, question)) => WorkerAnswer { place, said: question.ask(own) },
+                    Some((place, question)) => WorkerAnswer { place, said: question.ask_system(own) },
                     // The rest is under way.
                     None => match self.found.recv() {
                         Ok(found) => found,
@@ -220,17 +220,17 @@ impl<'a, Q: WorkerQuestion> WorkerPool<'a, Q> {
             };
             sheet.note(own, found);
         }
-        self.settle(&mut sheet, own);
+        self.collect_answers(&mut sheet, own);
         sheet.into_answers()
     }
 
     /// Drops the questions that no copy has taken, and waits a while for the answers under way; those that come later
     /// are known by their batch.
-    fn settle<K>(&self, sheet: &mut AnswerSheet<Q::Answer, K>, own: &mut LiveSystem<'_>)
+    fn collect_answers<K>(&self, sheet: &mut AnswerSheet<Q::Answer, K>, own: &mut LiveSystem<'_>)
     where
         K: FnMut(&mut LiveSystem<'_>, &Q::Answer) -> Result<(), LiveTestError>,
     {
-        let until = Instant::now() + SETTLING;
+        let until = Instant::now() + ANSWER_GRACE;
         let dropped = self.queue.clear();
         while sheet.missing > dropped {
             match self.found.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -283,7 +283,7 @@ where
 
 /// The error of a question whose copy is gone.
 fn unanswered_error() -> LiveTestError {
-    let stop = EarlyStop::new(ExitStatus::Infrastructure, "a copy of the system ended without an answer");
+    let stop = CliError::new(ExitStatus::Infrastructure, "a copy of the system ended without an answer");
     LiveTestError::Stop(Box::new(stop.help("ask one system at a time: leave `--jobs` out")))
 }
 
@@ -301,7 +301,7 @@ impl<'a, A> TakenQuestion<'a, A> {
     }
 
     /// Answers the question; returns whether anybody listens.
-    fn answer(mut self, said: Result<A, LiveTestError>) -> bool {
+    fn send_answer(mut self, said: Result<A, LiveTestError>) -> bool {
         self.is_answered = true;
         self.tell.send(WorkerAnswer { place: self.place, said }).is_ok()
     }
@@ -327,9 +327,9 @@ fn work<Q: WorkerQuestion>(
         let mut live =
             LiveSystem::new(task.messages, task.wait, task.names, adapter, task.patience, task.halt)?
                 .ending();
-        while let Some((place, question)) = queue.wait() {
+        while let Some((place, question)) = queue.wait_for_question() {
             let taken = TakenQuestion::new(place, tell);
-            if !taken.answer(question.ask(&mut live)) {
+            if !taken.send_answer(question.ask_system(&mut live)) {
                 break;
             }
         }
@@ -344,10 +344,10 @@ fn work<Q: WorkerQuestion>(
 fn refuse<Q: WorkerQuestion>(
     queue: &QuestionQueue<Q>,
     tell: &Sender<WorkerAnswer<Q::Answer>>,
-    stop: EarlyStop,
+    stop: CliError,
 ) {
-    if let Some((place, _)) = queue.wait() {
-        TakenQuestion::new(place, tell).answer(Err(LiveTestError::Stop(Box::new(stop))));
+    if let Some((place, _)) = queue.wait_for_question() {
+        TakenQuestion::new(place, tell).send_answer(Err(LiveTestError::Stop(Box::new(stop))));
     }
 }
 

@@ -34,10 +34,10 @@ use super::again::{self, AnswerDetail};
 use super::copies::{PoolGuard, QuestionQueue, WorkerPool, WorkerTask};
 use super::page::LearningViewer;
 use super::session::{SessionFile, data_runs};
-use super::{LEARNING, alphabet, learning_error, recorded, suites};
+use super::{DEFAULT_TIME_LIMIT, alphabet, learning_error, recorded, suites};
 use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveSystem;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::Messages;
 use crate::session::patience;
 use crate::solver::SolverRequest;
@@ -51,7 +51,7 @@ const WALKS: usize = 200;
 const WALK_LENGTH: usize = 12;
 
 /// The extra states without `--extra`; with values, suites are large.
-const EXTRA: usize = 1;
+const DEFAULT_EXTRA_STATES: usize = 1;
 
 /// Learns how the system stores and compares values.
 pub fn run(
@@ -59,10 +59,10 @@ pub fn run(
     sut: &str,
     model: Model,
     viewer: &LearningViewer,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     refuse(args, &model)?;
     let method = suites(&args.suite)?.method_for(0, 0);
-    let halt = &limit::halt_within(&args.limit, LEARNING);
+    let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
     let gates = gates(args, &model)?;
     let constants = constants(args, &kinds(&model, &gates))?;
     let theories = theories(args, &model, &gates)?;
@@ -71,7 +71,7 @@ pub fn run(
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let examination = DataExamination {
         method,
-        extra: args.extra.unwrap_or(EXTRA),
+        extra: args.extra.unwrap_or(DEFAULT_EXTRA_STATES),
         values: usize::from(args.values),
         walks: if args.walks == 0 { WALKS } else { args.walks },
         walk_length: if args.walks == 0 { WALK_LENGTH } else { args.walk_length },
@@ -100,7 +100,8 @@ pub fn run(
             let crew = (copies > 0).then(|| WorkerPool::start(scope, &task, &queue, copies));
             let mut live = LiveSystem::new(messages, wait, &names, adapter, patience, halt)?.ending();
             let shown: Vec<String> = gates.iter().map(|gate| gate.name(&messages.model)).collect();
-            let (mut file, earlier) = SessionFile::begin(args, messages, &shown.iter().collect::<Vec<_>>())?;
+            let (mut file, earlier) =
+                SessionFile::open_session(args, messages, &shown.iter().collect::<Vec<_>>())?;
             let mut class = ValueSystem::new(halt, messages, &gates, start, &examination);
             let runs = data_runs(&earlier.text, &messages.model);
             again::check(args, &earlier, runs.clone(), AnswerDetail::Messages, &mut live)?;
@@ -112,7 +113,7 @@ pub fn run(
             file.meter = viewer.meter();
             let mut seen = SeenAnswers::default();
             let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
-            let (learned, plan) = class.take(&mut asked, crew.as_ref())?;
+            let (learned, plan) = class.learn_values(&mut asked, crew.as_ref())?;
             let machine = guard_machine(&learned.machine);
             let told =
                 class.show_learned(sut, &learned, &machine, seed, &plan.domain).with_date(dated.as_ref());
@@ -124,7 +125,7 @@ pub fn run(
                 messages,
             };
             viewer.draw(|| text.drawing(learned.hypotheses));
-            let shown = super::put(args, &text.write_model(args, &told)?, &told, viewer)?;
+            let shown = super::write_model(args, &text.write_model(args, &told)?, &told, viewer)?;
             let partial = || limit::status(halt, ExitStatus::Inconclusive);
             exit::status_after_output(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
         })
@@ -132,12 +133,12 @@ pub fn run(
 }
 
 /// Refuses models and arguments that cannot be combined with `--data`.
-fn refuse(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
+fn refuse(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
     let not =
-        |what: &str, why: &str| Err(EarlyStop::usage(format!("`--data` does not go with {what}")).help(why));
+        |what: &str, why: &str| Err(CliError::usage(format!("`--data` does not go with {what}")).help(why));
     match () {
         () if model.sts.is_timed() => {
-            Err(EarlyStop::usage("systems with time cannot be learned with `--data`")
+            Err(CliError::usage("systems with time cannot be learned with `--data`")
                 .help("give a model with the same messages and without clocks"))
         }
         () if args.unstable == UnstableArg::Majority && args.jobs > 1 => not(
@@ -174,17 +175,17 @@ impl DataGate {
 }
 
 /// Refuses names of `--input` that are no input messages, and lists of inputs with values.
-fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
+fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
     if args.inputs_file.is_some() {
         return Err(
-            EarlyStop::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
+            CliError::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
         );
     }
     for name in &args.inputs {
         let is_there =
             model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
         if !is_there {
-            return Err(EarlyStop::usage(format!(
+            return Err(CliError::usage(format!(
                 "`--input {name}`: with `--data`, the name of an input message"
             )));
         }
@@ -194,15 +195,15 @@ fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), EarlyStop> {
 
 /// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
 /// data.
-fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
+fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, CliError> {
     refuse_inputs(args, model)?;
     let is_wanted = |gate: GateId| {
         let name = &model.sts.gates[gate].name;
         args.inputs.is_empty() || args.inputs.iter().any(|wanted| **wanted == **name)
     };
-    let mut all = alphabet::every(model, |sort| ValueKind::of(sort).is_some());
+    let mut all = alphabet::all_inputs(model, |sort| ValueKind::of_sort(sort).is_some());
     all.left_out.retain(|(gate, _)| is_wanted(*gate));
-    all.tell(model, "the others can be given with fixed values, without `--data`");
+    all.print_left_out(model, "the others can be given with fixed values, without `--data`");
     let mut gates = Vec::new();
     for label in all.labels {
         let Label::Input(gate, values) = label else { continue };
@@ -210,29 +211,31 @@ fn gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, EarlyStop> {
             continue;
         }
         let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
-        let fixed =
-            sorts.zip(values).map(|(sort, value)| ValueKind::of(sort).is_none().then_some(value)).collect();
+        let fixed = sorts
+            .zip(values)
+            .map(|(sort, value)| ValueKind::of_sort(sort).is_none().then_some(value))
+            .collect();
         let one = DataGate { gate, fixed };
         if !gates.contains(&one) {
             gates.push(one);
         }
     }
     if gates.is_empty() {
-        Err(EarlyStop::new(ExitStatus::Nothing, "the model has no input to learn with"))
+        Err(CliError::new(ExitStatus::Nothing, "the model has no input to learn with"))
     } else {
         Ok(gates)
     }
 }
 
 /// The constants: numbers, texts, or both, as there are fields that can hold them.
-fn constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, EarlyStop> {
+fn constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, CliError> {
     let mut values = Vec::new();
     for text in &args.constants {
         let has = |wanted: fn(&ValueKind) -> bool| kinds.iter().flatten().any(wanted);
         let number = text.parse().ok().filter(|_| has(|kind| matches!(kind, ValueKind::Number(..))));
         let is_text = has(|kind| *kind == ValueKind::Text);
         if number.is_none() && !is_text {
-            return Err(EarlyStop::usage(format!("`--constant {text}`: no field can hold that")));
+            return Err(CliError::usage(format!("`--constant {text}`: no field can hold that")));
         }
         values.extend(number.map(Value::int));
         values.extend(is_text.then(|| Value::str(text)));
@@ -241,11 +244,11 @@ fn constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, E
 }
 
 /// Returns the theories by which values may be compared, in the order in which they are tried.
-fn theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, EarlyStop> {
+fn theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, CliError> {
     let kinds = kinds(model, gates);
     let has_texts = kinds.iter().flatten().any(|kind| *kind == ValueKind::Text);
     match args.compare {
-        CompareArg::Order if has_texts => Err(EarlyStop::usage("texts have no order")
+        CompareArg::Order if has_texts => Err(CliError::usage("texts have no order")
             .help("leave `--compare` out, or pick messages without texts with `--input`")),
         CompareArg::Order => Ok(vec![Theory::Order]),
         CompareArg::Equality => Ok(vec![Theory::Equality]),
@@ -257,7 +260,7 @@ fn theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<T
 fn kinds(model: &Model, gates: &[DataGate]) -> Vec<Vec<ValueKind>> {
     let of_gate = |gate: &DataGate| {
         let fields = &model.sts.gates[gate.gate].fields;
-        fields.iter().filter_map(|&field| ValueKind::of(model.pool.var_info(field).sort)).collect()
+        fields.iter().filter_map(|&field| ValueKind::of_sort(model.pool.var_info(field).sort)).collect()
     };
     gates.iter().map(of_gate).collect()
 }

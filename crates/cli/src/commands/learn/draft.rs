@@ -18,7 +18,7 @@ use ioxide_model::sts::{GateKind, Model};
 
 use super::origin::MachineOrigin;
 use crate::args::{DraftFormat, LearnArgs};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::load;
 use crate::machine::Messages;
 
@@ -69,7 +69,7 @@ impl<'a> LearnedDraft<'a> {
     }
 
     /// The text in the wanted format.
-    pub fn text(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn write_text(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, CliError> {
         match args.format {
             DraftFormat::Dot => Ok(self.dot()),
             DraftFormat::Iox => self.iox(args, origin),
@@ -91,29 +91,29 @@ impl<'a> LearnedDraft<'a> {
         out
     }
 
-    fn iox(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
+    fn iox(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, CliError> {
         let model = &self.messages.model;
         let mut text = String::new();
         text.push_str(&head(args, origin, model)?);
         let mut owed = OwedAnswers::default();
         if !self.messages.preamble.is_empty() {
-            let first = owed.state(&texts(model, &self.messages.preamble), &self.states[0]);
-            text.push_str(&owed.first(&first));
+            let first = owed.state_for(&label_texts(model, &self.messages.preamble), &self.states[0]);
+            text.push_str(&owed.take_state(&first));
         }
         for state in 0..self.states.len() {
-            text.push_str(&self.state(state, &mut owed));
+            text.push_str(&self.write_state(state, &mut owed));
         }
         text.push_str(&owed.rest());
         text.push_str("}\n");
         format_draft(text).map_err(|stop| stop.help("use `--format dot`"))
     }
 
-    fn state(&self, state: usize, owed: &mut OwedAnswers) -> String {
+    fn write_state(&self, state: usize, owed: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", self.states[state]);
         let is_over = self.is_over(state);
         for way in self.ways.iter().filter(|way| way.from == state && !is_over) {
-            let answer = texts(&self.messages.model, self.answer(way.output));
-            let target = owed.state(&answer, &self.states[way.to]);
+            let answer = label_texts(&self.messages.model, self.answer_labels(way.output));
+            let target = owed.state_for(&answer, &self.states[way.to]);
             let _ = writeln!(text, "on {} -> {target}{}", self.names.inputs[way.input], self.mark(way));
         }
         text.push_str("}\n");
@@ -121,14 +121,14 @@ impl<'a> LearnedDraft<'a> {
     }
 
     /// The messages of an answer.
-    fn answer(&self, output: OutputId) -> &[Label] {
+    fn answer_labels(&self, output: OutputId) -> &[Label] {
         self.answers.get(&output).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether the system has ended in this state: every move into it from another state ends the connection.
     fn is_over(&self, state: usize) -> bool {
         let model = &self.messages.model;
-        let ends = |output: OutputId| match self.answer(output).last() {
+        let ends = |output: OutputId| match self.answer_labels(output).last() {
             Some(Label::Output(gate, _)) => model.sts.gates[*gate].tells_the_end(),
             _ => false,
         };
@@ -153,7 +153,7 @@ impl<'a> LearnedDraft<'a> {
 }
 
 /// Returns the beginning of the model: a comment on its origin, its name, and its messages.
-pub fn head(args: &LearnArgs, origin: &MachineOrigin, model: &Model) -> Result<String, EarlyStop> {
+pub fn head(args: &LearnArgs, origin: &MachineOrigin, model: &Model) -> Result<String, CliError> {
     let mut text = String::new();
     let _ = writeln!(text, "/// Learned from {} by `ioxide learn {}`:", origin.source, args.model.file);
     let facts: Vec<String> = origin.facts.iter().map(|fact| format!("/// {fact}")).collect();
@@ -164,17 +164,17 @@ pub fn head(args: &LearnArgs, origin: &MachineOrigin, model: &Model) -> Result<S
 }
 
 /// A draft as models are laid out.
-pub fn format_draft(text: String) -> Result<String, EarlyStop> {
+pub fn format_draft(text: String) -> Result<String, CliError> {
     let mut drafts = Sources::new();
     let file = drafts.add("learned.iox", text);
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
         let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
-        EarlyStop::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
+        CliError::new(ExitStatus::Model, format!("the machine cannot be written as a model{why}"))
     })
 }
 
 /// Messages as they are written.
-pub fn texts(model: &Model, labels: &[Label]) -> Vec<String> {
+pub fn label_texts(model: &Model, labels: &[Label]) -> Vec<String> {
     let text = |label: &Label| label.show(&model.pool, &model.sts).trim_start_matches('!').to_owned();
     labels.iter().map(text).collect()
 }
@@ -188,9 +188,9 @@ pub struct OwedAnswers {
 
 impl OwedAnswers {
     /// The state to go to for `answer` to come and `target` to follow.
-    pub fn state(&mut self, answer: &[String], target: &str) -> String {
+    pub fn state_for(&mut self, answer: &[String], target: &str) -> String {
         let Some((said, rest)) = answer.split_first() else { return target.to_owned() };
-        let after = self.state(rest, target);
+        let after = self.state_for(rest, target);
         let key = (said.to_owned(), after.clone());
         if let Some(name) = self.names.get(&key) {
             return name.clone();
@@ -206,7 +206,7 @@ impl OwedAnswers {
     }
 
     /// The state called `name`, which then is not among the rest.
-    pub fn first(&mut self, name: &str) -> String {
+    pub fn take_state(&mut self, name: &str) -> String {
         let at = self.texts.iter().position(|(known, _)| known == name);
         at.map_or_else(String::new, |at| self.texts.remove(at).1)
     }
@@ -223,12 +223,12 @@ fn learned_name(name: &str) -> String {
 }
 
 /// The messages and their types: as the model has them, or by name where it is no `.iox` text.
-fn declarations(model: &Model, path: &str) -> Result<String, EarlyStop> {
+fn declarations(model: &Model, path: &str) -> Result<String, CliError> {
     if !path.ends_with(".iox") {
         return plain_declarations(model);
     }
     let mut sources = Sources::new();
-    let file = sources.add(path, load::read(path)?);
+    let file = sources.add(path, load::read_model(path)?);
     let (tree, _) = ioxide_lang::parse(&sources, file);
     let items = tree.model.map(|model| model.items).unwrap_or_default();
     let text_of = |item: &ModelItem| sources.slice(item.span);
@@ -249,7 +249,7 @@ fn declarations(model: &Model, path: &str) -> Result<String, EarlyStop> {
     Ok(text)
 }
 
-fn plain_declarations(model: &Model) -> Result<String, EarlyStop> {
+fn plain_declarations(model: &Model) -> Result<String, CliError> {
     let mut text = String::new();
     for gate in model.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal) {
         let is_word = gate.name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
@@ -257,7 +257,7 @@ fn plain_declarations(model: &Model) -> Result<String, EarlyStop> {
             || gate.name.starts_with(|letter: char| letter.is_ascii_digit())
             || !gate.fields.is_empty()
         {
-            return Err(EarlyStop::new(
+            return Err(CliError::new(
                 ExitStatus::Model,
                 format!("`{}` is no name of a message in a model", gate.name),
             )

@@ -40,7 +40,7 @@ impl<'v> LearningLine<'v> {
     }
 
     /// Goes on after `hypotheses` hypotheses: the system is learned once more.
-    pub fn after(mut self, hypotheses: usize) -> Self {
+    pub fn with_hypotheses(mut self, hypotheses: usize) -> Self {
         self.hypotheses = hypotheses;
         self
     }

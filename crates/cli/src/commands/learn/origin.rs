@@ -20,7 +20,7 @@ pub struct MachineOrigin {
 
 impl MachineOrigin {
     /// Of a machine that was learned from a system.
-    pub fn of(
+    pub fn from_machine(
         sut: &str,
         args: &LearnArgs,
         learned: &LearnedMachine,
@@ -116,7 +116,7 @@ impl MachineOrigin {
     }
 
     /// Of whatever was learned from a system.
-    pub fn with(sut: &str, seed: u64, facts: Vec<String>, json: Json) -> Self {
+    pub fn from_facts(sut: &str, seed: u64, facts: Vec<String>, json: Json) -> Self {
         Self { source: format!("{sut} (seed {seed})"), facts, json }
     }
 

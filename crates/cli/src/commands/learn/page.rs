@@ -19,15 +19,15 @@ use super::MIXED;
 use super::origin::MachineOrigin;
 use crate::args::LearnArgs;
 use crate::commands::explore;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::redaction;
 
 /// The interval at which Ctrl-C is looked for.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The time that a page has to fetch the end of the session.
-const FAREWELL: Duration = Duration::from_millis(700);
+const LAST_FETCH_GRACE: Duration = Duration::from_millis(700);
 
 /// The page that shows the progress, if there is one.
 #[derive(Clone, Default)]
@@ -46,39 +46,41 @@ impl LearningViewer {
 
     /// Shows the number of inputs, and of extra states that are tested for at most.
     pub fn begins(&self, inputs: usize, extra: usize) {
-        self.tell(|board| {
+        self.update_board(|board| {
             board.change_subject(|subject| (subject.inputs, subject.most_extra) = (inputs, extra))
         });
     }
 
     /// Shows that a machine with choices is drafted.
     pub fn drafts(&self) {
-        self.tell(|board| board.change_subject(|subject| subject.kind = "a machine with choices".into()));
+        self.update_board(|board| {
+            board.change_subject(|subject| subject.kind = "a machine with choices".into())
+        });
     }
 
     /// Shows that a hypothesis with `states` states was made.
     pub fn hypothesis(&self, number: usize, states: usize) {
-        self.tell(|board| board.report_hypothesis(number, states));
+        self.update_board(|board| board.report_hypothesis(number, states));
     }
 
     /// Shows the phase of learning.
     pub fn phase(&self, phase: LearningPhase) {
-        self.tell(|board| board.report_phase(phase));
+        self.update_board(|board| board.report_phase(phase));
     }
 
     /// Shows the guarantee so far.
     pub fn guarantee(&self, words: impl FnOnce() -> String) {
-        self.tell(|board| board.report_guarantee(redaction::hide(&words())));
+        self.update_board(|board| board.report_guarantee(redaction::hide(&words())));
     }
 
     /// Shows a hypothesis as a graph.
     pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
-        self.tell(|board| board.report_drawing(without_secrets(drawing())));
+        self.update_board(|board| board.report_drawing(without_secrets(drawing())));
     }
 
     /// Shows the counterexample that refuted the hypothesis with this number.
     pub fn counterexample(&self, number: usize, found: impl FnOnce() -> Counterexample) {
-        self.tell(|board| {
+        self.update_board(|board| {
             let Counterexample { steps, believed } = found();
             let hide = |text: String| redaction::hide(&text);
             let steps = steps.into_iter().map(|(input, said)| (hide(input), hide(said))).collect();
@@ -88,23 +90,23 @@ impl LearningViewer {
 
     /// Shows two runs that contradict each other.
     pub fn disagreement(&self, runs: &str) {
-        self.tell(|board| board.report_disagreement(redaction::hide(runs)));
+        self.update_board(|board| board.report_disagreement(redaction::hide(runs)));
     }
 
     /// Shows the first line of a note; runs below it are shown by [`disagreement`](Self::disagreement).
-    pub fn note(&self, text: &str) {
+    pub fn show_note(&self, text: &str) {
         let first = text.lines().next().unwrap_or_default();
-        self.tell(|board| board.add_note(redaction::hide(first)));
+        self.update_board(|board| board.add_note(redaction::hide(first)));
     }
 
     /// Shows that the model was written, to `out` or to stdout.
     pub fn show_written(&self, origin: &MachineOrigin, out: Option<&String>) {
         let lines = || origin.lines().iter().map(|line| redaction::hide(line)).collect();
         let end = || LearningEnd { has_model: true, lines: lines(), out: out.cloned() };
-        self.tell(|board| board.report_end(end()));
+        self.update_board(|board| board.report_end(end()));
     }
 
-    fn tell(&self, what: impl FnOnce(&LearningBoard)) {
+    fn update_board(&self, what: impl FnOnce(&LearningBoard)) {
         if let Some(board) = &self.0 {
             what(board);
         }
@@ -119,7 +121,7 @@ pub struct LearningPage {
 
 impl LearningPage {
     /// Serves the page, if it was asked for, and says where.
-    pub fn open(args: &LearnArgs, sut: &str) -> Result<Self, EarlyStop> {
+    pub fn serve(args: &LearnArgs, sut: &str) -> Result<Self, CliError> {
         if !args.view {
             return Ok(Self { viewer: LearningViewer::default(), served: None });
         }
@@ -144,7 +146,7 @@ impl LearningPage {
         }
         let (ender, page) = (server.ender(), Arc::clone(&board));
         let serving = thread::Builder::new().name("view".into()).spawn(move || server.serve(&page));
-        let serving = serving.map_err(|error| EarlyStop::usage(format!("no page can be served: {error}")))?;
+        let serving = serving.map_err(|error| CliError::usage(format!("no page can be served: {error}")))?;
         Ok(Self { viewer: LearningViewer(Some(board)), served: Some((ender, serving)) })
     }
 
@@ -154,7 +156,10 @@ impl LearningPage {
     }
 
     /// Serves on until Ctrl-C if there is a model to be seen, and ends.
-    pub fn close(self, outcome: Result<ExitStatus, EarlyStop>) -> Result<ExitStatus, EarlyStop> {
+    pub fn serve_until_interrupted(
+        self,
+        outcome: Result<ExitStatus, CliError>,
+    ) -> Result<ExitStatus, CliError> {
         let (Some(board), Some((ender, serving))) = (self.viewer.0, self.served) else { return outcome };
         match &outcome {
             Ok(_) if !STOP.load(Ordering::Relaxed) => linger(),
@@ -165,9 +170,9 @@ impl LearningPage {
             }
         }
         if board.is_watched() {
-            thread::sleep(FAREWELL);
+            thread::sleep(LAST_FETCH_GRACE);
         }
-        ender.end();
+        ender.end_server();
         // A server that panicked has nothing more to say.
         let _ = serving.join();
         outcome
@@ -193,6 +198,6 @@ fn linger() {
     interrupt::all_is_written();
     eprintln!("the page stays until Ctrl-C");
     while !STOP.load(Ordering::Relaxed) {
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
 }

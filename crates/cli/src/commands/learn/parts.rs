@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use super::origin::MachineOrigin;
 use crate::args::{DraftFormat, LearnArgs, MergeArgs};
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{identity, load, redaction, write};
@@ -25,7 +25,7 @@ use crate::{identity, load, redaction, write};
 const LEARNED: &str = "learned.json";
 
 /// Shows the plan of one unit, or does it.
-pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.out.is_some(), "--out")?;
     unit_command::no_rounds(
         &args.part,
@@ -33,10 +33,8 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, EarlyStop> {
         "leave `--rounds` out; `--session FILE` goes on from what was answered before",
     )?;
     if args.seed.is_none() {
-        return Err(EarlyStop::usage(
-            "a plan needs a seed: without one every try would ask in another order",
-        )
-        .help("add `--seed 1`"));
+        return Err(CliError::usage("a plan needs a seed: without one every try would ask in another order")
+            .help("add `--seed 1`"));
     }
     let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
     let named = args.traces.iter().chain(&args.from).chain(&args.reference).chain(&args.inputs_file);
@@ -59,7 +57,7 @@ impl UnitCommand for SessionUnit<'_> {
         json!({ "seed": self.args.seed })
     }
 
-    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+    fn system(&self) -> Result<Option<SystemFacts>, CliError> {
         let settings = self.args.model.settings();
         self.args.sut.as_ref().map_or(Ok(None), |sut| identity::facts(sut, &settings))
     }
@@ -69,11 +67,11 @@ impl UnitCommand for SessionUnit<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let Some(unit) = units.iter().next() else {
             return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
         };
-        part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+        part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
         let status = match super::session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
@@ -101,7 +99,7 @@ fn place(args: &LearnArgs) -> PathBuf {
 }
 
 /// Keeps the model and the report for the unit.
-pub fn keep(args: &LearnArgs, text: &str, origin: &MachineOrigin) -> Result<(), EarlyStop> {
+pub fn keep_result(args: &LearnArgs, text: &str, origin: &MachineOrigin) -> Result<(), CliError> {
     let kept = json!({ "model": text, "said": origin.lines(), "json": origin.json(&name(args)) });
     let path = place(args);
     write::write_named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
@@ -120,13 +118,13 @@ pub fn merge_learned(
     args: &LearnArgs,
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let Some(text) = parts.unit(0).map_err(unit_command::trouble)? else {
-        return Err(EarlyStop::new(ExitStatus::Inconclusive, "the session is not done")
+        return Err(CliError::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
     };
     let misfit =
-        || EarlyStop::usage("what the session told cannot be read").help("delete its part and do it again");
+        || CliError::usage("what the session told cannot be read").help("delete its part and do it again");
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
     let path = Path::new(&merge_args.out).join(name(args));

@@ -27,12 +27,12 @@ use super::session::DataRun;
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::Messages;
 use crate::{load, record};
 
 /// Makes a machine from the recorded runs.
-pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, CliError> {
     let mut reader = TraceMachineReader {
         model: &model,
         inputs: BTreeMap::new(),
@@ -42,12 +42,12 @@ pub fn run(args: &LearnArgs, model: Model) -> Result<ExitStatus, EarlyStop> {
     let mut runs = Vec::new();
     for path in &args.traces {
         for trace in traces(&model, path)? {
-            runs.push(reader.run(&trace));
+            runs.push(reader.read_trace(&trace));
         }
     }
     runs.retain(|run| !run.is_empty());
     if runs.is_empty() {
-        return Err(EarlyStop::new(ExitStatus::Nothing, "no recorded run has an input"));
+        return Err(CliError::new(ExitStatus::Nothing, "no recorded run has an input"));
     }
     let TraceMachineReader { inputs, names, answers, .. } = reader;
     let (kept, held) = split(runs, args.hold_out);
@@ -80,7 +80,7 @@ pub fn seeds(
     args: &LearnArgs,
     messages: &Messages,
     live: &mut LiveSystem<'_>,
-) -> Result<Vec<IoWord>, EarlyStop> {
+) -> Result<Vec<IoWord>, CliError> {
     let mut tree = ObservationTree::new(messages.inputs.len());
     let mut runs = Vec::new();
     for path in &args.from {
@@ -98,7 +98,7 @@ pub fn seeds(
 }
 
 /// The recorded runs of `--from` with their values, each as far as its answers are certain.
-pub fn data_seeds(args: &LearnArgs, messages: &Messages) -> Result<Vec<DataRun>, EarlyStop> {
+pub fn data_seeds(args: &LearnArgs, messages: &Messages) -> Result<Vec<DataRun>, CliError> {
     let mut runs = Vec::new();
     for path in &args.from {
         let traces = traces(&messages.model, path)?;
@@ -163,25 +163,25 @@ fn split(runs: Vec<IoWord>, percent: u8) -> (Vec<IoWord>, Vec<IoWord>) {
     (kept, held)
 }
 
-fn contradiction(names: &MachineNames, disagreement: &Disagreement) -> EarlyStop {
+fn contradiction(names: &MachineNames, disagreement: &Disagreement) -> CliError {
     let show = |run: &IoWord| ioxide_fsm::word::show_io(names, run);
     let message = format!(
         "the runs contradict each other\n  one:     {}\n  another: {}",
         show(&disagreement.before),
         show(&disagreement.now)
     );
-    EarlyStop::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
+    CliError::new(ExitStatus::Inconclusive, message).help("machines answer the same inputs in one way")
 }
 
 /// All runs of a file.
-fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, EarlyStop> {
-    let misfit = |error: String| EarlyStop::usage(format!("`{path}` does not fit the model: {error}"));
+fn traces(model: &Model, path: &str) -> Result<Vec<Trace>, CliError> {
+    let misfit = |error: String| CliError::usage(format!("`{path}` does not fit the model: {error}"));
     let is_folder = Path::new(path).is_dir();
     let text = if is_folder { String::new() } else { load::read_data(path)? };
     let recorded = if is_folder {
         Some(record::read(path)?)
     } else if text.lines().next().is_some_and(|first| first.contains("\"ioxide-record\"")) {
-        Some(Record::read_record(text.as_bytes()).map_err(|error| EarlyStop::usage(error.to_string()))?)
+        Some(Record::read_record(text.as_bytes()).map_err(|error| CliError::usage(error.to_string()))?)
     } else {
         None
     };
@@ -202,7 +202,7 @@ struct TraceMachineReader<'m> {
 }
 
 impl TraceMachineReader<'_> {
-    fn run(&mut self, trace: &Trace) -> IoWord {
+    fn read_trace(&mut self, trace: &Trace) -> IoWord {
         let mut run: Vec<(InputId, Vec<Label>)> = Vec::new();
         for label in &trace.labels {
             match label {
@@ -219,7 +219,7 @@ impl TraceMachineReader<'_> {
         if trace.labels.last() != Some(&Label::Quiescence) {
             run.pop();
         }
-        run.into_iter().map(|(input, said)| (input, self.answer(said))).collect()
+        run.into_iter().map(|(input, said)| (input, self.intern_answer(said))).collect()
     }
 
     fn input(&mut self, label: &Label) -> InputId {
@@ -228,7 +228,7 @@ impl TraceMachineReader<'_> {
         self.names.input(&name).unwrap_or_else(|| self.names.inputs.push(name))
     }
 
-    fn answer(&mut self, said: Vec<Label>) -> OutputId {
+    fn intern_answer(&mut self, said: Vec<Label>) -> OutputId {
         let name = answer_name(&self.model.pool, &self.model.sts, &said);
         let id = self.names.output(&name).unwrap_or_else(|| self.names.outputs.push(name));
         self.answers.entry(id).or_insert(said);

@@ -27,7 +27,7 @@ use super::again::{self, AnswerDetail};
 use super::copies::{AnsweredRun, WorkerPool};
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::machine::Messages;
 use crate::{date, identity, redaction, write};
 
@@ -106,11 +106,11 @@ impl SessionFile {
         args: &LearnArgs,
         messages: &Messages,
         live: &mut LiveSystem<'_>,
-    ) -> Result<(Self, EarlierSessions), EarlyStop> {
+    ) -> Result<(Self, EarlierSessions), CliError> {
         let inputs: Vec<&String> = messages.inputs.keys().collect();
-        let (file, lines) = Self::begin(args, messages, &inputs)?;
+        let (file, lines) = Self::open_session(args, messages, &inputs)?;
         let label = |line: &Json| {
-            let (input, said) = step(line, messages)?;
+            let (input, said) = parse_step(line, messages)?;
             Some((messages.inputs.values().nth(input.index())?.clone(), said))
         };
         again::check(args, &lines, split_runs(&lines.text, label), AnswerDetail::Values, live)?;
@@ -120,27 +120,27 @@ impl SessionFile {
     }
 
     /// Opens the session of these inputs; returns also the lines behind its header.
-    pub fn begin(
+    pub fn open_session(
         args: &LearnArgs,
         messages: &Messages,
         inputs: &[&String],
-    ) -> Result<(Self, EarlierLines), EarlyStop> {
+    ) -> Result<(Self, EarlierLines), CliError> {
         let Some(path) = args.session.clone() else {
             return Ok((Self::none(), EarlierLines::default()));
         };
         let system = identity::all_facts(args.sut.as_deref().unwrap_or_default(), &args.model.settings())?;
         let header = json!({
             "format": FORMAT, "version": VERSION, "model": messages.model.sts.name.to_string(), "inputs": inputs,
-            "system": system, "started": date::now(),
+            "system": system, "started": date::current_date(),
         });
         let cannot = |error: io::Error| write::cannot(&path, &error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(cannot)?;
         write::alone(&file, &path)?;
         let mut text = String::new();
         file.read_to_string(&mut text)
-            .map_err(|error| EarlyStop::usage(format!("cannot read `{path}`: {error}")))?;
+            .map_err(|error| CliError::usage(format!("cannot read `{path}`: {error}")))?;
         let no_session =
-            || EarlyStop::usage(format!("`{path}` is no session of this model with these inputs"));
+            || CliError::usage(format!("`{path}` is no session of this model with these inputs"));
         let rest = match text.split_once('\n') {
             // A first line that was cut off has no answer after it; anything else is not ours.
             None if !is_start_of_header(&text) => {
@@ -175,7 +175,7 @@ impl SessionFile {
     }
 
     /// Forgets the last `n` runs with values except number `at` of them, from 0.
-    pub fn only(&mut self, n: usize, at: usize) {
+    pub fn keep_only(&mut self, n: usize, at: usize) {
         let mut last = self.recent.split_off(self.recent.len().saturating_sub(n));
         if at < last.len() {
             self.recent.push(last.swap_remove(at));
@@ -204,15 +204,15 @@ impl SessionFile {
             return Ok(());
         }
         let model = live.model();
-        self.add(&line(model, &input_name(&model.pool, &model.sts, input), said))
+        self.add(&session_line(model, &input_name(&model.pool, &model.sts, input), said))
     }
 
     /// Adds a run with values that is over.
-    pub fn whole(&mut self, model: &Model, run: &DataRun) -> Result<(), LiveTestError> {
+    pub fn add_whole_run(&mut self, model: &Model, run: &DataRun) -> Result<(), LiveTestError> {
         self.meter.count(1, run.len() as u64);
         self.recent.push(run.clone());
         let step = |(input, said): &(Label, Vec<Label>)| {
-            line(model, &input_name(&model.pool, &model.sts, input), said)
+            session_line(model, &input_name(&model.pool, &model.sts, input), said)
         };
         let lines: String = [RESET.to_owned()].into_iter().chain(run.iter().map(step)).collect();
         self.add(&lines)
@@ -256,7 +256,7 @@ fn is_start_of_header(text: &str) -> bool {
 
 /// Checks that a session is of this system; returns whether its header says so. One of an earlier version does not, and
 /// one of another system is an error.
-fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool, EarlyStop> {
+fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool, CliError> {
     let Ok(before) = serde_json::from_value::<SystemFacts>(header["system"].clone()) else {
         eprintln!(
             "note: `{path}` is of an earlier version, which does not say of which system it is: more of its answers \
@@ -266,7 +266,7 @@ fn is_of_system(header: &Json, system: &SystemFacts, path: &str) -> Result<bool,
     };
     match system_difference(&before, system) {
         None => Ok(true),
-        Some(why) => Err(EarlyStop::usage(format!("`{path}` is a session of another system: {why}"))
+        Some(why) => Err(CliError::usage(format!("`{path}` is a session of another system: {why}"))
             .help("name another file, and learn this system from the start; the session keeps what it has")),
     }
 }
@@ -276,10 +276,10 @@ const RESET: &str = "{\"reset\":true}\n";
 
 /// Returns the line of an input and the outputs that answered it.
 fn step_line(live: &LiveSystem<'_>, input: InputId, said: &[Label]) -> String {
-    line(live.model(), &live.names().inputs[input], said)
+    session_line(live.model(), &live.names().inputs[input], said)
 }
 
-fn line(model: &Model, input: &str, said: &[Label]) -> String {
+fn session_line(model: &Model, input: &str, said: &[Label]) -> String {
     let said: Vec<Json> = said
         .iter()
         .filter_map(|label| label_to_json(&model.pool, &model.sts, label))
@@ -299,7 +299,7 @@ pub fn data_runs(text: &str, model: &Model) -> Vec<DataRun> {
 
 /// The runs of a session.
 fn runs(text: &str, messages: &Messages, live: &mut LiveSystem<'_>) -> Vec<IoWord> {
-    split_runs(text, |line| step(line, messages).map(|(input, said)| (input, live.intern_answer(said))))
+    split_runs(text, |line| parse_step(line, messages).map(|(input, said)| (input, live.intern_answer(said))))
 }
 
 /// The runs of a session, step by step; a line that was cut off ends its run.
@@ -324,7 +324,7 @@ fn split_runs<T>(text: &str, mut step: impl FnMut(&Json) -> Option<T>) -> Vec<Ve
     runs
 }
 
-fn step(line: &Json, messages: &Messages) -> Option<(InputId, Vec<Label>)> {
+fn parse_step(line: &Json, messages: &Messages) -> Option<(InputId, Vec<Label>)> {
     let name = line.get("input")?.as_str()?;
     let input = messages.inputs.keys().position(|known| known == name)?;
     Some((InputId::new(input), parse_outputs(line, &messages.model)?))
@@ -375,7 +375,7 @@ impl LiveMachine for KeptAnswers<'_> {
     fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, LiveTestError> {
         let Self { live, file, crew } = self;
         let Some(crew) = crew else { return Ok(Vec::new()) };
-        let heard = crew.ask(words, live, |live, run| file.add_run(live, run))?;
+        let heard = crew.ask_all(words, live, |live, run| file.add_run(live, run))?;
         let noted = |run: AnsweredRun| {
             run.into_iter().map(|(input, said)| (input, live.intern_answer(said))).collect()
         };

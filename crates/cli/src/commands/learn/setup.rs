@@ -24,14 +24,14 @@ use super::session::{EarlierSessions, KeptAnswers};
 use crate::args::{LearnArgs, UnstableArg};
 use crate::commands::fsm::live::LiveTestError;
 use crate::counted::count_noun;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 
 /// Contradictions that are put to the vote before a system is given up.
 const MAX_VOTES: u32 = 1000;
 
 /// The factor on the wished repetitions after which a vote ends though its confidence is too low.
-const RUNOFF: u32 = 10;
+const MAX_REPETITION_FACTOR: u32 = 10;
 
 /// The number of walks that test a draft with choices, without `--walks`.
 const DRAFT_WALKS: usize = 300;
@@ -87,11 +87,11 @@ pub struct LearnedLesson<'a> {
 
 impl LearningSetup<'_> {
     /// Learns until no counterexample is found, a contradiction ends the session, or the session is stopped.
-    pub fn take<'a>(
+    pub fn learn_machine<'a>(
         &self,
         live: KeptAnswers<'a>,
         earlier: &EarlierSessions,
-    ) -> Result<LearnedLesson<'a>, EarlyStop> {
+    ) -> Result<LearnedLesson<'a>, CliError> {
         let mut observer = SystemObserver::new(live, self.n_inputs, self.closed.clone());
         let mut memory = earlier.tree(self.n_inputs);
         let mut votes = Vec::new();
@@ -121,7 +121,7 @@ impl LearningSetup<'_> {
                     let _ = memory.insert_run(&usual);
                 }
                 UnstableArg::Draft => {
-                    self.tell(&observer, &found);
+                    self.print_disagreement(&observer, &found);
                     let hypotheses = watching.hypotheses() + 1;
                     let draft = self.several(&mut observer, &found, &mut watching)?;
                     let lesson = LearnedModel::Several(draft);
@@ -157,8 +157,8 @@ impl LearningSetup<'_> {
     }
 
     /// Returns the error of a session that ended before a machine agreed with all runs.
-    fn without(&self, halted: Halted) -> EarlyStop {
-        let stop = EarlyStop::new(
+    fn without(&self, halted: Halted) -> CliError {
+        let stop = CliError::new(
             limit::status(self.halt, ExitStatus::Inconclusive),
             format!("no machine: {halted} before there was one that agrees with everything that was seen"),
         );
@@ -174,11 +174,11 @@ impl LearningSetup<'_> {
         &self,
         observer: &mut ObservedSystem<'_>,
         disagreement: &Disagreement,
-    ) -> Result<(IoWord, f64), EarlyStop> {
+    ) -> Result<(IoWord, f64), CliError> {
         let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
         let wanted = f64::from(self.args.confidence) / 100.0;
         let mut n = 0;
-        let mut most = || -> Result<(IoWord, u32), EarlyStop> {
+        let mut most = || -> Result<(IoWord, u32), CliError> {
             *counts.entry(repeat_run(observer, disagreement)?).or_default() += 1;
             let usual = counts.iter().max_by_key(|(_, count)| **count);
             Ok(usual.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count)))
@@ -187,7 +187,7 @@ impl LearningSetup<'_> {
             n += 1;
             let (usual, count) = most()?;
             let is_sure = n >= self.args.votes && confidence(count, n) >= wanted;
-            if is_sure || n >= self.args.votes.saturating_mul(RUNOFF) {
+            if is_sure || n >= self.args.votes.saturating_mul(MAX_REPETITION_FACTOR) {
                 break (usual, count);
             }
         };
@@ -201,7 +201,7 @@ impl LearningSetup<'_> {
             sure * 100.0,
         );
         eprintln!("note: {note}");
-        self.viewer.note(&note);
+        self.viewer.show_note(&note);
         Ok((usual, sure))
     }
 
@@ -211,7 +211,7 @@ impl LearningSetup<'_> {
         observer: &mut ObservedSystem<'_>,
         disagreement: &Disagreement,
         watching: &mut LearningLine<'_>,
-    ) -> Result<SeveralDraft, EarlyStop> {
+    ) -> Result<SeveralDraft, CliError> {
         let mut earlier = observer.all_answers().runs();
         earlier.push(disagreement.now.clone());
         let walks = if self.args.walks == 0 { DRAFT_WALKS } else { self.args.walks };
@@ -234,13 +234,13 @@ impl LearningSetup<'_> {
         Ok(draft)
     }
 
-    fn tell(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) {
+    fn print_disagreement(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) {
         eprintln!("note: {}; it is drafted with choices", two_ways(observer, disagreement));
         self.viewer.drafts();
     }
 
-    fn contradiction(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) -> EarlyStop {
-        EarlyStop::new(ExitStatus::Inconclusive, two_ways(observer, disagreement)).help(
+    fn contradiction(&self, observer: &ObservedSystem<'_>, disagreement: &Disagreement) -> CliError {
+        CliError::new(ExitStatus::Inconclusive, two_ways(observer, disagreement)).help(
             "does a reset bring it to its first state? are answers later than the quiescence time? \
              `--unstable majority` believes the usual answer, `--unstable draft` writes a model with choices",
         )
@@ -248,7 +248,7 @@ impl LearningSetup<'_> {
 }
 
 /// Repeats the run of a contradiction and returns it with its answers.
-fn repeat_run(observer: &mut ObservedSystem<'_>, disagreement: &Disagreement) -> Result<IoWord, EarlyStop> {
+fn repeat_run(observer: &mut ObservedSystem<'_>, disagreement: &Disagreement) -> Result<IoWord, CliError> {
     observer.live.reset().map_err(learning_error)?;
     let mut seen = IoWord::new();
     for &(input, _) in &disagreement.now {

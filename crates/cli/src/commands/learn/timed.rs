@@ -28,18 +28,18 @@ use self::text::TimedText;
 use super::line::LearningLine;
 use super::origin::MachineOrigin;
 use super::page::LearningViewer;
-use super::{EXTRA, LEARNING, alphabet, drawing, learning_error, suites};
+use super::{DEFAULT_EXTRA_STATES, DEFAULT_TIME_LIMIT, alphabet, drawing, learning_error, suites};
 use crate::args::{DraftFormat, LearnArgs, UnstableArg};
 use crate::commands::fsm::live::{LiveSystem, LiveTestError};
 use crate::counted::count_noun;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::machine::Messages;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine, seed};
 
 /// The part of the tolerance that must pass without an output for an answer to be complete.
-const SETTLE: u32 = 20;
+const SILENCE_DIVISOR: u32 = 20;
 
 /// Learns time-outs.
 pub fn run(
@@ -47,19 +47,19 @@ pub fn run(
     sut: &str,
     mut model: Model,
     viewer: &LearningViewer,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     refuse(args)?;
     let suites = suites(&args.suite)?;
-    let halt = &limit::halt_within(&args.limit, LEARNING);
+    let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
     let inputs = alphabet::chosen(args, &model)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let seed = args.seed.unwrap_or_else(seed::fresh);
     let tolerance = Duration::from_millis(args.tolerance_ms);
-    let settle = args.quiescence_ms.map_or(tolerance / SETTLE, Duration::from_millis);
+    let settle = args.quiescence_ms.map_or(tolerance / SILENCE_DIVISOR, Duration::from_millis);
     let examination = HypothesisTest {
         suites,
-        extra: Some(args.extra.unwrap_or(EXTRA)),
+        extra: Some(args.extra.unwrap_or(DEFAULT_EXTRA_STATES)),
         walks: args.walks,
         walk_length: args.walk_length,
         seed,
@@ -104,14 +104,14 @@ pub fn run(
             messages: &messages,
             starts: &starts.moves,
         };
-        let shown = super::put(args, &text.write_model(args, &told)?, &told, viewer)?;
+        let shown = super::write_model(args, &text.write_model(args, &told)?, &told, viewer)?;
         let partial = || limit::status(halt, ExitStatus::Inconclusive);
         exit::status_after_output(if learned.is_stopped { partial() } else { ExitStatus::Success }, shown)
     })
 }
 
-fn refuse(args: &LearnArgs) -> Result<(), EarlyStop> {
-    let not = |what: &str| Err(EarlyStop::usage(format!("`--time` does not go with {what} yet")));
+fn refuse(args: &LearnArgs) -> Result<(), CliError> {
+    let not = |what: &str| Err(CliError::usage(format!("`--time` does not go with {what} yet")));
     match () {
         () if args.unstable != UnstableArg::Stop => not("`--unstable`"),
         () if args.jobs > 1 => not("`--jobs`"),
@@ -121,7 +121,7 @@ fn refuse(args: &LearnArgs) -> Result<(), EarlyStop> {
     }
 }
 
-fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<'_>>) -> EarlyStop {
+fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<'_>>) -> CliError {
     let found = match error {
         LearnError::System(trouble) => return learning_error(trouble),
         LearnError::Disagrees(found) => found,
@@ -136,7 +136,7 @@ fn broken(error: LearnError<LiveTestError>, observer: &SystemObserver<TimedLive<
         show(&found.before),
         show(&found.now)
     );
-    EarlyStop::new(ExitStatus::Inconclusive, message).help(
+    CliError::new(ExitStatus::Inconclusive, message).help(
         "do delays vary by more than `--tolerance-ms`? do answers take longer than a twentieth of it, or than \
          `--quiescence-ms`? does a reset stop all timers?",
     )
@@ -268,5 +268,5 @@ fn show_learned(
         "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
         "stopped": learned.is_stopped,
     });
-    MachineOrigin::with(sut, seed, facts, json)
+    MachineOrigin::from_facts(sut, seed, facts, json)
 }

@@ -20,13 +20,13 @@ const MAX_BYTES: u64 = 64 << 20;
 const MAX_RECORDS: usize = 20;
 
 /// The last campaign on the model at `path` that is recorded below `folders`.
-pub fn last(folders: &[PathBuf], path: &Path) -> Option<LastCampaign> {
+pub fn last_campaign(folders: &[PathBuf], path: &Path) -> Option<LastCampaign> {
     let mut records = Vec::new();
     for folder in folders {
         collect(folder, MAX_DEPTH, &mut records);
     }
     records.sort();
-    records.into_iter().rev().take(MAX_RECORDS).find_map(|(_, record)| read(&record, path))
+    records.into_iter().rev().take(MAX_RECORDS).find_map(|(_, record)| read_campaign(&record, path))
 }
 
 fn collect(folder: &Path, depth: usize, records: &mut Vec<(SystemTime, PathBuf)>) {
@@ -46,7 +46,7 @@ fn collect(folder: &Path, depth: usize, records: &mut Vec<(SystemTime, PathBuf)>
 }
 
 /// The campaign in `record`, if it is over and was one on `model`.
-fn read(record: &Path, model: &Path) -> Option<LastCampaign> {
+fn read_campaign(record: &Path, model: &Path) -> Option<LastCampaign> {
     let (mut started, mut finished) = (None, None);
     let reader = BufReader::new(File::open(record).ok()?);
     each(reader, |event| {

@@ -17,10 +17,10 @@ use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
 use crate::commands::kill::DecidedMutants;
 use crate::commands::kill::journal::decision;
 use crate::commands::kill::page::MutatedModel;
-use crate::commands::kill::parts::{MutantUnits, read};
+use crate::commands::kill::parts::{MutantUnits, read_outcome};
 use crate::commands::kill::workers::MutantOutcome;
 use crate::commands::mutate::select_mutants;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
@@ -29,7 +29,7 @@ use crate::{limit, load, write};
 const CHUNK: u64 = 32;
 
 /// Shows the plan, or scores a part of the mutants.
-pub fn run(args: &ScoreArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.html.is_some(), "--html")?;
     unit_command::refuse(args.record.is_some(), "--record")?;
     unit_command::refuse(args.json, "--json")?;
@@ -64,7 +64,7 @@ impl UnitCommand for ScoreUnits<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let mutants = self.mutants.mutants.len() as u64;
         if let Some(first) = units.iter().next().filter(|&first| first >= mutants) {
             return self.again(first / mutants, names, units, part);
@@ -96,7 +96,7 @@ impl UnitCommand for ScoreUnits<'_> {
                     "decision": decision(model, &mutants[unit as usize], outcome),
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
-                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
                 part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
@@ -112,7 +112,7 @@ impl ScoreUnits<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let MutantUnits { model, mutants, request: wanted, .. } = &self.mutants;
         let seed = run_seed(self.args.mutants.seed, round);
         let other = MutantArgs { seed, ..self.args.mutants.clone() };
@@ -132,7 +132,7 @@ impl ScoreUnits<'_> {
                 let is_killed = kills.tests.iter().any(|killed| killed.contains(&place(unit)));
                 let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
                 let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
-                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
                 part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
             }
         }
@@ -145,7 +145,7 @@ pub fn merge_scores(
     args: &ScoreArgs,
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let (sources, mut model) = load::model(&args.file, &args.set)?;
     let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
     let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
@@ -159,7 +159,7 @@ pub fn merge_scores(
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
         let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
-        let misfit = || EarlyStop::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
+        let misfit = || CliError::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());
         kills.ios = number("ios").or(kills.ios);
@@ -174,7 +174,7 @@ pub fn merge_scores(
         }
         if unit < mutants.len() as u64 {
             let decision = text.result.get("decision").ok_or_else(misfit)?;
-            outcomes[at] = Some(read(&model, mutant, decision)?);
+            outcomes[at] = Some(read_outcome(&model, mutant, decision)?);
         }
     }
     if let Some(line) = so_far.early_end_text() {
@@ -182,7 +182,7 @@ pub fn merge_scores(
     }
     let missing = parts.missing.len();
     if missing > 0 {
-        let stop = EarlyStop::new(
+        let stop = CliError::new(
             ExitStatus::Inconclusive,
             format!("{missing} of {} units are missing", parts.manifest.count),
         );

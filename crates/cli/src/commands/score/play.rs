@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use super::{DecidedMutants, KillTable, MAX_STATES};
 use crate::args::{ScoreArgs, TimeLimit};
 use crate::deadline::TimedTester;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::session::{CampaignSession, EventTimes, ShowResults};
 use crate::solver::SolverRequest;
@@ -41,7 +41,7 @@ impl MutantStage<'_> {
         at: usize,
         tester: &mut (dyn Tester + Send),
         runs: u64,
-    ) -> Result<Option<u64>, EarlyStop> {
+    ) -> Result<Option<u64>, CliError> {
         let mutant = &self.decided.mutants[at];
         let config = CampaignConfig {
             runs,
@@ -69,7 +69,7 @@ impl MutantStage<'_> {
     }
 
     /// Plays every killable mutant against the cases that cover `goal`; one test each.
-    pub fn by_cases(&self, killable: &[usize], goal: CaseGoal) -> Result<KillTable, EarlyStop> {
+    pub fn by_cases(&self, killable: &[usize], goal: CaseGoal) -> Result<KillTable, CliError> {
         let Self { args, request: wanted, .. } = *self;
         let mut spec = self.spec.clone();
         let mut solver = wanted.make()?;
@@ -78,7 +78,7 @@ impl MutantStage<'_> {
         let set =
             covering(&mut Ctx::new(&mut spec, &mut *solver), goal, &CaseConfig::default(), limits, go_on);
         if set.cases.is_empty() {
-            return Err(EarlyStop::new(
+            return Err(CliError::new(
                 ExitStatus::Nothing,
                 format!("nothing to run: no case covers any of the {goal}"),
             )

@@ -12,11 +12,11 @@ use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
 use crate::args::ScoreArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::unit_command;
 
 /// Refuses rounds of a suite or cases, which would do the same in every round.
-pub fn refuse(args: &ScoreArgs) -> Result<(), EarlyStop> {
+pub fn refuse(args: &ScoreArgs) -> Result<(), CliError> {
     match args.suite.as_str() {
         "random" | "cover" => Ok(()),
         suite => unit_command::no_rounds(
@@ -42,7 +42,7 @@ pub enum MutantStanding {
 
 impl MutantStanding {
     /// Returns the standing of a mutant after the unit with this result.
-    pub fn of(result: &Json) -> Self {
+    pub fn from_result(result: &Json) -> Self {
         let is_killed = result["killed_by"].as_array().is_some_and(|by| !by.is_empty());
         match result["decision"]["outcome"].as_str() {
             _ if is_killed => Self::Killed,
@@ -86,9 +86,9 @@ impl ScoreSoFar {
             if !self.standing[at].is_settled() {
                 let Some(standing) = self.early.remove(&self.next) else { break };
                 self.standing[at] = standing;
-                let is_reached = self
-                    .until
-                    .is_some_and(|until| is_reached(until, self.n(MutantStanding::Killed), self.most()));
+                let is_reached = self.until.is_some_and(|until| {
+                    is_reached(until, self.n(MutantStanding::Killed), self.max_killable())
+                });
                 self.end = is_reached.then_some(self.next);
             }
             self.next += 1;
@@ -101,14 +101,14 @@ impl ScoreSoFar {
     }
 
     /// Returns the number of mutants that may be killable, those not played yet included.
-    fn most(&self) -> usize {
+    fn max_killable(&self) -> usize {
         self.standing.len() - self.n(MutantStanding::Unkillable)
     }
 
     /// Returns the remark on a campaign whose goal was reached before all mutants were played; `None` if all were.
     pub fn early_end_text(&self) -> Option<String> {
         let (end, open) = (self.end? + 1, self.n(MutantStanding::Open));
-        let least = 100.0 * self.n(MutantStanding::Killed) as f64 / self.most().max(1) as f64;
+        let least = 100.0 * self.n(MutantStanding::Killed) as f64 / self.max_killable().max(1) as f64;
         (open > 0).then(|| {
             format!(
                 "the goal was reached with unit {end} of {}: {open} mutants were not looked at, and whatever they are, \
@@ -120,12 +120,12 @@ impl ScoreSoFar {
 }
 
 /// Returns the standing of the mutants so far, and the unit with which the goal was reached.
-pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar, Option<u64>), EarlyStop> {
+pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar, Option<u64>), CliError> {
     let count = parts.manifest.count;
     let (mut so_far, mut end) = (ScoreSoFar::new(args, count), None);
     for unit in 0..count {
         if let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? {
-            end = so_far.add(unit, MutantStanding::of(&text.result));
+            end = so_far.add(unit, MutantStanding::from_result(&text.result));
         }
         if end.is_some() {
             break;
@@ -135,13 +135,13 @@ pub fn so_far(args: &ScoreArgs, parts: &mut GatheredParts) -> Result<(ScoreSoFar
 }
 
 /// Returns the feedback that `round`, from 1, begins with: the mutants that are settled, and the number that survive.
-pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Result<RoundFeedback, EarlyStop> {
+pub fn feedback(args: &ScoreArgs, parts: &mut GatheredParts, round: u64) -> Result<RoundFeedback, CliError> {
     let mutants = parts.manifest.count / args.part.n_rounds();
     let mut standing = vec![MutantStanding::Open; usize::try_from(mutants).unwrap_or_default()];
     let begins = mutants * (round - 1);
     for unit in 0..begins {
         if let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? {
-            standing[(unit % mutants) as usize] = MutantStanding::of(&text.result);
+            standing[(unit % mutants) as usize] = MutantStanding::from_result(&text.result);
         }
     }
     let is_settled = |&at: &u64| standing[at as usize].is_settled();

@@ -9,7 +9,7 @@ use ioxide_model::label::Label;
 use ioxide_symex::Belief;
 
 use super::view;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 const HELP: &str = "\
 what you can do:
@@ -23,7 +23,7 @@ what you can do:
   help, quit";
 
 /// Reads commands until the end of input.
-pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, CliError> {
     let mut session = StepSession { walk, choices: Vec::new() };
     let prompt = io::stdin().is_terminal();
     let mut out = io::stdout().lock();
@@ -37,7 +37,7 @@ pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, EarlyStop> {
         if io::stdin()
             .lock()
             .read_line(&mut line)
-            .map_err(|error| EarlyStop::usage(format!("cannot read: {error}")))?
+            .map_err(|error| CliError::usage(format!("cannot read: {error}")))?
             == 0
         {
             return Ok(ExitStatus::Success);
@@ -61,7 +61,7 @@ struct StepSession<'m> {
 }
 
 impl StepSession<'_> {
-    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<NextCommand, EarlyStop> {
+    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<NextCommand, CliError> {
         match line {
             "" => (),
             "q" | "quit" | "exit" => return Ok(NextCommand::Quit),
@@ -85,7 +85,7 @@ impl StepSession<'_> {
         choice.label_with(&mut self.walk.cx, &[])
     }
 
-    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), EarlyStop> {
+    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), CliError> {
         let shown = label.show(self.walk.cx.pool, self.walk.cx.sts);
         match self.walk.observe(label) {
             LabelJudgement::Forbidden(why) => {
@@ -100,14 +100,14 @@ impl StepSession<'_> {
         self.show(out)
     }
 
-    fn undo(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
+    fn undo(&mut self, out: &mut impl Write) -> Result<(), CliError> {
         if self.walk.undo().is_none() {
             writeln!(out, "nothing to undo")?;
         }
         self.show(out)
     }
 
-    fn trace(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
+    fn trace(&mut self, out: &mut impl Write) -> Result<(), CliError> {
         for (i, taken) in self.walk.steps().iter().enumerate() {
             writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
         }
@@ -117,7 +117,7 @@ impl StepSession<'_> {
         Ok(())
     }
 
-    fn show(&mut self, out: &mut impl Write) -> Result<(), EarlyStop> {
+    fn show(&mut self, out: &mut impl Write) -> Result<(), CliError> {
         self.choices = self.walk.choices();
         view::belief(&self.walk.cx, self.walk.monitor().belief(), out)?;
         if !matches!(self.walk.monitor().belief(), Belief::Unspecified) {

@@ -12,16 +12,16 @@ use ioxide_smt::solver::{Solver, SolverAnswer};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{NoPurpose, TestPurpose, of_goal};
 
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 
 /// The search looks at no more states.
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Labels that may bring `model` to the state called `state`.
-pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Result<Vec<Label>, EarlyStop> {
+pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Result<Vec<Label>, CliError> {
     let location = location(model, state)?;
     if model.sts.is_timed() {
-        return Err(EarlyStop::usage("`--at` does not know when to wait: the model has clocks")
+        return Err(CliError::usage("`--at` does not know when to wait: the model has clocks")
             .help("step there by hand, or open a recorded run with `--from`"));
     }
     if location == model.sts.initial {
@@ -37,17 +37,17 @@ pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Res
         purpose.steps.iter().flat_map(|step| &step.facts).chain(&purpose.end).copied().collect();
     match cx.solver.check(cx.pool, &facts) {
         SolverAnswer::Sat(values) => Ok(labels(&mut cx, &purpose, &values)),
-        SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(EarlyStop::new(
+        SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(CliError::new(
             ExitStatus::Inconclusive,
             format!("no values are known that lead to `{state}`"),
         )),
     }
 }
 
-fn location(model: &Model, state: &str) -> Result<LocId, EarlyStop> {
+fn location(model: &Model, state: &str) -> Result<LocId, CliError> {
     model.sts.location_named(state).ok_or_else(|| {
         let names = model.sts.locations.iter().map(|location| &*location.name);
-        let stop = EarlyStop::usage(format!("the model has no state `{state}`"));
+        let stop = CliError::usage(format!("the model has no state `{state}`"));
         match nearest_name(state, names) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop.help("`ioxide show` lists the states"),
@@ -55,8 +55,8 @@ fn location(model: &Model, state: &str) -> Result<LocId, EarlyStop> {
     })
 }
 
-fn no_way(state: &str, why: &NoPurpose) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Inconclusive, format!("no way to `{state}` was found: {why}"))
+fn no_way(state: &str, why: &NoPurpose) -> CliError {
+    CliError::new(ExitStatus::Inconclusive, format!("no way to `{state}` was found: {why}"))
 }
 
 /// The messages of the path; internal steps are none. A field that nothing was asked of may have any value.

@@ -34,11 +34,11 @@ use self::state::{ModelQuery, QueryWork, ScreenState};
 use self::theme::Theme;
 use self::update::update;
 use super::OpenedRecord;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{end_at_once, on_interrupt};
 
 /// Walks on the terminal until the user quits.
-pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, EarlyStop> {
+pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, CliError> {
     let mut engine = WalkEngine::new(walk, opened);
     let mut state = ScreenState::new(engine.scene());
     // It also puts the terminal back on a panic.
@@ -47,12 +47,12 @@ pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStat
     let ended = serve(&mut terminal, &mut engine, &mut state);
     ratatui::restore();
     ended.map_err(|error| {
-        EarlyStop::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
+        CliError::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
     })
 }
 
-fn no_terminal(error: io::Error) -> EarlyStop {
-    EarlyStop::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
+fn no_terminal(error: io::Error) -> CliError {
+    CliError::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
 }
 
 /// Draws the screen and answers keys until the user quits.
@@ -76,7 +76,7 @@ fn serve(
                 state.work = QueryWork::Asked;
                 terminal.draw(|frame| draw(frame, state, theme))?;
                 BUSY.store(true, Ordering::Relaxed);
-                let reply = engine.answer(ask);
+                let reply = engine.answer_query(ask);
                 BUSY.store(false, Ordering::Relaxed);
                 state.absorb(reply);
             }

@@ -10,14 +10,14 @@ use ioxide_testgen::case::{CaseConfig, Pruning, Sending, TestCase, Timeout, gene
 use ioxide_testgen::tester::case::CaseGuided;
 
 use crate::args::SolverArgs;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::{load, solver};
 
 /// The tester that follows the case in `file`.
-pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<CaseGuided, EarlyStop> {
-    let outline = read(file)?;
+pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<CaseGuided, CliError> {
+    let outline = read_outline(file)?;
     if *outline.model != *spec.sts.name {
-        return Err(EarlyStop::usage(format!(
+        return Err(CliError::usage(format!(
             "`{file}` is a case of the model `{}`, not of `{}`",
             outline.model, spec.sts.name
         )));
@@ -33,34 +33,34 @@ pub fn tester(file: &str, spec: &mut Model, solver_args: &SolverArgs) -> Result<
     let config = CaseConfig { timeout, pruning: Pruning::Refuted, sending: sending(file, &outline)? };
     let mut solver = solver::make(solver_args)?;
     let case = generate(&mut Ctx::new(spec, &mut *solver), &path, &config);
-    let case = case.map_err(|error| EarlyStop::usage(error.show(&spec.sts, &path)))?;
+    let case = case.map_err(|error| CliError::usage(error.show(&spec.sts, &path)))?;
     check(file, &outline, &case)?;
     Ok(CaseGuided::new(case, &format!("case {}", outline.path.join(", ")), Rational::ONE))
 }
 
-fn read(file: &str) -> Result<CaseOutline, EarlyStop> {
+fn read_outline(file: &str) -> Result<CaseOutline, CliError> {
     let text = load::read_data(file)?;
     CaseOutline::read(&text).map_err(|error| {
-        EarlyStop::usage(format!("`{file}` is no test case: {error}"))
+        CliError::usage(format!("`{file}` is no test case: {error}"))
             .help("write one with `ioxide case MODEL --path ... --format json`")
     })
 }
 
-fn time(file: &str, text: &str) -> Result<Rational, EarlyStop> {
+fn time(file: &str, text: &str) -> Result<Rational, CliError> {
     match text.parse::<Rational>() {
         Ok(time) if !time.is_negative() && !time.is_zero() => Ok(time),
-        _ => Err(EarlyStop::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
+        _ => Err(CliError::usage(format!("`{file}`: the time-out `{text}` is not a time above 0"))),
     }
 }
 
-fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, EarlyStop> {
+fn sending(file: &str, outline: &CaseOutline) -> Result<Sending, CliError> {
     let word = outline.sending.as_deref().unwrap_or(Sending::Soonest.word());
     Sending::of_word(word)
-        .ok_or_else(|| EarlyStop::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
+        .ok_or_else(|| CliError::usage(format!("`{file}`: `{word}` is neither `soonest` nor `latest`")))
 }
 
 /// Checks that the case made again has as many arcs as the one in the file, in all and off the path.
-fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), EarlyStop> {
+fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), CliError> {
     let (arcs, off_path) = (case.n_arcs(), case.n_off_path());
     if (arcs, off_path) == (outline.arcs, outline.off_path) {
         return Ok(());
@@ -70,7 +70,7 @@ fn check(file: &str, outline: &CaseOutline, case: &TestCase) -> Result<(), Early
     Err(stale(file, &why))
 }
 
-fn stale(file: &str, why: &str) -> EarlyStop {
-    EarlyStop::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
+fn stale(file: &str, why: &str) -> CliError {
+    CliError::new(ExitStatus::Usage, format!("`{file}` does not fit the model: {why}"))
         .help("was the model changed since, or the case pruned? make it again with `ioxide case`")
 }

@@ -36,7 +36,7 @@ use super::tester_choice::{self, ChosenTester};
 use super::{outcome_json, verdict};
 use crate::args::{LimitArgs, MergeArgs, SolverArgs, TestArgs, TimeLimit};
 use crate::deadline::TimedTester;
-use crate::exit::{self, EarlyStop, ExitStatus};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::record_folder::RecordFolder;
 use crate::session::{self, EventTimes, ShowResults};
@@ -53,7 +53,7 @@ const THINKING: Duration = Duration::from_secs(600);
 const MAX_TROUBLE: u32 = 3;
 
 /// Shows the plan, or does a part of it.
-pub fn run(args: &TestArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.report.is_some(), "--report")?;
     unit_command::refuse(args.json, "--json")?;
     unit_command::refuse(args.jobs > 1, "--jobs")?;
@@ -78,25 +78,25 @@ pub struct PreparedCampaign<'a> {
 
 impl<'a> PreparedCampaign<'a> {
     /// Prepares the campaign without a connection to the system.
-    pub fn nowhere(args: &'a TestArgs, solver: &SolverArgs) -> Result<Self, EarlyStop> {
+    pub fn nowhere(args: &'a TestArgs, solver: &SolverArgs) -> Result<Self, CliError> {
         Self::new(args, &nowhere(&args.sut), solver)
     }
 
-    fn new(args: &'a TestArgs, sut: &str, solver: &SolverArgs) -> Result<Self, EarlyStop> {
+    fn new(args: &'a TestArgs, sut: &str, solver: &SolverArgs) -> Result<Self, CliError> {
         let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
         super::something_to_run(args, &spec)?;
         let seed = args.seed.ok_or_else(|| {
-            EarlyStop::usage("a plan needs a seed: without one every part would do other runs")
+            CliError::usage("a plan needs a seed: without one every part would do other runs")
                 .help("add `--seed 1`")
         })?;
         if args.time_limit.is_some() {
-            return Err(EarlyStop::usage("`--for` cannot be planned: a unit must not depend on the clock")
+            return Err(CliError::usage("`--for` cannot be planned: a unit must not depend on the clock")
                 .help(
                     "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
                 ));
         }
         if args.tester == "kill" {
-            return Err(EarlyStop::usage(
+            return Err(CliError::usage(
                 "the tester `kill` cannot be planned: every part would decide all mutants again",
             )
             .help("decide them once, with `ioxide kill FILE --out SUITE`, and give `--tester suite:SUITE`"));
@@ -128,7 +128,7 @@ impl<'a> PreparedCampaign<'a> {
 }
 
 /// The units of a campaign.
-fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop> {
+fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, CliError> {
     let count = match chosen {
         ChosenTester::Tests(tester) => tester.n_runs() as u64 / args.runs.unwrap_or(1).max(1),
         ChosenTester::Random(_) | ChosenTester::Case(_) | ChosenTester::Suite(..) => chosen.runs(args),
@@ -136,10 +136,10 @@ fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop>
     };
     match (args.shares, count) {
         (Some(_), _) => {
-            Err(EarlyStop::usage(format!("the tester `{}` has no shares: every run is a unit", args.tester))
+            Err(CliError::usage(format!("the tester `{}` has no shares: every run is a unit", args.tester))
                 .help("leave `--shares` out; `--plan` lists the units"))
         }
-        (None, ENDLESS) => Err(EarlyStop::usage("a plan needs a number of runs").help("add `--runs 1000`")),
+        (None, ENDLESS) => Err(CliError::usage("a plan needs a number of runs").help("add `--runs 1000`")),
         (None, count) => Ok(UnitNames::Numbered { word: "run", count }),
     }
 }
@@ -148,12 +148,12 @@ fn units(chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, EarlyStop>
 const ADDRESS: &str = "${IOXIDE_ADDRESS}";
 
 /// The system with the address that this worker was given.
-fn expand_address(sut: &str) -> Result<String, EarlyStop> {
+fn expand_address(sut: &str) -> Result<String, CliError> {
     if !sut.starts_with("tcp:") || !sut.contains(ADDRESS) {
         return Ok(sut.to_owned());
     }
     let address = std::env::var("IOXIDE_ADDRESS").map_err(|_| {
-        EarlyStop::usage(format!("`--sut {sut}`: `IOXIDE_ADDRESS` is not set"))
+        CliError::usage(format!("`--sut {sut}`: `IOXIDE_ADDRESS` is not set"))
             .help("`ioxide campaign` sets it from `pool`; set it yourself for a part of your own")
     })?;
     Ok(sut.replace(ADDRESS, &address))
@@ -169,7 +169,7 @@ impl UnitCommand for PreparedCampaign<'_> {
         self.units.clone()
     }
 
-    fn system(&self) -> Result<Option<SystemFacts>, EarlyStop> {
+    fn system(&self) -> Result<Option<SystemFacts>, CliError> {
         // The address that a worker was given is not part of the system.
         identity::facts(&nowhere(&self.args.sut), &self.args.model.settings())
     }
@@ -189,10 +189,10 @@ impl UnitCommand for PreparedCampaign<'_> {
         UnitRounds::repeat(self.args.part.n_rounds())
     }
 
-    fn know(&mut self, _round: u64, known: &Json) -> Result<(), EarlyStop> {
+    fn know(&mut self, _round: u64, known: &Json) -> Result<(), CliError> {
         let covered = rounds::covered_switches(&self.spec.sts, known);
         let covered = covered.ok_or_else(|| {
-            EarlyStop::usage("what the rounds before have covered does not fit the model")
+            CliError::usage("what the rounds before have covered does not fit the model")
                 .help("merge the parts of the rounds before again")
         })?;
         self.chosen.know(&self.spec.sts, &covered);
@@ -208,7 +208,7 @@ impl UnitCommand for PreparedCampaign<'_> {
         names: &UnitNames,
         units: &UnitSet,
         part: &mut PartWriter,
-    ) -> Result<PartEnd, EarlyStop> {
+    ) -> Result<PartEnd, CliError> {
         let shares = self.units.count() / self.rounds().count();
         let Self { args, spec, sut, chosen, config, .. } = self;
         let request = SolverRequest::new(&args.solver, Halt::default());
@@ -230,8 +230,8 @@ impl UnitCommand for PreparedCampaign<'_> {
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
-                part.begin(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-                lines.take();
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                lines.take_lines();
                 let mut own = chosen.clone();
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
                 own.tester().share(share(unit % shares.max(1)), share(shares));
@@ -248,7 +248,7 @@ impl UnitCommand for PreparedCampaign<'_> {
                     break;
                 }
             }
-            Ok(told.end(campaign.is_over()))
+            Ok(told.part_end(campaign.is_over()))
         })
     }
 }
@@ -270,10 +270,10 @@ impl PartProgress {
         unit: u64,
         found: &UnitTold,
         lines: &UnitLines,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         self.troubles = 0;
         self.has_failed |= found.failed > 0;
-        lines.take().iter().for_each(|line| part.tell(line));
+        lines.take_lines().iter().for_each(|line| part.add_line(line));
         let result = serde_json::to_value(found).map_err(io::Error::other)?;
         part.write_done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::trouble)
     }
@@ -284,7 +284,7 @@ impl PartProgress {
         names: &UnitNames,
         unit: u64,
         why: &str,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         self.troubles += 1;
         self.any_trouble = true;
         eprintln!("error: no verdict: {}: {why}", names.name(unit));
@@ -296,7 +296,7 @@ impl PartProgress {
         PartEnd { end: EndOfPart::Stopped, status }
     }
 
-    fn end(&self, is_over: bool) -> PartEnd {
+    fn part_end(&self, is_over: bool) -> PartEnd {
         match () {
             () if is_over && self.has_failed => {
                 PartEnd { end: EndOfPart::Failure, status: ExitStatus::Failure }
@@ -316,7 +316,7 @@ impl PartProgress {
 struct UnitLines(Arc<Mutex<Vec<String>>>);
 
 impl UnitLines {
-    fn take(&self) -> Vec<String> {
+    fn take_lines(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -333,13 +333,13 @@ pub fn merge_campaign(
     args: &TestArgs,
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
-) -> Result<ExitStatus, EarlyStop> {
+) -> Result<ExitStatus, CliError> {
     let folder = RecordFolder::open(&merge_args.out)?;
     let mut reporters = session::reporters(
         if merge_args.json { ShowResults::Nothing } else { ShowResults::People },
         Some(&folder),
     )?;
-    let whole = WholeCampaign::of(args, parts, &mut reporters, &merge_args.solver)?;
+    let whole = WholeCampaign::merge(args, parts, &mut reporters, &merge_args.solver)?;
     drop(reporters);
     let secrets = whole.sut.secrets()?;
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
@@ -356,7 +356,7 @@ pub fn merge_campaign(
         eprintln!("record: {}", folder.record().display());
         Ok(())
     };
-    html::beside(&folder, sources, spec, &merge_args.solver);
+    html::write_beside(&folder, sources, spec, &merge_args.solver);
     let status = exit::status_after_output(outcome_status(chosen, outcome), told)?;
     folder.end(status)
 }
@@ -373,16 +373,16 @@ pub struct WholeCampaign {
 
 impl WholeCampaign {
     /// Merges the parts, and gives `reporter` the events that one machine would have given.
-    pub fn of(
+    pub fn merge(
         args: &TestArgs,
         parts: &mut GatheredParts,
         reporter: &mut dyn Reporter,
         solver: &SolverArgs,
-    ) -> Result<Self, EarlyStop> {
+    ) -> Result<Self, CliError> {
         let PreparedCampaign { sources, spec, sut, chosen, config, units, .. } =
             PreparedCampaign::nowhere(args, solver)?;
         if units.count() != parts.manifest.count {
-            return Err(EarlyStop::usage(format!(
+            return Err(CliError::usage(format!(
                 "the plan has {} units here, and {} where the parts were made",
                 units.count(),
                 parts.manifest.count
@@ -404,7 +404,7 @@ fn told_again(
     merged: &mut MergedCampaign<'_>,
     parts: &mut GatheredParts,
     units: &UnitNames,
-) -> Result<bool, EarlyStop> {
+) -> Result<bool, CliError> {
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
         let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else {
@@ -412,7 +412,7 @@ fn told_again(
             continue;
         };
         let wrong = |error: &dyn std::fmt::Display| {
-            EarlyStop::usage(format!("unit `{}`: {error}", units.name(unit)))
+            CliError::usage(format!("unit `{}`: {error}", units.name(unit)))
                 .help("delete its part and do it again")
         };
         let told: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;

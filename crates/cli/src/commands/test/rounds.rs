@@ -16,15 +16,11 @@ use serde_json::{Value as Json, json};
 use super::parts::PreparedCampaign;
 use super::tester_choice::ChosenTester;
 use crate::args::{SolverArgs, TestArgs};
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::unit_command;
 
 /// The units of all rounds: those of one, again and again.
-pub fn repeat_units(
-    units: UnitNames,
-    chosen: &ChosenTester,
-    args: &TestArgs,
-) -> Result<UnitNames, EarlyStop> {
+pub fn repeat_units(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) -> Result<UnitNames, CliError> {
     let rounds = args.part.n_rounds();
     if rounds == 1 {
         return Ok(units);
@@ -38,7 +34,7 @@ pub fn repeat_units(
     if is_shared && is_by_coverage {
         Ok(UnitNames::InRounds { names: Box::new(units), rounds })
     } else {
-        Err(EarlyStop::usage(format!(
+        Err(CliError::usage(format!(
             "no rounds: the tester `{}` does not look at what was covered, so every round would be the same again",
             args.tester
         ))
@@ -53,7 +49,7 @@ pub fn feedback(
     parts: &mut GatheredParts,
     round: u64,
     solver: &SolverArgs,
-) -> Result<RoundFeedback, EarlyStop> {
+) -> Result<RoundFeedback, CliError> {
     let PreparedCampaign { spec, mut chosen, .. } = PreparedCampaign::nowhere(args, solver)?;
     let mut coverage = Coverage::new(&spec.sts);
     let rounds = UnitRounds::repeat(args.part.n_rounds());
@@ -63,7 +59,7 @@ pub fn feedback(
             let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
             let told = told.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
-                EarlyStop::usage(format!("what unit {} told does not fit the model", unit + 1))
+                CliError::usage(format!("what unit {} told does not fit the model", unit + 1))
                     .help("delete its part and do it again")
             })?);
         }

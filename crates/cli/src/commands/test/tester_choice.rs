@@ -26,7 +26,7 @@ use super::{case, hunted};
 use crate::args::{LimitArgs, TestArgs, TimeLimit};
 use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::commands::{complete, fsm, kill};
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::purpose_search;
 use crate::solver::SolverRequest;
@@ -68,7 +68,7 @@ pub enum ChosenTester {
 
 impl ChosenTester {
     /// The tester `--tester` names.
-    pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, EarlyStop> {
+    pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, CliError> {
         let request =
             SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
         if let Some(names) = args.tester.strip_prefix("purpose:") {
@@ -125,13 +125,13 @@ impl ChosenTester {
                 let (killer, is_partial) = kill::tester(spec, &request)?;
                 Ok(Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some()))
             }
-            other => Err(EarlyStop::usage(format!("there is no tester `{other}`"))
+            other => Err(CliError::usage(format!("there is no tester `{other}`"))
                 .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `complete`, `complete:extra=1,...`, `kill` and `random`")),
         }
     }
 
     /// The tests written beside the model, or the one called `name`.
-    fn tests(args: &TestArgs, spec: &Model, name: Option<&str>) -> Result<Self, EarlyStop> {
+    fn tests(args: &TestArgs, spec: &Model, name: Option<&str>) -> Result<Self, CliError> {
         let tests = spec.sts.goals.iter().filter(|goal| matches!(goal.kind, GoalKind::Test(_)));
         let wanted: Vec<Goal> =
             tests.clone().filter(|goal| name.is_none_or(|name| *goal.name == *name)).cloned().collect();
@@ -141,9 +141,9 @@ impl ChosenTester {
         }
         let names: Vec<String> = tests.map(|goal| format!("`{}`", goal.name)).collect();
         Err(match (name, names.is_empty()) {
-            (Some(name), false) => EarlyStop::usage(format!("the model has no test `{name}`"))
+            (Some(name), false) => CliError::usage(format!("the model has no test `{name}`"))
                 .help(format!("there is {}", names.join(", "))),
-            _ => EarlyStop::new(ExitStatus::Nothing, "nothing to run: the model has no tests")
+            _ => CliError::new(ExitStatus::Nothing, "nothing to run: the model has no tests")
                 .help("write one: `test \"name\" { send ...; expect ... }`"),
         })
     }
@@ -405,10 +405,10 @@ fn complete_options(tester: &str) -> Option<&str> {
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.
-fn refuse_timed(tester: &str, spec: &Model) -> Result<(), EarlyStop> {
+fn refuse_timed(tester: &str, spec: &Model) -> Result<(), CliError> {
     let is_untimed = tester == "tour" || tester.starts_with("suite:") || complete_options(tester).is_some();
     if spec.sts.is_timed() && is_untimed {
-        Err(EarlyStop::usage(format!(
+        Err(CliError::usage(format!(
             "`{}` has clocks, and the tester `{tester}` knows no time",
             spec.sts.name
         ))
@@ -437,7 +437,7 @@ fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
 }
 
 /// The purposes of the wanted criterion.
-fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> Result<PurposeSet, EarlyStop> {
+fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> Result<PurposeSet, CliError> {
     let set = purpose_search::find_purposes(spec, args.cover.into(), request, MAX_STATES)?;
     if let Some(halted) = request.halt.halt_reason() {
         eprintln!("warning: the test purposes are {}", limit::partial(halted));
@@ -445,11 +445,11 @@ fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> R
     match (set.purposes.is_empty(), set.is_settled()) {
         (false, _) => Ok(set),
         (true, true) => {
-            Err(EarlyStop::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
+            Err(CliError::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
         }
         (true, false) => {
             let why = set.unreached.first().map(|unreached| unreached.why.to_string()).unwrap_or_default();
-            Err(EarlyStop::new(
+            Err(CliError::new(
                 ExitStatus::Inconclusive,
                 format!("nothing to run: no test purpose was found: {why}"),
             )

@@ -68,7 +68,7 @@ impl ActionReader<'_> {
             let kind = self.statement()?;
             statements.push(Statement { kind, span: self.parser.since(start) });
             self.separator();
-            if self.parser.eat(TokenKind::Then) && self.parser.at(TokenKind::CloseBrace) {
+            if self.parser.eat(TokenKind::Then) && self.parser.is_at(TokenKind::CloseBrace) {
                 return self.parser.report_unexpected("a statement");
             }
         }
@@ -125,7 +125,7 @@ impl ActionReader<'_> {
     }
 
     fn at_assignment(&self) -> bool {
-        self.parser.at(TokenKind::Name)
+        self.parser.is_at(TokenKind::Name)
             && self.parser.kind_after(1) != TokenKind::Colon
             && !self.at_local()
             && !self.at_loop()
@@ -148,7 +148,7 @@ impl ActionReader<'_> {
     /// Branches with `[]` between them.
     fn choice(&mut self) -> ParseResult<StatementKind> {
         let mut branches = vec![self.branch()?];
-        while self.parser.at(TokenKind::OpenBracket) {
+        while self.parser.is_at(TokenKind::OpenBracket) {
             self.parser.bump();
             self.parser.expect(TokenKind::CloseBracket)?;
             branches.push(self.branch()?);
@@ -166,7 +166,7 @@ impl ActionReader<'_> {
             self.parser.bump();
         }
         let when = if self.parser.eat(TokenKind::When) { Some(self.condition()?) } else { None };
-        if !self.parser.at(TokenKind::OpenBrace) {
+        if !self.parser.is_at(TokenKind::OpenBrace) {
             let expected = if when.is_some() { "`{`" } else { "`{` or `when`" };
             return self.parser.unexpected_with(expected, |d| match name {
                 Some(_) if when.is_none() => d.help("a variable of this block is `var x: Type := e`"),
@@ -194,7 +194,7 @@ impl ActionReader<'_> {
             if !self.parser.eat(TokenKind::Else) {
                 return Ok(StatementKind::If(arms, None));
             }
-            if !self.parser.at(TokenKind::If) {
+            if !self.parser.is_at(TokenKind::If) {
                 return Ok(StatementKind::If(arms, Some(self.block()?)));
             }
         }
@@ -212,7 +212,7 @@ impl ActionReader<'_> {
     fn local(&mut self) -> ParseResult<BlockName> {
         let is_variable = self.parser.at_word("var");
         self.parser.bump();
-        if !self.parser.at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
+        if !self.parser.is_at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
             return self.parser.unexpected_with("a name", |d| {
                 d.help("what may not fit is asked: `when let some(x) = e { ... }` or `if let some(x) = e then { ... }`")
             });
@@ -230,7 +230,7 @@ impl ActionReader<'_> {
         } else {
             (TokenKind::Eq, TokenKind::ColonEq)
         };
-        if self.parser.at(other) {
+        if self.parser.is_at(other) {
             let (span, right) = (self.parser.span(), sign.describe());
             let message = format!("expected {right}, found {}", other.describe());
             self.parser.report(

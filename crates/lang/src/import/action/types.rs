@@ -48,7 +48,7 @@ impl ActionReader<'_> {
     fn in_brackets(&mut self, name: Name) -> ParseResult<ItemKind> {
         let open = self.parser.span();
         self.parser.bump();
-        let kind = if self.parser.at(TokenKind::Name) {
+        let kind = if self.parser.is_at(TokenKind::Name) {
             ItemKind::Enum(EnumDecl { name, variants: self.variants()? })
         } else {
             ItemKind::Type(TypeDecl { name, ty: self.ty()? })
@@ -67,7 +67,7 @@ impl ActionReader<'_> {
 
     fn variant(&mut self) -> ParseResult<VariantDecl> {
         let name = self.parser.name("the name of a value")?;
-        let has_fields = self.parser.at(TokenKind::OpenParen);
+        let has_fields = self.parser.is_at(TokenKind::OpenParen);
         let fields = if has_fields { self.parameters()? } else { Vec::new() };
         Ok(VariantDecl { docs: Vec::new(), name, fields })
     }
@@ -77,7 +77,7 @@ impl ActionReader<'_> {
         let open = self.parser.span();
         self.parser.expect(TokenKind::OpenParen)?;
         let mut fields = Vec::new();
-        while !self.parser.at(TokenKind::CloseParen) {
+        while !self.parser.is_at(TokenKind::CloseParen) {
             fields.push(self.field()?);
             if !self.parser.eat(TokenKind::Comma) {
                 break;
@@ -92,7 +92,7 @@ impl ActionReader<'_> {
         let open = self.parser.span();
         self.parser.bump();
         let mut fields = Vec::new();
-        while self.parser.at(TokenKind::Name) {
+        while self.parser.is_at(TokenKind::Name) {
             fields.push(self.field()?);
             while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
         }

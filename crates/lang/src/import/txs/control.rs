@@ -49,7 +49,7 @@ pub(super) struct TxsChannel {
 
 impl TxsChannel {
     /// A plain channel.
-    pub(super) fn plain(name: &str, sorts: Vec<Sort>) -> Self {
+    pub(super) fn new_plain(name: &str, sorts: Vec<Sort>) -> Self {
         Self { name: name.to_owned(), sorts, joins: Vec::new() }
     }
 }
@@ -68,13 +68,13 @@ impl Channels {
         if let Some(&known) = self.hidden.get(&key) {
             return known;
         }
-        let id = self.all.push(TxsChannel::plain(&name.text, sorts));
+        let id = self.all.push(TxsChannel::new_plain(&name.text, sorts));
         self.hidden.insert(key, id);
         id
     }
 
     /// Returns the plain channels of `channel`.
-    pub(super) fn plain(&self, channel: ChannelId) -> BTreeSet<ChannelId> {
+    pub(super) fn plain_channels(&self, channel: ChannelId) -> BTreeSet<ChannelId> {
         match &*self.all[channel].joins {
             [] => [channel].into(),
             joins => joins.iter().copied().collect(),
@@ -449,7 +449,7 @@ impl<'a> Stepper<'a> {
     /// Returns a step of the body of `HIDE` as a step of the whole.
     fn hiding(&mut self, mut step: ControlStep, channels: &BTreeSet<ChannelId>) -> ControlStep {
         if let ControlAct::On(channel) = step.act {
-            let plain = self.channels.plain(channel);
+            let plain = self.channels.plain_channels(channel);
             if plain.is_subset(channels) {
                 step.act = ControlAct::Hidden(channel);
             } else if !plain.is_disjoint(channels) {
@@ -602,7 +602,7 @@ impl<'a> Stepper<'a> {
         let rights = self.steps(right, &path_of_side(path, 'r'))?;
         let channels = &*self.channels;
         let is_shared = |act: &ControlAct| match act {
-            ControlAct::On(channel) => !sharing.shared_among(&channels.plain(*channel)).is_empty(),
+            ControlAct::On(channel) => !sharing.shared_among(&channels.plain_channels(*channel)).is_empty(),
             ControlAct::Exit(_) | ControlAct::Hit | ControlAct::Miss => true,
             ControlAct::Hidden(_) | ControlAct::Enabling(_) | ControlAct::Internal | ControlAct::Quiet => {
                 false
@@ -646,8 +646,10 @@ impl<'a> Stepper<'a> {
     ) -> Option<ControlAct> {
         match (one, other) {
             (ControlAct::On(left), ControlAct::On(right)) => {
-                let met =
-                    sharing.shared_channels(&self.channels.plain(*left), &self.channels.plain(*right))?;
+                let met = sharing.shared_channels(
+                    &self.channels.plain_channels(*left),
+                    &self.channels.plain_channels(*right),
+                )?;
                 Some(ControlAct::On(self.channels.joint_channel(&met)))
             }
             _ => (one == other).then(|| one.clone()),

@@ -195,7 +195,7 @@ impl TxsReader<'_> {
         if self.eat(sign) { Ok(()) } else { self.report_expected(&format!("`{sign}`")) }
     }
 
-    fn word(&mut self, word: &str) -> TxsRead<()> {
+    fn expect_word(&mut self, word: &str) -> TxsRead<()> {
         if self.eat_word(word) { Ok(()) } else { self.report_expected(&format!("`{word}`")) }
     }
 
@@ -220,7 +220,7 @@ impl TxsReader<'_> {
         Ok(text)
     }
 
-    fn text(&mut self) -> TxsRead<String> {
+    fn expect_text(&mut self) -> TxsRead<String> {
         let Lexeme::Text(text) = self.lexeme().clone() else {
             return self.report_expected("a text in quotes");
         };
@@ -288,7 +288,7 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         self.spec.types.push(TypeDef { name, ctors });
         Ok(())
     }
@@ -332,7 +332,7 @@ impl TxsReader<'_> {
         let result = self.name("a type")?;
         self.sign("::=")?;
         let body = self.formula()?;
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         self.spec.functions.push(FuncDef { name, params, result, body, is_constant: false });
         Ok(())
     }
@@ -352,7 +352,7 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.word("ENDDEF")
+        self.expect_word("ENDDEF")
     }
 
     fn chan_def(&mut self) -> TxsRead<()> {
@@ -364,7 +364,7 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.word("ENDDEF")
+        self.expect_word("ENDDEF")
     }
 
     /// `A, B :: Int # Bool`
@@ -423,7 +423,7 @@ impl TxsReader<'_> {
         let (name, channels, params, exit) = self.process_heading()?;
         self.owner = Some(self.spec.processes.len());
         let body = self.behaviour()?;
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         let shown = name.text.clone();
         self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body });
         Ok(())
@@ -431,11 +431,11 @@ impl TxsReader<'_> {
 
     /// `CHAN IN A, B CHAN OUT C`
     fn interface(&mut self) -> TxsRead<(Vec<Name>, Vec<Name>)> {
-        self.word("CHAN")?;
-        self.word("IN")?;
+        self.expect_word("CHAN")?;
+        self.expect_word("IN")?;
         let inputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
-        self.word("CHAN")?;
-        self.word("OUT")?;
+        self.expect_word("CHAN")?;
+        self.expect_word("OUT")?;
         let outputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
         Ok((inputs, outputs))
     }
@@ -464,9 +464,9 @@ impl TxsReader<'_> {
         let name = self.heading("the name of a model")?;
         let (inputs, outputs) = self.interface()?;
         let sync = self.sync()?;
-        self.word("BEHAVIOUR")?;
+        self.expect_word("BEHAVIOUR")?;
         let body = self.behaviour()?;
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         self.spec.models.push(ModelDef { name, inputs, outputs, sync, body });
         Ok(())
     }
@@ -480,7 +480,7 @@ impl TxsReader<'_> {
             self.sign("::=")?;
             goals.push((goal, self.behaviour()?));
         }
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         self.spec.purposes.push(PurposeDef { name, inputs, outputs, goals });
         Ok(())
     }
@@ -489,7 +489,7 @@ impl TxsReader<'_> {
         let name = self.heading("the name of a connection")?;
         let is_client = self.eat_word("CLIENTSOCK");
         if !is_client {
-            self.word("SERVERSOCK")?;
+            self.expect_word("SERVERSOCK")?;
         }
         let (mut sockets, mut codecs) = (Vec::new(), Vec::new());
         loop {
@@ -501,20 +501,20 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.word("ENDDEF")?;
+        self.expect_word("ENDDEF")?;
         self.spec.connections.push(ConnectDef { name, is_client, sockets, codecs });
         Ok(())
     }
 
     fn socket(&mut self) -> TxsRead<TxsSocket> {
-        self.word("CHAN")?;
+        self.expect_word("CHAN")?;
         if !self.eat_word("IN") {
-            self.word("OUT")?;
+            self.expect_word("OUT")?;
         }
         let channel = self.name("the name of a channel")?;
-        self.word("HOST")?;
-        let host = self.text()?;
-        self.word("PORT")?;
+        self.expect_word("HOST")?;
+        let host = self.expect_text()?;
+        self.expect_word("PORT")?;
         let port = self.number()?;
         Ok(TxsSocket { channel, host, port })
     }

@@ -280,7 +280,7 @@ impl<'a> PartBuilder<'a> {
     /// Returns the direction of an action; `None` if some channels of a communication are inputs and others outputs.
     fn kind(&self, act: &ControlAct) -> Option<GateKind> {
         let ControlAct::On(channel) = act else { return Some(GateKind::Output) };
-        kind_of(&self.stepper.channels.plain(*channel), &self.kinds)
+        kind_of(&self.stepper.channels.plain_channels(*channel), &self.kinds)
     }
 
     fn gate_for(&mut self, said: &TxsPartMessage, kind: GateKind, span: Span) -> GateId {

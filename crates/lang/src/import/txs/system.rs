@@ -50,7 +50,7 @@ impl ModelOutside {
         let inputs = inputs.iter().map(|name| (name, GateKind::Input));
         for (name, kind) in inputs.chain(outputs.iter().map(|name| (name, GateKind::Output))) {
             let sorts = interface.channels.get(&name.text).cloned().unwrap_or_default();
-            let id = outside.channels.all.push(TxsChannel::plain(&name.text, sorts));
+            let id = outside.channels.all.push(TxsChannel::new_plain(&name.text, sorts));
             outside.wiring.insert(name.text.clone(), id);
             outside.kinds.push((id, kind));
         }
@@ -253,7 +253,8 @@ impl PartComposer<'_> {
         seen.sort_by_key(|group| group.channel);
         for ChannelGroup { channel, members } in seen {
             let span = self.place(&members);
-            let Some(kind) = kind_of(&self.outside.channels.plain(channel), &self.outside.kinds) else {
+            let Some(kind) = kind_of(&self.outside.channels.plain_channels(channel), &self.outside.kinds)
+            else {
                 return Err(sink.error(|| both_ways(span)));
             };
             let gate =
@@ -398,7 +399,8 @@ impl PartComposer<'_> {
         sink: &mut FindingSink,
     ) -> Result<ChannelGroups, Reported> {
         let channels = &mut self.outside.channels;
-        let is_alone = |group: &ChannelGroup| sharing.shared_among(&channels.plain(group.channel)).is_empty();
+        let is_alone =
+            |group: &ChannelGroup| sharing.shared_among(&channels.plain_channels(group.channel)).is_empty();
         let (lefts, mut seen): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
             left.seen.into_iter().partition(|group| !is_alone(group));
         let (rights, others): (Vec<ChannelGroup>, Vec<ChannelGroup>) =
@@ -406,8 +408,10 @@ impl PartComposer<'_> {
         seen.extend(others);
         for one in &lefts {
             for other in &rights {
-                let met =
-                    sharing.shared_channels(&channels.plain(one.channel), &channels.plain(other.channel));
+                let met = sharing.shared_channels(
+                    &channels.plain_channels(one.channel),
+                    &channels.plain_channels(other.channel),
+                );
                 let Some(met) = met else { continue };
                 let members = one.members.iter().chain(&other.members).copied().collect();
                 seen.push(ChannelGroup { channel: channels.joint_channel(&met), members });
@@ -431,7 +435,7 @@ impl PartComposer<'_> {
         let ChannelGroups { seen, hidden: inner } = groups;
         let (mut left, mut hidden) = (Vec::new(), Vec::new());
         for group in seen {
-            let plain = self.outside.channels.plain(group.channel);
+            let plain = self.outside.channels.plain_channels(group.channel);
             if plain.is_disjoint(channels) {
                 left.push(group);
             } else if plain.is_subset(channels) {

@@ -25,12 +25,12 @@ struct Effect {
 
 impl XliaReader<'_> {
     /// `state< start > name { @init { … } transition … }` or `state name;`
-    pub(super) fn state(&mut self) -> ParseResult<()> {
+    pub(super) fn parse_state(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
-        self.word("state")?;
+        self.expect_word("state")?;
         let mut is_start = false;
         if self.parser.eat(TokenKind::Lt) {
-            while self.parser.at(TokenKind::Name) {
+            while self.parser.is_at(TokenKind::Name) {
                 is_start |= self.parser.name("a kind of state")?.text == "start";
                 while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Bar) {}
             }
@@ -57,9 +57,9 @@ impl XliaReader<'_> {
 
     /// `init { x := 0; }`
     fn init(&mut self) -> ParseResult<()> {
-        self.word("init")?;
+        self.expect_word("init")?;
         self.parser.expect(TokenKind::OpenBrace)?;
-        while self.parser.at(TokenKind::Name) {
+        while self.parser.is_at(TokenKind::Name) {
             let (name, value) = self.assignment()?;
             // Clocks start at 0.
             if !self.machine.clocks.contains(&name.text) {
@@ -81,7 +81,7 @@ impl XliaReader<'_> {
     /// `transition name --> target { statements }`
     fn transition(&mut self) -> ParseResult<TransitionDecl> {
         let start = self.parser.span();
-        self.word("transition")?;
+        self.expect_word("transition")?;
         let mut label = self.parser.name("the name of a transition")?;
         label.text = self.unused_label(&label.text);
         self.parser.expect(TokenKind::Minus)?;
@@ -90,7 +90,7 @@ impl XliaReader<'_> {
         let mut effect = Effect::default();
         if !self.parser.eat(TokenKind::Semicolon) {
             self.parser.expect(TokenKind::OpenBrace)?;
-            while self.parser.at(TokenKind::Name) {
+            while self.parser.is_at(TokenKind::Name) {
                 self.statement(&mut effect)?;
             }
             self.parser.expect(TokenKind::CloseBrace)?;
@@ -150,12 +150,12 @@ impl XliaReader<'_> {
     fn message(&mut self, effect: &mut Effect) -> ParseResult<()> {
         let verb = if self.parser.eat_word("input") { Verb::On } else { Verb::Emit };
         if verb == Verb::Emit {
-            self.word("output")?;
+            self.expect_word("output")?;
         }
         let port = self.parser.name("the name of a port")?;
         let mut args = Vec::new();
         if self.parser.eat(TokenKind::OpenParen) {
-            while !self.parser.at(TokenKind::CloseParen) {
+            while !self.parser.is_at(TokenKind::CloseParen) {
                 args.push(self.parser.expr()?);
                 if !self.parser.eat(TokenKind::Comma) {
                     break;

@@ -97,7 +97,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         for step in steps {
             let mut after = Vec::with_capacity(paths.len());
             for path in paths {
-                after.extend(self.step(step, path)?);
+                after.extend(self.step_paths(step, path)?);
                 self.few_enough(after.len(), step)?;
             }
             paths = after;
@@ -106,7 +106,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     /// Returns the continuations of `path` after `step`.
-    fn step(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, Reported> {
+    fn step_paths(&mut self, step: &PathStep, mut path: ActionPath) -> Result<Vec<ActionPath>, Reported> {
         self.n_steps += 1;
         self.few_enough(0, step)?;
         match step {

@@ -13,7 +13,7 @@ use crate::codec::Undecodable;
 use crate::codec::http::message::{AskedFor, HttpResponse};
 
 /// Answers longer than this are not read anew for every piece that comes.
-const LONG: usize = 1 << 20;
+const LONG_ANSWER_BYTES: usize = 1 << 20;
 
 /// A connection on which nothing is asked.
 pub(super) struct IdleConnection {
@@ -264,7 +264,7 @@ impl PendingRequest {
     /// Returns whether parsing is put off until more bytes have arrived. Parsing starts at the front, so parsing a long
     /// answer after every few bytes would take time quadratic in its length.
     fn goes_on(&self) -> bool {
-        self.read > LONG && self.buffer.len() < self.read + self.read / 8
+        self.read > LONG_ANSWER_BYTES && self.buffer.len() < self.read + self.read / 8
     }
 
     fn parse_response(&mut self) -> Result<Option<HttpResponse>, AdapterError> {

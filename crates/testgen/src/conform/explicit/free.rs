@@ -43,7 +43,7 @@ use super::EnumerationGivenUp;
 use super::offer::{FieldSource, MessageList, source};
 
 /// The number of values above which a field is tried by representatives, if its message has too many values otherwise.
-const MANY: usize = 64;
+const MAX_LISTED_VALUES: usize = 64;
 /// The number of representatives of one field above which a search gives up.
 const MAX_REPRESENTATIVES: usize = 1_000;
 
@@ -267,7 +267,7 @@ fn open_fields(pool: &TermPool, sides: &[FreeSide<'_>; 2]) -> BTreeSet<FieldPosi
                 for (at, &field) in sts.gates[own].fields.iter().enumerate() {
                     let is_open = match source(pool, sts, switch, field) {
                         None => true,
-                        Some(FieldSource::Listed(values)) => !is_listed && values.len() > MANY,
+                        Some(FieldSource::Listed(values)) => !is_listed && values.len() > MAX_LISTED_VALUES,
                         Some(FieldSource::Computed(_) | FieldSource::Open(_)) => false,
                     };
                     if is_open {

@@ -30,7 +30,7 @@ const MAX_STEPS: usize = 60;
 /// The number of nodes above which no tree is made.
 const MAX_NODES: usize = 10_000;
 /// The discount of a difference by one step: of two equal chances the shorter way wins.
-const PATIENCE: f64 = 0.999;
+const STEP_DISCOUNT: f64 = 0.999;
 
 /// A test that distinguishes one system from another, each move depending on the observations.
 #[derive(Clone, Debug, PartialEq)]
@@ -377,9 +377,9 @@ impl GamePosition {
     fn best(&self, before: &[f64]) -> (f64, StrategyChoice) {
         let after = |next: &Option<usize>| next.map_or(1.0, |next| before[next]);
         let looked: f64 = self.shown.iter().map(|(_, next)| after(next)).sum();
-        let mut best = (PATIENCE * looked / self.shown.len().max(1) as f64, StrategyChoice::Look);
+        let mut best = (STEP_DISCOUNT * looked / self.shown.len().max(1) as f64, StrategyChoice::Look);
         for (which, &(_, next)) in self.sends.iter().enumerate() {
-            let value = PATIENCE * before[next];
+            let value = STEP_DISCOUNT * before[next];
             if value > best.0 {
                 best = (value, StrategyChoice::Send(which));
             }

@@ -17,15 +17,15 @@ use super::GameArena;
 use crate::tester::random::Interaction;
 
 /// The limits of the exploration before every move.
-const AHEAD: ExploreLimits = ExploreLimits { max_states: 400, max_depth: 64 };
+const LOOKAHEAD_LIMITS: ExploreLimits = ExploreLimits { max_states: 400, max_depth: 64 };
 /// The number of rounds of the iteration.
-const ROUNDS: usize = 256;
+const MAX_ROUNDS: usize = 256;
 /// The discount of a chance by one step.
-const LATER: f64 = 0.999;
+const STEP_DISCOUNT: f64 = 0.999;
 /// The greatest length of an expected way.
 const MAX_WAY: usize = 64;
 /// The worth of a forced goal, which is more than any chance.
-const FORCED: f64 = 2.0;
+const FORCED_WORTH: f64 = 2.0;
 
 /// A move of the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl GameSolution {
         interaction: Interaction,
     ) -> Self {
         let ignore_dead = IgnoreDead::Except(arena.goal_variables(cx));
-        let config = ExploreConfig { limits: AHEAD, ignore_dead, ..ExploreConfig::default() };
+        let config = ExploreConfig { limits: LOOKAHEAD_LIMITS, ignore_dead, ..ExploreConfig::default() };
         let mut over = cx.with_system(arena.full_system());
         let graph = explore_until(&mut over, &config, start, &mut |_, _| false).graph;
         let moves = moves(&mut over, arena, &graph);
@@ -80,7 +80,7 @@ impl GameSolution {
     pub(super) fn choices(&self) -> Vec<(GameChoice, f64)> {
         let Some(here) = self.moves.iter().next() else { return Vec::new() };
         let worth = |to: ExploredId| match self.rank[to] {
-            Some(rank) => FORCED * LATER.powi(i32::try_from(rank).unwrap_or(i32::MAX)),
+            Some(rank) => FORCED_WORTH * STEP_DISCOUNT.powi(i32::try_from(rank).unwrap_or(i32::MAX)),
             None => self.worth[to],
         };
         // Sending while the system may speak forces nothing.
@@ -89,7 +89,8 @@ impl GameSolution {
             here.inputs.iter().map(|&(id, to)| (GameChoice::Send(id), chance(to))).collect();
         if !here.system.is_empty() {
             let sum: f64 = here.system.iter().map(|&(_, to)| self.worth[to]).sum();
-            let look = if self.is_forced() { FORCED } else { LATER * sum / here.system.len() as f64 };
+            let look =
+                if self.is_forced() { FORCED_WORTH } else { STEP_DISCOUNT * sum / here.system.len() as f64 };
             choices.push((GameChoice::Look, look));
         }
         choices
@@ -191,17 +192,17 @@ fn ranks(moves: &IndexVec<ExploredId, NodeMoves>) -> IndexVec<ExploredId, Option
 /// Returns the discounted chance of every node to reach the goal.
 fn worths(moves: &IndexVec<ExploredId, NodeMoves>, share: f64) -> IndexVec<ExploredId, f64> {
     let mut worth: IndexVec<ExploredId, f64> = moves.iter().map(|here| f64::from(here.is_goal)).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let next = |here: &NodeMoves| {
             if here.is_goal {
                 return 1.0;
             }
             let input = here.inputs.iter().map(|(_, to)| worth[*to]).fold(0.0, f64::max);
             if here.system.is_empty() {
-                return LATER * input;
+                return STEP_DISCOUNT * input;
             }
             let mean = here.system.iter().map(|(_, to)| worth[*to]).sum::<f64>() / here.system.len() as f64;
-            LATER * mean.max(share * input + (1.0 - share) * mean)
+            STEP_DISCOUNT * mean.max(share * input + (1.0 - share) * mean)
         };
         worth = moves.iter().map(next).collect();
     }

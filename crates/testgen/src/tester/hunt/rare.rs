@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use ioxide_model::sts::SwitchId;
 
 /// The number of times a switch would have been taken by its rate before its absence counts.
-const OVERDUE: u64 = 8;
+const OVERDUE_FACTOR: u64 = 8;
 /// The least number of labels without the switch.
-const SHORTEST: u64 = 24;
+const MIN_LABELS_WITHOUT: u64 = 24;
 /// The number of times from which on a rate is known.
-const KNOWN: u64 = 2;
+const MIN_TIMES: u64 = 2;
 
 /// The rates of switches, over all walks.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ impl RareSwitches {
 
     /// Returns whether the walk should end; the trap is counted then.
     pub(super) fn is_shut(&mut self) -> bool {
-        let patience = SHORTEST << luby(self.shut);
+        let patience = MIN_LABELS_WITHOUT << luby(self.shut);
         let ids = self.past.keys().chain(self.here.keys());
         let is_shut = self.ticks >= patience && ids.copied().any(|id| self.misses(id, patience));
         self.shut += u32::from(is_shut);
@@ -70,7 +70,7 @@ impl RareSwitches {
         let (past, here) = (rate(&self.past), rate(&self.here));
         let (times, labels) = (past.times + here.times, past.labels + here.labels);
         let away = self.ticks - here.labels;
-        away >= patience && times >= KNOWN && times * away >= OVERDUE * labels
+        away >= patience && times >= MIN_TIMES && times * away >= OVERDUE_FACTOR * labels
     }
 }
 

@@ -16,7 +16,7 @@ const MAX_LABELS: usize = 32;
 /// The greatest number of ways kept.
 const MAX_WAYS: usize = 1_024;
 /// The number of ways drawn, of which the one to the rarest state is taken.
-const DRAWS: usize = 6;
+const DRAWN_WAYS: usize = 6;
 
 /// The states met, by outline.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ impl StartStates {
         if self.ways.is_empty() {
             return Vec::new();
         }
-        let drawn = (0..DRAWS).map(|_| &self.ways[rng.random_range(0..self.ways.len())]);
+        let drawn = (0..DRAWN_WAYS).map(|_| &self.ways[rng.random_range(0..self.ways.len())]);
         drawn.min_by_key(|way| (way.visits, way.labels.len())).map_or_else(Vec::new, |way| way.labels.clone())
     }
 }

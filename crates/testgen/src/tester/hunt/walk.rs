@@ -26,20 +26,20 @@ use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
 use crate::tester::{TesterMove, TesterStop};
 
 /// The number of labels of the first walk, of the short ones, and the greatest number of a long one.
-const FIRST: usize = 320;
-const SHORT: usize = 24;
-const MAX: usize = 4_000;
+const FIRST_WALK: usize = 320;
+const SHORT_WALK: usize = 24;
+const MAX_WALK: usize = 4_000;
 /// The length of the longest sequences of inputs that are counted.
 const MAX_GRAM: usize = 5;
 /// The number of messages that may be sent again, and one message in so many that is.
 const MAX_SENT: usize = 6;
-const AGAIN: u32 = 12;
+const RESEND_ONE_IN: u32 = 12;
 /// The percentage of moves at which an eager walk sends where it could also look.
-const EAGER: u32 = 90;
+const EAGER_PERCENT: u32 = 90;
 /// One look in so many lasts long, where waiting costs nothing.
-const LONG_LOOK: u32 = 6;
+const LONG_LOOK_ONE_IN: u32 = 6;
 /// The percentage of moves at which a look is taken where no output is possible.
-const IDLE_LOOK: u32 = 8;
+const IDLE_LOOK_PERCENT: u32 = 8;
 
 /// Random walks, with the knowledge of earlier ones.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl RandomWalks {
 
     /// Takes the labels since the last move into account, also in runs led by a purpose; `switch` is the one taken, if
     /// that is certain.
-    pub(super) fn notice(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
+    pub(super) fn record_labels(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(monitor), trace);
         // A walk that keeps to few inputs on purpose would look trapped, so only the others are watched.
         if self.run.mood.as_ref().is_none_or(WalkPreferences::is_open) {
@@ -124,7 +124,7 @@ impl RandomWalks {
     }
 
     /// Returns the next move of a walk that may have `left` labels.
-    pub(super) fn next(
+    pub(super) fn next_move(
         &mut self,
         cx: &mut Ctx<'_>,
         monitor: &Monitor,
@@ -139,14 +139,14 @@ impl RandomWalks {
         if trace.len() >= self.run.length || self.trap.is_shut() {
             return self.last_move(trace);
         }
-        if let Some(repeated) = self.repeat(cx, monitor, trace) {
+        if let Some(repeated) = self.repeat_way(cx, monitor, trace) {
             return repeated;
         }
         let is_quiet = trace.ends_in_silence();
         let belief = BorrowedBelief::from_monitor(monitor);
-        let sends = belief.as_ref().is_some_and(|belief| self.sends(cx, belief, is_quiet));
+        let sends = belief.as_ref().is_some_and(|belief| self.should_send(cx, belief, is_quiet));
         if let Some(belief) = belief.filter(|_| sends)
-            && let Some(stimulus) = self.stimulus(cx, monitor, &belief)
+            && let Some(stimulus) = self.choose_stimulus(cx, monitor, &belief)
         {
             return stimulus;
         }
@@ -158,20 +158,20 @@ impl RandomWalks {
     fn begin_walk(&mut self, cx: &Ctx<'_>, left: usize) {
         // Even walks double their length, for faults that need many steps; odd ones begin where few have been.
         let length = if self.walks.is_multiple_of(2) {
-            (FIRST << (self.walks / 2).min(16)).min(MAX)
+            (FIRST_WALK << (self.walks / 2).min(16)).min(MAX_WALK)
         } else {
             // With clocks, repeating labels does not repeat instants, and the way would be lost at once.
             if !cx.sts.is_timed() {
                 self.run.way = self.starts.rare(&mut self.rng).into();
             }
-            self.run.way.len() + self.rng.random_range(SHORT / 2..=2 * SHORT)
+            self.run.way.len() + self.rng.random_range(SHORT_WALK / 2..=2 * SHORT_WALK)
         };
         self.run.length = length.min(left).max(1);
         self.walks += 1;
     }
 
     /// Returns the next move on the way to a rare state, as long as the system takes the same way.
-    fn repeat(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
+    fn repeat_way(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
         if let (Some(last), Some(repeated)) = (trace.labels.last(), self.run.repeated.take())
             && *last != repeated
         {
@@ -194,23 +194,24 @@ impl RandomWalks {
     }
 
     /// Returns whether to send rather than to look, at random.
-    fn sends(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
+    fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
         let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
         let eager = match self.interaction {
             Interaction::Fair => mood,
-            Interaction::InputEager => mood.max(EAGER),
+            Interaction::InputEager => mood.max(EAGER_PERCENT),
         };
         let percent = match () {
             // After silence nothing comes without an input: looking again would show the same.
             () if is_quiet => 100,
             () if belief.may_speak(cx.pool, cx.sts) => eager,
-            () => 100 - IDLE_LOOK,
+            () => 100 - IDLE_LOOK_PERCENT,
         };
         self.rng.random_range(0..100) < percent
     }
 
     fn choose_move(&mut self, cx: &Ctx<'_>) -> TesterMove {
-        if cx.sts.is_timed() && self.timing == WaitingCost::Free && self.rng.random_ratio(1, LONG_LOOK) {
+        if cx.sts.is_timed() && self.timing == WaitingCost::Free && self.rng.random_ratio(1, LONG_LOOK_ONE_IN)
+        {
             TesterMove::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1)))
         } else {
             TesterMove::Observe
@@ -218,7 +219,7 @@ impl RandomWalks {
     }
 
     /// Returns an input that some state of the belief accepts, chosen by mood.
-    fn stimulus(
+    fn choose_stimulus(
         &mut self,
         cx: &mut Ctx<'_>,
         monitor: &Monitor,
@@ -235,11 +236,11 @@ impl RandomWalks {
                 self.run.owed = Some(halted.into());
                 break;
             }
-            let id = self.choose(cx.sts, &candidates, about);
+            let id = self.choose_switch(cx.sts, &candidates, about);
             // Removed before its values are looked for, so that each is tried once and this ends.
             candidates.retain(|&other| other != id);
             if let Some(chosen) =
-                self.again(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
+                self.resend(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
             {
                 *self.tried.entry((about, id)).or_default() += 1;
                 self.record_sent(id, &chosen);
@@ -271,10 +272,13 @@ impl RandomWalks {
         chosen
     }
 
-    /// Returns a message sent before, unchanged, one time in [`AGAIN`].
-    fn again(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> Option<TesterMove> {
+    /// Returns a message sent before, unchanged, one time in [`RESEND_ONE_IN`].
+    fn resend(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> Option<TesterMove> {
         let gate = cx.sts.switches[id].gate;
-        if cx.sts.is_timed() || cx.sts.gates[gate].fields.is_empty() || !self.rng.random_ratio(1, AGAIN) {
+        if cx.sts.is_timed()
+            || cx.sts.gates[gate].fields.is_empty()
+            || !self.rng.random_ratio(1, RESEND_ONE_IN)
+        {
             return None;
         }
         let is_same = |label: &&Label| matches!(label, Label::Input(other, _) if *other == gate);
@@ -302,7 +306,7 @@ impl RandomWalks {
         }
     }
 
-    fn choose(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
+    fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
         if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
             self.run.mood = Some(self.deck.deal(&mut self.rng, &met));
@@ -310,7 +314,7 @@ impl RandomWalks {
         let (way, left) =
             self.run.mood.as_ref().map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
-            InputPreference::Novel => self.newest(candidates, about),
+            InputPreference::Novel => self.newest_candidate(candidates, about),
             InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
             InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
             InputPreference::Pump { fill, drain, times } => {
@@ -319,7 +323,8 @@ impl RandomWalks {
                 if candidates.contains(&wanted) {
                     wanted
                 } else {
-                    same_message(sts, candidates, wanted).unwrap_or_else(|| self.newest(candidates, about))
+                    same_message(sts, candidates, wanted)
+                        .unwrap_or_else(|| self.newest_candidate(candidates, about))
                 }
             }
         }
@@ -328,7 +333,7 @@ impl RandomWalks {
     /// Returns a candidate never tried in a state of this outline; among those, or if there is none, one that makes the
     /// shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence
     /// was sent the least often.
-    fn newest(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
+    fn newest_candidate(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
         let inputs = &self.run.inputs;
         let most = (MAX_GRAM - 1).min(inputs.len());
         let times = |id: SwitchId, before: usize| {
@@ -359,7 +364,7 @@ impl RandomWalks {
         };
         let total: u64 = candidates.iter().map(weight).sum();
         if total == 0 {
-            return self.newest(candidates, about);
+            return self.newest_candidate(candidates, about);
         }
         let mut left = self.rng.random_range(0..total);
         let chosen = candidates.iter().find(|id| {

@@ -21,9 +21,9 @@ fn what_is_left_out_is_told() {
         "model Wide {\n enum Kind { a, b, c }\n input put(x: Kind, y: Kind, z: Kind, n: int)\n input coin\n \
          output done\n state s {\n t: emit done -> s\n }\n}\n",
     );
-    let all = every(&model, |_| false);
+    let all = all_inputs(&model, |_| false);
     assert_eq!(all.labels.len(), 8 + 1);
     assert_eq!(all.notes(&model, "help"), ["`put` is learned with 8 of 54 combinations of values; help"]);
-    let open = every(&model, |sort| sort == Sort::Int);
+    let open = all_inputs(&model, |sort| sort == Sort::Int);
     assert_eq!(open.notes(&model, "help"), ["`put` is learned with 8 of 27 combinations of values; help"]);
 }

@@ -16,7 +16,7 @@ impl WorkerQuestion for EchoQuestion {
     type Answer = &'static str;
 
     /// The system of the caller, which leaves one question to the copy, and cannot answer `slow`.
-    fn ask(&self, _live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError> {
+    fn ask_system(&self, _live: &mut LiveSystem<'_>) -> Result<Self::Answer, LiveTestError> {
         while !self.is_taken.load(Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(1));
         }
@@ -30,7 +30,7 @@ fn questions(answers: &[&'static str]) -> Vec<EchoQuestion> {
 }
 
 fn taken(queue: &QuestionQueue<EchoQuestion>) -> Option<(QuestionPlace, &'static str)> {
-    let (place, question) = queue.wait()?;
+    let (place, question) = queue.wait_for_question()?;
     question.is_taken.store(true, Ordering::Relaxed);
     Some((place, question.answer))
 }
@@ -57,11 +57,11 @@ fn asked(
         let crew = WorkerPool { queue, found, size: 1 };
         let mut kept = Vec::new();
         let mut ask = |questions: &&[EchoQuestion]| {
-            let said = crew.ask(questions, &mut own, |_, answer| {
+            let said = crew.ask_all(questions, &mut own, |_, answer| {
                 kept.push(*answer);
                 Ok(())
             });
-            said.map_err(|wrong| wrong.into_stop(EarlyStop::usage).message().to_owned())
+            said.map_err(|wrong| wrong.into_stop(CliError::usage).message().to_owned())
         };
         let told = batches.iter().map(&mut ask).collect();
         (told, kept)
@@ -92,10 +92,10 @@ fn a_copy_that_is_gone_with_its_question_is_an_error() {
 fn an_answer_of_an_earlier_batch_is_kept_and_answers_nothing() {
     let slow = |queue: &QuestionQueue<EchoQuestion>, tell: EchoTell| {
         let (place, answer) = taken(queue).expect("a question");
-        thread::sleep(SETTLING + Duration::from_millis(500));
-        assert!(TakenQuestion::new(place, &tell).answer(Ok(answer)));
+        thread::sleep(ANSWER_GRACE + Duration::from_millis(500));
+        assert!(TakenQuestion::new(place, &tell).send_answer(Ok(answer)));
         while let Some((place, answer)) = taken(queue) {
-            TakenQuestion::new(place, &tell).answer(Ok(answer));
+            TakenQuestion::new(place, &tell).send_answer(Ok(answer));
         }
     };
     let (first, second) = (questions(&["slow", "slow"]), questions(&["a", "b", "c", "d"]));

@@ -23,7 +23,7 @@ use super::value_system::ValueSystem;
 use crate::commands::fsm::live::LiveTestError;
 
 /// The factor on the wished repetitions after which a vote ends though its confidence is too low.
-const RUNOFF: u32 = 10;
+const MAX_REPETITION_FACTOR: u32 = 10;
 
 /// The reason why two runs are answered differently.
 pub enum DisagreementReason {
@@ -208,7 +208,7 @@ impl ValueSystem<'_> {
                 }
                 other => other.clone(),
             };
-            let said = asked.live.tell(&input)?;
+            let said = asked.live.send_input(&input)?;
             asked.file.message(asked.live, &input, &said)?;
             for (then, now) in said_then.iter().zip(&said) {
                 rename(&mut renamed, &plan.domain.made.fields, then, now);
@@ -240,7 +240,7 @@ impl ValueSystem<'_> {
             let most = counts.iter().max_by_key(|(_, count)| **count);
             let (usual, count) = most.map_or((Vec::new(), 0), |(said, count)| (said.clone(), *count));
             let is_sure = n >= votes.at_least && confidence(count, n) >= votes.confidence;
-            if is_sure || n >= votes.at_least.saturating_mul(RUNOFF) {
+            if is_sure || n >= votes.at_least.saturating_mul(MAX_REPETITION_FACTOR) {
                 break (usual, count);
             }
         };

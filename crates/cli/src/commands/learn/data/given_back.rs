@@ -39,7 +39,7 @@ impl ValueSystem<'_> {
             if self.matters(plan, (field, &value), &run, asked)? {
                 let model = &self.messages.model;
                 let (name, value) = (made_values::field_text(model, field), model.pool.show_value(&value));
-                self.note(&format!(
+                self.print_note(&format!(
                     "the system makes up `{name}`: {value} makes a difference when it is given back; learned again with that"
                 ));
                 found.push(field);
@@ -85,8 +85,8 @@ impl ValueSystem<'_> {
                 let (Some(same), Some(other)) = (inputs(value), inputs(&stranger(kind, value))) else {
                     continue;
                 };
-                let with = self.after(run, same, asked)?;
-                let without = self.after(run, other, asked)?;
+                let with = self.messages_after(run, same, asked)?;
+                let without = self.messages_after(run, other, asked)?;
                 if with != without {
                     return Ok(true);
                 }
@@ -96,7 +96,7 @@ impl ValueSystem<'_> {
     }
 
     /// The messages that `input` is answered with after the inputs of `run`.
-    fn after(
+    fn messages_after(
         &mut self,
         run: &DataRun,
         input: Label,
@@ -125,7 +125,7 @@ impl ValueSystem<'_> {
         asked.file.reset()?;
         let mut last = Vec::new();
         for input in inputs {
-            last = asked.live.tell(input)?;
+            last = asked.live.send_input(input)?;
             asked.file.message(asked.live, input, &last)?;
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: inputs.len() as u64 });

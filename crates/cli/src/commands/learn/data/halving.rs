@@ -41,16 +41,16 @@ impl ValueSystem<'_> {
         length: usize,
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<Option<i64>, LiveTestError> {
-        let Some(mut way) = self.way(plan, length, asked.seen) else { return Ok(None) };
-        let Some(first) = self.ask(plan, &way.inputs, &way.from, asked)? else { return Ok(None) };
-        let Some(last) = self.ask(plan, &way.inputs, &way.to, asked)? else { return Ok(None) };
+        let Some(mut way) = self.last_pair(plan, length, asked.seen) else { return Ok(None) };
+        let Some(first) = self.ask_numbers(plan, &way.inputs, &way.from, asked)? else { return Ok(None) };
+        let Some(last) = self.ask_numbers(plan, &way.inputs, &way.to, asked)? else { return Ok(None) };
         if first == last {
             return Ok(None);
         }
         while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
             let middle: Vec<i64> =
                 way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();
-            let Some(said) = self.ask(plan, &way.inputs, &middle, asked)? else { return Ok(None) };
+            let Some(said) = self.ask_numbers(plan, &way.inputs, &middle, asked)? else { return Ok(None) };
             match said == first {
                 true if middle == way.from => break,
                 true => way.from = middle,
@@ -75,7 +75,7 @@ impl ValueSystem<'_> {
         for at in up.chain(down).collect::<Vec<usize>>() {
             let before = here[at];
             here[at] = way.to[at];
-            let Some(said) = self.ask(plan, &way.inputs, &here, asked)? else { return Ok(None) };
+            let Some(said) = self.ask_numbers(plan, &way.inputs, &here, asked)? else { return Ok(None) };
             if said != *first {
                 return Ok(Some(rounder(before, here[at])));
             }
@@ -84,7 +84,7 @@ impl ValueSystem<'_> {
     }
 
     /// The last run and an earlier one that is the same word up to its last answer.
-    fn way(&self, plan: &PointPlan, length: usize, seen: &mut SeenAnswers) -> Option<PairedRuns> {
+    fn last_pair(&self, plan: &PointPlan, length: usize, seen: &mut SeenAnswers) -> Option<PairedRuns> {
         let (before, now) = self.contradicting(plan, length, seen)?;
         let (from, to) = (self.numbers(plan, &before), self.numbers(plan, &now));
         let inputs = now.iter().map(|(input, _)| input.clone()).collect();
@@ -110,7 +110,7 @@ impl ValueSystem<'_> {
     }
 
     /// The last answer to `inputs`, whose numbers are replaced by `numbers` in order.
-    fn ask(
+    fn ask_numbers(
         &mut self,
         plan: &PointPlan,
         inputs: &[Label],
@@ -123,7 +123,7 @@ impl ValueSystem<'_> {
         let mut run = DataRun::new();
         for input in inputs {
             let input = self.replace_values(input, &old, numbers);
-            let said = asked.live.tell(&input)?;
+            let said = asked.live.send_input(&input)?;
             asked.file.message(asked.live, &input, &said)?;
             run.push((input, said));
         }

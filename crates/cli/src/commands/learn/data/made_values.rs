@@ -13,7 +13,7 @@ use ioxide_model::value::Value;
 use super::super::session::DataRun;
 use super::system::{DataGate, gate_of};
 use super::values::ValueKind;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 
 /// A field of an output: the message, and which of its fields.
 pub type MadeField = (GateId, usize);
@@ -28,11 +28,11 @@ pub struct MadeValues {
 }
 
 /// The fields that were named: `MESSAGE.FIELD`.
-pub fn parse_fields(names: &[String], model: &Model) -> Result<Vec<MadeField>, EarlyStop> {
+pub fn parse_fields(names: &[String], model: &Model) -> Result<Vec<MadeField>, CliError> {
     names.iter().map(|name| field_named(name, model)).collect()
 }
 
-fn field_named(name: &str, model: &Model) -> Result<MadeField, EarlyStop> {
+fn field_named(name: &str, model: &Model) -> Result<MadeField, CliError> {
     let data: Vec<MadeField> = fields(model).collect();
     let found = data.iter().find(|field| field_text(model, **field) == name);
     found.copied().ok_or_else(|| {
@@ -43,7 +43,7 @@ fn field_named(name: &str, model: &Model) -> Result<MadeField, EarlyStop> {
         } else {
             format!("there is {}", known.join(", "))
         };
-        EarlyStop::usage(format!("`--made {name}`: no field of an output that holds numbers or texts"))
+        CliError::usage(format!("`--made {name}`: no field of an output that holds numbers or texts"))
             .help(help)
     })
 }
@@ -59,7 +59,7 @@ fn fields(model: &Model) -> impl Iterator<Item = MadeField> {
 /// Returns the kind of values a field holds; `None` if they are no data.
 pub fn kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
     let field = model.sts.gates[gate].fields.get(at)?;
-    ValueKind::of(model.pool.var_info(*field).sort)
+    ValueKind::of_sort(model.pool.var_info(*field).sort)
 }
 
 /// A field as people write it.

@@ -19,7 +19,7 @@ use super::system::{DataGate, SeenAnswers};
 use super::value_system::{StartAssumption, ValueSystem};
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
 use crate::session::patience;
 use crate::solver::SolverRequest;
@@ -33,7 +33,7 @@ pub fn learn_assumptions(
     start: StartAssumption,
     examination: &DataExamination,
     halt: &Halt,
-) -> Result<StartAssumption, EarlyStop> {
+) -> Result<StartAssumption, CliError> {
     let Some(path) = &args.reference else { return Ok(start) };
     let sut = format!("model:{path}");
     let system = SystemUnderTest::from_name(&sut, args.model.spec_source())?;
@@ -50,7 +50,7 @@ pub fn learn_assumptions(
         let mut class = ValueSystem::new(halt, &messages, gates, start.clone(), examination);
         class.is_quiet = true;
         let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
-        let (learned, _) = class.take(&mut asked, None)?;
+        let (learned, _) = class.learn_values(&mut asked, None)?;
         let ValueSystem { theories, constants, made, .. } = class;
         Ok(StartAssumption { theories, constants, made, words: learned.surprises })
     });

@@ -123,7 +123,7 @@ impl PointPlan {
     }
 
     /// The answers of `run`, read as one of `word`; nothing if more is made up than there are slots for.
-    fn read(
+    fn read_answers(
         &self,
         model: &Model,
         seen: &mut SeenAnswers,
@@ -142,7 +142,7 @@ impl PointPlan {
                 }
             }
             self.bind(model, &mut known, input, said)?;
-            answers.push(answer(model, seen, &known, said));
+            answers.push(read_answer(model, seen, &known, said));
         }
         Some(answers)
     }
@@ -175,20 +175,20 @@ impl PointPlan {
             hollow.extend(slots.filter(|slot| !known.iter().any(|(point, _)| point == slot)));
             word.push(input);
         }
-        let answers = self.read(model, seen, &word, run)?;
+        let answers = self.read_answers(model, seen, &word, run)?;
         Some((word, answers))
     }
 }
 
 /// An answer by shape; values by the points in `known`, all others are literals.
-fn answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said: &[Label]) -> DataAnswer {
+fn read_answer(model: &Model, seen: &mut SeenAnswers, known: &PointValues, said: &[Label]) -> DataAnswer {
     let mut values = Vec::new();
     let mut shape = AnswerShape::new();
     for label in said {
         let Label::Output(gate, all) = label else { continue };
         let mut fixed = Vec::new();
         for (&field, value) in model.sts.gates[*gate].fields.iter().zip(all) {
-            let is_data = ValueKind::of(model.pool.var_info(field).sort).is_some();
+            let is_data = ValueKind::of_sort(model.pool.var_info(field).sort).is_some();
             fixed.push((!is_data).then(|| value.clone()));
             if is_data {
                 let point = known.iter().find(|(_, it)| it == value).map(|(point, _)| *point);
@@ -224,7 +224,7 @@ pub struct DataQuestion {
 
 impl DataQuestion {
     /// Sends the word to the system, which must have been reset, and calls `keep` with each step.
-    fn tell(
+    fn put_to(
         &self,
         live: &mut LiveSystem<'_>,
         mut keep: impl FnMut(&LiveSystem<'_>, &Label, &[Label]) -> Result<(), LiveTestError>,
@@ -232,7 +232,7 @@ impl DataQuestion {
         let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
         for input in &self.word {
             let Some(label) = self.plan.label(input, &made, &self.chosen) else { break };
-            let said = live.tell(&label)?;
+            let said = live.send_input(&label)?;
             keep(live, &label, &said)?;
             for point in &input.values {
                 if !made.iter().any(|(it, _)| it == point) {
@@ -258,9 +258,9 @@ impl DataQuestion {
 impl WorkerQuestion for DataQuestion {
     type Answer = DataRun;
 
-    fn ask(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, LiveTestError> {
+    fn ask_system(&self, live: &mut LiveSystem<'_>) -> Result<DataRun, LiveTestError> {
         live.reset()?;
-        self.tell(live, |_, _, _| Ok(()))
+        self.put_to(live, |_, _, _| Ok(()))
     }
 }
 
@@ -300,12 +300,12 @@ impl DataLive<'_, '_, '_> {
         self.live.reset()?;
         self.file.reset()?;
         let file = &mut *self.file;
-        let run = question.tell(self.live, |live, input, said| file.message(live, input, said))?;
-        self.read(&question.word, &run)
+        let run = question.put_to(self.live, |live, input, said| file.message(live, input, said))?;
+        self.read_answers(&question.word, &run)
     }
 
-    fn read(&mut self, word: &[DataInput], run: &DataRun) -> Result<Vec<DataAnswer>, DataTrouble> {
-        self.plan.read(self.live.model(), self.seen, word, run).ok_or(DataTrouble::MoreMade)
+    fn read_answers(&mut self, word: &[DataInput], run: &DataRun) -> Result<Vec<DataAnswer>, DataTrouble> {
+        self.plan.read_answers(self.live.model(), self.seen, word, run).ok_or(DataTrouble::MoreMade)
     }
 }
 
@@ -330,11 +330,11 @@ impl DataSystem for DataLive<'_, '_, '_> {
             self.n_doubtful += usize::from(tries.len() == 1 && known.is_none());
             tries.push(next);
             if let Some(at) = known {
-                self.file.only(tries.len(), at);
+                self.file.keep_only(tries.len(), at);
                 return Ok(tries.swap_remove(at));
             }
         }
-        self.file.only(tries.len(), 0);
+        self.file.keep_only(tries.len(), 0);
         Ok(tries.swap_remove(0))
     }
 
@@ -351,8 +351,8 @@ impl DataSystem for DataLive<'_, '_, '_> {
         };
         let questions: Vec<DataQuestion> = words.iter().map(|word| self.question(word)).collect();
         let (file, model) = (&mut *self.file, self.live.model());
-        let runs = crew.ask(&questions, self.live, |_, run| file.whole(model, run))?;
-        words.iter().zip(&runs).map(|(word, run)| self.read(word, run)).collect()
+        let runs = crew.ask_all(&questions, self.live, |_, run| file.add_whole_run(model, run))?;
+        words.iter().zip(&runs).map(|(word, run)| self.read_answers(word, run)).collect()
     }
 
     fn has_room(&self, word: &[DataInput]) -> bool {

@@ -17,13 +17,13 @@ use ioxide_learn::register::guards::{
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;
 
-use super::super::draft::{OwedAnswers, format_draft, head, texts};
+use super::super::draft::{OwedAnswers, format_draft, head, label_texts};
 use super::super::origin::MachineOrigin;
 use super::made_values::MadeField;
 use super::system::{DataGate, SeenAnswers};
 use super::values::{FieldValues, ValueKind};
 use crate::args::LearnArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::machine::Messages;
 
 /// A register automaton with the values, inputs and answers that its numbers stand for.
@@ -48,7 +48,7 @@ type LateUpdates = Vec<(String, Operand)>;
 
 impl LearnedText<'_> {
     /// The model.
-    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, CliError> {
         let model = &self.messages.model;
         let variables = self.variables();
         let given = self.given_registers();
@@ -57,8 +57,8 @@ impl LearnedText<'_> {
         let states = self.states();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
-            let first = writer.owing.state(&texts(model, &self.messages.preamble), &states[0]);
-            body.push_str(&writer.owing.first(&first));
+            let first = writer.owing.state_for(&label_texts(model, &self.messages.preamble), &states[0]);
+            body.push_str(&writer.owing.take_state(&first));
         }
         for location in 0..self.machine.locations.len() {
             body.push_str(&writer.location(location, &states));
@@ -185,7 +185,7 @@ impl LearnedText<'_> {
                 let model = &self.messages.model;
                 let info = model.pool.var_info(*model.sts.gates[output].fields.get(at)?);
                 Some(kept(
-                    ValueKind::of(info.sort) == Some(ValueKind::Text),
+                    ValueKind::of_sort(info.sort) == Some(ValueKind::Text),
                     &identifier(&info.name).unwrap_or_default(),
                 ))
             }
@@ -309,8 +309,8 @@ impl ModelTextWriter<'_, '_> {
         states: &[String],
     ) -> WrittenEffects {
         let (mut updates, late) = self.stored_updates(location, branch);
-        let answer = self.answer(location, branch, &mut updates, &late);
-        let target = self.owing.state(&answer, &states[branch.target]);
+        let answer = self.write_answer(location, branch, &mut updates, &late);
+        let target = self.owing.state_for(&answer, &states[branch.target]);
         WrittenEffects { updates, target }
     }
 

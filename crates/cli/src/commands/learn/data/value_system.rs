@@ -28,7 +28,7 @@ use super::made_values::{self, MadeField, MadeValues};
 use super::system::{DataGate, DataLive, DataQuestion, DataTrouble, PointPlan, SeenAnswers, gate_of};
 use super::values::FieldValues;
 use super::words::in_words;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::machine::Messages;
 
 /// Constants that are looked for before a system is given up.
@@ -148,11 +148,11 @@ impl<'c> ValueSystem<'c> {
     }
 
     /// Learns until nothing is found any more, whatever must be found out about values on the way.
-    pub fn take(
+    pub fn learn_values(
         &mut self,
         asked: &mut GivenValueSystem<'_, '_>,
         crew: Option<&WorkerPool<'_, DataQuestion>>,
-    ) -> Result<(DataLearned, Arc<PointPlan>), EarlyStop> {
+    ) -> Result<(DataLearned, Arc<PointPlan>), CliError> {
         loop {
             let plan = self.plan();
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
@@ -171,7 +171,7 @@ impl<'c> ValueSystem<'c> {
                 }
                 Err(DataLearnError::Stuck(_)) if self.votes.is_some() && self.n_reviews < MAX_REVIEWS => {
                     self.n_reviews += 1;
-                    self.note(
+                    self.print_note(
                         "what was answered fits no machine, so something was wrong: all of it is asked again",
                     );
                     self.review(&plan, asked).map_err(learning_error)?;
@@ -194,7 +194,7 @@ impl<'c> ValueSystem<'c> {
         plan: &PointPlan,
         disagreement: &DataDisagreement,
         asked: &mut GivenValueSystem<'_, '_>,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         let ways = self.two_ways(&plan.domain, asked.seen, disagreement);
         self.viewer.disagreement(&ways);
         match self.reason(plan, disagreement.now.len(), asked).map_err(learning_error)? {
@@ -204,25 +204,27 @@ impl<'c> ValueSystem<'c> {
             DisagreementReason::Made(fields) => {
                 for field in fields {
                     let name = made_values::field_text(&self.messages.model, field);
-                    self.note(&format!("the system makes up `{name}`; learned again with that\n{ways}"));
+                    self.print_note(&format!(
+                        "the system makes up `{name}`; learned again with that\n{ways}"
+                    ));
                     self.made.push(field);
                 }
                 self.words.clear();
                 Ok(())
             }
-            DisagreementReason::Unstable(one, other) => self.settle(plan, &one, &other, asked),
+            DisagreementReason::Unstable(one, other) => self.settle_contradiction(plan, &one, &other, asked),
             DisagreementReason::Values => self.compare_otherwise(plan, disagreement, &ways, asked),
         }
     }
 
     /// Puts an answer that varies for the same values to the vote, if votes are wished; else it is an error.
-    fn settle(
+    fn settle_contradiction(
         &mut self,
         plan: &PointPlan,
         one: &DataRun,
         other: &DataRun,
         asked: &mut GivenValueSystem<'_, '_>,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         let votes = self.votes.take().filter(|_| self.votes_held.len() < MAX_VOTES);
         let Some(votes) = votes else { return Err(self.unstable(one, other)) };
         let (count, n) = self.vote(plan, one, &votes, asked).map_err(learning_error)?;
@@ -239,11 +241,11 @@ impl<'c> ValueSystem<'c> {
         disagreement: &DataDisagreement,
         ways: &str,
         asked: &mut GivenValueSystem<'_, '_>,
-    ) -> Result<(), EarlyStop> {
+    ) -> Result<(), CliError> {
         self.words.clear();
         if self.theories.len() > 1 && self.made.is_empty() {
             self.theories.remove(0);
-            self.note(&format!(
+            self.print_note(&format!(
                 "values are not only equal or not; learned again with order, with all that was seen\n{ways}"
             ));
             return Ok(());
@@ -262,7 +264,7 @@ impl<'c> ValueSystem<'c> {
                 self.contradiction(&plan.domain, asked.seen, disagreement)
             });
         };
-        self.note(&format!(
+        self.print_note(&format!(
             "it compares with {constant}, found by halving between two runs; learned again with it\n{ways}"
         ));
         self.constants.push(Value::int(constant));
@@ -278,7 +280,7 @@ impl<'c> ValueSystem<'c> {
     ) -> Result<DataTree, Box<DataDisagreement>> {
         let mut tree = DataTree::new(plan.domain.signature.clone());
         for at in 0..self.runs.len() {
-            let Some((word, answers)) = self.read(plan, seen, at) else { continue };
+            let Some((word, answers)) = self.read_run(plan, seen, at) else { continue };
             if let Err(found) = tree.insert_answers(&word, &answers) {
                 let last = self.runs.remove(at);
                 self.runs.push(last);
@@ -290,7 +292,7 @@ impl<'c> ValueSystem<'c> {
 
     /// Returns run number `at` as a word with its answers, up to the first input that is not learned with; `None` if it
     /// makes up more values than there are slots for.
-    fn read(
+    fn read_run(
         &self,
         plan: &PointPlan,
         seen: &mut SeenAnswers,
@@ -317,7 +319,7 @@ impl<'c> ValueSystem<'c> {
             DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
         let viewer = self.viewer.clone();
-        let (mut watching, mut told) = (LearningLine::new(&viewer).after(self.hypotheses), None);
+        let (mut watching, mut told) = (LearningLine::new(&viewer).with_hypotheses(self.hypotheses), None);
         let (halt, class) = (self.halt, &*self);
         let result =
             learn_data(&mut observer, self.examination, &self.words, &mut |stage, machine, observer| {
@@ -331,8 +333,9 @@ impl<'c> ValueSystem<'c> {
                 if machine.n_steps() <= MAX_DRAWN {
                     watching.draw(|number| class.drawing(number, machine, &plan.domain, seen));
                 } else if matches!(stage, DataStage::Hypothesis { .. }) {
-                    viewer
-                        .note("the hypothesis is too large to be drawn on the way; the model is, in the end");
+                    viewer.show_note(
+                        "the hypothesis is too large to be drawn on the way; the model is, in the end",
+                    );
                 }
                 if halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use super::made_values::MadeValues;
 
 /// The distance from zero, or from the only limit, at which the chosen numbers begin.
-const FIRST: i64 = 1000;
+const FIRST_NUMBER: i64 = 1000;
 
 /// The distance between two chosen numbers where there is room, before a random offset.
 const APART: i64 = 50;
@@ -34,7 +34,7 @@ pub enum ValueKind {
 
 impl ValueKind {
     /// Returns the kind of values of `sort`; `None` if they are no data.
-    pub fn of(sort: Sort) -> Option<Self> {
+    pub fn of_sort(sort: Sort) -> Option<Self> {
         match sort {
             Sort::Int => Some(Self::Number(None, None)),
             Sort::Range { lo, hi } => Some(Self::Number(Some(lo), Some(hi))),
@@ -123,12 +123,12 @@ impl FieldValues {
             }
             made.extend(self.slots(input));
         }
-        pairs.extend(self.texts(texts, rng));
+        pairs.extend(self.choose_texts(texts, rng));
         pairs.extend(self.numbers(numbers, rng)?);
         Some(pairs)
     }
 
-    fn texts(&self, points: Vec<ValuePoint>, rng: &mut ChaCha8Rng) -> PointValues {
+    fn choose_texts(&self, points: Vec<ValuePoint>, rng: &mut ChaCha8Rng) -> PointValues {
         let mut names: Vec<String> =
             (0..points.len() + self.constants.len()).map(|at| format!("v{at}")).collect();
         names.retain(|name| !self.constants.iter().any(|constant| constant.as_str() == Some(name)));
@@ -150,7 +150,7 @@ impl FieldValues {
         if self.signature.theory == Theory::Equality {
             points.shuffle(rng);
             let used: Vec<i64> = known.iter().map(|(_, value)| *value).collect();
-            let mut free = between(low, high, points.len() + used.len(), rng)?;
+            let mut free = numbers_between(low, high, points.len() + used.len(), rng)?;
             free.retain(|value| !used.contains(value));
             pairs.extend(points.into_iter().zip(free.into_iter().map(Value::int)));
             return Some(pairs);
@@ -160,7 +160,7 @@ impl FieldValues {
             let (limit, above) = upper.map_or((ValuePoint::MAX, high), |(point, value)| (point, Some(value)));
             let here: Vec<ValuePoint> = points.iter().copied().filter(|&point| point < limit).collect();
             points.retain(|&point| point > limit);
-            let values = between(below, above, here.len(), rng)?;
+            let values = numbers_between(below, above, here.len(), rng)?;
             pairs.extend(here.into_iter().zip(values.into_iter().map(Value::int)));
             below = above;
         }
@@ -214,7 +214,7 @@ fn takes(kind: ValueKind, other: ValueKind) -> bool {
 }
 
 /// Returns `n` random numbers between two limits, both excluded, in ascending order; `None` if there are not as many.
-fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) -> Option<Vec<i64>> {
+fn numbers_between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) -> Option<Vec<i64>> {
     let count = i64::try_from(n).ok()?;
     // Now and then as close to the lower one as can be.
     let is_close = rng.random_ratio(1, 4);
@@ -223,16 +223,16 @@ fn between(low: Option<i64>, high: Option<i64>, n: usize, rng: &mut ChaCha8Rng) 
         (low, None) => {
             let first = match low {
                 Some(low) if is_close => low.checked_add(1)?,
-                Some(low) => low.checked_add(FIRST)?,
+                Some(low) => low.checked_add(FIRST_NUMBER)?,
                 // Beyond zero, on both sides of it, and below.
-                None => [FIRST, FIRST, count * -APART / 2, -FIRST - count * APART]
+                None => [FIRST_NUMBER, FIRST_NUMBER, count * -APART / 2, -FIRST_NUMBER - count * APART]
                     [usize::try_from(jitter(3)).unwrap_or(0)],
             };
             let step = if is_close && low.is_some() { 1 } else { APART };
             (0..count).map(|at| first.checked_add(at * step)?.checked_add(jitter(step - 1))).collect()
         }
         (None, Some(high)) => {
-            let first = high.checked_sub(FIRST)?.checked_sub(count * APART)?;
+            let first = high.checked_sub(FIRST_NUMBER)?.checked_sub(count * APART)?;
             (0..count).map(|at| first.checked_add(at * APART + jitter(APART - 1))).collect()
         }
         (Some(low), Some(high)) => {

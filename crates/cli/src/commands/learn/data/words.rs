@@ -20,29 +20,29 @@ use super::value_system::{MAX_SLOTS, ValueSystem};
 use super::values::FieldValues;
 use crate::commands::fsm::live::LiveTestError;
 use crate::counted::count_noun;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 
 impl ValueSystem<'_> {
     /// Returns the error of a system for which no machine was found.
-    pub fn broken(&self, error: DataLearnError<DataTrouble>) -> EarlyStop {
+    pub fn broken(&self, error: DataLearnError<DataTrouble>) -> CliError {
         match error {
             DataLearnError::TooMany(most) => {
                 let message = format!("a state would have to remember more than {most} values");
-                EarlyStop::new(ExitStatus::Inconclusive, message)
+                CliError::new(ExitStatus::Inconclusive, message)
                     .help("does the system hold arbitrarily many? then it is no register automaton")
             }
             DataLearnError::System(DataTrouble::System(LiveTestError::Halted(halted))) => {
                 let status = limit::status(self.halt, ExitStatus::Inconclusive);
                 let message =
                     format!("no machine: {halted} before there was one that agrees with what was seen");
-                EarlyStop::new(status, message)
+                CliError::new(status, message)
                     .help("raise `--time-limit`; with `--session FILE` the same command goes on")
             }
             DataLearnError::System(DataTrouble::System(trouble)) => learning_error(trouble),
             DataLearnError::System(DataTrouble::MoreMade) => {
                 let message = format!("an answer makes up more than {MAX_SLOTS} values");
-                EarlyStop::new(ExitStatus::Inconclusive, message)
+                CliError::new(ExitStatus::Inconclusive, message)
                     .help("does it answer with a list? Then fix the values of its inputs: leave `--data` out")
             }
             DataLearnError::Stuck(_) => {
@@ -51,16 +51,16 @@ impl ValueSystem<'_> {
                     "what was answered fits no machine that stores and compares values, after {resets} resets and {symbols} \
                      inputs"
                 );
-                EarlyStop::new(ExitStatus::Inconclusive, message).help(
+                CliError::new(ExitStatus::Inconclusive, message).help(
                     "does the system always answer alike? `--unstable majority` asks again. Does it calculate with values? \
                      Then fix the values of its inputs: leave `--data` out",
                 )
             }
-            DataLearnError::Disagrees(_) => EarlyStop::new(ExitStatus::Inconclusive, error.to_string()),
+            DataLearnError::Disagrees(_) => CliError::new(ExitStatus::Inconclusive, error.to_string()),
         }
     }
 
-    fn show(&self, domain: &FieldValues, seen: &SeenAnswers, run: &[(DataInput, DataAnswer)]) -> String {
+    fn run_text(&self, domain: &FieldValues, seen: &SeenAnswers, run: &[(DataInput, DataAnswer)]) -> String {
         let steps = self.steps(domain, seen, run).into_iter();
         steps.map(|(input, answer)| format!("{input}/{answer}")).collect::<Vec<_>>().join(" ")
     }
@@ -119,8 +119,8 @@ impl ValueSystem<'_> {
     ) -> String {
         format!(
             "  earlier: {}\n  now:     {}",
-            self.show(domain, seen, &disagreement.before),
-            self.show(domain, seen, &disagreement.now)
+            self.run_text(domain, seen, &disagreement.before),
+            self.run_text(domain, seen, &disagreement.now)
         )
     }
 
@@ -130,7 +130,7 @@ impl ValueSystem<'_> {
         domain: &FieldValues,
         seen: &SeenAnswers,
         disagreement: &DataDisagreement,
-    ) -> EarlyStop {
+    ) -> CliError {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
             "words whose values compare alike are answered in two ways, after {} and {}\n{}",
@@ -138,7 +138,7 @@ impl ValueSystem<'_> {
             count_noun(symbols, "input"),
             self.two_ways(domain, seen, disagreement)
         );
-        EarlyStop::new(ExitStatus::Inconclusive, message).help(
+        CliError::new(ExitStatus::Inconclusive, message).help(
             "does it compare with a constant? name it with `--constant`. Does it hand out values that inputs give back? name \
              their field with `--made`. Does it calculate with values, or does a reset not bring it to its first state? \
              Then fix the values of its inputs: leave `--data` out",
@@ -146,7 +146,7 @@ impl ValueSystem<'_> {
     }
 
     /// Values are both made up and compared by order.
-    pub fn not_both(&self, fields: &[MadeField], ways: &str) -> EarlyStop {
+    pub fn not_both(&self, fields: &[MadeField], ways: &str) -> CliError {
         let names: Vec<String> =
             fields.iter().map(|field| format!("`{}`", field_text(&self.messages.model, *field))).collect();
         let message = format!(
@@ -154,14 +154,14 @@ impl ValueSystem<'_> {
              seen yet stands among others cannot be chosen\n{ways}",
             names.join(", ")
         );
-        EarlyStop::new(ExitStatus::Inconclusive, message).help(
+        CliError::new(ExitStatus::Inconclusive, message).help(
             "leave messages whose values are ordered out with `--input`, or try `--compare equality`; or fix the values of \
              its inputs: leave `--data` out",
         )
     }
 
     /// Returns the error of a system that answers the same inputs, with the same values, in two ways.
-    pub fn unstable(&self, one: &DataRun, other: &DataRun) -> EarlyStop {
+    pub fn unstable(&self, one: &DataRun, other: &DataRun) -> CliError {
         let LearningEffort { resets, symbols } = self.effort;
         let message = format!(
             "the system answers the same inputs, with the same values, in two ways, after {} and {}\n  \
@@ -171,7 +171,7 @@ impl ValueSystem<'_> {
             self.concrete(one),
             self.concrete(other)
         );
-        EarlyStop::new(ExitStatus::Inconclusive, message).help(
+        CliError::new(ExitStatus::Inconclusive, message).help(
             "does a reset bring it to its first state? are answers later than the quiescence time? `--unstable majority` \
              believes the usual answer",
         )
@@ -191,7 +191,7 @@ impl ValueSystem<'_> {
 
     /// Prints the result of a vote on a run that was answered in several ways.
     pub fn print_vote(&self, length: usize, count: u32, n: u32) {
-        self.note(&format!(
+        self.print_note(&format!(
             "after {} the system answers the same values in several ways; {count} of {n} times alike, which is \
              believed (confidence {:.1}% that it is the usual one)",
             count_noun(length, "input"),
@@ -200,10 +200,10 @@ impl ValueSystem<'_> {
     }
 
     /// Prints a note and shows it on the page, unless a reference is being learned.
-    pub fn note(&self, text: &str) {
+    pub fn print_note(&self, text: &str) {
         if !self.is_quiet {
             eprintln!("note: {text}");
-            self.viewer.note(text);
+            self.viewer.show_note(text);
         }
     }
 
@@ -252,7 +252,7 @@ impl ValueSystem<'_> {
             "hypotheses": learned.hypotheses, "resets": resets, "symbols": symbols, "guarantee": guarantee,
             "stopped": learned.is_stopped,
         });
-        MachineOrigin::with(sut, seed, facts, json).with_votes(&self.votes_held)
+        MachineOrigin::from_facts(sut, seed, facts, json).with_votes(&self.votes_held)
     }
 }
 

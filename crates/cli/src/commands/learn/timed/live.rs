@@ -12,7 +12,7 @@ use ioxide_smt::halt::Halt;
 use ioxide_testgen::abstraction::answer_name;
 
 use crate::commands::fsm::live::LiveTestError;
-use crate::exit::{EarlyStop, ExitStatus};
+use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
 
 /// More outputs than this after one input are taken to be endless.
@@ -95,7 +95,7 @@ impl<'a> TimedLive<'a> {
     }
 
     /// Returns the next message, if one is observed before the instant `until` of the run.
-    fn listen(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
+    fn next_output(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
         if let Some(halted) = self.halt.halt_reason() {
             return Err(LiveTestError::Halted(halted));
         }
@@ -111,13 +111,13 @@ impl<'a> TimedLive<'a> {
     fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         while said.len() < MAX_ANSWERS {
             let until = self.now() + self.settle;
-            match self.listen(until)? {
+            match self.next_output(until)? {
                 Some(label) => said.push(label),
                 None => return Ok(()),
             }
         }
         let message = format!("more than {MAX_ANSWERS} outputs came without a pause");
-        let stop = EarlyStop::new(ExitStatus::Inconclusive, message);
+        let stop = CliError::new(ExitStatus::Inconclusive, message);
         Err(LiveTestError::Stop(Box::new(
             stop.help("lower `--quiescence-ms`: a pause must be longer than that"),
         )))
@@ -142,9 +142,9 @@ impl<'a> TimedLive<'a> {
     }
 
     /// Waits for outputs without an input, for at most the time to wait.
-    fn wait(&mut self) -> Result<TimedAnswer, LiveTestError> {
+    fn wait_for_outputs(&mut self) -> Result<TimedAnswer, LiveTestError> {
         let start = self.now();
-        let first = self.listen(start + self.wait)?;
+        let first = self.next_output(start + self.wait)?;
         // What came before was listened to for a while: a timer that it started runs for so long already.
         let after = first.as_ref().map(|_| self.now().saturating_sub(start) + self.settle);
         let mut said: Vec<Label> = first.into_iter().collect();
@@ -154,9 +154,9 @@ impl<'a> TimedLive<'a> {
         Ok(TimedAnswer { said, after })
     }
 
-    fn give(&mut self, input: InputId) -> Result<TimedAnswer, LiveTestError> {
+    fn give_input(&mut self, input: InputId) -> Result<TimedAnswer, LiveTestError> {
         self.meter.count(0, 1);
-        let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait() };
+        let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait_for_outputs() };
         let sent = self.adapter.send(&label)?;
         let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
         self.rest(&mut said)?;
@@ -173,15 +173,15 @@ impl<'a> TimedLive<'a> {
     ) -> Result<Option<Duration>, LiveTestError> {
         self.reset()?;
         for &input in way {
-            self.give(input)?;
+            self.give_input(input)?;
         }
         let until = self.now() + pause;
-        if self.listen(until)?.is_some() {
+        if self.next_output(until)?.is_some() {
             return Ok(None);
         }
-        self.give(input)?;
+        self.give_input(input)?;
         self.meter.count(0, 1);
-        Ok(self.wait()?.after)
+        Ok(self.wait_for_outputs()?.after)
     }
 }
 
@@ -205,7 +205,7 @@ impl LiveMachine for TimedLive<'_> {
     }
 
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
-        let answer = self.give(input)?;
+        let answer = self.give_input(input)?;
         Ok(self.intern_answer(answer))
     }
 }

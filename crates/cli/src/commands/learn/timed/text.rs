@@ -10,11 +10,11 @@ use ioxide_fsm::mealy::{InputId, Mealy, MealyEdge, StateId};
 use ioxide_learn::naming::{machine_moves, state_names};
 use ioxide_model::index::Idx;
 
-use super::super::draft::{OwedAnswers, format_draft, head, texts};
+use super::super::draft::{OwedAnswers, format_draft, head, label_texts};
 use super::super::origin::MachineOrigin;
 use super::live::TimedLive;
 use crate::args::LearnArgs;
-use crate::exit::EarlyStop;
+use crate::exit::CliError;
 use crate::machine::Messages;
 
 /// A machine with time-outs.
@@ -31,7 +31,7 @@ pub struct TimedText<'t> {
 
 impl TimedText<'_> {
     /// The model.
-    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, EarlyStop> {
+    pub fn write_model(&self, args: &LearnArgs, origin: &MachineOrigin) -> Result<String, CliError> {
         let model = &self.messages.model;
         let said = |name: &String| name.split(" after ").next().unwrap_or(name).to_owned();
         let outputs: Vec<String> = self.live.names.outputs.iter().map(said).collect();
@@ -39,11 +39,11 @@ impl TimedText<'_> {
         let mut owed = OwedAnswers::default();
         let mut body = String::new();
         if !self.messages.preamble.is_empty() {
-            let first = owed.state(&self.soon(&texts(model, &self.messages.preamble)), &states[0]);
-            body.push_str(&owed.first(&first));
+            let first = owed.state_for(&self.soon(&label_texts(model, &self.messages.preamble)), &states[0]);
+            body.push_str(&owed.take_state(&first));
         }
         for state in self.machine.states() {
-            body.push_str(&self.state(state, &states, &mut owed));
+            body.push_str(&self.write_state(state, &states, &mut owed));
         }
         let mut text = head(args, origin, model)?;
         text.push_str(
@@ -61,7 +61,7 @@ impl TimedText<'_> {
         said.iter().map(|said| format!("{said} when since <= {most}ms {{ reset since }}")).collect()
     }
 
-    fn state(&self, state: StateId, states: &[String], owed: &mut OwedAnswers) -> String {
+    fn write_state(&self, state: StateId, states: &[String], owed: &mut OwedAnswers) -> String {
         let mut text = format!("\nstate {} {{\n", states[state.index()]);
         let (wait, inputs) = (InputId::new(self.machine.n_inputs() - 1), self.machine.n_inputs() - 1);
         for input in (0..inputs).map(InputId::new) {
@@ -73,7 +73,7 @@ impl TimedText<'_> {
         if let Some(edge) = self.machine.edge(state, wait)
             && let Some(after) = self.live.delay(edge.output)
         {
-            let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
+            let said = label_texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
             let target = self.owed(edge, 1, states, owed);
             let resets = self.resets(state, wait);
             let (least, most) = self.bounds(after);
@@ -94,8 +94,8 @@ impl TimedText<'_> {
 
     /// Returns the state a move leads to when all but the first `done` messages of its answer are still to be emitted.
     fn owed(&self, edge: MealyEdge, done: usize, states: &[String], owed: &mut OwedAnswers) -> String {
-        let said = texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
-        owed.state(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
+        let said = label_texts(&self.messages.model, &self.live.answers[edge.output.index()].said);
+        owed.state_for(&self.soon(&said[done.min(said.len())..]), &states[edge.next.index()])
     }
 
     fn resets(&self, state: StateId, input: InputId) -> &'static str {

@@ -56,7 +56,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
 
 /// Returns the number of rows of the details.
 pub fn detail_rows(state: &ScreenState) -> usize {
-    wrapped::rows(&detail::lines(state, Theme::Plain), state.width.saturating_sub(2))
+    wrapped::rows(&detail::detail_lines(state, Theme::Plain), state.width.saturating_sub(2))
 }
 
 /// Returns the number of rows of the belief.
@@ -67,7 +67,10 @@ pub fn belief_rows(state: &ScreenState) -> usize {
 
 /// Returns the number of rows of the overlay, if it scrolls.
 pub fn overlay_rows(state: &ScreenState, overlay: &Overlay) -> usize {
-    wrapped::rows(&overlays::lines(overlay, Theme::Plain), overlays::width(state.width).saturating_sub(2))
+    wrapped::rows(
+        &overlays::overlay_lines(overlay, Theme::Plain),
+        overlays::width(state.width).saturating_sub(2),
+    )
 }
 
 /// Returns the columns of the history beside the other panels.

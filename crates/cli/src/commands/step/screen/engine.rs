@@ -94,17 +94,17 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// Answers a query of the screen.
-    pub fn answer(&mut self, ask: ModelQuery) -> ModelReply {
+    pub fn answer_query(&mut self, ask: ModelQuery) -> ModelReply {
         match ask {
             ModelQuery::Take(at, texts) => match self.sources.get(at).cloned() {
-                Some(RowSource::Choice(choice)) => self.take(&choice, &texts),
-                Some(RowSource::Switch(switch)) => self.step(switch),
+                Some(RowSource::Choice(choice)) => self.take_choice(&choice, &texts),
+                Some(RowSource::Switch(switch)) => self.take_switch(switch),
                 Some(RowSource::Silence) => self.observe(Label::Quiescence),
                 Some(RowSource::Nothing) | None => ModelReply::Problem("this cannot come now".into()),
             },
             ModelQuery::Propose(at, round) => self.propose(at, round),
-            ModelQuery::Give(text) => self.give(&text),
-            ModelQuery::Wait(text) => self.give(&format!("wait {text}")),
+            ModelQuery::Give(text) => self.give_text(&text),
+            ModelQuery::Wait(text) => self.give_text(&format!("wait {text}")),
             ModelQuery::Silence => self.observe(Label::Quiescence),
             ModelQuery::Undo => self.go_by(-1),
             ModelQuery::Redo => self.go_by(1),
@@ -115,7 +115,7 @@ impl<'m> WalkEngine<'m> {
                 ModelReply::Moved(self.scene(), None)
             }
             ModelQuery::Witness => self.solve(),
-            ModelQuery::FollowWitness => self.follow(),
+            ModelQuery::FollowWitness => self.follow_witness(),
             ModelQuery::Quit | ModelQuery::Interrupt => {
                 ModelReply::Told(MoveReport::line(MoveTone::Note, "the end"))
             }
@@ -123,7 +123,7 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// Takes a switch with the values typed for its fields.
-    fn take(&mut self, choice: &SwitchChoice, texts: &[String]) -> ModelReply {
+    fn take_choice(&mut self, choice: &SwitchChoice, texts: &[String]) -> ModelReply {
         let label = self.values(choice, texts).and_then(|values| {
             // With every value typed, the monitor says what it thinks of the message.
             let all: Option<Vec<Value>> = values.iter().cloned().collect();
@@ -156,7 +156,7 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// A message or a time as typed.
-    fn give(&mut self, text: &str) -> ModelReply {
+    fn give_text(&mut self, text: &str) -> ModelReply {
         match self.walk.parse_label(text) {
             Ok(label) => self.observe(label),
             Err(problem) => ModelReply::Problem(problem.to_string()),
@@ -187,8 +187,8 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// Takes a switch symbolically.
-    fn step(&mut self, switch: SwitchId) -> ModelReply {
-        if !self.along.take(&mut self.walk.cx, switch) {
+    fn take_switch(&mut self, switch: SwitchId) -> ModelReply {
+        if !self.along.take_switch(&mut self.walk.cx, switch) {
             return ModelReply::Problem("this switch cannot be taken now".into());
         }
         if self.undone.pop_if(|next| *next == switch).is_none() {
@@ -249,7 +249,7 @@ impl<'m> WalkEngine<'m> {
         }
         while self.along.switches.len() < step {
             let Some(&next) = self.undone.last() else { return };
-            if !self.along.take(&mut self.walk.cx, next) {
+            if !self.along.take_switch(&mut self.walk.cx, next) {
                 return;
             }
             self.undone.pop();
@@ -274,7 +274,7 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// Walks the witness, message by message.
-    fn follow(&mut self) -> ModelReply {
+    fn follow_witness(&mut self) -> ModelReply {
         self.mode = WalkMode::Concrete;
         self.walk.rewind(0);
         self.run = None;

@@ -78,7 +78,7 @@ impl Played<'_> {
         match update(&mut self.state, key)? {
             end @ (ModelQuery::Quit | ModelQuery::Interrupt) => Some(end),
             ask => {
-                self.state.absorb(self.engine.answer(ask));
+                self.state.absorb(self.engine.answer_query(ask));
                 None
             }
         }
@@ -124,7 +124,7 @@ fn play_run<T>(text: &str, labels: &[&str], step: usize, act: impl FnOnce(&mut P
     let mut solver = build_stack(&SolverConfig::default());
     let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut solver));
     let labels: Vec<Label> = labels.iter().map(|text| walk.parse_label(text).expect("a label")).collect();
-    assert_eq!(walk.follow(&labels[..step]), (step, None), "the run begins as the model allows");
+    assert_eq!(walk.follow_labels(&labels[..step]), (step, None), "the run begins as the model allows");
     let opened = (!labels.is_empty()).then(|| OpenedRecord { name: "run 1 of runs".into(), labels, step });
     let mut engine = WalkEngine::new(walk, opened);
     let state = ScreenState::new(engine.scene());

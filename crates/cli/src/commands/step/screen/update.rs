@@ -27,7 +27,7 @@ pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
             state.overlay = help(state, key, top);
             None
         }
-        Overlay::Form(form) => fill(state, key, form),
+        Overlay::Form(form) => edit_form(state, key, form),
         Overlay::Proposals(proposals) => propose(state, key, proposals),
         Overlay::Prompt(prompt) => type_line(state, key, prompt),
         Overlay::Witness(witness) => key_at_witness(state, key, witness),
@@ -194,7 +194,7 @@ fn help(state: &ScreenState, key: KeyEvent, top: usize) -> Overlay {
 }
 
 /// A key while values are typed.
-fn fill(state: &mut ScreenState, key: KeyEvent, mut form: MoveForm) -> Option<ModelQuery> {
+fn edit_form(state: &mut ScreenState, key: KeyEvent, mut form: MoveForm) -> Option<ModelQuery> {
     let last = form.texts.len().saturating_sub(1);
     let mut ask = None;
     match key.code {

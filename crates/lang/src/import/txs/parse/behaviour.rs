@@ -206,13 +206,13 @@ impl TxsReader<'_> {
             Lexeme::Word(word) if word == "HIDE" => {
                 self.bump();
                 let channels = self.channel_params()?;
-                self.word("IN")?;
+                self.expect_word("IN")?;
                 BehaviourKind::Hide(channels, self.inside()?)
             }
             Lexeme::Word(word) if word == "ACCEPT" => {
                 self.bump();
                 let offered = self.parse_offers()?;
-                self.word("IN")?;
+                self.expect_word("IN")?;
                 BehaviourKind::Accept(offered, self.inside()?)
             }
             _ => return self.call(),
@@ -223,7 +223,7 @@ impl TxsReader<'_> {
     /// `behaviour NI`
     fn inside(&mut self) -> TxsRead<BehaviourId> {
         let inner = self.behaviour()?;
-        self.word("NI")?;
+        self.expect_word("NI")?;
         Ok(inner)
     }
 

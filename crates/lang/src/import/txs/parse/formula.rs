@@ -117,24 +117,24 @@ impl TxsReader<'_> {
     fn choice_of_values(&mut self) -> TxsRead<FormulaKind> {
         self.bump();
         let condition = self.formula()?;
-        self.word("THEN")?;
+        self.expect_word("THEN")?;
         let then = self.formula()?;
-        self.word("ELSE")?;
+        self.expect_word("ELSE")?;
         let other = self.formula()?;
-        self.word("FI")?;
+        self.expect_word("FI")?;
         Ok(FormulaKind::If(Box::new([condition, then, other])))
     }
 
     fn let_value(&mut self) -> TxsRead<FormulaKind> {
         let groups = self.bindings()?;
         let body = self.formula()?;
-        self.word("NI")?;
+        self.expect_word("NI")?;
         Ok(FormulaKind::Let(groups, Box::new(body)))
     }
 
     /// `LET x = 1, y = 2; z = x IN`: at once between commas, one after the other between semicolons.
     pub(super) fn bindings(&mut self) -> TxsRead<Vec<Vec<ValueBinding>>> {
-        self.word("LET")?;
+        self.expect_word("LET")?;
         let mut groups = Vec::new();
         while !self.at_word("IN") {
             let mut group = vec![self.binding()?];
@@ -146,7 +146,7 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.word("IN")?;
+        self.expect_word("IN")?;
         Ok(groups)
     }
 

@@ -36,7 +36,7 @@ struct MadeUp {
 impl ModelTextWriter<'_, '_> {
     /// Returns the messages of an answer; `updates` also keep values that are overwritten before the answer, and those
     /// of `late` are stored by the message that makes them up.
-    pub(super) fn answer(
+    pub(super) fn write_answer(
         &mut self,
         location: usize,
         branch: &GuardedBranch,
@@ -52,7 +52,7 @@ impl ModelTextWriter<'_, '_> {
             let mut message = AnswerMessage::default();
             for (&field, value) in model.sts.gates[*gate].fields.iter().zip(fixed) {
                 let info = model.pool.var_info(field);
-                let is_text = ValueKind::of(info.sort) == Some(ValueKind::Text);
+                let is_text = ValueKind::of_sort(info.sort) == Some(ValueKind::Text);
                 let value = match (value, value.is_none().then(|| told.next()).flatten()) {
                     (Some(value), _) => self.value(value),
                     (None, Some(GuardedAnswerValue::Literal(at))) => self.literal(at),
@@ -76,7 +76,9 @@ impl ModelTextWriter<'_, '_> {
                         match operand {
                             Operand::Constant(_) => value,
                             Operand::Register(_) if !changed.contains(&value) => value,
-                            Operand::Register(_) | Operand::Field(_) => self.keep(updates, is_text, value),
+                            Operand::Register(_) | Operand::Field(_) => {
+                                self.store_value(updates, is_text, value)
+                            }
                         }
                     }
                     (None, None) => continue,
@@ -86,7 +88,7 @@ impl ModelTextWriter<'_, '_> {
             // From the next message on, what was stored here has its new value.
             changed.extend(late.iter().filter(|(_, it)| made.has_here(*it)).map(|(name, _)| name.clone()));
             made.here.clear();
-            texts.push(message.text(&model.sts.gates[*gate].name));
+            texts.push(message.message_text(&model.sts.gates[*gate].name));
         }
         texts
     }
@@ -153,7 +155,7 @@ impl ModelTextWriter<'_, '_> {
     }
 
     /// A variable that has `value` when the answer is given.
-    fn keep(&mut self, updates: &mut Updates, is_text: bool, value: String) -> String {
+    fn store_value(&mut self, updates: &mut Updates, is_text: bool, value: String) -> String {
         let base = if is_text { "said_text" } else { "said" };
         let used = updates.iter().filter(|(name, _)| name.starts_with("said")).count();
         let name = if used == 0 { base.to_owned() } else { format!("{base}_{}", used + 1) };
@@ -175,7 +177,7 @@ impl MadeUp {
 
 impl AnswerMessage {
     /// Returns the message as it is written after `emit`.
-    fn text(&self, name: &str) -> String {
+    fn message_text(&self, name: &str) -> String {
         let part = |all: &[String], before: &str, between: &str, after: &str| {
             if all.is_empty() { String::new() } else { format!("{before}{}{after}", all.join(between)) }
         };

@@ -92,7 +92,7 @@ impl ModelTextWriter<'_, '_> {
     /// Returns the assignments of a move and, in the place of the target, its answer; `δ` if it has none.
     fn effects(&mut self, location: usize, branch: &GuardedBranch) -> WrittenEffects {
         let (mut updates, late) = self.stored_updates(location, branch);
-        let answer = self.answer(location, branch, &mut updates, &late);
+        let answer = self.write_answer(location, branch, &mut updates, &late);
         let target = if answer.is_empty() { "δ".to_owned() } else { answer.join(", ") };
         WrittenEffects { updates, target }
     }

@@ -21,12 +21,12 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect
     };
     let block = block(title.to_owned(), theme, state.focus == Focus::Detail);
     let top = u16::try_from(state.detail_top).unwrap_or(u16::MAX);
-    let text = Paragraph::new(lines(state, theme)).block(block).wrap(Wrap { trim: false });
+    let text = Paragraph::new(detail_lines(state, theme)).block(block).wrap(Wrap { trim: false });
     frame.render_widget(text.scroll((top, 0)), area);
 }
 
 /// Returns the lines of the panel: the chosen step of the history, the outcome of the last move, or the chosen move.
-pub fn lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
+pub fn detail_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
     if state.focus == Focus::History {
         return vec![Line::raw(format!("{} {}", state.step, state.step_text(state.step)))];
     }

@@ -22,7 +22,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect
         Overlay::Prompt(prompt) => self::prompt(frame, prompt, theme, area),
         Overlay::Witness(witness) => {
             let title = "values that satisfy the path condition";
-            show(frame, title, lines(&state.overlay, theme), witness.top, theme, area);
+            show(frame, title, overlay_lines(&state.overlay, theme), witness.top, theme, area);
         }
     }
 }
@@ -33,7 +33,7 @@ pub fn width(all: u16) -> u16 {
 }
 
 /// Returns the lines of an overlay that scrolls; none of another.
-pub fn lines(overlay: &Overlay, theme: Theme) -> Vec<Line<'_>> {
+pub fn overlay_lines(overlay: &Overlay, theme: Theme) -> Vec<Line<'_>> {
     match overlay {
         Overlay::Help(_) => help_lines(theme),
         Overlay::Witness(witness) => witness.lines.iter().map(|line| Line::raw(&**line)).collect(),
