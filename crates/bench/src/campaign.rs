@@ -112,7 +112,7 @@ impl CampaignObserver for NoObserver {
         ObserverRequest::GoOn
     }
 
-    fn part(&mut self, _part: &ScannedPart) -> ObserverRequest {
+    fn report_part(&mut self, _part: &ScannedPart) -> ObserverRequest {
         ObserverRequest::GoOn
     }
 }
@@ -164,14 +164,14 @@ fn merge(dir: &Path, parts: u64) -> Result<Json, CliError> {
     for part in 0..parts {
         let units: UnitSet = (part..parts * UNITS_PER_PART).step_by(parts as usize).collect();
         let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
-        write_part(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::trouble)?;
+        write_part(&dir.join(format!("{part:06}")), &manifest, &units).map_err(unit_command::part_error)?;
     }
     let begun = Instant::now();
     let mut gathered =
         GatheredParts::new(&[PathBuf::from(dir)]).map_err(ioxide_cli::commands::merge::gather_error)?;
     let mut told = 0;
     for unit in 0..manifest.count {
-        told += gathered.unit(unit).map_err(unit_command::trouble)?.map_or(0, |text| text.lines.len());
+        told += gathered.unit(unit).map_err(unit_command::part_error)?.map_or(0, |text| text.lines.len());
     }
     let seconds = begun.elapsed().as_secs_f64();
     Ok(json!({
@@ -234,19 +234,19 @@ fn show(
         writeln!(
             out,
             "{:>9} {:>8} {:>9.2} {:>9.1} {:>11.0} {:>10}",
-            number(&row["units"]),
-            number(&row["batches"]),
-            number(&row["seconds"]),
-            number(&row["microseconds_per_unit"]),
-            number(&row["bytes_per_unit"]),
-            number(&row["peak_memory_kb"])
+            as_number(&row["units"]),
+            as_number(&row["batches"]),
+            as_number(&row["seconds"]),
+            as_number(&row["microseconds_per_unit"]),
+            as_number(&row["bytes_per_unit"]),
+            as_number(&row["peak_memory_kb"])
         )?;
     }
     writeln!(out, "parts of {UNITS_PER_PART} units put together:")?;
     writeln!(out, "{:>9} {:>9} {:>9} {:>9}", "parts", "units", "seconds", "ms/part")?;
     for row in merged {
-        let (seconds, each) = (number(&row["seconds"]), number(&row["milliseconds_per_part"]));
-        let (parts, units) = (number(&row["parts"]), number(&row["units"]));
+        let (seconds, each) = (as_number(&row["seconds"]), as_number(&row["milliseconds_per_part"]));
+        let (parts, units) = (as_number(&row["parts"]), as_number(&row["units"]));
         writeln!(out, "{parts:>9} {units:>9} {seconds:>9.2} {each:>9.2}")?;
     }
     writeln!(out, "a million units of half a second, simulated:")?;
@@ -273,6 +273,6 @@ fn show(
     Ok(())
 }
 
-fn number(value: &Json) -> f64 {
+fn as_number(value: &Json) -> f64 {
     value.as_f64().unwrap_or_default()
 }

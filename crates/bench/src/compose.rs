@@ -43,7 +43,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let mut merged = Vec::new();
     for parts in [2, 3, 4, 5, 6] {
-        merged.push(merging(args, "independent, 4 states", parts, &alike(parts))?);
+        merged.push(merging(args, "independent, 4 states", parts, &independent_parts(parts))?);
     }
     for parts in [3, 4, 5, 6] {
         merged.push(merging(args, "all meet", parts, &multiway(parts))?);
@@ -204,7 +204,7 @@ fn independent(parts: u32) -> String {
 }
 
 /// Returns a system of independent parts with few states.
-fn alike(parts: u32) -> String {
+fn independent_parts(parts: u32) -> String {
     format!(
         "model P {{\n input go\n output done\n input back\n output home
  state s0 {{ on go -> s1 }}\n state s1 {{ emit done -> s2 }}\n state s2 {{ on back -> s3 }}\n state s3 {{ emit home -> s0 }}\n}}

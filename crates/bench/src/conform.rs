@@ -155,18 +155,18 @@ fn compare_models(
     spec: &str,
     engine: SearchEngine,
 ) -> Result<(ConformAnswer, f64), CliError> {
-    let (mut answer, mut least) = once(args, imp, spec, engine)?;
+    let (mut answer, mut least) = compare_once(args, imp, spec, engine)?;
     for _ in 1..REPETITIONS {
         if least > SHORT_MS {
             break;
         }
-        let (again, took) = once(args, imp, spec, engine)?;
+        let (again, took) = compare_once(args, imp, spec, engine)?;
         (answer, least) = (again, least.min(took));
     }
     Ok((answer, least))
 }
 
-fn once(
+fn compare_once(
     args: &BenchArgs,
     imp: &str,
     spec: &str,

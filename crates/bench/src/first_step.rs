@@ -65,7 +65,7 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
 /// Returns the seconds until the default tester makes its first move on the model.
 fn seconds(args: &BenchArgs, file: &str) -> Result<f64, CliError> {
     let start = Instant::now();
-    let (_, mut model) = load::model(file, &[])?;
+    let (_, mut model) = load::load_model(file, &[])?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut *solver);
     let mut hunt = HuntTester::new(HuntConfig::default());

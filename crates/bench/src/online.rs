@@ -63,7 +63,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut progress = ProgressLine::start();
     let mut rounds = Vec::new();
     for round in 0..ROUNDS {
-        let bare = EXCHANGES as f64 / bare(echo)?;
+        let bare = EXCHANGES as f64 / time_bare_client(echo)?;
         let tool = 2.0 * EXCHANGES as f64 / time_campaign(args, sut, (1, EXCHANGES))?;
         progress.tick(|| format!("round {round}: {bare:.0} round trips, {tool:.0} steps a second"));
         rounds.push((bare, tool));
@@ -115,7 +115,7 @@ fn peak(args: &BenchArgs, sut: SocketAddr, size: (u64, usize)) -> Result<Option<
 }
 
 /// Returns the seconds for the exchanges of a bare client.
-fn bare(address: SocketAddr) -> Result<f64, CliError> {
+fn time_bare_client(address: SocketAddr) -> Result<f64, CliError> {
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);

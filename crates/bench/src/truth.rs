@@ -66,7 +66,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         let child = system.parse::<Child>().map_err(|bad| CliError::usage(bad.to_string()))?;
         return Ok(child.run().map(|()| ExitStatus::Success)?);
     }
-    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let runs = args.runs.unwrap_or(RUNS);
     let lab = TruthLab::new(args)?;
     let mut figures = TruthFigures::default();

@@ -103,7 +103,7 @@ pub trait CampaignObserver {
     fn progress(&mut self, tally: &CampaignTally, elapsed: Duration) -> ObserverRequest;
 
     /// Reports a part whose worker has ended.
-    fn part(&mut self, part: &ScannedPart) -> ObserverRequest;
+    fn report_part(&mut self, part: &ScannedPart) -> ObserverRequest;
 
     /// Reports that the system at an address did not answer and is not used for `rest`; `said` are the last lines of
     /// the log.
@@ -234,7 +234,7 @@ impl CampaignDrive {
     /// Reports `part` to the observer and follows its wish; a part that ended with a failure stops the campaign after
     /// it.
     fn follow_observer(&mut self, watch: &mut dyn CampaignObserver, part: &ScannedPart) {
-        match watch.part(part) {
+        match watch.report_part(part) {
             ObserverRequest::StopAfter(unit) => self.stop_after(unit),
             ObserverRequest::Stop => self.schedule.stop(),
             ObserverRequest::GoOn if part.end == Some(EndOfPart::Failure) => {
@@ -349,7 +349,7 @@ impl CampaignDrive {
             matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(ScannedPart::is_untouched);
         if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
             if is_silent {
-                let rest = leases.silent(lease.clone(), now);
+                let rest = leases.return_silent(lease.clone(), now);
                 watch.resting(&lease, rest, &said());
                 return self.put_back_unanswered(id, &said(), now);
             }

@@ -116,12 +116,12 @@ impl GatheredParts {
             places: BTreeMap::new(),
             open: Vec::new(),
         };
-        gathered.place()?;
+        gathered.place_units()?;
         Ok(gathered)
     }
 
     /// Finds the place of every unit.
-    fn place(&mut self) -> Result<(), GatherError> {
+    fn place_units(&mut self) -> Result<(), GatherError> {
         let spans: Vec<(usize, usize, UnitSpan)> = self
             .parts
             .iter()

@@ -51,7 +51,7 @@ impl Leases {
     }
 
     /// Gives an address back whose system has not answered; returns the time for which it rests.
-    pub fn silent(&mut self, address: String, now: Duration) -> Duration {
+    pub fn return_silent(&mut self, address: String, now: Duration) -> Duration {
         let (times, until) = self.resting.entry(address.clone()).or_default();
         let rest = REST.0.saturating_mul(2_u32.saturating_pow(*times)).min(REST.1);
         (*times, *until) = (times.saturating_add(1), now + rest);
@@ -78,7 +78,7 @@ mod tests {
                     prop_assert_eq!(leases.has_one(now), leases.clone().take_address(now).is_some());
                     out.extend(leases.take_address(now));
                 } else if let Some(address) = out.pop() {
-                    if is_silent { leases.silent(address, now); } else { leases.return_healthy(address) }
+                    if is_silent { leases.return_silent(address, now); } else { leases.return_healthy(address) }
                 }
                 for address in ["a:1", "b:2"] {
                     let count = |held: &[String]| held.iter().filter(|it| *it == address).count();
@@ -97,16 +97,16 @@ mod tests {
         let mut leases = Leases::new(vec!["a:1".into(), "b:2".into()]);
         let ms = Duration::from_millis;
         assert_eq!(leases.take_address(ms(0)), Some("a:1".into()));
-        assert_eq!(leases.silent("a:1".into(), ms(0)), ms(500));
+        assert_eq!(leases.return_silent("a:1".into(), ms(0)), ms(500));
         assert_eq!(leases.take_address(ms(0)), Some("b:2".into()));
         assert_eq!(leases.take_address(ms(499)), None, "it rests");
         assert_eq!(leases.take_address(ms(500)), Some("a:1".into()));
-        assert_eq!(leases.silent("a:1".into(), ms(500)), ms(1000));
+        assert_eq!(leases.return_silent("a:1".into(), ms(500)), ms(1000));
         leases.return_healthy("b:2".into());
         assert_eq!(leases.take_address(ms(5000)), Some("b:2".into()), "it has answered");
         assert_eq!(leases.take_address(ms(5000)), Some("a:1".into()));
         leases.return_healthy("a:1".into());
         assert_eq!(leases.take_address(ms(5000)), Some("a:1".into()));
-        assert_eq!(leases.silent("a:1".into(), ms(5000)), ms(500), "what was before is forgotten");
+        assert_eq!(leases.return_silent("a:1".into(), ms(5000)), ms(500), "what was before is forgotten");
     }
 }

@@ -57,7 +57,7 @@ fn write_page(
     let page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
     let file = folder.path().join(NAME);
     let written = write::whole(&file, FileReaders::Owner, |out| page.write(out));
-    written.map_err(|error| write::cannot(&file, &error))?;
+    written.map_err(|error| write::write_error(&file, &error))?;
     Ok(file.display().to_string())
 }
 
@@ -101,7 +101,7 @@ fn load_named_model(
     if file.is_empty() {
         return Err(ModelNotShown::NoFile);
     }
-    match load::model(&file, &started.set) {
+    match load::load_model(&file, &started.set) {
         Ok((sources, model)) => Ok((file, sources, model)),
         Err(stop) => Err(ModelNotShown::Unreadable(stop.message().to_owned())),
     }

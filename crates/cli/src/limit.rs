@@ -96,7 +96,7 @@ pub fn from_now(time: Option<Duration>) -> Halt {
 ///
 /// `work` cannot be asked to end: at the deadline or at Ctrl-C the program prints an error and exits. So `work` writes
 /// nothing.
-pub fn within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
+pub fn run_within<T>(halt: &Halt, work: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     let halt = halt.clone();
     std::thread::spawn(move || {
@@ -120,7 +120,7 @@ pub fn reading<T>(work: impl FnOnce() -> T) -> T {
         Some(TimeLimit::Unlimited) => None,
         None => Instant::now().checked_add(DEFAULT),
     };
-    within(&Halt::new(DeadlineSignal { at }), work)
+    run_within(&Halt::new(DeadlineSignal { at }), work)
 }
 
 /// Shows on stderr that `what` is being done, once it takes longer than two seconds, until the guard is dropped.

@@ -65,7 +65,7 @@ fn read_bounded(reader: impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the text of a file that a model names: a regular file, so that no pipe or device is waited for.
-fn part(path: &str) -> Result<String, UnreadableFile> {
+fn read_part(path: &str) -> Result<String, UnreadableFile> {
     if fs::metadata(path).map_err(UnreadableFile::File)?.is_file() {
         read_text(path)
     } else {
@@ -75,7 +75,7 @@ fn part(path: &str) -> Result<String, UnreadableFile> {
 
 /// Returns the text of a file that a model or an editor names, if it is a regular file of limited size.
 pub fn regular(path: &str) -> io::Result<String> {
-    part(path).map_err(|wrong| match wrong {
+    read_part(path).map_err(|wrong| match wrong {
         UnreadableFile::File(error) => error,
         UnreadableFile::NotText(place) => io::Error::other(format!("it is not UTF-8 text: {place}")),
     })
@@ -102,7 +102,7 @@ fn nearby(path: &str) -> Option<String> {
 }
 
 /// Loads the model at `path`; findings that are not errors are written to stderr.
-pub fn model(path: &str, set: &[String]) -> Result<(Sources, Model), CliError> {
+pub fn load_model(path: &str, set: &[String]) -> Result<(Sources, Model), CliError> {
     let mut sources = Sources::new();
     let file = add(&mut sources, path)?;
     let loaded = load(&sources, file, set)?;

@@ -51,7 +51,7 @@ impl NamedMachine {
         let Some(form) = machine_form(path) else { return Self::flatten(path, set, request) };
         if !set.is_empty() {
             // A machine has no constants; the front end says so.
-            load::model(path, set)?;
+            load::load_model(path, set)?;
         }
         Ok(Self {
             listing: listing(path, form)?,
@@ -61,7 +61,7 @@ impl NamedMachine {
     }
 
     fn flatten(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, CliError> {
-        let (_, mut model) = load::model(path, set)?;
+        let (_, mut model) = load::load_model(path, set)?;
         let mut solver = request.make()?;
         let _stage = limit::stage("flattening the model");
         let flat = abstraction::flatten(&mut Ctx::new(&mut model, &mut *solver), &FlattenLimits::default())
@@ -88,7 +88,7 @@ impl NamedMachine {
             MachineSource::Model(messages) => return Ok(Messages::clone(messages)),
             MachineSource::Text(path) => path,
         };
-        let (_, model) = load::model(path, &[])?;
+        let (_, model) = load::load_model(path, &[])?;
         let gates = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Input);
         let inputs = gates.map(|(id, gate)| (gate.name.to_string(), Label::Input(id, Vec::new()))).collect();
         Ok(Messages { model, inputs, preamble: Vec::new() })

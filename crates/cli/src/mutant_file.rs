@@ -77,7 +77,7 @@ fn is_same(one: &str, other: &str) -> bool {
 pub fn load_played(name: &str, spec: SpecSource<'_>) -> Result<Model, CliError> {
     let named = PlayedName::parse(name);
     let set = named.constants(spec)?;
-    let (_, mut model) = load::model(named.file, &set)?;
+    let (_, mut model) = load::load_model(named.file, &set)?;
     let Some(id) = named.mutant else { return Ok(model) };
     let edits: Option<Vec<Edit>> = id.split('+').map(|id| edit_named(&mut model, id)).collect();
     let edits = edits.ok_or_else(|| {

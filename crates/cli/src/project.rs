@@ -123,7 +123,7 @@ fn places(system: &ProjectTable<'_>) -> Result<Vec<([String; 2], String)>, CliEr
     for key in ["inputs", "outputs"] {
         let Some(table) = system.table(key)? else { continue };
         for name in table.keys() {
-            places.push(([key.to_owned(), name.to_owned()], table.place(name)));
+            places.push(([key.to_owned(), name.to_owned()], table.place_of_key(name)));
         }
     }
     Ok(places)
@@ -307,11 +307,12 @@ fn warnings_of(
         ProtocolConfig::Protocol | ProtocolConfig::Http(_) => Vec::new(),
     };
     let outputs = system.table("outputs")?;
-    let place = |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place(name));
+    let place =
+        |name: &str| outputs.as_ref().map_or_else(|| FILE.to_owned(), |outputs| outputs.place_of_key(name));
     let mut told: Vec<String> =
         overlaps.iter().map(|overlap| format!("{}: {overlap}", place(&overlap.later))).collect();
     if tls.is_some_and(|tls| tls.roots == Roots::Anybody) {
-        let place = system.place("tls");
+        let place = system.place_of_key("tls");
         told.push(format!(
             "{place}: `insecure`: the certificate of the system is NOT checked; whoever answers is tested"
         ));
@@ -366,7 +367,7 @@ fn connection_config(
             let problem = format!(
                 "there is no kind of system `{kind}`; there are `model`, `stdio`, `tcp`, `text`, `binary`, `http`"
             );
-            return Err(table.wrong("kind", &problem));
+            return Err(table.wrong_value("kind", &problem));
         }
     };
     table.only(&[more, of_kind, &[place]].concat())?;
@@ -376,21 +377,22 @@ fn connection_config(
         "text" => (at, ProtocolConfig::Own(Box::new(speech::text(table)?))),
         "binary" => (at, ProtocolConfig::Own(Box::new(speech::binary(table)?))),
         "http" => {
-            let url: Url = at.parse().map_err(|error: BadUrl| table.wrong(place, &error.to_string()))?;
+            let url: Url =
+                at.parse().map_err(|error: BadUrl| table.wrong_value(place, &error.to_string()))?;
             if url.is_encrypted {
                 tls = Some(tls.unwrap_or_default());
             } else if tls.is_some() {
-                return Err(table.wrong("tls", "the url does not begin with `https`"));
+                return Err(table.wrong_value("tls", "the url does not begin with `https`"));
             }
             (url.address.clone(), ProtocolConfig::Http(Box::new(speech::http(table, url)?)))
         }
         _ => (at, ProtocolConfig::Protocol),
     };
     if tls.is_some() && place == "command" {
-        return Err(table.wrong("tls", "only a connection to an `address` is encrypted"));
+        return Err(table.wrong_value("tls", "only a connection to an `address` is encrypted"));
     }
     let spec = format!("{way}:{at}").parse();
-    let spec = spec.map_err(|error: BadSpec| table.wrong(place, &error.to_string()))?;
+    let spec = spec.map_err(|error: BadSpec| table.wrong_value(place, &error.to_string()))?;
     Ok(ConnectionConfig { spec, speech, tls })
 }
 
@@ -476,7 +478,7 @@ fn server(
         let of_server =
             if address.is_some() { &["ready", "stop"][..] } else { &["ready", "ready_ms", "stop"] };
         let useless = of_server.iter().find(|key| system.has(key));
-        return useless.map_or(Ok(None), |key| Err(system.wrong(key, "it needs `start`")));
+        return useless.map_or(Ok(None), |key| Err(system.wrong_value(key, "it needs `start`")));
     };
     let ready = match (text("ready")?, &address) {
         (Some(ready), _) => probe(system, &ready)?,
@@ -502,9 +504,11 @@ fn probe(system: &ProjectTable<'_>, text: &str) -> Result<ServerReadiness, CliEr
         Some(("line", line)) if !line.trim().is_empty() => Ok(ServerReadiness::Line(line.trim().to_owned())),
         Some(("http" | "https", _)) => match text.parse::<Url>() {
             Ok(_) => Ok(ServerReadiness::Http(text.to_owned())),
-            Err(error) => Err(system.wrong("ready", &error.to_string())),
+            Err(error) => Err(system.wrong_value("ready", &error.to_string())),
         },
-        _ => Err(system.wrong("ready", "write `tcp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`")),
+        _ => {
+            Err(system.wrong_value("ready", "write `tcp:HOST:PORT`, `http://HOST:PORT/PATH` or `line:TEXT`"))
+        }
     }
 }
 

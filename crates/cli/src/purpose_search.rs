@@ -39,7 +39,7 @@ pub fn find_named_purpose(
     name: &str,
     max_states: usize,
 ) -> Result<TestPurpose, CliError> {
-    let goal = goal(model, name)?;
+    let goal = find_goal(model, name)?;
     let mut solver = request.make()?;
     let _stage = limit::stage("looking for a path that meets the goal");
     let limits = ExploreLimits { max_states, max_depth: u32::MAX };
@@ -60,7 +60,7 @@ pub fn game(
     name: &str,
     interaction: Interaction,
 ) -> Result<GameTester, CliError> {
-    let goal = goal(model, name)?;
+    let goal = find_goal(model, name)?;
     let mut solver = request.make()?;
     let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
@@ -71,7 +71,7 @@ pub fn game(
 }
 
 /// The goal of `model` called `name`.
-fn goal(model: &Model, name: &str) -> Result<Goal, CliError> {
+fn find_goal(model: &Model, name: &str) -> Result<Goal, CliError> {
     let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
     goal.ok_or_else(|| {
         let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();

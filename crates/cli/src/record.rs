@@ -109,7 +109,7 @@ pub fn seed(record: &Record, run: u64) -> Option<u64> {
 }
 
 /// Returns whether the inputs of run `run` were confirmed, or only sent.
-pub fn inputs(record: &Record, run: u64) -> Inputs {
+pub fn inputs_of_run(record: &Record, run: u64) -> Inputs {
     let is_sent = record.events.iter().any(|event| match &event.event {
         EventKind::RunStarted(told) => told.run == run && told.unconfirmed,
         _ => false,

@@ -39,9 +39,9 @@ impl RecordFolder {
     /// Makes the folder if there is none, and keeps other processes out.
     pub fn open(folder: &str) -> Result<Self, CliError> {
         let path = Path::new(folder);
-        fs::create_dir_all(path).map_err(|error| write::cannot(path, &error))?;
-        let lock = File::open(path).map_err(|error| write::cannot(path, &error))?;
-        write::alone(&lock, folder)?;
+        fs::create_dir_all(path).map_err(|error| write::write_error(path, &error))?;
+        let lock = File::open(path).map_err(|error| write::write_error(path, &error))?;
+        write::lock_for_writing(&lock, folder)?;
         Ok(Self {
             folder: path.to_path_buf(),
             record: record::next(folder),
@@ -62,15 +62,18 @@ impl RecordFolder {
 
     /// Begins the record and its reports.
     pub fn begin(&self) -> Result<Box<dyn Reporter>, CliError> {
-        let cannot = |error: io::Error| write::cannot(&self.record, &error);
+        let cannot = |error: io::Error| write::write_error(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
         let recorder = Recorder::new(BufWriter::new(file)).map_err(cannot)?;
         let aside = |name: &str| {
             let path = self.folder.join(name);
             // A report that is there must not be taken for one of this campaign.
             match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(write::cannot(&path, &error)),
-                _ => AsideFile::new(&path, FileReaders::Owner).map_err(|error| write::cannot(&path, &error)),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Err(write::write_error(&path, &error))
+                }
+                _ => AsideFile::new(&path, FileReaders::Owner)
+                    .map_err(|error| write::write_error(&path, &error)),
             }
         };
         Ok(Box::new(RecordReporter {

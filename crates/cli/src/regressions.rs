@@ -111,8 +111,11 @@ pub fn add(
     let WholeLines { lines, .. } = WholeLines::read(&path)?;
     let mut out = AsideFile::new(&path, FileReaders::Owner)?;
     out.write_all(&lines)?;
-    let mut writer =
-        if lines.is_empty() { SuiteWriter::open_ended(out, about(spec))? } else { SuiteWriter::append(out) };
+    let mut writer = if lines.is_empty() {
+        SuiteWriter::open_ended(out, file_header(spec))?
+    } else {
+        SuiteWriter::append(out)
+    };
     for Regression { name, trace } in new {
         writer.add(&SuiteTest::Trace(TraceTest::new(&spec.pool, &spec.sts, name, &trace)))?;
     }
@@ -151,7 +154,7 @@ fn smallest(failure: &FailureGroup) -> Regression {
     }
 }
 
-fn about(spec: &Model) -> Map<String, Json> {
+fn file_header(spec: &Model) -> Map<String, Json> {
     let pair = |key: &str, value: &str| (key.to_owned(), Json::String(value.to_owned()));
     [pair("model", &spec.sts.name), pair("about", "runs that failed; `ioxide test --report` does them first")]
         .into_iter()

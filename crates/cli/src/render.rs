@@ -19,7 +19,7 @@ pub fn text(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
     let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
     for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
-        out.push_str(&one(&renderer, sources, diagnostic));
+        out.push_str(&render_finding(&renderer, sources, diagnostic));
         out.push_str("\n\n");
     }
     if diagnostics.len() > MAX_SHOWN {
@@ -31,7 +31,7 @@ pub fn text(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
     out
 }
 
-fn one(renderer: &Renderer, sources: &Sources, diagnostic: &Diagnostic) -> String {
+fn render_finding(renderer: &Renderer, sources: &Sources, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -61,12 +61,13 @@ fn snippet<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Snippet<'a, 
     let near: Vec<_> = near.collect();
     let spans: Vec<Span> = near.iter().map(|label| label.span).chain([diagnostic.span]).collect();
     let window = LineWindow::around(sources, file, &spans);
-    let mut primary = AnnotationKind::Primary.span(window.place(diagnostic.span));
+    let mut primary = AnnotationKind::Primary.span(window.range_in_window(diagnostic.span));
     if !diagnostic.caret.is_empty() {
         primary = primary.label(&diagnostic.caret);
     }
-    let context =
-        near.iter().map(|label| AnnotationKind::Context.span(window.place(label.span)).label(&label.text));
+    let context = near
+        .iter()
+        .map(|label| AnnotationKind::Context.span(window.range_in_window(label.span)).label(&label.text));
     Snippet::source(window.text)
         .line_start(window.first_line)
         .path(&sources.file(file).name)
@@ -90,7 +91,7 @@ fn elsewhere<'a>(sources: &'a Sources, span: Span, text: &'a str) -> Snippet<'a,
     Snippet::source(window.text)
         .line_start(window.first_line)
         .path(&sources.file(span.file).name)
-        .annotation(AnnotationKind::Context.span(window.place(span)).label(text))
+        .annotation(AnnotationKind::Context.span(window.range_in_window(span)).label(text))
 }
 
 /// The change that would mend the finding, shown as a patch.
@@ -100,7 +101,7 @@ fn patch<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Option<Group<'
     let snippet = Snippet::source(window.text)
         .line_start(window.first_line)
         .path(&sources.file(fix.span.file).name)
-        .patch(Patch::new(window.place(fix.span), fix.replacement.as_str()));
+        .patch(Patch::new(window.range_in_window(fix.span), fix.replacement.as_str()));
     Some(Level::HELP.secondary_title("try this").element(snippet))
 }
 
@@ -123,7 +124,7 @@ impl<'a> LineWindow<'a> {
         Self { text: &whole[start..end], start, first_line }
     }
 
-    fn place(&self, span: Span) -> std::ops::Range<usize> {
+    fn range_in_window(&self, span: Span) -> std::ops::Range<usize> {
         let within = |at: u32| floor_boundary(self.text, (at as usize).saturating_sub(self.start));
         let start = within(span.start);
         start..within(span.end).max(start)
@@ -146,7 +147,7 @@ fn line_end(text: &str, at: usize, more: usize) -> usize {
 }
 
 /// `diagnostic` for programs.
-pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> Json {
+pub fn finding_json(sources: &Sources, diagnostic: &Diagnostic) -> Json {
     let severity = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

@@ -69,13 +69,13 @@ impl CampaignSession<'_> {
         catch_interrupts();
         match &mut self.testers[..] {
             [] => Err(CliError::new(ExitStatus::Nothing, "nothing to run: there is no tester")),
-            [_] => self.alone(config),
-            [_, _, ..] => self.together(config),
+            [_] => self.run_single(config),
+            [_, _, ..] => self.run_parallel(config),
         }
     }
 
     /// One instance of the system: the record begins once it can be reached.
-    fn alone(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
+    fn run_single(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
         let Self { mut spec, sut, clock: time, mut testers, solver: wanted, show, record, times } = self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut solver = wanted.make()?;
@@ -93,7 +93,7 @@ impl CampaignSession<'_> {
     }
 
     /// Several instances, each in a thread with a specification and a solver of its own.
-    fn together(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
+    fn run_parallel(self, config: &CampaignConfig) -> Result<CampaignOutcome, CliError> {
         let Self { spec, sut, clock: time, testers, solver: wanted, show, record, times } = self;
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;

@@ -31,16 +31,16 @@ impl<'a> SolverRequest<'a> {
 
     /// Assembles it: no question is answered after the command has to end.
     pub fn make(&self) -> Result<Box<SolverStack>, CliError> {
-        within(self.args, &self.halt)
+        make_within(self.args, &self.halt)
     }
 }
 
 /// Assembles the solver of `--solver`; one that was named and is not there is an error.
 pub fn make(args: &SolverArgs) -> Result<Box<SolverStack>, CliError> {
-    within(args, &Halt::default())
+    make_within(args, &Halt::default())
 }
 
-fn within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, CliError> {
+fn make_within(args: &SolverArgs, halt: &Halt) -> Result<Box<SolverStack>, CliError> {
     let backend = match args.solver.trim() {
         "auto" => BackendChoice::Auto,
         "z3" => BackendChoice::Z3,

@@ -12,7 +12,7 @@ use ioxide_runner::adapter::managed::{MakeAdapter, ManagedAdapter};
 use ioxide_runner::adapter::model::ModelAdapter;
 use ioxide_runner::adapter::process::ProcessAdapter;
 use ioxide_runner::adapter::server::SystemServer;
-use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, closing, share, share_of_part};
+use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, closing, restrict_to, share_of_part};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::TextAdapter;
 use ioxide_runner::adapter::tls::{Tls, TlsConfig};
@@ -230,11 +230,11 @@ pub fn start_managed(
     let make: MakeAdapter = match (<[SystemConnection; 1]>::try_from(ways), described.connections.is_empty())
     {
         (Ok([way]), true) => Box::new(move || way.make()),
-        (Ok([way]), false) => several(vec![way], interface, interrupt),
-        (Err(ways), _) => several(ways, interface, interrupt),
+        (Ok([way]), false) => connect_several(vec![way], interface, interrupt),
+        (Err(ways), _) => connect_several(ways, interface, interrupt),
     };
     let managed = server.and_then(|server| ManagedAdapter::new(server, renewal, &connection, make));
-    managed.map_err(|error| trouble(&error, &secrets))
+    managed.map_err(|error| system_error(&error, &secrets))
 }
 
 /// One connection to the system.
@@ -249,7 +249,7 @@ struct SystemConnection {
 }
 
 /// Makes all connections of a system, as often as they are wanted.
-fn several(ways: Vec<SystemConnection>, interface: Arc<Model>, interrupt: Interrupt) -> MakeAdapter {
+fn connect_several(ways: Vec<SystemConnection>, interface: Arc<Model>, interrupt: Interrupt) -> MakeAdapter {
     Box::new(move || {
         let part = |way: &SystemConnection| {
             let (name, messages) = (way.name.clone(), way.messages.clone());
@@ -319,7 +319,7 @@ fn clock_of_several(
 fn connection_interface(connected: &ConnectedSystem, interface: &Model) -> (Vec<String>, Model) {
     match &connected.part {
         Some(place) => share_of_part(interface, place),
-        None => (connected.messages.clone(), share(interface, &connected.messages)),
+        None => (connected.messages.clone(), restrict_to(interface, &connected.messages)),
     }
 }
 
@@ -394,7 +394,7 @@ impl SystemConnection {
 }
 
 /// Trouble on the way to the system, or the wish of the user to stop waiting for it.
-pub fn trouble(error: &AdapterError, secrets: &Secrets) -> CliError {
+pub fn system_error(error: &AdapterError, secrets: &Secrets) -> CliError {
     if *error == AdapterError::Interrupted {
         return CliError::new(ExitStatus::Interrupted, "interrupted before the system was reached");
     }

@@ -68,12 +68,12 @@ pub trait UnitCommand {
     }
 
     /// Takes the feedback of the rounds before `round`, from 1.
-    fn know(&mut self, _round: u64, _known: &Json) -> Result<(), CliError> {
+    fn take_feedback(&mut self, _round: u64, _known: &Json) -> Result<(), CliError> {
         Ok(())
     }
 
     /// Does the units, which are of one round, and returns how the part ended.
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -111,7 +111,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
     let mut open = plan.rounds.units(round - 1, plan.units.count());
     if let Some(known) = &known {
         open.subtract(&known.settled_units());
-        planned.know(round, &known.known)?;
+        planned.take_feedback(round, &known.known)?;
     }
     let asked = requested_units(args, &plan, &open, round)?;
     let manifest = Manifest {
@@ -122,7 +122,7 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
         ..Manifest::new(&plan, &asked)
     };
     let dir = args.part.as_deref().unwrap_or_default();
-    let mut part = PartWriter::open(Path::new(dir), &manifest).map_err(trouble)?;
+    let mut part = PartWriter::open(Path::new(dir), &manifest).map_err(part_error)?;
     let mut units = asked.clone();
     units.subtract(&part.before);
     interrupt::catch_interrupts();
@@ -135,8 +135,8 @@ pub fn run(args: &PartArgs, model: String, planned: &mut dyn UnitCommand) -> Res
     if let (Some(unit), true) = (part.before.iter().next(), planned.is_quick_to_repeat()) {
         repeat(Path::new(dir), unit, &plan.units, &manifest, planned)?;
     }
-    let PartEnd { end, status } = planned.work(&plan.units, &units, &mut part)?;
-    part.end_part(end).map_err(trouble)?;
+    let PartEnd { end, status } = planned.do_units(&plan.units, &units, &mut part)?;
+    part.end_part(end).map_err(part_error)?;
     eprintln!("part: {dir}: {}", part_end_text(end, asked.len(), before));
     Ok(status)
 }
@@ -153,9 +153,9 @@ fn repeat(
     let units: UnitSet = [unit].into_iter().collect();
     let manifest = Manifest { asked: units.to_string(), ..manifest.clone() };
     before.compare(&names.name(unit), |folder| {
-        let mut part = PartWriter::open(folder, &manifest).map_err(trouble)?;
-        let PartEnd { end, .. } = planned.work(names, &units, &mut part)?;
-        part.end_part(end).map_err(trouble)
+        let mut part = PartWriter::open(folder, &manifest).map_err(part_error)?;
+        let PartEnd { end, .. } = planned.do_units(names, &units, &mut part)?;
+        part.end_part(end).map_err(part_error)
     })
 }
 
@@ -173,7 +173,7 @@ impl RepeatedUnit {
         let mut parts =
             GatheredParts::new(&[dir.to_path_buf()]).map_err(crate::commands::merge::gather_error)?;
         let started = parts.manifest.started.clone();
-        let text = parts.unit(unit).map_err(trouble)?;
+        let text = parts.unit(unit).map_err(part_error)?;
         let has_failed = text.and_then(|text| text.result["failed"].as_u64()).map(|failed| failed > 0);
         Ok(Self { unit, has_failed, started })
     }
@@ -224,7 +224,7 @@ fn part_end_text(end: EndOfPart, asked: u64, before: u64) -> String {
 /// Returns the feedback of `--feedback`, if it is given; that of another plan is an error.
 fn load_feedback(args: &PartArgs, plan: &CampaignPlan) -> Result<Option<RoundFeedback>, CliError> {
     let Some(path) = &args.feedback else { return Ok(None) };
-    let known = RoundFeedback::read(Path::new(path)).map_err(trouble)?;
+    let known = RoundFeedback::read(Path::new(path)).map_err(part_error)?;
     let rounds = plan.rounds.count();
     match () {
         () if known.plan != plan.hash() => {
@@ -347,7 +347,7 @@ fn contents(path: &str) -> Vec<Vec<u8>> {
 }
 
 /// Returns the error of a part that cannot be written or read, with a help.
-pub fn trouble(error: PartError) -> CliError {
+pub fn part_error(error: PartError) -> CliError {
     let stop = CliError::usage(error.to_string());
     match error {
         PartError::Io { .. } => stop.help("is the folder there, may it be written to, and is there room?"),

@@ -109,7 +109,7 @@ pub fn whole(
 }
 
 /// Puts `bytes` at `path`, where nothing may be yet.
-pub fn fresh(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut out = BufWriter::new(beside(path, FileReaders::Usual)?);
     out.write_all(bytes)?;
     on_disk(out)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
@@ -125,7 +125,7 @@ pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<(
         let mut out = RedactedWriter::new(out);
         fill(&mut out).and_then(|()| out.flush())
     };
-    whole(Path::new(file), FileReaders::Usual, redacted).map_err(|error| cannot(file, &error))?;
+    whole(Path::new(file), FileReaders::Usual, redacted).map_err(|error| write_error(file, &error))?;
     eprintln!("wrote {file}");
     Ok(())
 }
@@ -133,7 +133,7 @@ pub fn write_named(file: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<(
 /// Keeps other processes from writing to `file`, which is called `name`, until it is closed.
 ///
 /// On a file system without locks there is none to take.
-pub fn alone(file: &File, name: &str) -> Result<(), CliError> {
+pub fn lock_for_writing(file: &File, name: &str) -> Result<(), CliError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(CliError::usage(format!("another ioxide is writing to `{name}`"))
@@ -144,7 +144,7 @@ pub fn alone(file: &File, name: &str) -> Result<(), CliError> {
 }
 
 /// Returns the error of a file that cannot be written, with a help.
-pub fn cannot(path: impl AsRef<Path>, error: &io::Error) -> CliError {
+pub fn write_error(path: impl AsRef<Path>, error: &io::Error) -> CliError {
     CliError::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
         .help("is the folder there, may it be written to, and is there room?")
 }
@@ -211,8 +211,11 @@ mod tests {
     fn what_is_there_is_not_written_over_unasked() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("model");
-        fresh(&path, b"first").expect("written");
-        assert_eq!(fresh(&path, b"second").expect_err("it is there").kind(), io::ErrorKind::AlreadyExists);
+        write_new(&path, b"first").expect("written");
+        assert_eq!(
+            write_new(&path, b"second").expect_err("it is there").kind(),
+            io::ErrorKind::AlreadyExists
+        );
         assert_eq!(fs::read(&path).expect("there"), b"first");
         assert_eq!(names(folder.path()), ["model"]);
     }

@@ -47,7 +47,7 @@ impl ExplorerRequest {
 
     /// Returns the number called `name` in the query; `None` if it is absent or no number.
     #[must_use]
-    pub fn number(&self, name: &str) -> Option<usize> {
+    pub fn number_param(&self, name: &str) -> Option<usize> {
         let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name)?.1.parse().ok()
     }
@@ -295,7 +295,7 @@ mod tests {
         let text = b"POST /t/api?n=3&x=a HTTP/1.1\r\nHost: a:1\r\nContent-Length: 2\r\n\r\n{}";
         let request = read(&text[..]).expect("a request");
         assert_eq!((request.method, request.path.as_str()), (HttpMethod::Post, "/t/api"));
-        assert_eq!((request.number("n"), request.number("x")), (Some(3), None));
+        assert_eq!((request.number_param("n"), request.number_param("x")), (Some(3), None));
         assert_eq!((request.header("host"), request.body.as_slice()), (Some("a:1"), &b"{}"[..]));
     }
 

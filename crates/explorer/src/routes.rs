@@ -111,7 +111,8 @@ fn recorded_run(explorer: &Explorer, record: &str, run: &str, request: &Explorer
         (Ok(record), Ok(run)) => RecordPlace { record, run },
         _ => return error_response(404, "a record and a run are numbers"),
     };
-    let (from, count) = (request.number("from").unwrap_or(0), request.number("count").unwrap_or(200));
+    let (from, count) =
+        (request.number_param("from").unwrap_or(0), request.number_param("count").unwrap_or(200));
     match explorer.records.get_run(place) {
         Some(run) => json_response(&RunView::new(&run, place.run, from, count)),
         None => error_response(404, "there is no such run"),

@@ -30,7 +30,7 @@ const UNITS: [(&str, i64, i64); 4] = [("ms", 1, 1000), ("s", 1, 1), ("min", 60, 
 const UNIT_NAMES: &[&str] = &["ms", "s", "min", "h"];
 
 /// Reads `12`, `1_000`, `0.5`, `250ms`, `1.5s`, `2min` or `1h`; durations are seconds.
-pub(crate) fn number(text: &str) -> Result<NumberLiteral, BadNumber> {
+pub(crate) fn parse_number(text: &str) -> Result<NumberLiteral, BadNumber> {
     let digits_end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (digits, suffix) = text.split_at(digits_end);
     if digits.len() > MAX_DIGITS {
@@ -132,7 +132,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let shown = match number(text) {
+        let shown = match parse_number(text) {
             Ok(NumberLiteral::Int(n)) => format!("int {n}"),
             Ok(NumberLiteral::Real(r)) => format!("real {r}"),
             Err(wrong) => format!("{wrong:?}"),

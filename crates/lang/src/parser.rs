@@ -138,13 +138,13 @@ impl<'a> Parser<'a> {
     }
 
     /// From `start` to the last consumed token.
-    pub(crate) fn since(&self, start: Span) -> Span {
+    pub(crate) fn span_since(&self, start: Span) -> Span {
         let last = self.position.checked_sub(1).map_or(start, |last| self.span_of(self.tokens[last]));
         if last.end < start.start { start } else { start.to(last) }
     }
 
     /// Just behind the last consumed token, where something missing should stand.
-    fn behind(&self) -> Span {
+    fn span_behind(&self) -> Span {
         let end = self.position.checked_sub(1).map_or(0, |last| self.tokens[last].end as usize);
         Span::new(self.file, end, end)
     }
@@ -203,7 +203,7 @@ impl<'a> Parser<'a> {
         let found = self.describe_next_token();
         let message = format!("`{opened}` is not closed: expected {}, found {found}", kind.describe());
         let place = self.span();
-        let fix = self.behind();
+        let fix = self.span_behind();
         Err(self.report(
             Diagnostic::new(Code::UnclosedDelimiter, place, message)
                 .caret(format!("expected {}", kind.describe()))
@@ -476,7 +476,7 @@ impl<'a> Parser<'a> {
                     name.span,
                     format!("there is no attribute `@{}`", name.text),
                 );
-                let diagnostic = suggest::nearest(diagnostic, &name, ["req", "weight"].into_iter());
+                let diagnostic = suggest::suggest_nearest(diagnostic, &name, ["req", "weight"].into_iter());
                 self.report(diagnostic.help("attributes are `@req(\"R-12\")` and `@weight(5)`"));
                 while !matches!(self.kind(), TokenKind::CloseParen | TokenKind::End)
                     && !self.token(0).first_on_line
@@ -487,7 +487,7 @@ impl<'a> Parser<'a> {
             }
         };
         self.close(TokenKind::CloseParen, open)?;
-        Ok(kind.map(|kind| Attr { kind, span: self.since(start) }))
+        Ok(kind.map(|kind| Attr { kind, span: self.span_since(start) }))
     }
 
     fn weight(&mut self) -> Option<AttrKind> {
@@ -510,7 +510,7 @@ impl<'a> Parser<'a> {
         why: Reported,
         half: impl FnOnce(Expr) -> ItemKind,
     ) -> ParseResult<T> {
-        let value = Expr { kind: ExprKind::Error(why), span: self.behind() };
+        let value = Expr { kind: ExprKind::Error(why), span: self.span_behind() };
         self.half = Some(half(value));
         Err(why)
     }

@@ -86,11 +86,11 @@ impl<'a, T> NameTable<'a, T> {
     }
 
     /// Reports that `name` is in no table, with the nearest name of this one.
-    pub(crate) fn unknown(&self, sink: &mut FindingSink, code: Code, name: &Name) -> Reported {
+    pub(crate) fn report_unknown(&self, sink: &mut FindingSink, code: Code, name: &Name) -> Reported {
         sink.missing(&name.text, || {
             let diagnostic =
                 Diagnostic::new(code, name.span, format!("there is no {} `{}`", self.what, name.text));
-            suggest::nearest(diagnostic, name, self.names())
+            suggest::suggest_nearest(diagnostic, name, self.names())
         })
     }
 }

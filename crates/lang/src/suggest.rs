@@ -5,7 +5,7 @@ use ioxide_model::diag::Diagnostic;
 use crate::ast::Name;
 
 /// Adds the candidate nearest to `name` as help and fix, if one is near enough.
-pub(crate) fn nearest<'a>(
+pub(crate) fn suggest_nearest<'a>(
     diagnostic: Diagnostic,
     name: &Name,
     candidates: impl Iterator<Item = &'a str>,

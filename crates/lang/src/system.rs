@@ -41,7 +41,7 @@ pub(crate) fn load(
     parts.check_overrides(sink);
     sink.check()?;
     let mut composer = Composer::new(&system.name.text, system.name.span);
-    let placed = place(&mut composer, instances, sink)?;
+    let placed = add_instances(&mut composer, instances, sink)?;
     wires::connect(&mut composer, system, &placed, &constants, sink);
     sink.check()?;
     let mut model = composer.finish();
@@ -76,14 +76,14 @@ fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink)
 }
 
 /// Adds the instances to the composition.
-fn place(
+fn add_instances(
     composer: &mut Composer,
     instances: Vec<Instance>,
     sink: &mut FindingSink,
 ) -> Result<Vec<Instance>, Reported> {
     let mut placed = Vec::with_capacity(instances.len());
     for mut instance in instances {
-        match composer.part(&instance.family, instance.index, &instance.model) {
+        match composer.add_part(&instance.family, instance.index, &instance.model) {
             Ok(part) => {
                 instance.part = Some(part);
                 placed.push(instance);

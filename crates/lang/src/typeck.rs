@@ -357,7 +357,7 @@ impl<'a, 's> Checker<'a, 's> {
             }
             let name = Name { text: name.to_owned(), span };
             let builtin = ["bool", "int", "real", "string"].into_iter();
-            crate::suggest::nearest(diagnostic, &name, types.names().chain(builtin))
+            crate::suggest::suggest_nearest(diagnostic, &name, types.names().chain(builtin))
         }))
     }
 

@@ -153,7 +153,7 @@ impl Composition {
     /// Returns the locations of the parts as text, such as `server: idle, client[1]: waiting`; parts without a control
     /// variable are left out.
     #[must_use]
-    pub fn place(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
+    pub fn places_text(&self, value: impl Fn(VarId) -> Option<Value>) -> String {
         let here = |part: &PartSystem| match value(part.control?) {
             Some(Value::Data(value)) => {
                 Some(format!("{}: {}", part.name, part.places.get(value.ctor as usize)?))
@@ -212,7 +212,7 @@ impl Composer {
     ///
     /// # Errors
     /// If a type of `model` differs from a type of another part with the same name.
-    pub fn part(&mut self, family: &str, index: Option<i64>, model: &Model) -> Result<PartId, DataClash> {
+    pub fn add_part(&mut self, family: &str, index: Option<i64>, model: &Model) -> Result<PartId, DataClash> {
         let Model { pool, sts } = model;
         let name = &index.map_or_else(|| family.to_owned(), |at| format!("{family}[{at}]"));
         let control = self.control(name, family, sts);

@@ -27,8 +27,8 @@ pub struct ConcreteState {
 impl ConcreteState {
     /// Returns the location, or the locations of the parts of a composed system, as text.
     #[must_use]
-    pub fn place(&self, sts: &Sts) -> String {
-        sts.place(self.loc, |var| self.values.get(var).cloned())
+    pub fn place_text(&self, sts: &Sts) -> String {
+        sts.place_text(self.loc, |var| self.values.get(var).cloned())
     }
 }
 

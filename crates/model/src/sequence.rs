@@ -187,7 +187,7 @@ impl<T: Clone> Sequence<T> {
 
     /// Returns the sequence of `len` items, at most two blocks of them: one block if they fit, else two with an item
     /// between them.
-    fn few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
+    fn from_few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
         if len <= BLOCK {
             return Self::block(RowBlock::new(items, 0));
         }
@@ -219,7 +219,7 @@ impl<T: Clone> Sequence<T> {
         if right.is_empty() && len <= BLOCK {
             return left.with_inserted(len - 1, item);
         }
-        Self::few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
+        Self::from_few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
     }
 
     /// Returns the root item of a branch and the sequences on both sides of it.
@@ -282,7 +282,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(SequenceTree::Block(block)) => Self::block(block.part(0, at)),
+            Some(SequenceTree::Block(block)) => Self::block(block.slice(0, at)),
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => branch.left.take_first(at),
                 Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.take_first(at)),
@@ -298,7 +298,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(SequenceTree::Block(block)) => Self::block(block.part(at.min(block.len()), block.len())),
+            Some(SequenceTree::Block(block)) => Self::block(block.slice(at.min(block.len()), block.len())),
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => Self::join(branch.left.skip_first(at), branch.item.clone(), branch.right.clone()),
                 Some(at) => branch.right.skip_first(at),
@@ -313,7 +313,7 @@ impl<T: Clone> Sequence<T> {
             return if self.is_empty() { other.clone() } else { self.clone() };
         }
         if self.is_short() && other.is_short() {
-            return Self::few(self.iter().chain(other.iter()).cloned(), self.len() + other.len());
+            return Self::from_few(self.iter().chain(other.iter()).cloned(), self.len() + other.len());
         }
         let first = other.get(0).cloned();
         match first {
@@ -332,8 +332,8 @@ impl<T: Clone> Sequence<T> {
             }
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) =
-                    (block.part(0, at.min(block.len())), block.part(at.min(block.len()), block.len()));
-                Self::few(splice(&before, Some(item), &behind), block.len() + 1)
+                    (block.slice(0, at.min(block.len())), block.slice(at.min(block.len()), block.len()));
+                Self::from_few(splice(&before, Some(item), &behind), block.len() + 1)
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, branch.item.clone(), &branch.right);
@@ -356,8 +356,8 @@ impl<T: Clone> Sequence<T> {
             Some(SequenceTree::Block(_)) if at == 0 => self.skip_first(1),
             Some(SequenceTree::Block(block)) if at + 1 == block.len() => self.take_first(at),
             Some(SequenceTree::Block(block)) => {
-                let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
-                Self::few(splice(&before, None, &behind), block.len() - 1)
+                let (before, behind) = (block.slice(0, at), block.slice(at + 1, block.len()));
+                Self::from_few(splice(&before, None, &behind), block.len() - 1)
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
@@ -381,8 +381,8 @@ impl<T: Clone> Sequence<T> {
         match self.0.as_deref() {
             None => Self::new(),
             Some(SequenceTree::Block(block)) => {
-                let (before, behind) = (block.part(0, at), block.part(at + 1, block.len()));
-                Self::few(splice(&before, Some(item), &behind), block.len())
+                let (before, behind) = (block.slice(0, at), block.slice(at + 1, block.len()));
+                Self::from_few(splice(&before, Some(item), &behind), block.len())
             }
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);

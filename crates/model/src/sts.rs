@@ -241,8 +241,8 @@ impl Sts {
 
     /// Returns the place of a state as text: the name of its location, or the locations of the parts of the system.
     #[must_use]
-    pub fn place(&self, loc: LocId, value: impl Fn(VarId) -> Option<Value>) -> String {
-        let parts = self.composition.as_ref().map(|composition| composition.place(value));
+    pub fn place_text(&self, loc: LocId, value: impl Fn(VarId) -> Option<Value>) -> String {
+        let parts = self.composition.as_ref().map(|composition| composition.places_text(value));
         parts.filter(|place| !place.is_empty()).unwrap_or_else(|| self.locations[loc].name.to_string())
     }
 

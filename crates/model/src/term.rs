@@ -225,7 +225,7 @@ struct TermFacts {
 struct PoolId(u64);
 
 impl PoolId {
-    fn fresh() -> Self {
+    fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -233,14 +233,14 @@ impl PoolId {
 
 impl Default for PoolId {
     fn default() -> Self {
-        Self::fresh()
+        Self::next()
     }
 }
 
 /// The clone gets an identity of its own, since both pools grow apart.
 impl Clone for PoolId {
     fn clone(&self) -> Self {
-        Self::fresh()
+        Self::next()
     }
 }
 

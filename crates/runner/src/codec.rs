@@ -49,8 +49,8 @@ pub use self::unwritable::UnwritableMessage;
 pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
     match value {
         Value::Bool(b) => Json::Bool(*b),
-        Value::Int(n) => number(&n.to_string()),
-        Value::Real(r) => number(&r.to_string()),
+        Value::Int(n) => json_number(&n.to_string()),
+        Value::Real(r) => json_number(&r.to_string()),
         Value::Str(text) => Json::String(text.to_string()),
         Value::Data(value) => data_to_json(pool, value),
         Value::Collection(value) => collection::to_json(pool, value),
@@ -79,7 +79,7 @@ pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value
 }
 
 /// The JSON number written `text`; a fraction, which JSON lacks, stays a string.
-fn number(text: &str) -> Json {
+fn json_number(text: &str) -> Json {
     text.parse::<Number>().map_or_else(|_| Json::String(text.to_owned()), Json::Number)
 }
 
@@ -153,7 +153,9 @@ fn option_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value,
         return made(1, vec![value_from_json(pool, field.sort, json)?]);
     }
     match json.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("some")) {
-        Some(inner) => made(1, vec![value_from_json(pool, field.sort, inner).map_err(|e| e.inside("some"))?]),
+        Some(inner) => {
+            made(1, vec![value_from_json(pool, field.sort, inner).map_err(|e| e.with_place("some"))?])
+        }
         None => Err(mismatch(pool, data, json)),
     }
 }
@@ -197,7 +199,7 @@ fn named_values<'a>(
     for (name, sort) in fields {
         let json =
             object.get(name).ok_or_else(|| CodecError::new(JsonProblem::MissingField(name.to_owned())))?;
-        values.push(value_from_json(pool, sort, json).map_err(|error| error.inside(name))?);
+        values.push(value_from_json(pool, sort, json).map_err(|error| error.with_place(name))?);
         names.push(name);
     }
     match object.keys().find(|key| !names.contains(&key.as_str())) {

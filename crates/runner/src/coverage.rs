@@ -92,7 +92,7 @@ struct RunSoFar {
     /// The switch of the last message, if it is certain.
     last: Option<SwitchId>,
     labels: usize,
-    /// The items seen for the first time since the last call of [`Coverage::fresh`].
+    /// The items seen for the first time since the last call of [`Coverage::take_fresh`].
     fresh: Vec<CoverageItem>,
 }
 
@@ -214,7 +214,7 @@ impl Coverage {
     }
 
     /// Returns the items seen for the first time since the last call.
-    pub(crate) fn fresh(&mut self) -> Vec<CoverageItem> {
+    pub(crate) fn take_fresh(&mut self) -> Vec<CoverageItem> {
         std::mem::take(&mut self.run.fresh)
     }
 

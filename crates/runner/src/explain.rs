@@ -40,7 +40,8 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
         Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
     };
     let locations = locations(cx, &forbidden.before);
-    let against: BTreeSet<String> = forbidden.refusals.iter().map(|refusal| against(cx, refusal)).collect();
+    let against: BTreeSet<String> =
+        forbidden.refusals.iter().map(|refusal| refusal_text(cx, refusal)).collect();
     let against: Vec<String> = against.into_iter().collect();
     let part = |lead: &str, words: String| if words.is_empty() { words } else { format!("{lead}{words}") };
     format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
@@ -127,7 +128,9 @@ fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
 /// The names of the locations of a belief, each once.
 fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
     let locations: BTreeSet<(LocId, String)> = match belief {
-        Belief::Concrete(states) => states.iter().map(|state| (state.loc, state.place(cx.sts))).collect(),
+        Belief::Concrete(states) => {
+            states.iter().map(|state| (state.loc, state.place_text(cx.sts))).collect()
+        }
         Belief::Symbolic(states) => states.iter().map(|state| (state.loc, state.location_text(cx))).collect(),
         Belief::Unspecified => BTreeSet::new(),
     };
@@ -135,7 +138,7 @@ fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
 }
 
 /// Returns the switch of a refusal with what blocks it, without values.
-fn against(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
+fn refusal_text(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
     let switch = &cx.sts.switches[refusal.switch].label;
     match &refusal.blocked {
         SwitchBlock::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
@@ -200,7 +203,7 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
             let told = |state: &ioxide_model::concrete::ConcreteState| StateRecord {
-                location: state.place(cx.sts),
+                location: state.place_text(cx.sts),
                 values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
                 path: Vec::new(),
             };

@@ -52,7 +52,7 @@ struct UniqueKeys<'t> {
 
 impl UniqueKeys<'_> {
     /// Returns the visitor for values inside this one; an error if the nesting is too deep.
-    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
+    fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
             *self.stopped.borrow_mut() = Some(JsonError::Excess(Excess::Depth));
             return Err(E::custom("it is too deep"));
@@ -128,13 +128,13 @@ impl<'de> Visitor<'de> for UniqueKeys<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let inside = self.inside()?;
+        let inside = self.nested()?;
         while list.next_element_seed(inside)?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
-        let inside = self.inside()?;
+        let inside = self.nested()?;
         let mut keys: BTreeSet<Cow<'de, str>> = BTreeSet::new();
         while let Some(key) = object.next_key_seed(ObjectKey)? {
             if keys.contains(&key) {

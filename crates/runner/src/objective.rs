@@ -140,7 +140,7 @@ impl ObjectiveWatch {
     /// Returns whether both watches will say the same of every continuation.
     fn is_same(&self, other: &Self) -> bool {
         let is_same_path = match (&self.path, &other.path) {
-            (Some(one), Some(other)) => one.place() == other.place(),
+            (Some(one), Some(other)) => one.watch_state() == other.watch_state(),
             (one, other) => one.is_none() && other.is_none(),
         };
         (self.stage, self.end, &self.values) == (other.stage, other.end, &other.values) && is_same_path
@@ -239,7 +239,7 @@ fn is_there(cx: &mut Ctx<'_>, location: Option<LocId>, when: Term, belief: &Beli
                 .any(|state| is_right(state.loc) && cx.pool.holds(when, &state.values).unwrap_or(false)),
         ),
         Belief::Symbolic(states) => {
-            any(states.iter().filter(|state| is_right(state.loc)).map(|state| may_hold(cx, state, when)))
+            any_sat(states.iter().filter(|state| is_right(state.loc)).map(|state| may_hold(cx, state, when)))
         }
         Belief::Unspecified => Some(false),
     }
@@ -254,7 +254,7 @@ fn may_hold(cx: &mut Ctx<'_>, state: &SymState, when: Term) -> SolverDecision {
 }
 
 /// Returns whether one of the answers is Sat; `None` if none is and one is unknown.
-fn any(answers: impl Iterator<Item = SolverDecision>) -> Option<bool> {
+fn any_sat(answers: impl Iterator<Item = SolverDecision>) -> Option<bool> {
     let mut found = Some(false);
     for answer in answers {
         match answer {

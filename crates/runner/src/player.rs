@@ -188,7 +188,7 @@ impl<'m> ModelPlayer<'m> {
             }
         }
         if stable.is_empty() {
-            let location = self.state.place(self.cx.sts);
+            let location = self.state.place_text(self.cx.sts);
             return Err(PlayError::NeverTakes { location, input: label.show(self.cx.pool, self.cx.sts) });
         }
         if !stable.contains(&self.state) {
@@ -203,7 +203,7 @@ impl<'m> ModelPlayer<'m> {
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
     pub fn react(&mut self) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
-            self.goes_on()?;
+            self.check_halt()?;
             let Some((id, values)) = self.next_reaction()? else { return Ok(None) };
             let switch = &self.cx.sts.switches[id];
             self.state = concrete::successor(self.cx.pool, self.cx.sts, &self.state, switch, &values)
@@ -212,13 +212,13 @@ impl<'m> ModelPlayer<'m> {
                 return Ok(Some(label));
             }
         }
-        let location = self.state.place(self.cx.sts);
+        let location = self.state.place_text(self.cx.sts);
         Err(PlayError::Diverges { location })
     }
 
     /// Fails if the player is asked to stop.
-    fn goes_on(&self) -> Result<(), PlayError> {
-        let location = || self.state.place(self.cx.sts);
+    fn check_halt(&self) -> Result<(), PlayError> {
+        let location = || self.state.place_text(self.cx.sts);
         self.cx
             .halt_reason()
             .map_or(Ok(()), |halted| Err(PlayError::Stopped { location: location(), halted }))

@@ -215,7 +215,9 @@ pub fn run(
     let lag = is_measured.then(|| config.lag.watch());
     let tolerance = match &pace {
         // The system has started after it was asked to, however late that was heard.
-        RunPace::Wall(wall) => Tolerance { start: seconds(wall.since(asked)), ..config.tolerance.clone() },
+        RunPace::Wall(wall) => {
+            Tolerance { start: seconds(wall.time_since(asked)), ..config.tolerance.clone() }
+        }
         RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
     };
     let told = (!tolerance.is_exact()).then(|| ToleranceRecord::from(&tolerance));
@@ -271,7 +273,7 @@ pub fn run(
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
         LoopEnd::Trouble(AdapterError::Interrupted) => RunEnd::Interrupted,
-        LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside(&seen)),
+        LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside_objective(&seen)),
         LoopEnd::Trouble(error) => RunEnd::Error(error),
         LoopEnd::Interrupted => RunEnd::Interrupted,
     };
@@ -512,7 +514,7 @@ impl RunLoop<'_, '_, '_, '_> {
         self.advance_watch(label);
         self.coverage.count_label(self.setup.cx, self.monitor.belief(), label, &switches);
         if let Some(enough) = &self.config.enough {
-            enough.remove_seen(&self.coverage.fresh());
+            enough.remove_seen(&self.coverage.take_fresh());
         }
         let before = self.monitor.last_label_number();
         let judged = observe(&mut self.monitor, self.setup.cx);
@@ -622,7 +624,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
     }
 
-    fn outside(&self, seen: &str) -> String {
+    fn outside_objective(&self, seen: &str) -> String {
         let name = self.config.objective.as_ref().map_or("", |objective| &*objective.name);
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }

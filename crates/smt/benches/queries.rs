@@ -167,7 +167,7 @@ struct Forgetful {
 
 impl Solver for Forgetful {
     fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        let (_, mark) = pool.fresh("mark", Sort::Bool);
+        let (_, mark) = pool.declare_term("mark", Sort::Bool);
         self.solver.check(pool, &[&[mark][..], facts].concat())
     }
 }
@@ -244,9 +244,9 @@ fn depth_first(n: usize) -> Workload {
     let mut vars: Vec<Term> = Vec::new();
     for at in 0..8 {
         let sort = if at % 2 == 0 { Sort::Int } else { Sort::Range { lo: 0, hi: 1000 } };
-        vars.push(pool.fresh(&format!("x{at}"), sort).1);
+        vars.push(pool.declare_term(&format!("x{at}"), sort).1);
     }
-    let flags = [pool.fresh("b", Sort::Bool).1, pool.fresh("c", Sort::Bool).1];
+    let flags = [pool.declare_term("b", Sort::Bool).1, pool.declare_term("c", Sort::Bool).1];
     let mut questions = Vec::with_capacity(n);
     let mut guide = WitnessLayer::new(bare_z3());
     let mut path: Vec<Term> = Vec::new();
@@ -317,8 +317,8 @@ fn fact(pool: &mut TermPool, rng: &mut ChaCha8Rng, vars: &[Term], flags: &[Term]
 fn foralls(n: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let mut pool = TermPool::new();
-    let ints: Vec<Term> = (0..6).map(|at| pool.fresh(&format!("x{at}"), Sort::Int).1).collect();
-    let reals: Vec<Term> = (0..6).map(|at| pool.fresh(&format!("r{at}"), Sort::Real).1).collect();
+    let ints: Vec<Term> = (0..6).map(|at| pool.declare_term(&format!("x{at}"), Sort::Int).1).collect();
+    let reals: Vec<Term> = (0..6).map(|at| pool.declare_term(&format!("r{at}"), Sort::Real).1).collect();
     let outputs = [pool.declare("o", Sort::Int), pool.declare("p", Sort::Real)];
     let mut questions = Vec::with_capacity(n);
     for _ in 0..n {

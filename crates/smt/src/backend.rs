@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_limit_of_a_question_bounds_all_questions() {
         let mut pool = TermPool::new();
-        let (_, fact) = pool.fresh("a", Sort::Bool);
+        let (_, fact) = pool.declare_term("a", Sort::Bool);
         let granted = Arc::new(Mutex::new(Vec::new()));
         let limits = SolverLimits { wall: Duration::from_secs(32), steps: None };
         let mut solver = IncrementalSolver::new(Slow(Arc::clone(&granted)), limits);

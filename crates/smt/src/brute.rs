@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn a_finite_domain_is_decided_both_ways() {
         let mut pool = TermPool::new();
-        let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
-        let (_, y) = pool.fresh("y", Sort::Range { lo: 0, hi: 9 });
+        let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 0, hi: 9 });
+        let (_, y) = pool.declare_term("y", Sort::Range { lo: 0, hi: 9 });
         let (sum, most) = (pool.add2(x_term, y), pool.int(18));
         let full = pool.eq(sum, most);
         let valuation = BruteSolver::new().check(&mut pool, &[full]).valuation().expect("9 + 9 = 18");
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn an_infinite_domain_is_never_refuted() {
         let mut pool = TermPool::new();
-        let (_, x) = pool.fresh("x", Sort::Int);
+        let (_, x) = pool.declare_term("x", Sort::Int);
         let (low, high) = (pool.int(3), pool.int(1000));
         let (small, large) = (pool.eq(x, low), pool.lt(high, x));
         assert!(matches!(BruteSolver::new().check(&mut pool, &[small]), SolverAnswer::Sat(_)));

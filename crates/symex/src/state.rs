@@ -52,7 +52,7 @@ impl SymState {
     #[must_use]
     pub fn location_text(&self, cx: &Ctx<'_>) -> String {
         let value = |var| cx.pool.as_value(self.store.get(cx.sts, var)?).cloned();
-        cx.sts.place(self.loc, value)
+        cx.sts.place_text(self.loc, value)
     }
 
     /// Returns the symbolic state that stands for `state` alone, with an empty path.

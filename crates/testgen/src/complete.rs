@@ -212,7 +212,7 @@ impl Abstraction {
         which: AnswerNames,
     ) -> String {
         let answers = &self.answers[input];
-        match (which, answers.number(said)) {
+        match (which, answers.answer_number(said)) {
             (AnswerNames::Grouped, Some(number)) => rivals::group_name(cx, answers, answers.groups[number]),
             _ => names::answer_name(cx, said),
         }

@@ -56,7 +56,9 @@ pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 pub(crate) use self::region::CanonicalNames;
 pub(crate) use self::search::Shortcut;
-pub(crate) use self::side::{Liveness, SideMember, SideSystem, SystemIndex, join_liveness, liveness, within};
+pub(crate) use self::side::{
+    Liveness, SideMember, SideSystem, SystemIndex, is_within, join_liveness, liveness,
+};
 pub(crate) use self::witness::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 /// The options of a comparison of two models.

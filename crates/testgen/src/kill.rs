@@ -29,8 +29,8 @@ use ioxide_symex::Ctx;
 use crate::conform::{
     CanonicalNames, ClockLimits, ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance,
     InputCompletion, InputRule, Liveness, Merging, ModelProduct, ProductState, ProductStep, SearchBounds,
-    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, join_liveness,
-    liveness, ports, within,
+    SearchEffort, SearchEngine, Shortcut, SideSystem, SpecGraph, SystemIndex, decide, is_within,
+    join_liveness, liveness, ports,
 };
 use crate::mutate::Mutant;
 
@@ -247,7 +247,7 @@ impl MutationAnalysis {
     /// Returns whether mutant and specification can follow the precomputed graph together: it has the values that the
     /// mutant reads, internal switches are unchanged, and the specification, completed, conforms to itself.
     fn may_follow(&self, live: &Liveness, touched: &TouchedParts) -> bool {
-        within(live, &self.live)
+        is_within(live, &self.live)
             && !touched.internal
             && (self.deterministic || self.completion() == InputCompletion::Restricted)
     }

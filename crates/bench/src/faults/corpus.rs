@@ -86,7 +86,7 @@ fn folders(folder: &str) -> Result<Vec<PathBuf>, CliError> {
 }
 
 fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, CliError> {
-    let (_, spec) = load::model(&folder.join("model.iox").to_string_lossy(), &[])?;
+    let (_, spec) = load::load_model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {
         folder: folder.to_path_buf(),
         name: folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),

@@ -79,7 +79,8 @@ pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, CliError> {
     for pair in pairs()? {
         for &bound in &pair.bounds {
             progress.tick(|| format!("state counting {} with bound {bound}", pair.name));
-            let plan = CountingPlan::new(&pair.model, bound).map_err(|refusal| wrong(&pair.name, refusal))?;
+            let plan =
+                CountingPlan::new(&pair.model, bound).map_err(|refusal| pair_error(&pair.name, refusal))?;
             for variant in ["refined", "io", "h"] {
                 let start = Instant::now();
                 let report = count(&pair, &plan, variant);
@@ -113,7 +114,7 @@ fn pairs() -> Result<Vec<BenchPair>, CliError> {
         let name = path.display().to_string();
         let Some(stem) = name.strip_suffix("_spec.fsm") else { continue };
         for kind in ["red", "mut"] {
-            let text = |name: &str| fs::read_to_string(name).map_err(|error| wrong(name, error));
+            let text = |name: &str| fs::read_to_string(name).map_err(|error| pair_error(name, error));
             let (model, system) = (text(&name)?, text(&format!("{stem}_{kind}.fsm"))?);
             let short = stem.rsplit('/').next().unwrap_or(stem);
             pairs.push(pair(&format!("{short}:{kind}"), MachineFormat::Numbers, &model, &system, &[])?);
@@ -130,16 +131,16 @@ fn pair(
     system: &str,
     bounds: &[usize],
 ) -> Result<BenchPair, CliError> {
-    let read = |text| read::read(form, text).map_err(|error| wrong(name, error));
-    let check = |machine| Observable::check(machine).map_err(|refusal| wrong(name, refusal));
+    let read = |text| read::read(form, text).map_err(|error| pair_error(name, error));
+    let check = |machine| Observable::check(machine).map_err(|refusal| pair_error(name, refusal));
     let model = check(Nfsm::from_listing(&read(model)?))?;
     let system = Nfsm::from_listing(&read(system)?);
-    let system = check(align_names(model.names(), &system).map_err(|refusal| wrong(name, refusal))?)?;
+    let system = check(align_names(model.names(), &system).map_err(|refusal| pair_error(name, refusal))?)?;
     let n = model.n_states();
     let bounds = if bounds.is_empty() { vec![n, n + 1] } else { bounds.to_vec() };
     Ok(BenchPair { name: name.to_owned(), model, system, bounds })
 }
 
-fn wrong(name: &str, reason: impl fmt::Display) -> CliError {
+fn pair_error(name: &str, reason: impl fmt::Display) -> CliError {
     CliError::new(ExitStatus::Model, format!("`{name}`: {reason}"))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_runner::adapter::http::{HttpAdapter, HttpProtocol};
 use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, share};
+use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, restrict_to};
 use ioxide_runner::adapter::tcp::TcpAdapter;
 use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextProtocol};
 use ioxide_runner::adapter::{
@@ -78,7 +78,7 @@ pub fn adapter(
 ) -> Result<Box<dyn Adapter>, AdapterError> {
     let interface = Arc::clone(model);
     match (wire, place) {
-        (_, SystemPlace::Addresses(addresses)) => several(addresses, model, &connection),
+        (_, SystemPlace::Addresses(addresses)) => several_connections(addresses, model, &connection),
         (_, SystemPlace::Command(command)) => {
             Ok(Box::new(ProcessAdapter::start(command, interface, connection)?))
         }
@@ -108,7 +108,7 @@ pub fn adapter(
 }
 
 /// Returns an adapter with all connections of a system that has several clients; the name of a message says which.
-fn several(
+fn several_connections(
     addresses: &[(&'static str, SocketAddr)],
     model: &Arc<Model>,
     connection: &RemoteConnection,
@@ -116,7 +116,7 @@ fn several(
     let part = |&(name, address): &(&'static str, SocketAddr)| {
         let of_it = |gate: &Gate| gate.name.starts_with(name).then(|| gate.name.to_string());
         let messages: Vec<String> = model.sts.gates.iter().filter_map(of_it).collect();
-        let interface = Arc::new(share(model, &messages));
+        let interface = Arc::new(restrict_to(model, &messages));
         let speech = TextProtocol { reset: vec![ResetStep::new_plain(HELLO)], ..text_protocol(&interface) };
         let spec = SutSpec::Tcp(address.to_string());
         let adapter = Box::new(TextAdapter::new(&spec, speech, interface, connection)?);

@@ -33,7 +33,7 @@ impl CampaignObserver for FixedRequest {
         self.0
     }
 
-    fn part(&mut self, _part: &ScannedPart) -> ObserverRequest {
+    fn report_part(&mut self, _part: &ScannedPart) -> ObserverRequest {
         ObserverRequest::GoOn
     }
 }

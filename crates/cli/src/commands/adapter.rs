@@ -16,7 +16,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::load;
 use crate::project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
 use crate::redaction;
-use crate::system::{connection, start_managed, trouble, warn};
+use crate::system::{connection, start_managed, system_error, warn};
 
 /// Milliseconds that outputs are listened for where the project file has no quiescence time.
 const LISTEN_MS: u64 = 100;
@@ -31,7 +31,8 @@ pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
 fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     let source = SystemSource::find_source(&args.sut)?;
     warn(&source)?;
-    let model = args.model.as_ref().map(|file| load::model(file, &[])).transpose()?.map(|(_, model)| model);
+    let model =
+        args.model.as_ref().map(|file| load::load_model(file, &[])).transpose()?.map(|(_, model)| model);
     let described = source.describe(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
     redaction::add(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
@@ -71,7 +72,7 @@ fn by_the_book(
 ) -> Result<(Vec<SelfTestCheck>, String), CliError> {
     let DescribedSystem { spec, server, secrets, .. } = described;
     let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
-    let _server = server.map_err(|error| trouble(&error, &secrets))?;
+    let _server = server.map_err(|error| system_error(&error, &secrets))?;
     let allowed = model.map(allowed_by).unwrap_or_default();
     Ok(selftest(&spec, model, &allowed, connection))
 }

@@ -139,13 +139,13 @@ fn load_feedback(
     let path = Path::new(out).join("rounds").join(format!("{round}.json"));
     let path = std::path::absolute(&path).unwrap_or(path);
     let known = if path.exists() {
-        RoundFeedback::read(&path).map_err(crate::unit_command::trouble)?
+        RoundFeedback::read(&path).map_err(crate::unit_command::part_error)?
     } else {
         let mut parts =
             limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
         let what = merge::command(&parts)?;
         let known = rounds::feedback(&what, &mut parts, round, &args.solver)?;
-        known.write(&path).map_err(crate::unit_command::trouble)?;
+        known.write(&path).map_err(crate::unit_command::part_error)?;
         known
     };
     if known.over {
@@ -283,7 +283,7 @@ fn drive_error(error: DriveError) -> CliError {
         DriveError::Worker { .. } => {
             CliError::usage(message).help("the logs of workers are beside their parts")
         }
-        DriveError::Part(error) => crate::unit_command::trouble(error),
+        DriveError::Part(error) => crate::unit_command::part_error(error),
         DriveError::Io { .. } => CliError::usage(message).help("may it be written to, and is there room?"),
         DriveError::Other { .. } => CliError::usage(message).help("name another directory with `--out`"),
         DriveError::Busy(_) => CliError::usage(message).help("wait until it has ended"),

@@ -22,7 +22,7 @@ use crate::{limit, load};
 
 /// Makes the case and writes it in the wanted format.
 pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let config = CaseConfig { timeout: timeout(args)?, pruning: pruning(args), sending: sending(args) };
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(goal) = args.goal {
@@ -32,7 +32,7 @@ pub fn run(args: &args::CaseArgs) -> Result<ExitStatus, CliError> {
         return Err(CliError::usage("`--json` and another `--format` exclude each other"));
     }
     let _stage = limit::stage("making the test case");
-    let path = path(&mut model, args, &request)?;
+    let path = chosen_path(&mut model, args, &request)?;
     let mut solver = request.make()?;
     let case = generate(&mut Ctx::new(&mut model, &mut *solver), &path, &config);
     reject_partial(&request)?;
@@ -85,7 +85,7 @@ fn timeout(args: &args::CaseArgs) -> Result<Timeout, CliError> {
 }
 
 /// The switches to take.
-fn path(
+fn chosen_path(
     model: &mut Model,
     args: &args::CaseArgs,
     request: &SolverRequest<'_>,

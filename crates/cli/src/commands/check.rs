@@ -149,7 +149,8 @@ fn show_json(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
     let files: Vec<_> = results
         .iter()
         .map(|checked| {
-            let list: Vec<_> = checked.diagnostics.iter().map(|found| render::json(sources, found)).collect();
+            let list: Vec<_> =
+                checked.diagnostics.iter().map(|found| render::finding_json(sources, found)).collect();
             json!({
                 "file": checked.file,
                 "diagnostics": list,

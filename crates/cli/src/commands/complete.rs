@@ -25,7 +25,7 @@ use crate::{limit, load};
 
 /// Makes the suite, writes it if wanted, and says what it proves.
 pub fn run(args: &CompleteCommand) -> Result<ExitStatus, CliError> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     if let Some(sut) = &args.sut {
         return choices::run(args, sut, model, &request);
@@ -192,9 +192,9 @@ fn write_suite(
     model: &Model,
     suite: &CompleteSuite,
 ) -> Result<(), CliError> {
-    let cannot = |error: io::Error| write::cannot(path, &error);
+    let cannot = |error: io::Error| write::write_error(path, &error);
     let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
-    let mut out = SuiteWriter::new(aside, about(args, suite)).map_err(cannot)?;
+    let mut out = SuiteWriter::new(aside, suite_header(args, suite)).map_err(cannot)?;
     for test in &suite.tests {
         out.add(&as_test(model, test)).map_err(cannot)?;
     }
@@ -202,7 +202,7 @@ fn write_suite(
 }
 
 /// Returns the header of the suite file: method, extra states, model, claim.
-fn about(args: &CompleteCommand, suite: &CompleteSuite) -> Map<String, Json> {
+fn suite_header(args: &CompleteCommand, suite: &CompleteSuite) -> Map<String, Json> {
     let about = json!({
         "method": suite.claim.method, "extra": args.suite.extra, "states": suite.claim.states,
         "model": args.model.file, guarantee::CLAIM: claim_json(&suite.claim),

@@ -38,8 +38,8 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     if args.part.is_planned() || Path::new(&args.implementation).is_dir() {
         return set::run(args);
     }
-    let (_, imp) = load::model(&args.implementation, &args.set)?;
-    let (_, mut spec) = load::model(&args.specification, &args.set)?;
+    let (_, imp) = load::load_model(&args.implementation, &args.set)?;
+    let (_, mut spec) = load::load_model(&args.specification, &args.set)?;
     let imp = join(&mut spec, &imp).map_err(mismatch)?;
     let options = options(&spec, args);
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
@@ -82,10 +82,10 @@ pub fn compare_models(
     request: &SolverRequest<'_>,
 ) -> Result<Conformance, CliError> {
     let mut solver = request.make()?;
-    conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut progress()).map_err(mismatch)
+    conform(&mut Ctx::new(spec, &mut *solver), imp, options, &mut watch_progress()).map_err(mismatch)
 }
 
-fn progress() -> impl FnMut(&SearchEffort) -> ControlFlow<()> {
+fn watch_progress() -> impl FnMut(&SearchEffort) -> ControlFlow<()> {
     let mut progress = ProgressLine::start();
     move |effort| {
         progress.tick(|| format!("comparing: {} product states, depth {}", effort.states, effort.depth));
@@ -102,7 +102,8 @@ fn everywhere(
     (wanted, args): (&SolverRequest<'_>, &ConformArgs),
 ) -> Result<ExitStatus, CliError> {
     let mut solver = wanted.make()?;
-    let found = differences(&mut Ctx::new(spec, &mut *solver), imp, options, most.max(1), &mut progress());
+    let found =
+        differences(&mut Ctx::new(spec, &mut *solver), imp, options, most.max(1), &mut watch_progress());
     let found = found.map_err(mismatch)?;
     let status = match (found.witnesses.is_empty(), &found.rest) {
         (false, _) => ExitStatus::Failure,

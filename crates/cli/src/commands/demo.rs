@@ -38,7 +38,7 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
         writeln!(out, "acknowledged, and reports how it ended (examples/brp/spec.iox).\n")?;
         writeln!(out, "1. A correct system.")?;
     }
-    let correct = test(args, SPEC, "a correct sender", None)?;
+    let correct = test_system(args, SPEC, "a correct sender", None)?;
     if !args.json {
         writeln!(
             out,
@@ -47,11 +47,11 @@ pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
     }
     let scratch = tempfile::tempdir()?;
     let folder = RecordFolder::open(&scratch.path().to_string_lossy())?;
-    let faulty = test(args, FAULTY, "a faulty sender (examples/brp/m3.iox)", Some(&folder))?;
+    let faulty = test_system(args, FAULTY, "a faulty sender (examples/brp/m3.iox)", Some(&folder))?;
     let page = report(&folder, &args.html);
     let good = correct.1.counts.failed == 0 && correct.1.counts.passed > 0 && faulty.1.counts.failed > 0;
     if args.json {
-        let spec = model(SPEC)?;
+        let spec = load_demo(SPEC)?;
         let result = json!({
             "version": 1,
             "correct": outcome_json(&spec, &correct.0, &correct.1),
@@ -85,10 +85,10 @@ fn report(folder: &RecordFolder, file: &str) -> Result<(), CliError> {
     let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
     page.record.clear();
     write::whole(Path::new(file), FileReaders::Usual, |out| page.write(out))
-        .map_err(|error| write::cannot(file, &error))
+        .map_err(|error| write::write_error(file, &error))
 }
 
-fn test(
+fn test_system(
     args: &DemoArgs,
     sut: &str,
     name: &str,
@@ -105,8 +105,8 @@ fn test(
     };
     let solver = SolverArgs::default();
     let session = CampaignSession {
-        spec: model(SPEC)?,
-        sut: SystemUnderTest::Model(Box::new(model(sut)?)),
+        spec: load_demo(SPEC)?,
+        sut: SystemUnderTest::Model(Box::new(load_demo(sut)?)),
         clock: ClockKind::default(),
         testers: vec![&mut tester],
         solver: SolverRequest::endless(&solver),
@@ -118,7 +118,7 @@ fn test(
     Ok((config, outcome))
 }
 
-fn model(text: &str) -> Result<Model, CliError> {
+fn load_demo(text: &str) -> Result<Model, CliError> {
     Ok(load_model(text)?.1)
 }
 

@@ -21,11 +21,11 @@ pub fn run(args: &DiffArgs) -> Result<ExitStatus, CliError> {
     let old = NamedMachine::load(&args.old, &[], &request)?.listing;
     let new = NamedMachine::load(&args.new, &[], &request)?.listing;
     let (old, new) = (machine(&args.old, &old, &new)?, machine(&args.new, &new, &old)?);
-    let found = limit::within(&request.halt, || difference(&old, &new));
+    let found = limit::run_within(&request.halt, || difference(&old, &new));
     let view = DiffView { args, old: &old, new: &new, found: &found };
     let mut out = io::stdout().lock();
     let told = if args.json {
-        writeln!(out, "{}", view.json())
+        writeln!(out, "{}", view.to_json())
     } else {
         view.lines().iter().try_for_each(|line| writeln!(out, "{line}"))
     };
@@ -119,7 +119,7 @@ impl DiffView<'_> {
         change.word.iter().map(|&input| &self.old.names().inputs[input]).collect()
     }
 
-    fn json(&self) -> Json {
+    fn to_json(&self) -> Json {
         let state = |machine: &Mealy, id| machine.names().states[id].clone();
         let change = |change: &ChangedAnswer| {
             json!({

@@ -22,7 +22,7 @@ use crate::{load, machine, record, solver};
 
 /// Serves until Ctrl-C.
 pub fn run(args: &ExploreArgs) -> Result<ExitStatus, CliError> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let sut = args
         .sut
         .as_deref()

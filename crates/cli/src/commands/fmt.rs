@@ -27,7 +27,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
                 status = ExitStatus::Failure;
             }
             _ => write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(after.as_bytes()))
-                .map_err(|error| write::cannot(path, &error))?,
+                .map_err(|error| write::write_error(path, &error))?,
         }
     }
     Ok(status)

@@ -129,7 +129,7 @@ fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), CliError> {
         .help("name another directory, as in `ioxide init my-tests`"))
 }
 
-fn cannot(path: &Path, error: &io::Error) -> CliError {
+fn write_error(path: &Path, error: &io::Error) -> CliError {
     CliError::usage(format!("cannot write `{}`: {error}", path.display()))
         .help("name a directory that you may write to")
 }
@@ -137,10 +137,10 @@ fn cannot(path: &Path, error: &io::Error) -> CliError {
 fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
     let path = folder.join(file.path);
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    fs::create_dir_all(&parent).map_err(|error| cannot(&parent, &error))?;
+    fs::create_dir_all(&parent).map_err(|error| write_error(&parent, &error))?;
     let text = file.text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"));
     // A file that came to be since the look above is refused.
-    write::fresh(&path, text.as_bytes()).map_err(|error| cannot(&path, &error))
+    write::write_new(&path, text.as_bytes()).map_err(|error| write_error(&path, &error))
 }
 
 fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {

@@ -25,7 +25,7 @@ const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.
 pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
-    let (_, mut model) = load::model(&args.file, &settings(&args.set, args.through.as_deref()))?;
+    let (_, mut model) = load::load_model(&args.file, &settings(&args.set, args.through.as_deref()))?;
     let ReadTrace { trace, config } = read_trace(args, &model)?;
     if trace.is_empty() {
         return Err(CliError::new(ExitStatus::Nothing, format!("`{}` has no steps", args.trace)));
@@ -88,7 +88,7 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
         let (trace, ways) = recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
         let config = JudgeConfig {
             tolerance: record::tolerance(&recorded, run),
-            inputs: record::inputs(&recorded, run),
+            inputs: record::inputs_of_run(&recorded, run),
             ways,
             connections: record::connections(&recorded, run),
             ..JudgeConfig::default()

@@ -75,7 +75,7 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
         return parts::run(args);
     }
     unit_command::whole(&args.part)?;
-    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {
@@ -115,7 +115,7 @@ pub fn show_suite(
         let at = |mutant: &Mutant| mutant.edits.first().map(|edit| source_line(sources, model, edit));
         let mut result = result_json(model, decided, &suite, &at, args);
         if let Some(trees) = &trees {
-            result["trees"] = trees.json(decided);
+            result["trees"] = trees.to_json(decided);
         }
         writeln!(out, "{result}")
     } else {
@@ -137,7 +137,7 @@ pub fn decide_mutants(
     request: &SolverRequest<'_>,
     record: Option<&str>,
 ) -> Result<DecidedMutants, CliError> {
-    let mutants = limit::within(&request.halt, || select_mutants(model, which))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(model, which))?;
     let config = workers::config(decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
     let (mut journal, known) = match record {
@@ -229,7 +229,7 @@ pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<M
 }
 
 fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
-    let cannot = |error: io::Error| write::cannot(path, &error);
+    let cannot = |error: io::Error| write::write_error(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
     let about = if let Json::Object(about) = about { about } else { Map::new() };
     let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;

@@ -64,7 +64,7 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
 
 /// Learns from the recorded runs or from the system, and writes the model.
 fn session(args: &LearnArgs) -> Result<ExitStatus, CliError> {
-    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, model) = load::load_model(&args.model.file, &args.model.settings())?;
     let Some(sut) = &args.sut else { return recorded::run(args, model) };
     let page = LearningPage::serve(args, sut)?;
     let viewer = page.viewer();
@@ -89,12 +89,12 @@ fn from_system(
         ));
     }
     let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
-    let inputs = alphabet::chosen(args, &model)?;
+    let inputs = alphabet::choose_inputs(args, &model)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
     let names = MachineNames { inputs: inputs.keys().cloned().collect(), ..MachineNames::default() };
-    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let examination = HypothesisTest {
         suites,
         extra: Some(args.extra.unwrap_or(DEFAULT_EXTRA_STATES)),
@@ -162,7 +162,7 @@ impl LearningSetup<'_> {
             }
             LearnedModel::Several(several) => {
                 self.viewer.draw(|| drawing::of_several(taken.hypotheses, several, names));
-                let draft = LearnedDraft::several(several, names, answers, messages);
+                let draft = LearnedDraft::from_several(several, names, answers, messages);
                 let origin = MachineOrigin::of_several(sut, args, several, effort, seed, messages);
                 (draft, origin.with_date(earlier.dated.as_ref()))
             }
@@ -223,7 +223,7 @@ fn write_model(
     viewer.show_written(origin, Some(path));
     let mut out = redaction::stdout();
     if args.json {
-        return Ok(writeln!(out, "{}", origin.json(path)));
+        return Ok(writeln!(out, "{}", origin.to_json(path)));
     }
     Ok(origin.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }

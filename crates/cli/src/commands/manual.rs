@@ -28,7 +28,7 @@ pub fn man(args: &ManPages) -> Result<ExitStatus, CliError> {
         return Ok(ExitStatus::Success);
     };
     let folder = Path::new(folder);
-    fs::create_dir_all(folder).map_err(|error| write::cannot(folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| write::write_error(folder, &error))?;
     let count = pages(folder, program)?;
     writeln!(io::stdout().lock(), "{count} pages in {}", folder.display())?;
     Ok(ExitStatus::Success)
@@ -42,7 +42,7 @@ fn pages(folder: &Path, command: Command) -> Result<usize, CliError> {
     let path = folder.join(format!("{name}.1"));
     let text = page(command)?;
     write::whole(&path, FileReaders::Usual, |out| out.write_all(&text))
-        .map_err(|error| write::cannot(&path, &error))?;
+        .map_err(|error| write::write_error(&path, &error))?;
     inner
         .into_iter()
         .filter(|inner| inner.get_name() != "help")

@@ -54,7 +54,7 @@ fn next_round(command: &CliCommand, parts: &mut GatheredParts, args: &MergeArgs)
         return Ok(());
     }
     let path = Path::new(&args.out).join("feedback.json");
-    known.write(&path).map_err(unit_command::trouble)?;
+    known.write(&path).map_err(unit_command::part_error)?;
     eprintln!("round {round} of {all} begins with `--feedback {}`", path.display());
     Ok(())
 }
@@ -151,7 +151,7 @@ pub fn units_text(units: &UnitSet) -> String {
 pub fn gather_error(error: GatherError) -> CliError {
     let stop = CliError::usage(error.to_string());
     match error {
-        GatherError::Part(error) => unit_command::trouble(error),
+        GatherError::Part(error) => unit_command::part_error(error),
         GatherError::Nothing(_) => stop.help("parts are written by `--part DIR`"),
         GatherError::Foreign { .. } => {
             stop.help("merge the parts of one campaign, made by one version of ioxide")

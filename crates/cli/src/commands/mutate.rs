@@ -20,10 +20,10 @@ use crate::write::{self, FileReaders};
 
 /// Makes the mutants and shows them.
 pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("making mutants");
-    let mutants = limit::within(&halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&halt, || select_mutants(&mut model, &args.mutants))?;
     let catalogue = || catalogue(&sources, &model, &mutants);
     if let Some(folder) = &args.out {
         write(folder, &catalogue(), &model, &mutants)
@@ -90,7 +90,7 @@ fn operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
 pub fn diff(model: &Model, mutant: &Mutant) -> String {
     let mut text = format!("{}\n", mutant.id);
     for edit in &mutant.edits {
-        text.push_str(&format!("  - {}\n", before(model, edit)));
+        text.push_str(&format!("  - {}\n", text_before(model, edit)));
         match edit.operator {
             MutationOperator::Delete => text.push_str("  + (left out)\n"),
             _ => text.push_str(&format!("  + {}\n", text_after(model, edit))),
@@ -111,7 +111,7 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
             "variable": variable,
             "operator": edit.operator.name(),
             "line": source_line(sources, model, edit),
-            "before": before(model, edit),
+            "before": text_before(model, edit),
             "after": (edit.operator != MutationOperator::Delete).then(|| text_after(model, edit)),
         })
     };
@@ -120,7 +120,7 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
 }
 
 /// Returns the text of the switch or initial value that an edit changes, before it.
-fn before(model: &Model, edit: &Edit) -> String {
+fn text_before(model: &Model, edit: &Edit) -> String {
     match &edit.change {
         MutationChange::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
         MutationChange::Initial(var, _) => {

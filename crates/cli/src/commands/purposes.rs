@@ -18,7 +18,7 @@ type GoalFound = (String, Result<TestPurpose, NoPurpose>);
 
 /// Finds the purposes and shows them.
 pub fn run(args: &PurposesArgs) -> Result<ExitStatus, CliError> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let set = find_purposes(&mut model, args.cover.into(), &request, args.max_states)?;
     let goals = goals(&mut model, args, &request)?;
@@ -73,12 +73,12 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
 
 /// The length and the switches of a purpose.
 fn purpose_text(sts: &Sts, purpose: &TestPurpose) -> String {
-    let switches: Vec<String> = purpose.path().map(|id| label(sts, id)).collect();
+    let switches: Vec<String> = purpose.path().map(|id| switch_label(sts, id)).collect();
     let doubt = purpose.doubt.as_ref().map_or_else(String::new, |why| format!(" (in doubt: {why})"));
     format!("[{}] {}{doubt}", purpose.n_messages(sts), switches.join(" "))
 }
 
-fn label(sts: &Sts, id: SwitchId) -> String {
+fn switch_label(sts: &Sts, id: SwitchId) -> String {
     sts.switches[id].label.to_string()
 }
 
@@ -120,7 +120,7 @@ fn purpose_json(sts: &Sts, purpose: &TestPurpose) -> Json {
     };
     json!({
         "path": purpose.path().filter_map(message).collect::<Vec<_>>(),
-        "switches": purpose.path().map(|id| label(sts, id)).collect::<Vec<_>>(),
+        "switches": purpose.path().map(|id| switch_label(sts, id)).collect::<Vec<_>>(),
         "doubt": purpose.doubt.as_ref().map(ToString::to_string),
     })
 }

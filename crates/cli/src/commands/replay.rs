@@ -105,7 +105,7 @@ fn again(
         CliError::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
     })?;
     let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
-    let (_, mut spec) = load::model(&file, &set)?;
+    let (_, mut spec) = load::load_model(&file, &set)?;
     let sut = SystemUnderTest::from_name(&args.sut, SpecSource { file: &file, set: &set })?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);

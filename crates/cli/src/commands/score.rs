@@ -67,7 +67,7 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
         return parts::run(args);
     }
     unit_command::whole(&args.part)?;
-    let (sources, mut model) = load::model(&args.file, &args.set)?;
+    let (sources, mut model) = load::load_model(&args.file, &args.set)?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let decided = decide_mutants(&mut model, &args.mutants, &args.decide, &request, args.record.as_deref())?;
     if decided.is_interrupted() {

@@ -12,10 +12,10 @@ use crate::load;
 
 /// Writes the model in the wanted format.
 pub fn run(args: &ShowArgs) -> Result<ExitStatus, CliError> {
-    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, model) = load::load_model(&args.model.file, &args.model.settings())?;
     let halt = limit::halt(&args.limit);
     let _stage = limit::stage("laying out the model");
-    let shown = limit::within(&halt, || match args.format {
+    let shown = limit::run_within(&halt, || match args.format {
         ShowFormat::Text => text::model_text(&model),
         ShowFormat::Json => json::model_json(&model),
         ShowFormat::Dot => dot::write_dot(&PictureGraph::from_model(&model)),

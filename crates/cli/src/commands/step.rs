@@ -33,7 +33,7 @@ pub struct OpenedRecord {
 
 /// Steps until the end of input, or until the user quits.
 pub fn run(args: &StepArgs) -> Result<ExitStatus, CliError> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| open_record(from, args.number, &model)).transpose()?;
     let route =

@@ -14,9 +14,9 @@ use crate::{load, solver};
 
 /// Speaks the adapter protocol until the other side goes away.
 pub fn run(args: &SutArgs) -> Result<ExitStatus, CliError> {
-    let (_, model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, model) = load::load_model(&args.model.file, &args.model.settings())?;
     let new_solver = factory(args)?;
-    let seed = args.seed.unwrap_or_else(crate::seed::fresh);
+    let seed = args.seed.unwrap_or_else(crate::seed::fresh_seed);
     match &args.listen {
         Some(address) => serve_port(model, &new_solver, seed, address),
         None => stdio(&model, &*new_solver, seed),
@@ -36,7 +36,7 @@ fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, CliError> {
 fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, CliError> {
     eprintln!("playing `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());
-    serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| trouble(&error))?;
+    serve(model, new_solver, seed, reader, io::stdout().lock()).map_err(|error| serve_error(&error))?;
     Ok(ExitStatus::Success)
 }
 
@@ -53,7 +53,8 @@ fn serve_port(
     })?;
     let place = listener.local_addr().map_or(address, |place| place.to_string());
     eprintln!("playing `{}` on {place}, seed {seed}", model.sts.name);
-    serve_tcp(&listener, &Arc::new(model), new_solver, seed, print_event).map_err(|error| trouble(&error))?;
+    serve_tcp(&listener, &Arc::new(model), new_solver, seed, print_event)
+        .map_err(|error| serve_error(&error))?;
     Ok(ExitStatus::Success)
 }
 
@@ -66,7 +67,7 @@ fn print_event(happening: ListenerEvent) {
     }
 }
 
-fn trouble(error: &io::Error) -> CliError {
+fn serve_error(error: &io::Error) -> CliError {
     match error.kind() {
         io::ErrorKind::Unsupported => CliError::usage(format!("this model cannot be played: {error}")),
         _ => CliError::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),

@@ -43,13 +43,13 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
             CliError::usage("`--shares` is for a campaign in parts").help("add `--plan` or `--part DIR`")
         );
     }
-    let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
     let secrets = sut.secrets()?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
-    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;

@@ -89,8 +89,8 @@ fn compare_traces<'a>(
     args: &TraceComparison,
     request: &SolverRequest<'_>,
 ) -> Result<TraceInclusion<'a>, CliError> {
-    let (_, imp) = load::model(one, &args.set)?;
-    let (_, mut model) = load::model(other, &args.set)?;
+    let (_, imp) = load::load_model(one, &args.set)?;
+    let (_, mut model) = load::load_model(other, &args.set)?;
     let imp = join(&mut model, &imp).map_err(mismatch)?;
     let bounds = SearchBounds { max_states: args.max_states, max_depth: args.depth.unwrap_or(u32::MAX) };
     let (completion, inputs) = (InputCompletion::None, InputRule::Compared);

@@ -96,13 +96,13 @@ pub(super) fn read_connections(
     for name in tables.keys() {
         for connected in connected_at(&tables, name, kind, variables, instances)? {
             if let Some(problem) = taken_problem(&connections, &connected) {
-                return Err(tables.wrong(name, &problem));
+                return Err(tables.wrong_value(name, &problem));
             }
             connections.push(connected);
         }
     }
     if connections.is_empty() {
-        Err(system.wrong("connections", "there is no connection in it"))
+        Err(system.wrong_value("connections", "there is no connection in it"))
     } else {
         Ok(connections)
     }
@@ -139,7 +139,7 @@ fn connected_at(
     };
     let singled = singled_out(tables, &part)?;
     let mut found = Vec::new();
-    for place in instances.meant(&part, |problem| plain.wrong("part", problem))? {
+    for place in instances.meant(&part, |problem| plain.wrong_value("part", problem))? {
         let is_elsewhere = part != part_text(&place) && singled.contains(&part_text(&place));
         let Some(own) = table(place.index)?.filter(|_| !is_elsewhere) else { continue };
         found.push(connect_part(name, &own, kind, variables, Some(place))?);
@@ -165,9 +165,9 @@ fn connect_part(
     part: Option<PartPlace>,
 ) -> Result<ConnectedSystem, CliError> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
-    let kind = kind.ok_or_else(|| table.wrong("kind", "nothing says of what kind it is"))?;
+    let kind = kind.ok_or_else(|| table.wrong_value("kind", "nothing says of what kind it is"))?;
     if kind == "model" {
-        return Err(table.wrong("kind", "a model is played as a whole, it has no connections"));
+        return Err(table.wrong_value("kind", "a model is played as a whole, it has no connections"));
     }
     let is_adapter = matches!(kind.as_str(), "stdio" | "tcp");
     let own = match (is_adapter, &part) {
@@ -180,7 +180,7 @@ fn connect_part(
     if renewal::is_of_system(table)? {
         let problem =
             "this concerns the whole system: write it there; here stands what is said after connecting";
-        return Err(table.wrong("reset", problem));
+        return Err(table.wrong_value("reset", problem));
     }
     let places = places(table)?;
     let messages = match (is_adapter, &part) {
@@ -189,7 +189,7 @@ fn connect_part(
         (false, None) => places.iter().map(|([_, message], _)| message.clone()).collect(),
     };
     if messages.is_empty() && part.is_none() {
-        return Err(table.wrong("kind", "no message travels by it"));
+        return Err(table.wrong_value("kind", "no message travels by it"));
     }
     let index = part.as_ref().and_then(|part| part.index);
     let table = name.to_owned();

@@ -12,7 +12,9 @@ pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, CliError> {
         None | Some(("line", "")) => Ok(Framing::Line),
         Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
         Some(("length", width)) => length(system, width),
-        Some(_) => Err(system.wrong("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)")),
+        Some(_) => {
+            Err(system.wrong_value("framing", "write `line`, `delimiter:TEXT` or `length:BYTES` (1 to 8)"))
+        }
     }
 }
 
@@ -28,9 +30,9 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
         Some(("fixed", size)) if size.parse().is_ok_and(|size: usize| (1..=1 << 20).contains(&size)) => {
             Ok(Framing::Fixed(size.parse().unwrap_or(1)))
         }
-        Some(_) => Err(system.wrong("framing", &format!("write {ways}"))),
+        Some(_) => Err(system.wrong_value("framing", &format!("write {ways}"))),
         None => Err(system
-            .wrong("kind", "nothing says where a message ends")
+            .wrong_value("kind", "nothing says where a message ends")
             .help(format!("`framing` is {ways}"))),
     }
 }
@@ -45,7 +47,7 @@ fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, CliError
 fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, CliError> {
     match width.parse() {
         Ok(width @ 1..=8) => Ok(Framing::Length(width)),
-        _ => Err(system.wrong("framing", "write `length:BYTES`, 1 to 8")),
+        _ => Err(system.wrong_value("framing", "write `length:BYTES`, 1 to 8")),
     }
 }
 
@@ -55,10 +57,10 @@ fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, 
     let word = table.require("length", table.text("length")?)?;
     let number = NumberLayout::from_word(&word, endian).filter(|number| !number.is_signed);
     let number =
-        number.ok_or_else(|| table.wrong("length", "write `u8`, `u16le`, `u32be`, ... or `varint`"))?;
+        number.ok_or_else(|| table.wrong_value("length", "write `u8`, `u16le`, `u32be`, ... or `varint`"))?;
     let size = |key| {
         let size = usize::try_from(table.number(key)?.unwrap_or(0)).ok().filter(|size| *size <= 1 << 20);
-        size.ok_or_else(|| table.wrong(key, "this is more than a message may have"))
+        size.ok_or_else(|| table.wrong_value(key, "this is more than a message may have"))
     };
     let at = size("at")?;
     let counts = match (table.text("counts")?.as_deref(), table.has("head")) {
@@ -67,9 +69,11 @@ fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, 
         (None, true) if size("head")? >= at + number.fixed_size().unwrap_or(1) => {
             LengthUnit::After(size("head")?)
         }
-        (None, true) => return Err(table.wrong("head", "the head ends before its length does")),
-        (Some("rest" | "message"), true) => return Err(table.wrong("head", "there is `counts` already")),
-        (Some(_), _) => return Err(table.wrong("counts", "write \"rest\" or \"message\"")),
+        (None, true) => return Err(table.wrong_value("head", "the head ends before its length does")),
+        (Some("rest" | "message"), true) => {
+            return Err(table.wrong_value("head", "there is `counts` already"));
+        }
+        (Some(_), _) => return Err(table.wrong_value("counts", "write \"rest\" or \"message\"")),
     };
     Ok(Framing::Counted(LengthField { at, number, counts }))
 }

@@ -27,7 +27,9 @@ impl QuiescenceTimes {
             return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
         };
         if system.has("quiescence_ms") {
-            return Err(system.wrong("quiescence_ms", "there is `quiescence` already; use its `default`"));
+            return Err(
+                system.wrong_value("quiescence_ms", "there is `quiescence` already; use its `default`")
+            );
         }
         table.only(&["default", "after", "in"])?;
         Ok(Self {
@@ -43,20 +45,20 @@ impl QuiescenceTimes {
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
             let names = spec.sts.gates.iter().map(|gate| &*gate.name);
-            let (gate, _) = gate.ok_or_else(|| unknown("after", "message", name, names))?;
+            let (gate, _) = gate.ok_or_else(|| unknown_name("after", "message", name, names))?;
             patience = patience.with_time_after(gate, Duration::from_millis(*ms));
         }
         for (name, ms) in &self.within {
             let place = spec.sts.locations.iter_enumerated().find(|(_, place)| *place.name == **name);
             let names = spec.sts.locations.iter().map(|place| &*place.name);
-            let (place, _) = place.ok_or_else(|| unknown("in", "state", name, names))?;
-            patience = patience.within(place, Duration::from_millis(*ms));
+            let (place, _) = place.ok_or_else(|| unknown_name("in", "state", name, names))?;
+            patience = patience.with_time_at(place, Duration::from_millis(*ms));
         }
         Ok(patience)
     }
 }
 
-fn unknown<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> CliError {
+fn unknown_name<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> CliError {
     let stop =
         CliError::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
     let names: Vec<&str> = names.collect();

@@ -31,15 +31,15 @@ pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, CliErro
     if is_of_system(system)? {
         return Ok(Vec::new());
     }
-    let items = items(system)?;
+    let items = reset_items(system)?;
     items.into_iter().map(|item| step(system, item)).collect()
 }
 
 /// Returns the items of `reset`, of which there must be one if the key is there.
-fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliError> {
+fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliError> {
     let items = system.items("reset")?;
     if items.is_empty() && system.has("reset") {
-        return Err(system.wrong("reset", "a list of steps needs one at least"));
+        return Err(system.wrong_value("reset", "a list of steps needs one at least"));
     }
     Ok(items)
 }
@@ -47,9 +47,8 @@ fn items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliError> 
 fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, CliError> {
     let table = match item {
         TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
-            return Err(
-                system.wrong("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list")
-            );
+            return Err(system
+                .wrong_value("reset", "\"restart\", \"reconnect\" and \"none\" stand alone, not in a list"));
         }
         TableItem::Text(text) => return Ok(ResetStep::new_plain(text)),
         TableItem::Table(table) => table,
@@ -57,12 +56,12 @@ fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, Cli
     table.only(&["send", "expect"])?;
     let (send, expect) = (table.text("send")?, table.text("expect")?);
     if send.is_none() && expect.is_none() {
-        return Err(system.wrong("reset", "a step has `send`, `expect` or both"));
+        return Err(system.wrong_value("reset", "a step has `send`, `expect` or both"));
     }
     let step = ResetStep { send, expect };
     match step.check() {
         Ok(()) => Ok(step),
-        Err(error) => Err(table.wrong("expect", &error.to_string())),
+        Err(error) => Err(table.wrong_value("expect", &error.to_string())),
     }
 }
 
@@ -72,27 +71,27 @@ pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>
         // Whether it is one of the words is said where the reset of the whole system is read.
         return Ok(Vec::new());
     }
-    let step = |item| match item {
-        TableItem::Text(_) => {
-            Err(system.wrong("reset", "a step is a request: `{ method = \"DELETE\", path = \"/all\" }`"))
-        }
-        TableItem::Table(table) => http_step(&table),
-    };
-    items(system)?.into_iter().map(step).collect()
+    let step =
+        |item| match item {
+            TableItem::Text(_) => Err(system
+                .wrong_value("reset", "a step is a request: `{ method = \"DELETE\", path = \"/all\" }`")),
+            TableItem::Table(table) => http_step(&table),
+        };
+    reset_items(system)?.into_iter().map(step).collect()
 }
 
 fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, CliError> {
     if table.has("over") {
-        return Err(
-            table.wrong("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`")
-        );
+        return Err(table
+            .wrong_value("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`"));
     }
     let request = speech::request(table, &["send", "expect"])?;
     let send = table.text("send")?;
     if send.is_some() && !request.websocket {
-        return Err(
-            table.wrong("send", "only a WebSocket takes a text: `websocket = true`; a request has a `body`")
-        );
+        return Err(table.wrong_value(
+            "send",
+            "only a WebSocket takes a text: `websocket = true`; a request has a `body`",
+        ));
     }
     let usual = if request.websocket { "101" } else { "2xx" };
     let body = |text: String| AnswerConfig { body: Some(text), ..AnswerConfig::default() };
@@ -105,7 +104,7 @@ fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, CliError> {
     if expect.status.is_empty() {
         expect.status = vec![usual.to_owned()];
     }
-    AnswerReader::new(&expect).map_err(|bad| table.wrong("expect", &bad.to_string()))?;
+    AnswerReader::new(&expect).map_err(|bad| table.wrong_value("expect", &bad.to_string()))?;
     Ok(HttpResetStep { request, send, expect })
 }
 
@@ -119,7 +118,7 @@ pub(super) fn read(
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
-            Err(system.wrong("reset_command", "there is `reset` already"))
+            Err(system.wrong_value("reset_command", "there is `reset` already"))
         } else {
             Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
@@ -147,7 +146,7 @@ pub(super) fn of_several(
 ) -> Result<SystemRenewal, CliError> {
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
-            Err(system.wrong("reset_command", "there is `reset` already"))
+            Err(system.wrong_value("reset_command", "there is `reset` already"))
         } else {
             Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
@@ -159,13 +158,18 @@ pub(super) fn of_several(
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
-        Some(_) => Err(system
-            .wrong("reset", "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection")),
+        Some(_) => Err(system.wrong_value(
+            "reset",
+            "write \"restart\", \"reconnect\" or \"none\"; words stand at a connection",
+        )),
         None if system.has("start") && connections.iter().any(has_command) => Ok(SystemRenewal::Restart),
         None if connections.iter().all(is_safe) => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
-            .wrong("connections", "nothing says how it comes back to its initial state before every run")
+            .wrong_value(
+                "connections",
+                "nothing says how it comes back to its initial state before every run",
+            )
             .help(
                 "write one of: `reset_command = \"...\"`; a `start` command, then it is restarted; `reset = \
                  \"reconnect\"` if its state belongs to its connections, or words at a connection reset it; \
@@ -187,7 +191,7 @@ fn by_adapter(
         // The adapter resets itself; nobody says that it resets the server beside it.
         None if system.has("start") && system.has("command") => Ok(SystemRenewal::Restart),
         None if !system.has("reset") => Ok(SystemRenewal::Own),
-        _ => Err(system.wrong(
+        _ => Err(system.wrong_value(
             "reset",
             "write \"restart\" to start everything again, or \"adapter\" to reset it as the adapter offers",
         )),
@@ -199,9 +203,11 @@ fn by_adapter(
 fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, CliError> {
     match said {
         Some("reconnect" | "none") => {
-            Err(system.wrong("reset", "a `command` is started afresh for every run; leave it out"))
+            Err(system.wrong_value("reset", "a `command` is started afresh for every run; leave it out"))
         }
-        Some("adapter") => Err(system.wrong("reset", "it has no adapter; write \"restart\" or \"command\"")),
+        Some("adapter") => {
+            Err(system.wrong_value("reset", "it has no adapter; write \"restart\" or \"command\""))
+        }
         Some("restart") => Ok(SystemRenewal::Restart),
         Some("command") => Ok(SystemRenewal::Own),
         None if system.has("start") && !system.has("reset") => Ok(SystemRenewal::Restart),
@@ -219,16 +225,16 @@ fn by_server(
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
         Some("command" | "adapter") => {
-            Err(system.wrong("reset", "it has neither a `command` nor an adapter").help(ways(speech)))
+            Err(system.wrong_value("reset", "it has neither a `command` nor an adapter").help(ways(speech)))
         }
-        Some(_) if matches!(speech, ProtocolConfig::Http(_)) => {
-            Err(system.wrong("reset", "it is none of the ways back to the initial state").help(ways(speech)))
-        }
+        Some(_) if matches!(speech, ProtocolConfig::Http(_)) => Err(system
+            .wrong_value("reset", "it is none of the ways back to the initial state")
+            .help(ways(speech))),
         Some(_) => Ok(SystemRenewal::Own),
         None if system.has("reset") => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
-            .wrong("kind", "nothing says how it comes back to its initial state before every run")
+            .wrong_value("kind", "nothing says how it comes back to its initial state before every run")
             .help(ways(speech))),
     }
 }
@@ -238,7 +244,7 @@ fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, CliError> {
     if system.has("start") {
         Ok(SystemRenewal::Restart)
     } else {
-        Err(system.wrong("reset", "only a server with a `start` command can be restarted"))
+        Err(system.wrong_value("reset", "only a server with a `start` command can be restarted"))
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn read<'s>(
                 let problem = format!(
                     "there is no header, parameter, cookie or variable `{name}`; a field is MESSAGE.FIELD"
                 );
-                return Err(system.wrong(KEY, &problem));
+                return Err(system.wrong_value(KEY, &problem));
             }
         }
     }

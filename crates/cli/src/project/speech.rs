@@ -47,21 +47,21 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
         outputs: system.texts("outputs")?,
         more: system.text("more")?,
         counted: system.tables("counted")?.iter().map(counted_config).collect::<Result<_, _>>()?,
-        items: items(system)?,
+        items: item_configs(system)?,
     };
     text.check().map_err(|(key, name, problem)| match (system.table(key), name) {
-        (Ok(Some(table)), Some(name)) => table.wrong(name, &problem.to_string()),
-        _ => system.wrong(key, problem.to_string().trim_start_matches(&format!("{key}: "))),
+        (Ok(Some(table)), Some(name)) => table.wrong_value(name, &problem.to_string()),
+        _ => system.wrong_value(key, problem.to_string().trim_start_matches(&format!("{key}: "))),
     })?;
     let (framing, input_end) = (framing::of_text(system)?, system.text("input_end")?);
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
-        return Err(system.wrong("input_end", "a message with a length before it needs no end"));
+        return Err(system.wrong_value("input_end", "a message with a length before it needs no end"));
     }
     Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::steps(system)? })
 }
 
 /// Returns the encoding of the items of collections, by field.
-fn items(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, CliError> {
+fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, CliError> {
     let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for field in table.keys() {
@@ -82,7 +82,7 @@ fn item(described: &ProjectTable<'_>) -> Result<ItemWords, CliError> {
 fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, CliError> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
-        return Err(described.wrong(key, "it stands at every case where there are `cases`"));
+        return Err(described.wrong_value(key, "it stands at every case where there are `cases`"));
     }
     let mut found = Vec::new();
     for name in table.keys() {
@@ -103,9 +103,9 @@ fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, CliError> {
         ("frames", None) => AnnouncedFrame::Frames,
         ("pairs", None) => AnnouncedFrame::Pairs,
         ("frames" | "pairs", Some(_)) => {
-            return Err(table.wrong("end", "only bytes have an end mark of their own"));
+            return Err(table.wrong_value("end", "only bytes have an end mark of their own"));
         }
-        _ => return Err(table.wrong("then", "write \"bytes\", \"frames\" or \"pairs\"")),
+        _ => return Err(table.wrong_value("then", "write \"bytes\", \"frames\" or \"pairs\"")),
     };
     let more = table.truth("more")?.unwrap_or(false);
     Ok(CountedConfig { frame: table.require("frame", table.text("frame")?)?, then, more })
@@ -116,7 +116,7 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,
         Some(Ok(endian)) => endian,
-        Some(Err(())) => return Err(system.wrong("endian", "write \"big\" or \"little\"")),
+        Some(Err(())) => return Err(system.wrong_value("endian", "write \"big\" or \"little\"")),
     };
     let binary = BinaryConfig {
         inputs: layouts(system, "inputs", endian)?,
@@ -126,7 +126,10 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
         let digits: String = text.strip_prefix("0x").unwrap_or_default().split_whitespace().collect();
         let is_good = !digits.is_empty() && unhex(&digits).is_some();
         is_good.then_some(digits).ok_or_else(|| {
-            system.wrong("reset", "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"")
+            system.wrong_value(
+                "reset",
+                "write \"restart\", \"reconnect\", \"none\" or bytes such as \"0x01 ff\"",
+            )
         })
     };
     // The digits of an answer are lower case and without spaces, so those of its pattern are made so.
@@ -149,7 +152,7 @@ fn layouts(
     let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
     let layout = |(name, text): (String, String)| match MessageLayout::parse(&text, endian) {
         Ok(layout) => Ok((name, layout)),
-        Err(bad) => Err(table.wrong(&name, &bad.to_string())),
+        Err(bad) => Err(table.wrong_value(&name, &bad.to_string())),
     };
     system.texts(key)?.into_iter().map(layout).collect()
 }
@@ -220,7 +223,7 @@ fn from_environment(
             Err(_) => {
                 let problem =
                     format!("`{name}` wants the variable `{variable}` of the environment, which is not set");
-                Err(table.wrong("headers", &problem))
+                Err(table.wrong_value("headers", &problem))
             }
         };
         let text = replace_variables(&text, value)?;
@@ -303,9 +306,9 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, C
                 CaptureFrom::Json(pointer)
             }
             (None, None, Some(_)) => {
-                return Err(described.wrong("json", "write a JSON pointer, as in \"/token\""));
+                return Err(described.wrong_value("json", "write a JSON pointer, as in \"/token\""));
             }
-            _ => return Err(table.wrong(name, "say one of `header`, `cookie` and `json`")),
+            _ => return Err(table.wrong_value(name, "say one of `header`, `cookie` and `json`")),
         };
         found.push((name.to_owned(), CaptureConfig { output: described.text("output")?, from }));
     }

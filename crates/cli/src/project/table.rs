@@ -25,11 +25,11 @@ impl<'t> ProjectFile<'t> {
     }
 
     fn problem(&self, at: usize, problem: &str) -> CliError {
-        CliError::usage(format!("{}: {problem}", self.place(at)))
+        CliError::usage(format!("{}: {problem}", self.place_of_byte(at)))
     }
 
     /// The file and the line of a byte.
-    fn place(&self, at: usize) -> String {
+    fn place_of_byte(&self, at: usize) -> String {
         let before = self.text.get(..at).unwrap_or(self.text);
         format!("{}:{}", self.name, 1 + before.matches('\n').count())
     }
@@ -115,7 +115,7 @@ impl<'f> ProjectTable<'f> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref() {
             DeValue::Table(table) => Ok(Some(self.inner(key, table))),
-            _ => Err(self.wrong(key, "expected a table")),
+            _ => Err(self.wrong_value(key, "expected a table")),
         }
     }
 
@@ -131,7 +131,7 @@ impl<'f> ProjectTable<'f> {
         };
         let table = |item: &'f Spanned<DeValue<'f>>| match item.get_ref() {
             DeValue::Table(table) => Ok(self.inner(key, table)),
-            _ => Err(self.wrong(key, "expected a list of tables")),
+            _ => Err(self.wrong_value(key, "expected a list of tables")),
         };
         items.iter().map(table).collect()
     }
@@ -143,7 +143,7 @@ impl<'f> ProjectTable<'f> {
             DeValue::String(text) => Ok(TableItem::Text(self.fill_index(text))),
             DeValue::Integer(number) => Ok(TableItem::Text(number.as_str().to_owned())),
             DeValue::Table(table) => Ok(TableItem::Table(self.inner(key, table))),
-            _ => Err(self.wrong(key, "expected a string, a table, or a list of them")),
+            _ => Err(self.wrong_value(key, "expected a string, a table, or a list of them")),
         };
         match value.get_ref() {
             DeValue::Array(items) => items.iter().map(|one| item(one.get_ref())).collect(),
@@ -161,7 +161,7 @@ impl<'f> ProjectTable<'f> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_bool() {
             Some(truth) => Ok(Some(truth)),
-            None => Err(self.wrong(key, "expected true or false")),
+            None => Err(self.wrong_value(key, "expected true or false")),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'f> ProjectTable<'f> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         match value.get_ref().as_str() {
             Some(text) => Ok(Some(self.fill_index(text))),
-            None => Err(self.wrong(key, "expected a string")),
+            None => Err(self.wrong_value(key, "expected a string")),
         }
     }
 
@@ -200,7 +200,7 @@ impl<'f> ProjectTable<'f> {
         let word = |value: &DeValue<'_>| match value {
             DeValue::String(text) => Ok(self.fill_index(text)),
             DeValue::Integer(number) => Ok(number.as_str().to_owned()),
-            _ => Err(self.wrong(key, "expected a number, a string, or a list of them")),
+            _ => Err(self.wrong_value(key, "expected a number, a string, or a list of them")),
         };
         match value.get_ref() {
             DeValue::Array(items) => items.iter().map(|item| word(item.get_ref())).collect(),
@@ -213,7 +213,7 @@ impl<'f> ProjectTable<'f> {
         let Some((_, value)) = self.entry(key) else { return Ok(None) };
         let number = value.get_ref().as_integer();
         let number = number.and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
-        number.map(Some).ok_or_else(|| self.wrong(key, "expected a whole number that is not negative"))
+        number.map(Some).ok_or_else(|| self.wrong_value(key, "expected a whole number that is not negative"))
     }
 
     /// `value`, which must be there.
@@ -225,14 +225,14 @@ impl<'f> ProjectTable<'f> {
     }
 
     /// Returns the error of a wrong value at `key`, with its place.
-    pub fn wrong(&self, key: &str, problem: &str) -> CliError {
+    pub fn wrong_value(&self, key: &str, problem: &str) -> CliError {
         let at = self.entry(key).map_or(0, |(key, _)| key.span().start);
         self.file.problem(at, &format!("`{}`: {problem}", self.full(key)))
     }
 
     /// The file and the line of `key`.
-    pub fn place(&self, key: &str) -> String {
-        self.file.place(self.entry(key).map_or(0, |(key, _)| key.span().start))
+    pub fn place_of_key(&self, key: &str) -> String {
+        self.file.place_of_byte(self.entry(key).map_or(0, |(key, _)| key.span().start))
     }
 
     fn entry(&self, key: &str) -> Option<(&'f Spanned<std::borrow::Cow<'f, str>>, &'f Spanned<DeValue<'f>>)> {

@@ -17,7 +17,7 @@ pub(super) fn read(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, CliEr
     let path = |key| Ok::<_, CliError>(table.text(key)?.map(PathBuf::from));
     let roots = match (path("ca")?, table.truth("insecure")?.unwrap_or(false)) {
         (Some(_), true) => {
-            return Err(table.wrong("insecure", "there is `ca` already; leave out one of them"));
+            return Err(table.wrong_value("insecure", "there is `ca` already; leave out one of them"));
         }
         (Some(ca), false) => Roots::File(ca),
         (None, true) => Roots::Anybody,
@@ -26,8 +26,8 @@ pub(super) fn read(system: &ProjectTable<'_>) -> Result<Option<TlsConfig>, CliEr
     let identity = match (path("certificate")?, path("key")?) {
         (Some(certificate), Some(key)) => Some((certificate, key)),
         (None, None) => None,
-        (Some(_), None) => return Err(table.wrong("certificate", "it needs its `key`")),
-        (None, Some(_)) => return Err(table.wrong("key", "it needs its `certificate`")),
+        (Some(_), None) => return Err(table.wrong_value("certificate", "it needs its `key`")),
+        (None, Some(_)) => return Err(table.wrong_value("key", "it needs its `certificate`")),
     };
     Ok(Some(TlsConfig { roots, name: table.text("name")?, identity }))
 }

@@ -28,7 +28,7 @@ impl Printer<'_> {
             SystemItemKind::Use(decl) => {
                 self.write_line(&format!("use {} from {}", decl.model.text, string_literal(&decl.path)));
             }
-            SystemItemKind::Part(decl) => self.write_line(&part(decl)),
+            SystemItemKind::Part(decl) => self.write_line(&part_text(decl)),
             SystemItemKind::Channel(decl) => self.write_line(&channel(decl)),
             SystemItemKind::Connect(decl) => {
                 self.write_line(&format!("{} -> {}", port(&decl.from), port(&decl.to)));
@@ -42,7 +42,7 @@ impl Printer<'_> {
     }
 }
 
-fn part(decl: &PartDecl) -> String {
+fn part_text(decl: &PartDecl) -> String {
     let index = match &decl.index {
         Some((name, lo, hi)) => format!("[{} in {}..{}]", name.text, expr(lo), expr(hi)),
         None => String::new(),

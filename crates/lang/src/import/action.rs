@@ -123,7 +123,7 @@ impl<'a> ActionReader<'a> {
         if !self.parser.is_at(TokenKind::End) {
             self.parser.report_unexpected::<()>("the end of the text")?;
         }
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         Ok((ModelDecl { meta, name, items: self.items, broken: self.broken, span }, self.actions))
     }
 
@@ -191,7 +191,7 @@ impl<'a> ActionReader<'a> {
         let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
         self.parser.expect(TokenKind::Eq)?;
         let value = self.parser.expr()?;
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         self.push(meta, ItemKind::Const(ConstDecl { name, ty, value }), span);
         Ok(())
     }
@@ -207,7 +207,7 @@ impl<'a> ActionReader<'a> {
         }
         let mut function = self.parser.function()?;
         types::plain_truths(&mut function);
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         self.push(meta, ItemKind::Fn(function), span);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl<'a> ActionReader<'a> {
         let start = self.parser.span();
         let meta = self.parser.meta()?;
         let FieldDecl { name, ty, .. } = self.field()?;
-        Ok(Declared { name, ty, meta, span: self.parser.since(start) })
+        Ok(Declared { name, ty, meta, span: self.parser.span_since(start) })
     }
 
     /// `name := value`.
@@ -246,7 +246,11 @@ impl<'a> ActionReader<'a> {
             };
             let names = variables.iter().map(|variable| variable.name.text.as_str()).filter(|_| !known);
             self.parser.error(|| {
-                crate::suggest::nearest(Diagnostic::new(Code::ActionInit, name.span, message), &name, names)
+                crate::suggest::suggest_nearest(
+                    Diagnostic::new(Code::ActionInit, name.span, message),
+                    &name,
+                    names,
+                )
             });
         }
         for Declared { name, ty, meta, span } in variables {
@@ -283,7 +287,7 @@ impl<'a> ActionReader<'a> {
         let guard = self.parser.lets_and_guard(&mut lets)?;
         self.parser.expect(TokenKind::Then)?;
         let (updates, body) = self.body()?;
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         let (verb, gate) = match direction {
             Some(DirectionDecl::Output) => (Verb::Emit, Some(name.clone())),
             Some(_) => (Verb::On, Some(name.clone())),

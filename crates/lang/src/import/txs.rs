@@ -63,7 +63,7 @@ pub(crate) fn load(
         connect::connection(connection, &words, &interface, &pool, sink);
     }
     check::check_bounds(&spec, &interface, sink);
-    let chosen = chosen(&spec, file, options, sink);
+    let chosen = choose_model(&spec, file, options, sink);
     sink.check()?;
     let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
     let mut model = system::system(&meant, chosen?, sink)?;
@@ -74,7 +74,7 @@ pub(crate) fn load(
 }
 
 /// The model to read: the only one, or the one that `--set MODEL=name` names.
-fn chosen<'s>(
+fn choose_model<'s>(
     spec: &'s Specification,
     file: FileId,
     options: &LoadOptions,

@@ -155,7 +155,7 @@ impl XliaReader<'_> {
         if !self.parser.is_at(TokenKind::End) {
             self.parser.report_unexpected::<()>("the end of the text")?;
         }
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         let items = self.into_items();
         Ok(ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span })
     }
@@ -232,12 +232,12 @@ impl XliaReader<'_> {
         let ty = self.ty()?.ty;
         let name = self.parser.name("the name of a constant")?;
         if self.parser.is_at(TokenKind::Semicolon) {
-            self.machine.vars.push(XliaVar { name, ty, init: None, span: self.parser.since(start) });
+            self.machine.vars.push(XliaVar { name, ty, init: None, span: self.parser.span_since(start) });
             return Ok(());
         }
         self.assign_sign()?;
         let value = self.parser.expr()?;
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         self.push(ItemKind::Const(ConstDecl { name, ty: Some(ty), value }), span);
         Ok(())
     }
@@ -263,7 +263,13 @@ impl XliaReader<'_> {
             }
             self.parser.expect(TokenKind::CloseParen)?;
         }
-        self.machine.ports.push(XliaPort { name, direction, types, names, span: self.parser.since(start) });
+        self.machine.ports.push(XliaPort {
+            name,
+            direction,
+            types,
+            names,
+            span: self.parser.span_since(start),
+        });
         Ok(())
     }
 
@@ -278,7 +284,7 @@ impl XliaReader<'_> {
         let name = self.parser.name("the name of a variable")?;
         if is_clock {
             self.machine.clocks.push(name.text.clone());
-            let span = self.parser.since(start);
+            let span = self.parser.span_since(start);
             self.push(ItemKind::Clock(name), span);
             return Ok(());
         }
@@ -289,7 +295,7 @@ impl XliaReader<'_> {
             }
             _ => None,
         };
-        self.machine.vars.push(XliaVar { name, ty, init, span: self.parser.since(start) });
+        self.machine.vars.push(XliaVar { name, ty, init, span: self.parser.span_since(start) });
         Ok(())
     }
 

@@ -92,7 +92,7 @@ impl<'a> Lowering<'a, '_> {
 
     fn reached_state(&mut self, name: &Name) -> Result<ioxide_model::sts::LocId, Reported> {
         let found = self.cx.states.get(&name.text).map(|entry| entry.item);
-        found.ok_or_else(|| self.cx.states.unknown(self.cx.sink, Code::UnknownState, name))
+        found.ok_or_else(|| self.cx.states.report_unknown(self.cx.sink, Code::UnknownState, name))
     }
 
     fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Result<Term, Reported> {
@@ -110,7 +110,7 @@ impl<'a> Lowering<'a, '_> {
         let mut before: Option<&Name> = None;
         for label in labels {
             let Some(entry) = self.labels.get(&label.text) else {
-                return Err(self.labels.unknown(self.cx.sink, Code::UnknownLabel, label));
+                return Err(self.labels.report_unknown(self.cx.sink, Code::UnknownLabel, label));
             };
             let (first, declared) = (entry.item?, entry.span);
             let at = path.last().map(|&switch| self.sts.switches[switch].target);
@@ -346,7 +346,7 @@ impl<'a> Lowering<'a, '_> {
             let message = format!("the observer has no {what} `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::NotAssignable, name.span, message)
                 .note("an observer changes only what it declares itself");
-            crate::suggest::nearest(diagnostic, name, names.into_iter())
+            crate::suggest::suggest_nearest(diagnostic, name, names.into_iter())
         })
     }
 
@@ -367,7 +367,8 @@ impl<'a> Lowering<'a, '_> {
                 let message = format!("the observer has no state `{}`", name.text);
                 let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message);
                 let names = stages.names().chain(["hit", "miss"]);
-                crate::suggest::nearest(diagnostic, name, names).note("`hit` and `miss` end the observation")
+                crate::suggest::suggest_nearest(diagnostic, name, names)
+                    .note("`hit` and `miss` end the observation")
             })),
         }
     }

@@ -55,7 +55,7 @@ impl<'a> Lowering<'a, '_> {
             let ItemKind::Any(transitions) = &item.kind else { continue };
             for transition in transitions {
                 n_any += 1;
-                self.everywhere(transition, n_any);
+                self.lower_any_transition(transition, n_any);
             }
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Adds the copies of the `number`th `any` transition.
-    fn everywhere(&mut self, transition: &'a TransitionDecl, number: usize) {
+    fn lower_any_transition(&mut self, transition: &'a TransitionDecl, number: usize) {
         self.declare_label(transition);
         let n_states = self.sts.locations.len();
         let checked = match self.placeable(transition, n_states) {
@@ -209,7 +209,7 @@ impl<'a> Lowering<'a, '_> {
     /// `check` that the condition lacks; `None` if there are none.
     pub(super) fn guard_with_check(&mut self, condition: Term, check: Option<Term>) -> (Term, Option<Term>) {
         // What the guard says already is no further demand of the ranges.
-        let check = check.map(|check| self.cx.pool.beyond(check, condition));
+        let check = check.map(|check| self.cx.pool.conjuncts_beyond(check, condition));
         let check = check.filter(|&check| !self.cx.pool.is_true(check));
         match check {
             Some(demand) => (self.cx.pool.and([condition, demand]), check),
@@ -247,14 +247,14 @@ impl<'a> Lowering<'a, '_> {
     }
 
     pub(super) fn unknown_gate(&mut self, name: &Name) -> Reported {
-        self.cx.gates.unknown(self.cx.sink, Code::UnknownGate, name)
+        self.cx.gates.report_unknown(self.cx.sink, Code::UnknownGate, name)
     }
 
     fn target(&mut self, name: &Name) -> Result<LocId, Reported> {
         if let Some(entry) = self.cx.states.use_name(&name.text) {
             return Ok(entry.item);
         }
-        Err(self.cx.states.unknown(self.cx.sink, Code::UnknownState, name))
+        Err(self.cx.states.report_unknown(self.cx.sink, Code::UnknownState, name))
     }
 
     /// `let`s, pins and guard of a transition as one formula. The names of the `let`s stay bound.
@@ -388,7 +388,7 @@ impl<'a> Lowering<'a, '_> {
                     let clocks = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Clock(_)));
                     let message = format!("there is no clock `{}`", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
-                    crate::suggest::nearest(diagnostic, name, clocks.map(|(name, _)| name))
+                    crate::suggest::suggest_nearest(diagnostic, name, clocks.map(|(name, _)| name))
                 }))
             }
         }
@@ -439,7 +439,7 @@ impl<'a> Lowering<'a, '_> {
             let variables = values.iter().filter(|(_, entry)| matches!(entry.item, ValueItem::Var(_)));
             let message = format!("there is no variable `{}`", name.text);
             let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
-            crate::suggest::nearest(diagnostic, name, variables.map(|(name, _)| name))
+            crate::suggest::suggest_nearest(diagnostic, name, variables.map(|(name, _)| name))
         })
     }
 }

@@ -97,7 +97,7 @@ impl Parser<'_> {
             self.last_error = Some((self.position, told));
         }
         let (word, next) = (self.slice_at(docs), self.span_of(self.token(docs)));
-        let (n_open, fix) = (self.braces, self.behind());
+        let (n_open, fix) = (self.braces, self.span_behind());
         self.report(
             Diagnostic::new(
                 Code::UnclosedDelimiter,
@@ -161,7 +161,7 @@ impl Parser<'_> {
             }
         }
         self.close_block(open);
-        Ok(ModelDecl { meta, name, items, broken, span: self.since(start) })
+        Ok(ModelDecl { meta, name, items, broken, span: self.span_since(start) })
     }
 
     /// Like [`recover`](Self::recover), but moves at least past a token that starts
@@ -180,7 +180,7 @@ impl Parser<'_> {
         let kind = self.half.take()?;
         let span = match &kind {
             ItemKind::Transition(transition) => transition.span,
-            _ => self.since(start),
+            _ => self.span_since(start),
         };
         Some(ModelItem { meta: DeclMeta::default(), span, kind })
     }
@@ -202,7 +202,7 @@ impl Parser<'_> {
         let start = self.span();
         let mut meta = self.meta()?;
         let kind = self.item_kind(&mut meta)?;
-        let span = self.since(start);
+        let span = self.span_since(start);
         Ok(ModelItem { meta, kind, span })
     }
 
@@ -226,7 +226,7 @@ impl Parser<'_> {
             "record" => self.record().map(ItemKind::Record),
             "fn" => self.function().map(ItemKind::Fn),
             "state" => self.parse_state(DeclMeta::default()).map(ItemKind::State),
-            "any" => self.any().map(ItemKind::Any),
+            "any" => self.parse_any().map(ItemKind::Any),
             "on" | "emit" | "internal" => self.transition(DeclMeta::default()).map(ItemKind::Transition),
             "purpose" => self.purpose().map(ItemKind::Purpose),
             "always" | "sometimes" => self.property(None).map(ItemKind::Property),
@@ -258,7 +258,7 @@ impl Parser<'_> {
                 diagnostic.help("functions are declared with `fn`").fix(name.span, "fn")
             }
             "struct" => diagnostic.help("records are declared with `record`").fix(name.span, "record"),
-            _ => suggest::nearest(diagnostic, &name, beginnings()),
+            _ => suggest::suggest_nearest(diagnostic, &name, beginnings()),
         };
         Err(self.report(diagnostic))
     }

@@ -77,7 +77,7 @@ impl Parser<'_> {
         while self.eat(sign) {
             operands.push(operand(self)?);
         }
-        Ok(Expr { kind: node(operands), span: self.since(start) })
+        Ok(Expr { kind: node(operands), span: self.span_since(start) })
     }
 
     pub(crate) fn comparison(&mut self) -> ParseResult<Expr> {
@@ -97,16 +97,16 @@ impl Parser<'_> {
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.since(start) })
+        Ok(Expr { kind: ExprKind::Compare(Box::new(first), rest), span: self.span_since(start) })
     }
 
     /// Reports `x in xs`, which other languages have, with the way to write it here, and reads it.
     fn membership(&mut self, start: Span) -> ParseResult<Expr> {
-        let item = self.since(start);
+        let item = self.span_since(start);
         self.bump();
         let from = self.span();
         self.sum()?;
-        let (whole, all) = (self.since(start), self.since(from));
+        let (whole, all) = (self.span_since(start), self.span_since(from));
         let (item, all) = (self.text_of(item).to_owned(), self.text_of(all).to_owned());
         let message = "`in` stands only behind `exists`, `forall`, `count` and `for`";
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, whole, message);
@@ -182,7 +182,7 @@ impl Parser<'_> {
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Expr { kind: ExprKind::Sum(Box::new(first), rest), span: self.since(start) })
+        Ok(Expr { kind: ExprKind::Sum(Box::new(first), rest), span: self.span_since(start) })
     }
 
     fn product(&mut self) -> ParseResult<Expr> {
@@ -202,7 +202,7 @@ impl Parser<'_> {
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Expr { kind: ExprKind::Product(Box::new(first), rest), span: self.since(start) })
+        Ok(Expr { kind: ExprKind::Product(Box::new(first), rest), span: self.span_since(start) })
     }
 
     fn prefix(&mut self) -> ParseResult<Expr> {
@@ -214,7 +214,7 @@ impl Parser<'_> {
         };
         self.bump();
         let operand = self.deeper(Self::prefix)?;
-        Ok(Expr { kind: node(Box::new(operand)), span: self.since(start) })
+        Ok(Expr { kind: node(Box::new(operand)), span: self.span_since(start) })
     }
 
     fn postfix(&mut self) -> ParseResult<Expr> {
@@ -239,7 +239,7 @@ impl Parser<'_> {
             } else {
                 ExprKind::Field(receiver, name)
             };
-            expr = Expr { kind, span: self.since(start) };
+            expr = Expr { kind, span: self.span_since(start) };
         }
         self.parts = self.parts.max(outside);
         Ok(expr)
@@ -255,20 +255,20 @@ impl Parser<'_> {
         self.bump();
         let key = self.expr()?;
         self.close(TokenKind::CloseBracket, open)?;
-        Ok(Expr { kind: ExprKind::Index(Box::new(receiver), Box::new(key)), span: self.since(start) })
+        Ok(Expr { kind: ExprKind::Index(Box::new(receiver), Box::new(key)), span: self.span_since(start) })
     }
 
     fn primary(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::True | TokenKind::False => ExprKind::Bool(self.bump().kind == TokenKind::True),
-            TokenKind::Number => self.number(),
+            TokenKind::Number => self.parse_number(),
             TokenKind::Str => ExprKind::Str(self.string()?),
             TokenKind::None => {
                 self.bump();
                 ExprKind::None
             }
-            TokenKind::Some => self.some()?,
+            TokenKind::Some => self.parse_some()?,
             TokenKind::OpenParen => {
                 self.bump();
                 let inner = self.expr()?;
@@ -284,7 +284,7 @@ impl Parser<'_> {
             TokenKind::Name if !self.at_next_part() => self.name_or_call()?,
             _ => return self.report_unexpected("an expression"),
         };
-        Ok(Expr { kind, span: self.since(start) })
+        Ok(Expr { kind, span: self.span_since(start) })
     }
 
     /// Returns whether the next word starts the next part of the model, so that the expression before it is missing:
@@ -385,7 +385,7 @@ impl Parser<'_> {
         Ok(ArgExpr { name, value: self.expr()? })
     }
 
-    fn some(&mut self) -> ParseResult<ExprKind> {
+    fn parse_some(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
@@ -478,7 +478,7 @@ impl Parser<'_> {
                     .report_unexpected("a pattern: a value, `none`, `some(x)`, `[first, ..rest]` or `_`");
             }
         };
-        Ok(PatternExpr { kind, span: self.since(start) })
+        Ok(PatternExpr { kind, span: self.span_since(start) })
     }
 
     fn parse_quantifier(&mut self) -> ParseResult<ExprKind> {
@@ -543,10 +543,10 @@ impl Parser<'_> {
 
     // Literals.
 
-    fn number(&mut self) -> ExprKind {
+    fn parse_number(&mut self) -> ExprKind {
         let span = self.span();
         let text = self.slice();
-        let kind = match literal::number(text) {
+        let kind = match literal::parse_number(text) {
             Ok(_) => ExprKind::Number(text.to_owned()),
             Err(wrong) => ExprKind::Error(self.report(wrong.diagnostic(text, span))),
         };
@@ -605,14 +605,14 @@ impl Parser<'_> {
         } else {
             return self.report_unexpected("a type");
         };
-        let mut ty = Type { kind, span: self.since(start) };
+        let mut ty = Type { kind, span: self.span_since(start) };
         let mut n_options = 0;
         while self.eat(TokenKind::Question) {
             n_options += 1;
             if self.nesting + n_options > MAX_NESTING {
                 return self.too_deep();
             }
-            ty = Type { kind: TypeKind::Option(Box::new(ty)), span: self.since(start) };
+            ty = Type { kind: TypeKind::Option(Box::new(ty)), span: self.span_since(start) };
         }
         Ok(ty)
     }

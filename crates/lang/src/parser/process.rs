@@ -22,11 +22,11 @@ impl Parser<'_> {
         self.bump();
         let name = self.heading_name("the name of a state")?;
         let transitions = self.transitions()?;
-        Ok(StateDecl { meta, name, transitions, span: self.since(start) })
+        Ok(StateDecl { meta, name, transitions, span: self.span_since(start) })
     }
 
     /// `any { transitions }`.
-    pub(crate) fn any(&mut self) -> ParseResult<Vec<TransitionDecl>> {
+    pub(crate) fn parse_any(&mut self) -> ParseResult<Vec<TransitionDecl>> {
         self.bump();
         self.transitions()
     }
@@ -62,7 +62,7 @@ impl Parser<'_> {
             && DECLARATION_WORDS.iter().any(|word| self.at_word(word))
             && matches!(self.kind_after(1), TokenKind::Name | TokenKind::OpenBrace | TokenKind::Str);
         if starts {
-            let fix = self.behind();
+            let fix = self.span_behind();
             let message = format!("`{{` is not closed before this `{}`", self.slice());
             let span = self.span();
             self.report(
@@ -109,7 +109,7 @@ impl Parser<'_> {
             broken,
         };
         let read = self.clauses(&mut transition);
-        transition.span = self.since(start);
+        transition.span = self.span_since(start);
         match read {
             Ok(()) => Ok(transition),
             Err(why) => {
@@ -175,7 +175,7 @@ impl Parser<'_> {
             "tau" => diagnostic.help("the system acts unseen with `internal`").fix(name.span, "internal"),
             text => match habit(text) {
                 Some(help) => diagnostic.help(help),
-                None => suggest::nearest(diagnostic, &name, words),
+                None => suggest::suggest_nearest(diagnostic, &name, words),
             },
         };
         Err(self.report(
@@ -290,7 +290,7 @@ impl Parser<'_> {
         if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
             self.bump();
             let clock = self.name("the name of a clock")?;
-            return Ok(Update { kind: UpdateKind::Reset(clock), span: self.since(start) });
+            return Ok(Update { kind: UpdateKind::Reset(clock), span: self.span_since(start) });
         }
         let target = self.name("the name of a variable")?;
         let key = self.update_key()?;
@@ -321,7 +321,7 @@ impl Parser<'_> {
             Some(key) => UpdateKind::Put(target, key, value),
             None => UpdateKind::Assign(target, value),
         };
-        Ok(Update { kind, span: self.since(start) })
+        Ok(Update { kind, span: self.span_since(start) })
     }
 
     /// `purpose name: r1, r2`, `purpose name: reach state when condition` or
@@ -386,7 +386,7 @@ impl Parser<'_> {
         } else {
             return self.report_unexpected("`state`, `var` or `clock`");
         };
-        observer.items.push(ModelItem { meta, kind, span: self.since(start) });
+        observer.items.push(ModelItem { meta, kind, span: self.span_since(start) });
         Ok(())
     }
 
@@ -441,7 +441,7 @@ impl Parser<'_> {
                 )
             });
         };
-        Ok(StepDecl { kind, span: self.since(start) })
+        Ok(StepDecl { kind, span: self.span_since(start) })
     }
 
     fn starts_duration(&self) -> bool {

@@ -40,7 +40,7 @@ impl Parser<'_> {
             }
         }
         self.close_block(open);
-        Ok(SystemDecl { meta, name, models: Vec::new(), items, span: self.since(start) })
+        Ok(SystemDecl { meta, name, models: Vec::new(), items, span: self.span_since(start) })
     }
 
     /// Skips to the next line, at least past one token.
@@ -57,12 +57,12 @@ impl Parser<'_> {
         let meta = self.meta()?;
         let kind = match self.goal()? {
             Some(kind) => {
-                let span = self.since(start);
+                let span = self.span_since(start);
                 SystemItemKind::Goal(Box::new(ModelItem { meta: meta.clone(), kind, span }))
             }
             None => self.system_item_kind()?,
         };
-        Ok(SystemItem { meta, kind, span: self.since(start) })
+        Ok(SystemItem { meta, kind, span: self.span_since(start) })
     }
 
     /// A purpose, a property or a test, if one starts here.
@@ -109,7 +109,7 @@ impl Parser<'_> {
                 }
                 _ => more.push_str(&self.name("the label of a transition")?.text),
             }
-            name = Name { text: name.text + &more, span: self.since(name.span) };
+            name = Name { text: name.text + &more, span: self.span_since(name.span) };
         }
         Ok(name)
     }
@@ -225,6 +225,6 @@ impl Parser<'_> {
         self.expect(TokenKind::Dot)?;
         let message = self.name("a message of the part")?;
         let pins = self.pins()?;
-        Ok(PortDecl { part, index, message, pins, span: self.since(start) })
+        Ok(PortDecl { part, index, message, pins, span: self.span_since(start) })
     }
 }

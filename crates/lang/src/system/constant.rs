@@ -45,7 +45,7 @@ impl Constants {
         match &expr.kind {
             ExprKind::Bool(b) => Ok(Value::Bool(*b)),
             ExprKind::Str(text) => Ok(Value::str(text)),
-            ExprKind::Number(text) => match literal::number(text) {
+            ExprKind::Number(text) => match literal::parse_number(text) {
                 Ok(NumberLiteral::Int(n)) => n.to_i64().map(Value::int).ok_or_else(no),
                 Ok(NumberLiteral::Real(_)) | Err(_) => Err(no()),
             },

@@ -260,7 +260,7 @@ impl<'a> SystemParts<'a> {
             let diagnostic = Diagnostic::new(Code::UnknownPart, name.span, message);
             let help =
                 format!("name its file: `use {} from \"{}.iox\"`", name.text, name.text.to_lowercase());
-            return Err(sink.report(suggest::nearest(diagnostic, name, names.into_iter()).help(help)));
+            return Err(sink.report(suggest::suggest_nearest(diagnostic, name, names.into_iter()).help(help)));
         };
         self.import_model(decl, options, sink)
     }
@@ -308,7 +308,7 @@ impl<'a> SystemParts<'a> {
 /// Returns the nesting depth of systems below `file`; more than [`MAX_DEPTH`] if they use each other in a circle.
 fn depth_of(sources: &Sources, file: FileId) -> usize {
     /// Every file is looked at once: `known` has the depths below it, `above` the files on the way to this one.
-    fn below(
+    fn depth_below(
         sources: &Sources,
         file: FileId,
         known: &mut BTreeMap<FileId, usize>,
@@ -325,14 +325,14 @@ fn depth_of(sources: &Sources, file: FileId) -> usize {
         let mut depth = 0;
         for path in used_files(sources, file) {
             if let Ok(inner) = sources.find(&path) {
-                depth = depth.max(1 + below(sources, inner, known, above));
+                depth = depth.max(1 + depth_below(sources, inner, known, above));
             }
         }
         above.pop();
         known.insert(file, depth);
         depth
     }
-    below(sources, file, &mut BTreeMap::new(), &mut Vec::new())
+    depth_below(sources, file, &mut BTreeMap::new(), &mut Vec::new())
 }
 
 /// Adds the place of the instance to a finding about the constants it sets.

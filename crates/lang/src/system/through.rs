@@ -69,7 +69,7 @@ pub(super) fn channel_of(kind: &Name, settings: &[PinDecl], constants: &Constant
         other => {
             let message = format!("there is no channel `{other}`");
             let diagnostic = Diagnostic::new(Code::BadChannel, kind.span, message);
-            let diagnostic = suggest::nearest(diagnostic, kind, ["fifo", "bag"].into_iter());
+            let diagnostic = suggest::suggest_nearest(diagnostic, kind, ["fifo", "bag"].into_iter());
             let help = "channels are `fifo`, which keeps the order, and `bag`, which does not";
             return Err(Box::new(diagnostic.help(help)));
         }
@@ -90,7 +90,7 @@ pub(super) fn channel_of(kind: &Name, settings: &[PinDecl], constants: &Constant
                 let message = format!("channels have no setting `{other}`");
                 let diagnostic = Diagnostic::new(Code::BadChannel, pin.field.span, message);
                 let known = ["capacity", "may_lose", "may_duplicate", "min_delay", "max_delay"];
-                let diagnostic = suggest::nearest(diagnostic, &pin.field, known.into_iter());
+                let diagnostic = suggest::suggest_nearest(diagnostic, &pin.field, known.into_iter());
                 let help = "settings are `capacity: 4`, `may_lose: true`, `may_duplicate: true`, `min_delay: 1s` and \
                             `max_delay: 3s`";
                 return Err(Box::new(diagnostic.help(help)));
@@ -112,7 +112,7 @@ fn delay_of(channel: &mut Channel) -> &mut ChannelDelay {
 /// Returns the duration of a setting such as `250ms` or `2s`, in seconds.
 fn duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
     let written = match &pin.value.kind {
-        ExprKind::Number(text) => match literal::number(text) {
+        ExprKind::Number(text) => match literal::parse_number(text) {
             Ok(NumberLiteral::Real(seconds)) => Some(seconds),
             Ok(NumberLiteral::Int(seconds)) => Some(Rational::from(seconds)),
             Err(_) => None,
@@ -159,7 +159,7 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let span = sts.locations[sts.initial].span;
     let mut composer = Composer::new(&sts.name, span);
     let no = |why: &str| NotAChannel(why.to_owned());
-    let part = composer.part(&free_family(model), None, &completed).map_err(|clash| no(&clash.0))?;
+    let part = composer.add_part(&free_family(model), None, &completed).map_err(|clash| no(&clash.0))?;
     let ways = [GateKind::Input, GateKind::Output].map(|kind| {
         let gates: Vec<GateId> = passing(&model.sts, kind).collect();
         let messages: Vec<CarriedMessage> =
@@ -257,7 +257,7 @@ struct CompletionNames(FxHashSet<Arc<str>>);
 
 impl CompletionNames {
     /// Returns `name`, changed if it is in use already, and takes it.
-    fn fresh(&mut self, mut name: String) -> Arc<str> {
+    fn take_fresh(&mut self, mut name: String) -> Arc<str> {
         while self.0.contains(name.as_str()) {
             name.push('\'');
         }
@@ -290,13 +290,13 @@ fn complete_model(model: &Model) -> CompletedModel {
     let places: Vec<LocId> = (0..sts.locations.len()).map(LocId::new).collect();
     let mut names = CompletionNames(sts.locations.iter().map(|location| location.name.clone()).collect());
     let mut place = |name: &str| {
-        let (name, doc) = (names.fresh(name.to_owned()), "everything may follow".into());
+        let (name, doc) = (names.take_fresh(name.to_owned()), "everything may follow".into());
         sts.locations.push(Location { name, span, doc })
     };
     let (anything, nothing) = (place("unspecified"), place("unspecified, silent"));
     let mut taken = CompletionNames(sts.switches.iter().map(|switch| switch.label.clone()).collect());
     let mut switch = |label: String, source, gate, guard: Term, target| Switch {
-        label: taken.fresh(format!("unspecified-{label}")),
+        label: taken.take_fresh(format!("unspecified-{label}")),
         source,
         gate,
         guard,

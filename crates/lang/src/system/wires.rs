@@ -102,7 +102,7 @@ impl<'a> SystemWiring<'a> {
                 self.instances.iter().map(|instance| instance.family.as_str()).collect();
             let message = format!("there is no part `{}`", port.part.text);
             let diagnostic = Diagnostic::new(Code::UnknownPart, port.part.span, message);
-            self.sink.push(suggest::nearest(diagnostic, &port.part, names.into_iter()));
+            self.sink.push(suggest::suggest_nearest(diagnostic, &port.part, names.into_iter()));
         }
         all
     }
@@ -116,7 +116,7 @@ impl<'a> SystemWiring<'a> {
         let message = format!("`{}` has no message `{}`", port.part.text, port.message.text);
         let names: Vec<&str> = sts.gates.iter().skip(1).map(|gate| &*gate.name).collect();
         let diagnostic = Diagnostic::new(Code::UnknownGate, port.message.span, message);
-        Err(self.sink.report(suggest::nearest(diagnostic, &port.message, names.into_iter())))
+        Err(self.sink.report(suggest::suggest_nearest(diagnostic, &port.message, names.into_iter())))
     }
 
     fn field(&mut self, end: WireEnd, pin: &PinDecl) -> Result<usize, Reported> {
@@ -128,7 +128,7 @@ impl<'a> SystemWiring<'a> {
         }
         let message = format!("`{}` has no field `{}`", model.sts.gates[end.1].name, pin.field.text);
         let diagnostic = Diagnostic::new(Code::UnknownField, pin.field.span, message);
-        let diagnostic = suggest::nearest(diagnostic, &pin.field, names.into_iter());
+        let diagnostic = suggest::suggest_nearest(diagnostic, &pin.field, names.into_iter());
         Err(self.sink.report(diagnostic))
     }
 
@@ -142,7 +142,7 @@ impl<'a> SystemWiring<'a> {
         let mut found = Vec::with_capacity(port.pins.len());
         for pin in &port.pins {
             let at = self.field(end, pin)?;
-            let sort = self.composer.field_sort(self.part(end.0), end.1, at);
+            let sort = self.composer.field_sort(self.part_of(end.0), end.1, at);
             match constants.of_sort(self.composer.pool(), &pin.value, sort) {
                 Ok(value) => found.push((at, value)),
                 Err(wrong) => {
@@ -153,7 +153,7 @@ impl<'a> SystemWiring<'a> {
         Ok(found)
     }
 
-    fn part(&self, instance: usize) -> PartId {
+    fn part_of(&self, instance: usize) -> PartId {
         self.instances[instance].part.expect("instances are placed before they are connected")
     }
 
@@ -291,8 +291,8 @@ impl<'a> SystemWiring<'a> {
                     format!("give it: `{}({name}: ...)`", self.instances[to.0].model.sts.gates[to.1].name);
                 return self.sink.push(Diagnostic::new(Code::BadConnection, span, message).help(help));
             };
-            let mine = self.composer.field_sort(self.part(from.0), from.1, other);
-            let yours = self.composer.field_sort(self.part(to.0), to.1, at);
+            let mine = self.composer.field_sort(self.part_of(from.0), from.1, other);
+            let yours = self.composer.field_sort(self.part_of(to.0), to.1, at);
             if mine.base() != yours.base() {
                 let (mine, yours) = (self.composer.show_sort(mine), self.composer.show_sort(yours));
                 let message = format!("`{name}` is {mine} where it is sent and {yours} where it is received");
@@ -368,7 +368,7 @@ impl<'a> SystemWiring<'a> {
         for (at, name) in self.field_names(*to).into_iter().enumerate() {
             let sender = senders.iter().position(|sender| *sender == name);
             if let (Some(sender), false) = (sender, pinned.contains_key(&at)) {
-                fields.push((name, self.composer.field_sort(self.part(from.0), from.1, sender)));
+                fields.push((name, self.composer.field_sort(self.part_of(from.0), from.1, sender)));
             }
         }
         let name = self.instances[to.0].model.sts.gates[to.1].name.to_string();
@@ -394,10 +394,10 @@ impl<'a> SystemWiring<'a> {
             for (gate, _) in self.instances[instance].model.sts.gates.iter_enumerated().skip(1) {
                 let end = (instance, gate);
                 if !senders.contains_key(&end) && !receivers.contains(&end) {
-                    self.alone(end);
+                    self.add_unconnected(end);
                 }
             }
-            self.composer.internal(self.part(instance)).expect("internal steps have no fields");
+            self.composer.internal(self.part_of(instance)).expect("internal steps have no fields");
         }
         self.unused_names();
     }
@@ -468,7 +468,7 @@ impl<'a> SystemWiring<'a> {
                         .collect();
                     SyncMember { part, gate: CarriedMessage::accept_gate(number), fields: carried }
                 }
-                None => SyncMember { part: self.part(wire.to.0), gate: wire.to.1, fields: sources },
+                None => SyncMember { part: self.part_of(wire.to.0), gate: wire.to.1, fields: sources },
             });
         }
         self.meet(&meeting, hidden.unwrap_or(receivers[0].span));
@@ -507,7 +507,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Adds the meeting of a message that is not connected.
-    fn alone(&mut self, end: WireEnd) {
+    fn add_unconnected(&mut self, end: WireEnd) {
         let kind = self.instances[end.0].model.sts.gates[end.1].kind;
         match self.hidden(end) {
             Some(span) if kind.is_input() => {
@@ -526,7 +526,7 @@ impl<'a> SystemWiring<'a> {
 
     /// Returns a meeting whose only member is the part at `end`.
     fn meeting(&mut self, end: WireEnd, kind: GateKind, hidden: bool) -> Synchronisation {
-        let (part, names) = (self.part(end.0), self.field_names(end));
+        let (part, names) = (self.part_of(end.0), self.field_names(end));
         let mut meeting = Synchronisation::default();
         if hidden {
             for (at, name) in names.iter().enumerate() {

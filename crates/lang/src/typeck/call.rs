@@ -50,7 +50,7 @@ impl Checker<'_, '_> {
             if names(STRING_FUNCTIONS).contains(&name.text.as_str()) {
                 return diagnostic.help(format!("it belongs to strings: `text.{}(...)`", name.text));
             }
-            suggest::nearest(diagnostic, name, functions.names().chain(types.names()))
+            suggest::suggest_nearest(diagnostic, name, functions.names().chain(types.names()))
         })
     }
 
@@ -245,7 +245,7 @@ impl Checker<'_, '_> {
             if let Some(declared) = declared {
                 diagnostic = diagnostic.label(declared, "declared here");
             }
-            diagnostic = suggest::nearest(diagnostic, name, names.iter().copied());
+            diagnostic = suggest::suggest_nearest(diagnostic, name, names.iter().copied());
             match names {
                 [] => diagnostic.note("it has no fields"),
                 _ if diagnostic.fix.is_some() => diagnostic,
@@ -328,7 +328,7 @@ impl Checker<'_, '_> {
                         diagnostic.help("did you mean `starts_with`?").fix(name.span, "starts_with")
                     }
                     "endsWith" => diagnostic.help("did you mean `ends_with`?").fix(name.span, "ends_with"),
-                    _ => suggest::nearest(diagnostic, name, known.iter().copied()),
+                    _ => suggest::suggest_nearest(diagnostic, name, known.iter().copied()),
                 };
                 diagnostic.note(format!("strings have `{}`", known.join("`, `")))
             }));

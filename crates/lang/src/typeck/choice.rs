@@ -208,7 +208,7 @@ impl Checker<'_, '_> {
             _ => Sort::Int,
         };
         self.warn_if_hidden(var);
-        let (bound, term) = self.pool.fresh(&var.text, sort);
+        let (bound, term) = self.pool.declare_term(&var.text, sort);
         self.bound.push(BoundName { name: var.text.clone(), term, part_of: None });
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);

@@ -29,7 +29,7 @@ impl Checker<'_, '_> {
                     let message = format!("`{}` is not a collection", name.text);
                     let diagnostic = Diagnostic::new(Code::UnknownType, name.span, message)
                         .help("collections are `list<T>`, `set<T>` and `map<K, V>`");
-                    suggest::nearest(diagnostic, name, ["list", "set", "map"].into_iter())
+                    suggest::suggest_nearest(diagnostic, name, ["list", "set", "map"].into_iter())
                 }));
             }
         };
@@ -107,7 +107,7 @@ impl Checker<'_, '_> {
             return Err(self.unknown_items(span, "list"));
         }
         let exprs: Vec<&Expr> = items.iter().collect();
-        let items = self.alike(&exprs, None)?;
+        let items = self.check_alike(&exprs, None)?;
         let id = self.pool.list_of(self.pool.sort(items[0]).base());
         Ok(self.pool.list(id, items))
     }
@@ -137,7 +137,7 @@ impl Checker<'_, '_> {
             return Err(self.unknown_items(span, "set or map"));
         }
         let exprs: Vec<&Expr> = items.iter().collect();
-        let items = self.alike(&exprs, None)?;
+        let items = self.check_alike(&exprs, None)?;
         let item = self.pool.sort(items[0]).base();
         self.can_be_key(item, span)?;
         let id = self.pool.set_of(item);
@@ -172,7 +172,7 @@ impl Checker<'_, '_> {
             }
             None => {
                 let Some(first) = keys.first() else { return Err(self.unknown_items(span, "map")) };
-                let (keys, values) = (self.alike(&keys, None), self.alike(&values, None));
+                let (keys, values) = (self.check_alike(&keys, None), self.check_alike(&values, None));
                 let (keys, values) = (keys?, values?);
                 let (key, item) = (self.pool.sort(keys[0]).base(), self.pool.sort(values[0]).base());
                 self.can_be_key(key, first.span)?;
@@ -259,7 +259,7 @@ impl Checker<'_, '_> {
             }));
         };
         self.warn_if_hidden(name);
-        let (var, term) = self.pool.fresh(&name.text, over.member());
+        let (var, term) = self.pool.declare_term(&name.text, over.member());
         let part_of = self.part_inside(of).map(|param| ParameterPart { param, is_proper: true });
         self.bound.push(BoundName { name: name.text.clone(), term, part_of });
         Ok((collection, over, var))
@@ -287,7 +287,7 @@ impl Checker<'_, '_> {
         self.oblige_for_all(mark, var, collection);
         let condition = condition?;
         Ok(match word {
-            OverWord::Exists => self.pool.any(var, collection, condition),
+            OverWord::Exists => self.pool.for_some_member(var, collection, condition),
             OverWord::Forall => self.pool.for_all_members(var, collection, condition),
             OverWord::Count => {
                 let into = match over.kind {
@@ -402,7 +402,7 @@ impl Checker<'_, '_> {
             };
             match meant {
                 Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")).fix(name.span, meant),
-                None => suggest::nearest(diagnostic, name, known.iter().copied()),
+                None => suggest::suggest_nearest(diagnostic, name, known.iter().copied()),
             }
             .note(format!("it has `{}`", known.join("`, `")))
         })

@@ -25,10 +25,10 @@ impl Checker<'_, '_> {
         match &expr.kind {
             ExprKind::Error(why) => Err(*why),
             ExprKind::Bool(b) => Ok(self.pool.bool(*b)),
-            ExprKind::Number(text) => self.number(text, expr.span),
+            ExprKind::Number(text) => self.check_number(text, expr.span),
             ExprKind::Str(text) => Ok(self.pool.value(Value::str(text))),
-            ExprKind::None => self.none(expr.span, hint),
-            ExprKind::Some(inner) => self.some(inner, hint),
+            ExprKind::None => self.check_none(expr.span, hint),
+            ExprKind::Some(inner) => self.check_some(inner, hint),
             ExprKind::Name(name) => self.name(name, expr.span),
             ExprKind::Paren(inner) => self.infer(inner, hint),
             ExprKind::Not(inner) => {
@@ -64,15 +64,15 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn number(&mut self, text: &str, span: Span) -> Result<Term, Reported> {
-        match literal::number(text) {
+    fn check_number(&mut self, text: &str, span: Span) -> Result<Term, Reported> {
+        match literal::parse_number(text) {
             Ok(NumberLiteral::Int(n)) => Ok(self.pool.value(Value::Int(n))),
             Ok(NumberLiteral::Real(r)) => Ok(self.pool.value(Value::Real(r))),
             Err(wrong) => Err(self.sink.report(wrong.diagnostic(text, span))),
         }
     }
 
-    fn none(&mut self, span: Span, hint: Option<Sort>) -> Result<Term, Reported> {
+    fn check_none(&mut self, span: Span, hint: Option<Sort>) -> Result<Term, Reported> {
         if let Some(Sort::Data(data)) = hint
             && option_payload(self.pool.data(data)).is_some()
         {
@@ -89,7 +89,7 @@ impl Checker<'_, '_> {
         }))
     }
 
-    fn some(&mut self, inner: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
+    fn check_some(&mut self, inner: &Expr, hint: Option<Sort>) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
         let payload = match hint {
             Some(Sort::Data(data)) => option_payload(self.pool.data(data)),
@@ -201,7 +201,7 @@ impl Checker<'_, '_> {
             local.sort_unstable();
             let bound = bound.iter().map(|bound| bound.name.as_str());
             let candidates = fields.chain(bound).chain(local).chain(values.names());
-            suggest::nearest(diagnostic, &name, candidates)
+            suggest::suggest_nearest(diagnostic, &name, candidates)
         })
     }
 
@@ -262,8 +262,9 @@ impl Checker<'_, '_> {
     /// Returns the sort of the leading literal in `[1] + xs`: that of the first operand that is no literal. `None` if
     /// the sum starts with no literal, or has literals only.
     fn literal_hint(&mut self, first: &Expr, rest: &[(AddOp, Expr)]) -> Result<Option<Sort>, Reported> {
-        let is_literal =
-            |expr: &Expr| matches!(&bare(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_));
+        let is_literal = |expr: &Expr| {
+            matches!(&without_brackets(expr).kind, ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_))
+        };
         let other = rest.iter().map(|(_, expr)| expr).find(|expr| !is_literal(expr));
         let Some(other) = other.filter(|_| is_literal(first)) else { return Ok(None) };
         let mark = self.obligations.len();
@@ -393,13 +394,13 @@ impl Checker<'_, '_> {
 
     /// The terms of `exprs`, all of one base sort: `int` becomes `real` if one of them is
     /// `real`, and `none` and `some` take their type from the others.
-    pub(crate) fn alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Result<Vec<Term>, Reported> {
+    pub(crate) fn check_alike(&mut self, exprs: &[&Expr], hint: Option<Sort>) -> Result<Vec<Term>, Reported> {
         let (terms, obligations) = self.alike_apart(exprs, hint, false);
         self.obligations.extend(obligations.into_iter().flatten());
         terms
     }
 
-    /// Returns the terms of [`alike`](Self::alike), with the obligations of each expression apart; literals among
+    /// Returns the terms of [`alike`](Self::check_alike), with the obligations of each expression apart; literals among
     /// `exprs` may be only compared (see [`check_compared`](Self::check_compared)).
     pub(super) fn alike_apart(
         &mut self,
@@ -408,13 +409,13 @@ impl Checker<'_, '_> {
         is_compared: bool,
     ) -> (Result<Vec<Term>, Reported>, Vec<Vec<Term>>) {
         // Each expression is looked at once, first those that say what the others mean.
-        let is_none = |expr: &Expr| match &bare(expr).kind {
+        let is_none = |expr: &Expr| match &without_brackets(expr).kind {
             ExprKind::None => true,
             ExprKind::List(items) | ExprKind::Set(items) => items.is_empty(),
             _ => false,
         };
         let mut order: Vec<usize> = (0..exprs.len()).collect();
-        order.sort_by_key(|&at| (is_literal(bare(exprs[at])), is_none(exprs[at])));
+        order.sort_by_key(|&at| (is_literal(without_brackets(exprs[at])), is_none(exprs[at])));
         let mut hint = hint;
         let mut found: Vec<Option<Result<Term, Reported>>> = vec![None; exprs.len()];
         let mut obligations: Vec<Vec<Term>> = vec![Vec::new(); exprs.len()];
@@ -526,7 +527,7 @@ fn is_literal(expr: &Expr) -> bool {
 }
 
 /// `expr` without brackets around it.
-fn bare(mut expr: &Expr) -> &Expr {
+fn without_brackets(mut expr: &Expr) -> &Expr {
     while let ExprKind::Paren(inner) = &expr.kind {
         expr = inner;
     }

@@ -117,7 +117,7 @@ impl Checker<'_, '_> {
         self.sink.error(|| {
             let message = format!("the part `{family}` has no variable `{full}`");
             let diagnostic = Diagnostic::new(Code::UnknownName, name.span, message);
-            suggest::nearest(diagnostic, name, names)
+            suggest::suggest_nearest(diagnostic, name, names)
                 .help(format!("where the part is, is written `{family}.at(state)`"))
         })
     }
@@ -173,7 +173,7 @@ impl Checker<'_, '_> {
             let message = format!("the part `{}` has no state `{state}`", path.family);
             let diagnostic = Diagnostic::new(Code::UnknownState, span, message);
             let name = Name { text: state.to_owned(), span };
-            suggest::nearest(diagnostic, &name, places.iter().map(String::as_str))
+            suggest::suggest_nearest(diagnostic, &name, places.iter().map(String::as_str))
         })
     }
 

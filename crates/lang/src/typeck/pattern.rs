@@ -102,7 +102,7 @@ impl Checker<'_, '_> {
             let message = format!("enum `{}` has no value `{name}`", data.name);
             let name = Name { text: name.to_owned(), span };
             let names = data.ctors.iter().map(|ctor| &*ctor.name);
-            suggest::nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
+            suggest::suggest_nearest(Diagnostic::new(Code::UnknownName, span, message), &name, names)
                 .help("use `_` for all other values")
         })
     }

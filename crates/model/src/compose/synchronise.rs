@@ -247,7 +247,7 @@ fn eliminate_fields(
     for &field in open {
         let mut next = Vec::with_capacity(all.len());
         for joint in all {
-            next.extend(without(pool, field, joint, span)?);
+            next.extend(eliminate_field(pool, field, joint, span)?);
         }
         if next.len() > MAX_SWITCHES {
             return Err(OpenField::TooMany(MAX_SWITCHES));
@@ -257,7 +257,7 @@ fn eliminate_fields(
     Ok(all)
 }
 
-fn without(
+fn eliminate_field(
     pool: &mut TermPool,
     field: VarId,
     mut joint: JointSwitch,
@@ -295,7 +295,7 @@ fn without(
         let field = pool.var_info(field).name.to_string();
         return Err(OpenField::Unpinned { field, span: joint.span.or(span).expect("a member has a place") });
     };
-    Ok(values.into_iter().map(|value| each(pool, field, &joint, value)).collect())
+    Ok(values.into_iter().map(|value| with_field_value(pool, field, &joint, value)).collect())
 }
 
 fn few_values(pool: &TermPool, sort: Sort) -> Option<Vec<Value>> {
@@ -303,7 +303,7 @@ fn few_values(pool: &TermPool, sort: Sort) -> Option<Vec<Value>> {
 }
 
 /// Returns `joint` with `value` for `field`, which its label then names.
-fn each(pool: &mut TermPool, field: VarId, joint: &JointSwitch, value: Value) -> JointSwitch {
+fn with_field_value(pool: &mut TermPool, field: VarId, joint: &JointSwitch, value: Value) -> JointSwitch {
     let shown = pool.show_value(&value);
     let name = pool.var_info(field).name.clone();
     let term = pool.value(value);

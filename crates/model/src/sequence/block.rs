@@ -50,7 +50,7 @@ impl<T> RowBlock<T> {
     }
 
     /// Returns the items from position `from` up to before `to`, both within the block.
-    pub fn part(&self, from: usize, to: usize) -> Self {
+    pub fn slice(&self, from: usize, to: usize) -> Self {
         Self { row: self.row.clone(), from: self.from + from, to: self.from + to }
     }
 }

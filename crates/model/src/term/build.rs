@@ -50,7 +50,7 @@ impl TermPool {
     }
 
     /// Declares a variable and returns it as a term too.
-    pub fn fresh(&mut self, name: &str, sort: crate::sort::Sort) -> (VarId, Term) {
+    pub fn declare_term(&mut self, name: &str, sort: crate::sort::Sort) -> (VarId, Term) {
         let var = self.declare(name, sort);
         (var, self.var(var))
     }

@@ -130,7 +130,7 @@ impl World {
             }
             List::Filter(a, bound) => {
                 let (of, bound) = (self.list(a), self.num(bound));
-                let (var, item) = self.pool.fresh("i", Sort::Int);
+                let (var, item) = self.pool.declare_term("i", Sort::Int);
                 let (keep, one) = (self.pool.lt(item, bound), self.pool.int(1));
                 let next = self.pool.add([item, one]);
                 self.pool.collect_from(self.list, var, of, keep, next)
@@ -276,9 +276,9 @@ impl World {
             }
             Test::Any(a, bound) => {
                 let (of, bound) = (self.list(a), self.num(bound));
-                let (var, item) = self.pool.fresh("i", Sort::Int);
+                let (var, item) = self.pool.declare_term("i", Sort::Int);
                 let body = self.pool.lt(bound, item);
-                self.pool.any(var, of, body)
+                self.pool.for_some_member(var, of, body)
             }
         }
     }
@@ -294,7 +294,7 @@ impl World {
         let mut parts = Vec::new();
         for &(there, a, b) in entries {
             let mut part = |pool: &mut TermPool, sort, value| {
-                let (var, term) = pool.fresh("e", sort);
+                let (var, term) = pool.declare_term("e", sort);
                 known.set(var, value);
                 parts.push(term);
             };
@@ -450,7 +450,7 @@ fn tree(pool: &mut TermPool) -> crate::sort::DataId {
 
 /// `fn total(t) = match t { leaf => 0, node(l, k, r) => total(l) + k + total(r) }`.
 fn total(pool: &mut TermPool, data: crate::sort::DataId) -> super::FnId {
-    let (param, t) = pool.fresh("t", Sort::Data(data));
+    let (param, t) = pool.declare_term("t", Sort::Data(data));
     let id = pool.declare_function(RecursiveFunction {
         name: "total".into(),
         params: vec![param],
@@ -469,8 +469,8 @@ fn total(pool: &mut TermPool, data: crate::sort::DataId) -> super::FnId {
 #[test]
 fn what_is_written_and_read_again_is_the_number() {
     let mut pool = TermPool::new();
-    let (n_var, n) = pool.fresh("n", Sort::Int);
-    let (m_var, m) = pool.fresh("m", Sort::Int);
+    let (n_var, n) = pool.declare_term("n", Sort::Int);
+    let (m_var, m) = pool.declare_term("m", Sort::Int);
     let (text, other) = (pool.operate(TermOp::FromInt, vec![n]), pool.operate(TermOp::FromInt, vec![m]));
     assert_eq!(pool.operate(TermOp::ToInt, vec![text]), n);
     let digits = pool.pattern(WHOLE_NUMBER).expect("a pattern");
@@ -493,7 +493,7 @@ fn what_is_written_and_read_again_is_the_number() {
 #[test]
 fn a_number_is_read_from_a_choice_of_texts() {
     let mut pool = TermPool::new();
-    let ((c_var, c), (n_var, n)) = (pool.fresh("c", Sort::Bool), pool.fresh("n", Sort::Int));
+    let ((c_var, c), (n_var, n)) = (pool.declare_term("c", Sort::Bool), pool.declare_term("n", Sort::Int));
     let (text, none) = (pool.operate(TermOp::FromInt, vec![n]), pool.value(Value::str("")));
     let text = pool.ite(c, text, none);
     let number = pool.operate(TermOp::ToInt, vec![text]);
@@ -518,8 +518,8 @@ fn a_function_that_calls_itself_follows_the_shape() {
         Value::Data(DataValue { data, ctor: 1, args: [].into() })
     );
     let leaf = pool.construct(data, 1, []);
-    let (_, x) = pool.fresh("x", Sort::Int);
-    let (t_var, t) = pool.fresh("t", Sort::Data(data));
+    let (_, x) = pool.declare_term("x", Sort::Int);
+    let (t_var, t) = pool.declare_term("t", Sort::Data(data));
     let small = pool.construct(data, 0, [leaf, x, leaf]);
     let sum = pool.call(total, vec![small]);
     assert_eq!(sum, x);
@@ -550,7 +550,7 @@ fn values_nested_beyond_measure_are_given_up() {
         Value::Data(DataValue { data, ctor: 0, args: [left, Value::int(1), leaf.clone()].into() })
     };
     let deep = (0..5_000).fold(leaf.clone(), |tree, _| node(tree));
-    let (t_var, t) = pool.fresh("t", Sort::Data(data));
+    let (t_var, t) = pool.declare_term("t", Sort::Data(data));
     let sum = pool.call(total, vec![t]);
     let known = Valuation::from_iter([(t_var, deep)]);
     assert_eq!(pool.eval(sum, &known), Err(super::EvalError::TooLarge));
@@ -561,8 +561,8 @@ fn a_truth_value_ends_where_a_plain_part_decides() {
     // fn has(t, k) = match t { leaf => false, node(l, n, r) => k == n || has(l, k) }, which is a conjunction.
     let mut pool = TermPool::new();
     let data = tree(&mut pool);
-    let (t_var, t) = pool.fresh("t", Sort::Data(data));
-    let (k_var, k) = pool.fresh("k", Sort::Int);
+    let (t_var, t) = pool.declare_term("t", Sort::Data(data));
+    let (k_var, k) = pool.declare_term("k", Sort::Int);
     let params = vec![t_var, k_var];
     let name = "has".into();
     let id = pool.declare_function(RecursiveFunction {

@@ -21,7 +21,7 @@ struct Desk {
 
 fn desk() -> Desk {
     let mut pool = TermPool::new();
-    let mut var = |name: &str, sort| pool.fresh(name, sort).1;
+    let mut var = |name: &str, sort| pool.declare_term(name, sort).1;
     let (x, y, z) = (var("x", Sort::Int), var("y", Sort::Int), var("z", Sort::Int));
     let (a, b) = (var("a", Sort::Bool), var("b", Sort::Bool));
     let (r, s) = (var("r", Sort::Real), var("s", Sort::Str));
@@ -311,7 +311,7 @@ fn data_terms_fold_when_the_constructor_is_known() {
     assert_eq!(d.pool.select(0, 1, p), d.y);
     let only = d.pool.is(0, p);
     assert!(d.pool.is_true(only));
-    let q = d.pool.fresh("q", Sort::Data(data)).1;
+    let q = d.pool.declare_term("q", Sort::Data(data)).1;
     let field = d.pool.select(0, 0, q);
     d.shows(field, "q.x");
     let r = d.pool.construct(data, 0, [d.z, d.y]);
@@ -325,7 +325,7 @@ fn data_terms_fold_when_the_constructor_is_known() {
     assert!(d.pool.is_false(differ));
     let default = d.pool.select(1, 0, none);
     assert_eq!(default, d.int(0));
-    let o = d.pool.fresh("o", Sort::Data(option)).1;
+    let o = d.pool.declare_term("o", Sort::Data(option)).1;
     let test = d.pool.is(1, o);
     d.shows(test, "o is some");
 }
@@ -333,7 +333,7 @@ fn data_terms_fold_when_the_constructor_is_known() {
 #[test]
 fn quantifiers_narrow_and_vanish_where_an_equation_fixes_the_variable() {
     let mut d = desk();
-    let (v, p) = d.pool.fresh("p", Sort::Int);
+    let (v, p) = d.pool.declare_term("p", Sort::Int);
     let above = d.pool.lt(d.x, d.y);
     assert_eq!(d.pool.exists(&[v], above), above);
     let pinned = d.pool.eq(p, d.x);
@@ -361,8 +361,8 @@ fn quantifiers_narrow_and_vanish_where_an_equation_fixes_the_variable() {
 fn a_variable_inside_a_constructor_is_fixed_by_the_field() {
     let mut d = desk();
     let option = d.pool.option_of(Sort::Int);
-    let o = d.pool.fresh("o", Sort::Data(option)).1;
-    let (v, p) = d.pool.fresh("p", Sort::Int);
+    let o = d.pool.declare_term("o", Sort::Data(option)).1;
+    let (v, p) = d.pool.declare_term("p", Sort::Int);
     let some = d.pool.construct(option, 1, [p]);
     let eq = d.pool.eq(o, some);
     let above = d.pool.lt(d.x, p);
@@ -370,7 +370,7 @@ fn a_variable_inside_a_constructor_is_fixed_by_the_field() {
     let fixed = d.pool.exists(&[v], both);
     d.shows(fixed, "o is some && x < o.value");
     // Nothing to fix where the other side is bound too.
-    let (w, q) = d.pool.fresh("q", Sort::Data(option));
+    let (w, q) = d.pool.declare_term("q", Sort::Data(option));
     let eq = d.pool.eq(q, some);
     let free = d.pool.exists(&[v, w], eq);
     assert!(d.pool.is_true(free));
@@ -379,7 +379,7 @@ fn a_variable_inside_a_constructor_is_fixed_by_the_field() {
 #[test]
 fn an_equation_outside_the_range_of_the_variable_has_no_solution() {
     let mut d = desk();
-    let (v, p) = d.pool.fresh("p", Sort::Range { lo: 0, hi: 9 });
+    let (v, p) = d.pool.declare_term("p", Sort::Range { lo: 0, hi: 9 });
     let pinned = d.pool.eq(p, d.x);
     let some = d.pool.exists(&[v], pinned);
     d.shows(some, "x >= 0 && x <= 9");
@@ -393,7 +393,7 @@ fn an_equation_outside_the_range_of_the_variable_has_no_solution() {
 fn terms_that_differ_in_bound_names_are_the_same() {
     let mut d = desk();
     let even = |d: &mut Desk| {
-        let (v, p) = d.pool.fresh("p", Sort::Int);
+        let (v, p) = d.pool.declare_term("p", Sort::Int);
         let two = d.int(2);
         let twice = d.pool.mul([two, p]);
         let eq = d.pool.eq(twice, d.x);
@@ -410,7 +410,7 @@ fn substitution_is_simultaneous_and_cannot_capture() {
     let swapped = d.pool.substitute(sum, &[(x, d.y), (y, d.x)].into_iter().collect());
     d.shows(swapped, "y - x");
     // exists p: 2p == x, with "2 * something bound" in place of x twice over
-    let (v, p) = d.pool.fresh("p", Sort::Int);
+    let (v, p) = d.pool.declare_term("p", Sort::Int);
     let two = d.int(2);
     let twice = d.pool.mul([two, p]);
     let eq = d.pool.eq(twice, d.x);
@@ -456,7 +456,7 @@ fn deep_terms_do_not_overflow_the_stack() {
 #[test]
 fn evaluation_says_what_is_missing() {
     let mut d = desk();
-    let (v, p) = d.pool.fresh("p", Sort::Int);
+    let (v, p) = d.pool.declare_term("p", Sort::Int);
     let two = d.int(2);
     let twice = d.pool.mul([two, p]);
     let eq = d.pool.eq(twice, d.x);

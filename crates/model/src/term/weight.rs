@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_number_that_squares_itself_is_given_up() {
         let mut pool = TermPool::new();
-        let (x, x_term) = pool.fresh("x", Sort::Int);
+        let (x, x_term) = pool.declare_term("x", Sort::Int);
         let square = pool.mul2(x_term, x_term);
         let mut value = Value::int(1_000_000_007);
         let mut squared = 0;
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_text_that_doubles_itself_is_given_up() {
         let mut pool = TermPool::new();
-        let (s, s_term) = pool.fresh("s", Sort::Str);
+        let (s, s_term) = pool.declare_term("s", Sort::Str);
         let twice = pool.concat([s_term, s_term]);
         let known: Valuation = [(s, Value::str(&"x".repeat(700 * 1024)))].into_iter().collect();
         assert_eq!(pool.eval(twice, &known), Err(EvalError::TooLarge));
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_term_that_squares_itself_becomes_too_heavy() {
         let mut pool = TermPool::new();
-        let (_, mut term) = pool.fresh("x", Sort::Int);
+        let (_, mut term) = pool.declare_term("x", Sort::Int);
         for _ in 0..10 {
             term = pool.mul2(term, term);
         }

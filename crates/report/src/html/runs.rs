@@ -106,11 +106,11 @@ impl RunsPage {
     /// Keeps a tape if there is room for it, and returns whether it did.
     fn keep_tape(&mut self, number: u64, tape: RunTape, ended: &EndedRun) -> bool {
         let is_new = matches!(ended.novelty, Novelty::New(_)) || ended.outcome == RunOutcome::Error;
-        let (purse, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, MAX_TAPE_BYTES) };
+        let (share, room) = if is_new { (1, ROOM_FOR_TROUBLE) } else { (0, MAX_TAPE_BYTES) };
         // The first of all is kept however large it is: somebody will want to see it.
-        let is_room = self.room_used[purse] == 0 || self.room_used[purse] + tape.weight() <= room;
+        let is_room = self.room_used[share] == 0 || self.room_used[share] + tape.weight() <= room;
         if is_room && !tape.is_empty() {
-            self.room_used[purse] += tape.weight();
+            self.room_used[share] += tape.weight();
             self.tapes.insert(number, tape);
             return true;
         }

@@ -159,7 +159,7 @@ impl Frames {
             }
             match self.arrival.map(|arrival| arrival.progress(limits)) {
                 Some(MessageProgress::Stopped) => {
-                    return Err(half_message(&self.half(), MessageCut::Stopped(limits.pause)));
+                    return Err(half_message(&self.unfinished_bytes(), MessageCut::Stopped(limits.pause)));
                 }
                 Some(MessageProgress::Dripping) => return Err(dripping(limits)),
                 // A message that has begun is no silence, however late it is.
@@ -219,7 +219,7 @@ impl Frames {
     }
 
     /// Returns the bytes of the unfinished message; empty if none has begun.
-    fn half(&self) -> Vec<u8> {
+    fn unfinished_bytes(&self) -> Vec<u8> {
         let rest = &self.buffer[self.taken..];
         match (self.begun.bytes().is_empty(), rest.is_empty()) {
             (true, _) => rest.to_vec(),
@@ -312,7 +312,7 @@ impl Frames {
 
     /// Returns the error for the end of the stream: closed between two messages, otherwise an incomplete message.
     fn end_error(&mut self) -> AdapterError {
-        let half = self.half();
+        let half = self.unfinished_bytes();
         if half.is_empty() { AdapterError::Closed } else { half_message(&half, MessageCut::Closed) }
     }
 }

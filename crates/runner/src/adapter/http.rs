@@ -162,7 +162,7 @@ impl HttpAdapter {
 
     /// Returns a new connection and drops an idle one: a request that may be made only once must not cross the end of a
     /// connection.
-    fn fresh(&mut self) -> Result<IdleConnection, AdapterError> {
+    fn open_connection(&mut self) -> Result<IdleConnection, AdapterError> {
         self.heed();
         drop(self.idle.pop());
         self.connect()
@@ -192,7 +192,7 @@ impl HttpAdapter {
         let bytes = request.to_bytes(&self.host);
         let is_safe = matches!(&*request.method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
         let is_safe = is_safe && !request.opens;
-        let mut link = if is_safe { self.link()? } else { self.fresh()? };
+        let mut link = if is_safe { self.link()? } else { self.open_connection()? };
         if let Err(error) = link.write(&bytes) {
             if !link.was_used() {
                 return Err(ended_error(&format!("it takes no more input ({error})")));

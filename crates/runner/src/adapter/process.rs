@@ -97,7 +97,7 @@ impl SystemProcess {
         }
     }
 
-    fn cannot(&self, reason: &impl ToString) -> AdapterError {
+    fn start_error(&self, reason: &impl ToString) -> AdapterError {
         AdapterError::Start { what: self.command.clone(), reason: reason.to_string() }
     }
 
@@ -126,10 +126,10 @@ impl SystemProcess {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped()),
         );
-        let (child, streams) = started.map_err(|error| self.cannot(&error))?;
+        let (child, streams) = started.map_err(|error| self.start_error(&error))?;
         self.child = Some(child);
         let ChildStreams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
-            return Err(self.cannot(&"its streams are missing"));
+            return Err(self.start_error(&"its streams are missing"));
         };
         let tail = self.tail.clone();
         self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));

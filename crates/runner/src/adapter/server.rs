@@ -124,7 +124,7 @@ impl SystemServer {
     /// Fails if somebody listens at its address already: that system would be tested instead.
     fn refuse_strangers(&self) -> Result<(), AdapterError> {
         match self.address().filter(|address| ports::is_taken(address)) {
-            Some(address) => Err(self.cannot(&format!(
+            Some(address) => Err(self.start_error(&format!(
                 "`{address}` is in use already; end what listens there, or write `{{port}}` for a free port"
             ))),
             None => Ok(()),
@@ -139,7 +139,7 @@ impl SystemServer {
             self.interrupt.check()?;
             if Instant::now() >= deadline {
                 let limit = self.config.limit.as_millis();
-                return Err(self.cannot(&format!(
+                return Err(self.start_error(&format!(
                     "`{address}` is still in use {limit} ms after the server was ended: something listens there \
                      that was not started by this command, or that left its group and cleared its environment; \
                      a `stop` command can end it"
@@ -165,7 +165,7 @@ impl SystemServer {
     }
 
     fn ended_early(&self) -> AdapterError {
-        self.cannot("it ended before it was ready")
+        self.start_error("it ended before it was ready")
     }
 
     fn lingers(&self) -> bool {
@@ -177,7 +177,7 @@ impl SystemServer {
         while self.lingers() {
             self.interrupt.check()?;
             if Instant::now() >= deadline {
-                return Err(self.cannot(
+                return Err(self.start_error(
                     "it ended before it was ready, and connections of the server before linger at its port \
                      (TIME_WAIT); let it listen with SO_REUSEADDR, or give it more time with `ready_ms`",
                 ));
@@ -197,7 +197,7 @@ impl SystemServer {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped()),
         );
-        let (child, streams) = started.map_err(|error| self.cannot(&error.to_string()))?;
+        let (child, streams) = started.map_err(|error| self.start_error(&error.to_string()))?;
         self.child = Some(child);
         if let Some(stderr) = streams.stderr {
             let tail = self.tail.clone();
@@ -233,7 +233,7 @@ impl SystemServer {
     fn not_ready(&self, exit: Option<ChildExit>) -> AdapterError {
         let limit = self.config.limit.as_millis();
         let ended = exit.map_or("", |_| ", and its command has ended");
-        self.cannot(&format!("it was not ready within {limit} ms{ended}"))
+        self.start_error(&format!("it was not ready within {limit} ms{ended}"))
     }
 
     /// Returns whether the server is ready; pauses for [`POLL_INTERVAL`] if it is not.
@@ -261,7 +261,7 @@ impl SystemServer {
         }
     }
 
-    fn cannot(&self, reason: &str) -> AdapterError {
+    fn start_error(&self, reason: &str) -> AdapterError {
         let words = self.tail.tail_text();
         let words = words.trim();
         let reason = if words.is_empty() {

@@ -82,7 +82,7 @@ struct PartConnection {
 
 /// Returns the model restricted to some messages: all other gates become internal.
 #[must_use]
-pub fn share(model: &Model, messages: &[String]) -> Model {
+pub fn restrict_to(model: &Model, messages: &[String]) -> Model {
     let mut share = model.clone();
     for gate in share.sts.gates.iter_mut().filter(|gate| !messages.iter().any(|name| **name == *gate.name)) {
         gate.kind = GateKind::Internal;
@@ -198,7 +198,7 @@ impl SeveralAdapter {
         for at in 0..self.lines.len() {
             // `goes_to` stops at every message; the bound is for a connection that sends without end at one instant.
             for _ in 0..MAX_STANDSTILL {
-                if self.lines[at].is_gone || self.goes_to(at, to) {
+                if self.lines[at].is_gone || self.advance_connection(at, to) {
                     break;
                 }
             }
@@ -207,7 +207,7 @@ impl SeveralAdapter {
     }
 
     /// Lets the time of one connection pass up to `to`, or to its next message; returns whether it is there.
-    fn goes_to(&mut self, at: usize, to: Duration) -> bool {
+    fn advance_connection(&mut self, at: usize, to: Duration) -> bool {
         match self.lines[at].adapter.advance(to) {
             Ok(VirtualDelay { now, message }) => {
                 message.into_iter().for_each(|output| self.queue_output(at, output));
@@ -222,7 +222,7 @@ impl SeveralAdapter {
 
     /// Returns the next queued message, or the breakdown if none is queued, at the current virtual time; `None` if
     /// there is neither.
-    fn at_once(&mut self) -> Option<Result<VirtualDelay, AdapterError>> {
+    fn next_queued(&mut self) -> Option<Result<VirtualDelay, AdapterError>> {
         if let Some(output) = self.heard.pop_front() {
             return Some(Ok(VirtualDelay { now: self.now, message: Some(output) }));
         }
@@ -255,7 +255,7 @@ impl SeveralAdapter {
     /// *Invariant.* What is kept has an instant: the messages of all connections are given by these.
     fn queue_output(&mut self, at: usize, output: ArrivedOutput) {
         let label = self.lines[at].with_index(output.label);
-        let connection = number(at);
+        let connection = connection_number(at);
         let crossing = match output.way {
             Arrival::Direct => direct_crossing(connection),
             Arrival::Answer { lane, others } => {
@@ -280,7 +280,7 @@ impl SeveralAdapter {
         // Only a model that has the output can allow the end; for any other it is a breakdown.
         if let (true, Some(gate)) = (is_end, self.lines[at].closing) {
             let label = self.lines[at].with_index(Label::Output(gate, Vec::new()));
-            let way = Arrival::Crossing(Crossing { is_end: true, ..direct_crossing(number(at)) });
+            let way = Arrival::Crossing(Crossing { is_end: true, ..direct_crossing(connection_number(at)) });
             self.heard.push_back(ArrivedOutput { at: Some(arrived), way, ..label.into() });
             return;
         }
@@ -357,7 +357,7 @@ pub fn wiring(pool: &TermPool, sts: &Sts, connections: &[ConnectionRecord]) -> C
             (_, None) => MessageRoute::Any,
         }
     };
-    ConnectionWiring::new(pool, sts, number(connections.len()), of)
+    ConnectionWiring::new(pool, sts, connection_number(connections.len()), of)
 }
 
 /// Returns whether the first field of a message is the index of the array instance that it belongs to.
@@ -395,7 +395,7 @@ fn direct_crossing(connection: u32) -> Crossing {
     Crossing { connection, lane: connection, is_answer: false, others: 0, is_end: false }
 }
 
-fn number(at: usize) -> u32 {
+fn connection_number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
@@ -471,7 +471,7 @@ impl Adapter for SeveralAdapter {
             Err(error) => return Err(self.lines[at].name_connection(error)),
         };
         sent.earlier.into_iter().for_each(|output| self.queue_output(at, output));
-        let lane = self.wiring.global_lane(number(at), sent.lane);
+        let lane = self.wiring.global_lane(connection_number(at), sent.lane);
         Ok(SentInput { raw: sent.raw, lane, ..SentInput::default() })
     }
 
@@ -532,7 +532,7 @@ impl Adapter for SeveralAdapter {
         let mut standing = 0;
         while standing < MAX_STANDSTILL {
             self.interrupt.check()?;
-            if let Some(passed) = self.at_once() {
+            if let Some(passed) = self.next_queued() {
                 return passed;
             }
             let before = self.now;

@@ -65,7 +65,7 @@ impl TcpConnection {
         Self { is_timed, ..self }
     }
 
-    fn cannot(&self, reason: &impl ToString) -> AdapterError {
+    fn start_error(&self, reason: &impl ToString) -> AdapterError {
         AdapterError::Start { what: self.address.clone(), reason: reason.to_string() }
     }
 
@@ -75,11 +75,11 @@ impl TcpConnection {
         let (address, limit) = (self.address.clone(), self.limit);
         std::thread::spawn(move || sender.send(connected_to(&address, limit)));
         let stream = match self.interrupt.receive(&connected, Instant::now() + limit)? {
-            Some(stream) => stream.map_err(|reason| self.cannot(&reason))?,
+            Some(stream) => stream.map_err(|reason| self.start_error(&reason))?,
             None => return Err(AdapterError::Late { awaited: AwaitedPart::Connection, limit }),
         };
         let prepared = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(limit)));
-        prepared.map_err(|error| self.cannot(&error))?;
+        prepared.map_err(|error| self.start_error(&error))?;
         Ok(stream)
     }
 
@@ -101,8 +101,8 @@ impl TcpConnection {
     pub(super) fn streams(&mut self) -> Result<(Box<dyn ByteSource>, AdapterChannel), AdapterError> {
         self.hang_up();
         let stream = self.channel()?;
-        let reader = stream.try_clone().map_err(|error| self.cannot(&error))?;
-        let writer = stream.try_clone().map_err(|error| self.cannot(&error))?;
+        let reader = stream.try_clone().map_err(|error| self.start_error(&error))?;
+        let writer = stream.try_clone().map_err(|error| self.start_error(&error))?;
         self.stream = Some(stream);
         let source: Box<dyn ByteSource> = if self.is_timed {
             Box::new(PipeSource::new(reader))

@@ -116,7 +116,7 @@ impl Patience {
 
     /// Returns the same patience with `time` at the location.
     #[must_use]
-    pub fn within(mut self, location: LocId, time: Duration) -> Self {
+    pub fn with_time_at(mut self, location: LocId, time: Duration) -> Self {
         set_time(&mut self.within, location.index(), time);
         self
     }
@@ -209,8 +209,9 @@ mod tests {
 
     #[test]
     fn a_time_given_for_a_place_replaces_the_default_there_and_nowhere_else() {
-        let patience =
-            Patience::new(ms(100)).with_time_after(GateId::new(2), ms(500)).within(LocId::new(1), ms(20));
+        let patience = Patience::new(ms(100))
+            .with_time_after(GateId::new(2), ms(500))
+            .with_time_at(LocId::new(1), ms(20));
         let (slow, other) = (input(2), input(0));
         check(&patience, None, &[], 100);
         check(&patience, None, &[0], 100);
@@ -226,8 +227,9 @@ mod tests {
 
     #[test]
     fn a_short_time_after_a_message_does_not_shorten_a_slow_place() {
-        let patience =
-            Patience::new(ms(100)).with_time_after(GateId::new(0), ms(10)).within(LocId::new(3), ms(2000));
+        let patience = Patience::new(ms(100))
+            .with_time_after(GateId::new(0), ms(10))
+            .with_time_at(LocId::new(3), ms(2000));
         check(&patience, Some(&input(0)), &[0], 10);
         check(&patience, Some(&input(0)), &[0, 3], 2000);
         check(&patience, Some(&input(1)), &[0], 100);

@@ -66,7 +66,7 @@ pub(super) fn from_json(pool: &TermPool, id: CollectionId, json: &Json) -> Resul
 
 fn values(pool: &TermPool, sort: Sort, items: &[Json]) -> Result<Vec<Value>, CodecError> {
     let item = |(at, item): (usize, &Json)| {
-        value_from_json(pool, sort, item).map_err(|error| error.inside(&at.to_string()))
+        value_from_json(pool, sort, item).map_err(|error| error.with_place(&at.to_string()))
     };
     (0..items.len()).zip(items).map(item).collect()
 }
@@ -81,7 +81,7 @@ fn map_from_json(
         Json::Object(object) if is_name(pool, of.key) => {
             let entry = |(name, item): (&String, &Json)| {
                 let key = value_from_json(pool, of.key, &Json::String(name.clone()))?;
-                Ok((key, value_from_json(pool, of.item, item).map_err(|error| error.inside(name))?))
+                Ok((key, value_from_json(pool, of.item, item).map_err(|error| error.with_place(name))?))
             };
             object.iter().map(entry).collect::<Result<Vec<_>, CodecError>>()?
         }

@@ -107,14 +107,14 @@ impl CodecError {
     }
 
     /// Returns the same error with `name` put in front of its place.
-    pub(crate) fn inside(mut self, name: &str) -> Self {
+    pub(crate) fn with_place(mut self, name: &str) -> Self {
         self.path.insert(0, name.to_owned());
         self
     }
 
-    /// Returns the error as [`inside`](Self::inside) does if `part` is `Some`, otherwise unchanged.
+    /// Returns the error as [`inside`](Self::with_place) does if `part` is `Some`, otherwise unchanged.
     pub(crate) fn inside_if<T>(self, part: Option<T>, name: &str) -> Self {
-        if part.is_some() { self.inside(name) } else { self }
+        if part.is_some() { self.with_place(name) } else { self }
     }
 }
 

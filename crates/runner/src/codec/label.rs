@@ -53,8 +53,9 @@ pub fn label_from_json(
         (&*info.name, info.sort)
     });
     let values =
-        named_values(&model.pool, sorts, &message.args).map_err(|error| error.inside(&message.label))?;
-    Label::message(&model.sts, gate, values).ok_or_else(|| unknown(&model.sts, &message.label, is_wanted))
+        named_values(&model.pool, sorts, &message.args).map_err(|error| error.with_place(&message.label))?;
+    Label::message(&model.sts, gate, values)
+        .ok_or_else(|| unknown_message(&model.sts, &message.label, is_wanted))
 }
 
 fn gate_of<'s>(
@@ -63,10 +64,13 @@ fn gate_of<'s>(
     is_wanted: fn(GateKind) -> bool,
 ) -> Result<(GateId, &'s Gate), CodecError> {
     let is_it = |gate: &Gate| &*gate.name == name && is_wanted(gate.kind);
-    sts.gates.iter_enumerated().find(|(_, gate)| is_it(gate)).ok_or_else(|| unknown(sts, name, is_wanted))
+    sts.gates
+        .iter_enumerated()
+        .find(|(_, gate)| is_it(gate))
+        .ok_or_else(|| unknown_message(sts, name, is_wanted))
 }
 
-fn unknown(sts: &Sts, name: &str, is_wanted: fn(GateKind) -> bool) -> CodecError {
+fn unknown_message(sts: &Sts, name: &str, is_wanted: fn(GateKind) -> bool) -> CodecError {
     let wanted = |gate: &&Gate| gate.kind != GateKind::Internal && is_wanted(gate.kind);
     let names = sts.gates.iter().filter(wanted).map(|gate| gate.name.to_string()).collect();
     let direction = if is_wanted(GateKind::Output) { "output" } else { "input" };

@@ -96,7 +96,8 @@ pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessa
     let text = text.trim().trim_start_matches(['?', '!']);
     let (name, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
     let name = name.trim();
-    let gate = sts.gate_named(name).filter(|gate| *gate != Sts::TAU).ok_or_else(|| unknown(sts, name))?;
+    let gate =
+        sts.gate_named(name).filter(|gate| *gate != Sts::TAU).ok_or_else(|| unknown_message(sts, name))?;
     let inner = match rest.trim() {
         "" => "",
         rest => rest
@@ -118,7 +119,7 @@ pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessa
     Ok(TypedMessage { gate, values })
 }
 
-fn unknown(sts: &Sts, name: &str) -> BadTypedMessage {
+fn unknown_message(sts: &Sts, name: &str) -> BadTypedMessage {
     let names = sts.gates.iter().skip(1).map(|gate| gate.name.to_string()).collect();
     BadTypedMessage::NoMessage { name: name.to_owned(), names }
 }
@@ -128,7 +129,7 @@ fn not_named(found: &str, form: &str) -> BadTypedMessage {
 }
 
 /// The places of `sign` outside brackets and quotes.
-fn outside(text: &str, sign: char) -> Vec<usize> {
+fn places_outside(text: &str, sign: char) -> Vec<usize> {
     let (mut depth, mut quoted, mut escaped) = (0i32, false, false);
     let mut places = Vec::new();
     for (at, c) in text.char_indices() {
@@ -150,7 +151,7 @@ fn outside(text: &str, sign: char) -> Vec<usize> {
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
-    for at in outside(text, ',') {
+    for at in places_outside(text, ',') {
         parts.push(&text[start..at]);
         start = at + 1;
     }
@@ -206,7 +207,7 @@ fn collection_of(pool: &TermPool, id: CollectionId, inner: &str) -> Result<Colle
 
 /// The two sides of the first colon outside brackets and quotes.
 fn split_at_colon(text: &str) -> Option<(&str, &str)> {
-    let at = *outside(text, ':').first()?;
+    let at = *places_outside(text, ':').first()?;
     Some((&text[..at], &text[at + 1..]))
 }
 

@@ -190,7 +190,7 @@ impl ValueClass {
         match sort {
             Sort::Bool => vec![Truth(false), Truth(true)],
             Sort::Int => vec![Zero, One, MinusOne, Positive, Negative, HugePositive, HugeNegative],
-            Sort::Range { lo, hi } => within(lo, hi),
+            Sort::Range { lo, hi } => classes_within(lo, hi),
             Sort::Real => {
                 vec![Zero, One, MinusOne, Positive, Negative, HugePositive, HugeNegative, Fraction]
             }
@@ -224,7 +224,7 @@ impl ValueClass {
 }
 
 /// The classes with a number from `lo` to `hi`.
-fn within(lo: i64, hi: i64) -> Vec<ValueClass> {
+fn classes_within(lo: i64, hi: i64) -> Vec<ValueClass> {
     let mut classes = vec![
         ValueClass::Zero,
         ValueClass::One,
@@ -262,7 +262,7 @@ mod tests {
             BEYOND_32_BITS - 1,
             BEYOND_32_BITS,
         ] {
-            assert_eq!(within(n, n), [ValueClass::of_int(&Int::from(n))], "{n}");
+            assert_eq!(classes_within(n, n), [ValueClass::of_int(&Int::from(n))], "{n}");
         }
     }
 

@@ -12,7 +12,7 @@ use ioxide_model::sts::{GateKind, LocId, Sts, Switch, SwitchId, Switches};
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::{AllowedLabel, Belief, Ctx, Monitor, Tolerance};
 
-use super::any;
+use super::any_sat;
 
 /// The positions on a path at which the specification may be.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl PathWatch {
     }
 
     /// Returns the state of the watch: the monitor, the pending time, and whether the path was left.
-    pub(super) fn place(&self) -> (&Monitor, &Rational, bool) {
+    pub(super) fn watch_state(&self) -> (&Monitor, &Rational, bool) {
         (&self.monitor, &self.pending, self.has_left)
     }
 
@@ -78,10 +78,12 @@ impl PathWatch {
             Belief::Concrete(states) => Some(states.iter().any(|state| is_wanted(state.loc))),
             Belief::Symbolic(states) => {
                 let wanted = states.iter().filter(|state| is_wanted(state.loc));
-                any(wanted
-                    .map(|state| cx.decide(state.path.facts()))
-                    .collect::<Vec<SolverDecision>>()
-                    .into_iter())
+                any_sat(
+                    wanted
+                        .map(|state| cx.decide(state.path.facts()))
+                        .collect::<Vec<SolverDecision>>()
+                        .into_iter(),
+                )
             }
             Belief::Unspecified => Some(false),
         };

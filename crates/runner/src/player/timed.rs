@@ -63,7 +63,7 @@ impl ModelPlayer<'_> {
     /// If it takes internal steps for ever, or the solver cannot say what is possible.
     pub fn pass_until(&mut self, until: &Rational) -> Result<Option<Label>, PlayError> {
         for _ in 0..MAX_INTERNAL {
-            self.goes_on()?;
+            self.check_halt()?;
             self.plan_ahead()?;
             let left = until - &self.now;
             match &self.plan {
@@ -79,7 +79,7 @@ impl ModelPlayer<'_> {
                 }
             }
         }
-        let location = self.state.place(self.cx.sts);
+        let location = self.state.place_text(self.cx.sts);
         Err(PlayError::Diverges { location })
     }
 

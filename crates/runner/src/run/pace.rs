@@ -27,7 +27,7 @@ pub(super) struct WallClock {
 
 impl WallClock {
     /// Returns the time from `before` to the beginning of the run; zero if `before` is later.
-    pub(super) fn since(&self, before: Instant) -> Duration {
+    pub(super) fn time_since(&self, before: Instant) -> Duration {
         self.start.saturating_duration_since(before)
     }
 }

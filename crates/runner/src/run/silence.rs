@@ -83,7 +83,7 @@ impl RunLoop<'_, '_, '_, '_> {
             Ok(Observation::Quiet) if self.setup.adapter.knows_silence() => {
                 self.judge_label(&Label::Quiescence)
             }
-            Ok(Observation::Quiet) if self.allows_silence() => self.silent(from, patience),
+            Ok(Observation::Quiet) if self.allows_silence() => self.accept_silence(from, patience),
             Ok(Observation::Quiet) => self.listen_on(from, patience),
             Err(error) => self.broke(error),
         }
@@ -94,7 +94,7 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     /// Judges silence that is allowed; a message may still show that it was none.
-    fn silent(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
+    fn accept_silence(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = self.confirmed_at(from, patience);
         let (lag, is_cold) = (self.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
         let (before, at) = (self.monitor.clone(), self.trace.len());
@@ -154,7 +154,7 @@ impl RunLoop<'_, '_, '_, '_> {
             open.into_iter().filter(|silence| silence.is_open(arrived, lag)).collect();
         // As few as possible are taken back: the last one, the last two, and so on.
         while let Some(silence) = open.pop() {
-            let Some(after) = self.without(&silence, label, arrival) else { continue };
+            let Some(after) = self.monitor_without(&silence, label, arrival) else { continue };
             self.monitor = after;
             // Those before it may still be taken back, by what comes later.
             self.silences = Silences(open);
@@ -170,13 +170,19 @@ impl RunLoop<'_, '_, '_, '_> {
     pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
         let (open, now) = (self.silences.0.clone(), Instant::now());
         let lag = self.lag_so_far();
-        open.iter()
-            .any(|silence| silence.is_open(now, lag) && self.without(silence, label, arrival).is_some())
+        open.iter().any(|silence| {
+            silence.is_open(now, lag) && self.monitor_without(silence, label, arrival).is_some()
+        })
     }
 
     /// Returns the monitor as if there had been no silence from `silence` on, after `label`; `None` if `label` is
     /// forbidden there too.
-    fn without(&mut self, silence: &CalledSilence, label: &Label, arrival: Arrival) -> Option<Monitor> {
+    fn monitor_without(
+        &mut self,
+        silence: &CalledSilence,
+        label: &Label,
+        arrival: Arrival,
+    ) -> Option<Monitor> {
         let mut after = silence.before.clone();
         for heard in &silence.since {
             match heard {

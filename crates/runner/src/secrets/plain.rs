@@ -124,14 +124,14 @@ fn entity(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
         b"gt" => b">".to_vec(),
         b"quot" => b"\"".to_vec(),
         b"apos" => b"'".to_vec(),
-        [b'#', b'x' | b'X', digits @ ..] => utf8(number(digits, 16)?)?,
-        [b'#', digits @ ..] => utf8(number(digits, 10)?)?,
+        [b'#', b'x' | b'X', digits @ ..] => utf8(parse_digits(digits, 16)?)?,
+        [b'#', digits @ ..] => utf8(parse_digits(digits, 10)?)?,
         _ => return None,
     };
     Some((bytes, name.len() + 2))
 }
 
-fn number(digits: &[u8], base: u32) -> Option<u32> {
+fn parse_digits(digits: &[u8], base: u32) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok()
 }
 

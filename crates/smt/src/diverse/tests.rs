@@ -56,7 +56,7 @@ fn random_valuations_hold_differ_and_repeat_with_the_seed() {
 #[test]
 fn a_finite_set_is_given_out_completely() {
     let mut pool = TermPool::new();
-    let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
+    let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 0, hi: 9 });
     let (three, zero) = (pool.int(3), pool.int(0));
     let rest = pool.rem(x_term, three);
     let fact = pool.eq(rest, zero);
@@ -69,7 +69,7 @@ fn a_finite_set_is_given_out_completely() {
 #[test]
 fn boundaries_are_bounds_and_neighbours_of_constants() {
     let mut pool = TermPool::new();
-    let (x, x_term) = pool.fresh("x", Sort::Range { lo: 1, hi: 100 });
+    let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 1, hi: 100 });
     let fifty = pool.int(50);
     let fact = pool.ne(x_term, fifty);
     let mut all: Vec<i64> = take(&mut pool, &[fact], &[x], DiversePolicy::Boundary, 1, 20)
@@ -112,7 +112,7 @@ fn variables_of_different_sorts_are_never_equal() {
 fn unsatisfiable_facts_have_no_valuation() {
     for policy in [DiversePolicy::Random, DiversePolicy::Boundary, DiversePolicy::Patterns] {
         let mut pool = TermPool::new();
-        let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
+        let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 0, hi: 9 });
         let ten = pool.int(10);
         let fact = pool.lt(ten, x_term);
         assert!(take(&mut pool, &[fact], &[x], policy, 0, 1).is_empty(), "{policy:?}");

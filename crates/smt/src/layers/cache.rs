@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn the_order_of_facts_does_not_matter_and_open_questions_are_asked_again() {
         let mut pool = TermPool::new();
-        let (_, a) = pool.fresh("a", Sort::Bool);
-        let (_, b) = pool.fresh("b", Sort::Bool);
+        let (_, a) = pool.declare_term("a", Sort::Bool);
+        let (_, b) = pool.declare_term("b", Sort::Bool);
         let script = [SolverAnswer::Unknown(UnknownReason::Time), SolverAnswer::Unsat];
         let mut cache = CacheLayer::new(ScriptedSolver::new(script), 10);
         assert_eq!(cache.check(&mut pool, &[a, b]), SolverAnswer::Unknown(UnknownReason::Time));
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn old_answers_are_forgotten_first() {
         let mut pool = TermPool::new();
-        let vars: Vec<Term> = (0..6).map(|_| pool.fresh("v", Sort::Bool).1).collect();
+        let vars: Vec<Term> = (0..6).map(|_| pool.declare_term("v", Sort::Bool).1).collect();
         let mut cache = CacheLayer::new(ScriptedSolver::new([const { SolverAnswer::Unsat }; 6]), 2);
         for &var in &vars {
             assert_eq!(cache.check(&mut pool, &[var]), SolverAnswer::Unsat);

@@ -326,9 +326,9 @@ mod tests {
     /// The image of `∃o: lower ≤ f·o ∧ g·o < upper`, shown.
     fn image(sort: Sort, lower_factor: i64, upper_factor: i64) -> String {
         let mut pool = TermPool::new();
-        let (o, o_term) = pool.fresh("o", sort);
-        let (_, x) = pool.fresh("x", sort.base());
-        let (_, y) = pool.fresh("y", sort.base());
+        let (o, o_term) = pool.declare_term("o", sort);
+        let (_, x) = pool.declare_term("x", sort.base());
+        let (_, y) = pool.declare_term("y", sort.base());
         let [f, g] = [lower_factor, upper_factor].map(|n| pool.number(n.into(), sort.base()));
         let (low, high) = (pool.mul2(f, o_term), pool.mul2(g, o_term));
         let (above, below) = (pool.le(x, low), pool.lt(high, y));
@@ -352,8 +352,8 @@ mod tests {
     #[test]
     fn a_variable_that_cancels_out_is_no_obstacle() {
         let mut pool = TermPool::new();
-        let (o, o_term) = pool.fresh("o", Sort::Real);
-        let (_, x) = pool.fresh("x", Sort::Real);
+        let (o, o_term) = pool.declare_term("o", Sort::Real);
+        let (_, x) = pool.declare_term("x", Sort::Real);
         let two = pool.number(2.into(), Sort::Real);
         let (left, right) = (pool.add2(o_term, x), pool.add2(o_term, two));
         let (cancels, below) = (pool.lt(left, right), pool.le(o_term, x));
@@ -382,7 +382,8 @@ mod tests {
             kind: DataKind::Enum,
             ctors: (0..n).map(ctor).collect(),
         });
-        let [(e, e_term), (_, x), (_, y)] = ["e", "x", "y"].map(|name| pool.fresh(name, Sort::Data(data)));
+        let [(e, e_term), (_, x), (_, y)] =
+            ["e", "x", "y"].map(|name| pool.declare_term(name, Sort::Data(data)));
         let (is_x, is_y) = (pool.eq(e_term, x), pool.eq(e_term, y));
         let (not_x, not_y) = (pool.not(is_x), pool.not(is_y));
         let (neither, only) = (pool.and2(not_x, not_y), pool.and2(is_x, not_y));

@@ -441,7 +441,7 @@ mod tests {
     #[track_caller]
     fn check(facts: impl Fn(&mut TermPool, [Term; 3]) -> Vec<Term>, sorts: [Sort; 3], refuted: bool) {
         let mut pool = TermPool::new();
-        let vars = sorts.map(|sort| pool.fresh("v", sort).1);
+        let vars = sorts.map(|sort| pool.declare_term("v", sort).1);
         let facts = facts(&mut pool, vars);
         let expected =
             if refuted { SolverDecision::Unsat } else { SolverDecision::Unknown(UnknownReason::NoSolver) };
@@ -507,7 +507,7 @@ mod tests {
     #[test]
     fn facts_taken_back_take_their_bounds_along() {
         let mut pool = TermPool::new();
-        let (_, x) = pool.fresh("x", SMALL);
+        let (_, x) = pool.declare_term("x", SMALL);
         let (two, seven) = (pool.int(2), pool.int(7));
         let (low, high) = (pool.lt(x, two), pool.lt(seven, x));
         let mut layer = IntervalLayer::new(NoSolver);

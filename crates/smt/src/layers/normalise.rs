@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn plain_lists_need_no_solver() {
         let mut pool = TermPool::new();
-        let (_, s) = pool.fresh("s", Sort::Str);
+        let (_, s) = pool.declare_term("s", Sort::Str);
         let text = pool.value(ioxide_model::value::Value::str("a"));
         let (same, other) = (pool.eq(s, text), pool.ne(s, text));
         let mut solver = NormaliseLayer::new(NoSolver);

@@ -164,7 +164,7 @@ mod tests {
     /// `n` variables within `0..last`, and that those of `pairs` differ.
     fn facts(pool: &mut TermPool, n: usize, last: i64, pairs: &[(usize, usize)]) -> Vec<Term> {
         let sort = Sort::Range { lo: 0, hi: last };
-        let vars: Vec<Term> = (0..n).map(|at| pool.fresh(&format!("k{at}"), sort).1).collect();
+        let vars: Vec<Term> = (0..n).map(|at| pool.declare_term(&format!("k{at}"), sort).1).collect();
         let differ = |pool: &mut TermPool, &(a, b): &(usize, usize)| {
             let equal = pool.eq(vars[a], vars[b]);
             pool.not(equal)

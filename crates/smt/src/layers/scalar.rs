@@ -197,14 +197,14 @@ impl ScalarImages {
 
 /// New variables for the parts of a variable of `sort`.
 fn fresh_image(pool: &mut TermPool, name: &str, sort: Sort) -> ScalarImage {
-    let Sort::Data(data) = sort else { return ScalarImage::Scalar(pool.fresh(name, sort).1) };
+    let Sort::Data(data) = sort else { return ScalarImage::Scalar(pool.declare_term(name, sort).1) };
     let ctors = pool.data(data).ctors.clone();
     let last = i64::try_from(ctors.len()).map_or(i64::MAX, |n| n - 1);
     // A type with one constructor needs no tag, which keeps records as simple as their fields.
     debug_assert!(last >= 0, "a data type has a constructor");
     let tag = match last {
         0 => pool.int(0),
-        _ => pool.fresh(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last }).1,
+        _ => pool.declare_term(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last }).1,
     };
     let mut fields = Vec::with_capacity(ctors.len());
     for ctor in &ctors {

@@ -196,7 +196,7 @@ impl<S: Solver> ShapeLayer<S> {
         if is_lambda || pool.has_shape(sort) || pool.is_open(term) {
             return None;
         }
-        Some(*self.stand_ins.entry(term).or_insert_with(|| pool.fresh("unknown", sort).1))
+        Some(*self.stand_ins.entry(term).or_insert_with(|| pool.declare_term("unknown", sort).1))
     }
 }
 
@@ -424,7 +424,7 @@ fn build_shaped_term(pool: &mut TermPool, name: &str, sort: Sort, length: usize,
             if cases.is_empty() {
                 return chosen;
             }
-            let (_, tag) = pool.fresh(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last });
+            let (_, tag) = pool.declare_term(&format!("{name}.tag"), Sort::Range { lo: 0, hi: last });
             for (at, case) in (0..).zip(cases).collect::<Vec<_>>().into_iter().rev() {
                 let at = pool.int(at);
                 let is_it = pool.eq(tag, at);
@@ -432,7 +432,7 @@ fn build_shaped_term(pool: &mut TermPool, name: &str, sort: Sort, length: usize,
             }
             chosen
         }
-        _ => pool.fresh(name, sort).1,
+        _ => pool.declare_term(name, sort).1,
     }
 }
 
@@ -445,7 +445,7 @@ mod tests {
 
     fn list(pool: &mut TermPool) -> (VarId, Term) {
         let ints = pool.list_of(Sort::Range { lo: 0, hi: 9 });
-        pool.fresh("xs", Sort::Collection(ints))
+        pool.declare_term("xs", Sort::Collection(ints))
     }
 
     #[test]
@@ -482,7 +482,7 @@ mod tests {
             [(5, SolverAnswer::Unsat), (50, SolverAnswer::Unknown(UnknownReason::Beyond(3)))]
         {
             let few = pool.set_of(Sort::Range { lo: 0, hi });
-            let (_, set) = pool.fresh("s", Sort::Collection(few));
+            let (_, set) = pool.declare_term("s", Sort::Collection(few));
             let (size, most) = (pool.operate(TermOp::Size, vec![set]), pool.int(hi + 1));
             let too_many = pool.lt(most, size);
             assert_eq!(build_stack(&SolverConfig::default()).check(&mut pool, &[too_many]), expected, "{hi}");
@@ -494,7 +494,7 @@ mod tests {
         let mut pool = TermPool::new();
         let row = pool.list_of(Sort::Range { lo: 0, hi: 9 });
         let rows = pool.list_of(Sort::Collection(row));
-        let (_, rows) = pool.fresh("rows", Sort::Collection(rows));
+        let (_, rows) = pool.declare_term("rows", Sort::Collection(rows));
         let (size, first) = (pool.operate(TermOp::Size, vec![rows]), pool.int(0));
         let row = pool.operate(TermOp::At, vec![rows, first]);
         let (inner, zero) = (pool.operate(TermOp::Size, vec![row]), pool.int(0));
@@ -513,7 +513,7 @@ mod tests {
         // For all i in 0..3: xs[i] == i, which [0, 1, 2, 3] satisfies.
         let mut pool = TermPool::new();
         let (var, xs) = list(&mut pool);
-        let (i_var, i) = pool.fresh("i", Sort::Range { lo: 0, hi: 3 });
+        let (i_var, i) = pool.declare_term("i", Sort::Range { lo: 0, hi: 3 });
         let at = pool.operate(TermOp::At, vec![xs, i]);
         let same = pool.eq(at, i);
         let all = pool.forall(&[i_var], same);

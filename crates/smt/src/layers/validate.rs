@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_wrong_valuation_makes_the_answer_unknown() {
         let mut pool = TermPool::new();
-        let (x, x_term) = pool.fresh("x", Sort::Range { lo: 0, hi: 9 });
+        let (x, x_term) = pool.declare_term("x", Sort::Range { lo: 0, hi: 9 });
         let five = pool.int(5);
         let fact = pool.lt(five, x_term);
         for (value, fine) in [(7, true), (5, false), (10, false)] {

@@ -126,8 +126,8 @@ mod tests {
 
     /// Returns the declarations for a variable of `sort`.
     fn declare_variable(pool: &mut TermPool, sort: Sort) -> Result<String, SmtInexpressible> {
-        let (_, x) = pool.fresh("x", sort);
-        let (_, y) = pool.fresh("y", sort);
+        let (_, x) = pool.declare_term("x", sort);
+        let (_, y) = pool.declare_term("y", sort);
         let same = pool.eq(x, y);
         write_declarations(pool, &[same])
     }

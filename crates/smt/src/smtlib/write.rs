@@ -444,8 +444,8 @@ mod tests {
     #[test]
     fn a_shared_subterm_is_written_once() {
         let mut pool = TermPool::new();
-        let (_, x) = pool.fresh("x", Sort::Range { lo: -1, hi: 9 });
-        let (_, y) = pool.fresh("y", Sort::Int);
+        let (_, x) = pool.declare_term("x", Sort::Range { lo: -1, hi: 9 });
+        let (_, y) = pool.declare_term("y", Sort::Int);
         let sum = pool.add2(x, y);
         let (square, two) = (pool.mul2(sum, sum), pool.int(2));
         let fact = pool.lt(two, square);
@@ -464,8 +464,8 @@ mod tests {
     #[test]
     fn division_says_what_happens_at_zero() {
         let mut pool = TermPool::new();
-        let (_, x) = pool.fresh("x", Sort::Int);
-        let (_, y) = pool.fresh("y", Sort::Int);
+        let (_, x) = pool.declare_term("x", Sort::Int);
+        let (_, y) = pool.declare_term("y", Sort::Int);
         let (quotient, rest) = (pool.div(x, y), pool.rem(x, y));
         let fact = pool.eq(quotient, rest);
         let mut out = String::new();

@@ -193,7 +193,7 @@ impl Z3Context {
     }
 
     /// A number of `sort` from its decimal digits, or `numerator/denominator`.
-    pub(super) fn number(&self, digits: &str, sort: Sort) -> Result<Z3Ast, UnknownReason> {
+    pub(super) fn make_number(&self, digits: &str, sort: Sort) -> Result<Z3Ast, UnknownReason> {
         let digits = c_text(digits)?;
         self.keep_alive(call!(self, mk_numeral, digits.as_ptr(), self.raw_sort(sort)?)?)
     }

@@ -149,7 +149,7 @@ impl TranslationMemo {
                     .make_total(context, pool, asts[0])
             }
             TermNode::RealDiv(_, divisor) => {
-                let zero = context.number("0", Sort::Real)?;
+                let zero = context.make_number("0", Sort::Real)?;
                 Z3Division { divisor: (*divisor, asts[1]), zero, quotient: binary(BinaryOp::Div)? }
                     .make_total(context, pool, zero)
             }
@@ -224,9 +224,9 @@ fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> 
         Value::Bool(b) => context.bool(*b),
         Value::Int(n) => match n.to_i64() {
             Some(small) => context.int(small),
-            None => context.number(&n.to_string(), Sort::Int),
+            None => context.make_number(&n.to_string(), Sort::Int),
         },
-        Value::Real(n) => context.number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
+        Value::Real(n) => context.make_number(&format!("{}/{}", n.numer(), n.denom()), Sort::Real),
         Value::Str(text) => context.string(&escape_string(text)?),
         Value::Data(_) | Value::Collection(_) => {
             Err(UnknownReason::Error("data terms must be made scalar before Z3 sees them".into()))

@@ -36,11 +36,12 @@ impl Facts {
         let mut pool = TermPool::new();
         let (list, set, map) = (pool.list_of(BIT), pool.set_of(BIT), pool.map_of(BIT, BIT));
         let mut var = |name: &str, id: CollectionId| {
-            let (var, term) = pool.fresh(name, Sort::Collection(id));
+            let (var, term) = pool.declare_term(name, Sort::Collection(id));
             (var, term, id)
         };
         let (list, set, map) = (var("xs", list), var("s", set), var("m", map));
-        let (number, item) = (pool.fresh("n", Sort::Range { lo: 0, hi: 2 }), pool.fresh("e", BIT));
+        let (number, item) =
+            (pool.declare_term("n", Sort::Range { lo: 0, hi: 2 }), pool.declare_term("e", BIT));
         Self { pool, rng: ChaCha8Rng::seed_from_u64(seed), list, set, map, number, item }
     }
 
@@ -150,10 +151,10 @@ impl Facts {
             }
             _ => {
                 let of = self.list(1);
-                let (var, item) = self.pool.fresh("i", BIT);
+                let (var, item) = self.pool.declare_term("i", BIT);
                 let number = self.number(1);
                 let body = self.pool.lt(item, number);
-                self.pool.any(var, of, body)
+                self.pool.for_some_member(var, of, body)
             }
         };
         if self.roll(3) == 0 { self.pool.not(fact) } else { fact }

@@ -63,7 +63,8 @@ impl Terms {
             pool.declare("s", if theme == Theme::Infinite { Sort::Real } else { maybe }),
         ];
         let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
-        let vars = sorts.iter().zip(names).map(|(&sort, name)| (pool.fresh(name, sort).1, sort)).collect();
+        let vars =
+            sorts.iter().zip(names).map(|(&sort, name)| (pool.declare_term(name, sort).1, sort)).collect();
         Self { pool, theme, rng: ChaCha8Rng::seed_from_u64(seed), vars, scratch }
     }
 

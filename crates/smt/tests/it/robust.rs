@@ -26,7 +26,7 @@ fn quick(millis: u64) -> SolverLimits {
 /// `x > 2` in a pool of its own.
 fn small_fact() -> (TermPool, Term) {
     let mut pool = TermPool::new();
-    let (_, x) = pool.fresh("x", Sort::Int);
+    let (_, x) = pool.declare_term("x", Sort::Int);
     let two = pool.int(2);
     let fact = pool.lt(two, x);
     (pool, fact)
@@ -34,8 +34,8 @@ fn small_fact() -> (TermPool, Term) {
 
 /// A formula nested `depth` times that is true if `b` is.
 fn deep_bool(pool: &mut TermPool, depth: usize) -> Term {
-    let (_, b) = pool.fresh("b", Sort::Bool);
-    let (_, c) = pool.fresh("c", Sort::Bool);
+    let (_, b) = pool.declare_term("b", Sort::Bool);
+    let (_, c) = pool.declare_term("c", Sort::Bool);
     (0..depth / 2).fold(b, |deep, _| {
         let inner = pool.and2(c, deep);
         pool.or2(b, inner)
@@ -44,8 +44,8 @@ fn deep_bool(pool: &mut TermPool, depth: usize) -> Term {
 
 /// A number nested `depth` times.
 fn deep_int(pool: &mut TermPool, depth: usize) -> Term {
-    let (_, b) = pool.fresh("p", Sort::Bool);
-    let (_, x) = pool.fresh("x", Sort::Int);
+    let (_, b) = pool.declare_term("p", Sort::Bool);
+    let (_, x) = pool.declare_term("x", Sort::Int);
     let one = pool.int(1);
     (0..depth / 2).fold(x, |deep, _| {
         let next = pool.add2(deep, one);
@@ -57,7 +57,7 @@ fn deep_int(pool: &mut TermPool, depth: usize) -> Term {
 fn hard(pool: &mut TermPool) -> Term {
     let cubes: Vec<Term> = ["x", "y", "z"]
         .map(|name| {
-            let (_, x) = pool.fresh(name, Sort::Int);
+            let (_, x) = pool.declare_term(name, Sort::Int);
             pool.mul([x, x, x])
         })
         .into();
@@ -148,7 +148,7 @@ fn strings_of_all_kinds_come_back_from_z3() {
     let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
     let mut pool = TermPool::new();
     for text in ["", "plain", "a\"b\\c", "é€𝄞\u{0}\n", "(;|)"] {
-        let (s, s_term) = pool.fresh("s", Sort::Str);
+        let (s, s_term) = pool.declare_term("s", Sort::Str);
         let value = pool.value(Value::str(text));
         let fact = pool.eq(s_term, value);
         let valuation = solver.check(&mut pool, &[fact]).valuation().expect("satisfiable");
@@ -162,7 +162,7 @@ fn patterns_mean_the_same_to_z3() {
         let Ok(solver) = z3::solver(SolverLimits::default()) else { return };
         let mut pool = TermPool::new();
         let regex = pool.pattern(pattern).expect("a pattern");
-        let (_, s) = pool.fresh("s", Sort::Str);
+        let (_, s) = pool.declare_term("s", Sort::Str);
         let (matches, length, three) = (pool.matches(s, regex), pool.length(s), pool.int(3));
         let long = pool.le(three, length);
         let answer = ValidateLayer::new(solver).check(&mut pool, &[matches, long]);
@@ -175,7 +175,7 @@ fn what_no_solver_can_say_is_an_error_and_harmless() {
     let Ok(mut solver) = z3::solver(SolverLimits::default()) else { return };
     let (mut pool, easy) = small_fact();
     let regex = pool.pattern(r"a\bb").expect("a pattern");
-    let (_, s) = pool.fresh("s", Sort::Str);
+    let (_, s) = pool.declare_term("s", Sort::Str);
     let odd = pool.matches(s, regex);
     let answer = solver.check(&mut pool, &[easy, odd]);
     assert!(
@@ -195,7 +195,7 @@ fn a_text_of_characters_that_solvers_do_not_have_is_not_refuted() {
         (vec![r"[^\x{20001}-\x{2FFFF}]", r"[^\x{0}-\x{20000}]"], "\u{40000}"),
     ] {
         let mut pool = TermPool::new();
-        let (_, s) = pool.fresh("s", Sort::Str);
+        let (_, s) = pool.declare_term("s", Sort::Str);
         let mut facts = Vec::new();
         for pattern in patterns {
             let regex = pool.pattern(pattern).expect("a pattern");
@@ -207,7 +207,7 @@ fn a_text_of_characters_that_solvers_do_not_have_is_not_refuted() {
     }
     // What has nothing to do with such characters is still refuted.
     let mut pool = TermPool::new();
-    let (_, s) = pool.fresh("s", Sort::Str);
+    let (_, s) = pool.declare_term("s", Sort::Str);
     let facts = [r"\w+", "[^a-z].*", "[a-z].*"].map(|pattern| {
         let regex = pool.pattern(pattern).expect("a pattern");
         pool.matches(s, regex)
@@ -271,7 +271,7 @@ fn a_hung_solver_is_killed_at_the_deadline() {
     // More text than a pipe holds must not block either.
     let mut facts = vec![fact];
     for n in 0..5_000 {
-        let (_, y) = pool.fresh("a_rather_long_variable_name", Sort::Range { lo: 0, hi: n });
+        let (_, y) = pool.declare_term("a_rather_long_variable_name", Sort::Range { lo: 0, hi: n });
         let limit = pool.int(n);
         facts.push(pool.le(y, limit));
     }
@@ -337,13 +337,13 @@ fn solvers_can_move_to_another_thread() {
 fn a_question_from_another_pool_is_not_answered_from_memory() {
     let mut solver = build_stack(&SolverConfig::default());
     let mut first = TermPool::new();
-    let (_, x) = first.fresh("x", Sort::Int);
+    let (_, x) = first.declare_term("x", Sort::Int);
     let one = first.int(1);
     let below = first.lt(x, one);
     assert_eq!(solver.decide(&mut first, &[below]), SolverDecision::Sat);
     // The same ids, another meaning: this x is never below 1.
     let mut second = TermPool::new();
-    let (_, x) = second.fresh("x", Sort::Range { lo: 5, hi: 9 });
+    let (_, x) = second.declare_term("x", Sort::Range { lo: 5, hi: 9 });
     let one = second.int(1);
     assert_eq!(second.lt(x, one), below);
     assert_eq!(solver.decide(&mut second, &[below]), SolverDecision::Unsat);

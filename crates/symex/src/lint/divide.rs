@@ -15,7 +15,7 @@ pub(super) fn report_range_blocks(cx: &mut Ctx<'_>, exploration: &Exploration, f
     let sts = cx.sts;
     for (_, switch) in sts.switches.iter_enumerated() {
         let Some(check) = switch.range_check else { continue };
-        let written = cx.pool.beyond(switch.guard, check);
+        let written = cx.pool.conjuncts_beyond(switch.guard, check);
         let leaves = cx.pool.not(check);
         let question = cx.pool.and([written, leaves]);
         if can_hold(cx, exploration, switch, question, findings) {

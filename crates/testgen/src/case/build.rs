@@ -15,7 +15,7 @@ use ioxide_symex::{Ctx, LiveVars};
 use super::error::{self, CaseError, CaseLint};
 use super::front::{CaseFront, FrontSwitch};
 use super::guard_solver::GuardSolver;
-use super::rest::rest;
+use super::rest::remaining_conditions;
 use super::silence::{SilenceCondition, silence};
 use super::witness::TimedInput;
 use super::{
@@ -32,7 +32,7 @@ pub fn generate(cx: &mut Ctx<'_>, path: &[SwitchId], config: &CaseConfig) -> Res
     let tm = cx.pool.declare("TM", Sort::Real);
     let mut guard_solver = GuardSolver::default();
     let (sketches, mut lints) = sketches(cx, &mut guard_solver, path, config.pruning)?;
-    let timeout = timeout::chosen(cx, &mut guard_solver, &sketches, &config.timeout);
+    let timeout = timeout::choose_timeout(cx, &mut guard_solver, &sketches, &config.timeout);
     let limit = timeout::facts(cx, tm, timeout.as_ref());
     let CaseConfig { pruning, sending, .. } = *config;
     let mut maker = ArcMaker { guard_solver, tm, limit, pruning, sending, n_steps: path.len() };
@@ -85,7 +85,7 @@ fn sketches(
     pruning: Pruning,
 ) -> Result<(Vec<StateSketch>, Vec<CaseLint>), CaseError> {
     let live = LiveVars::compute(cx.pool, cx.sts, &[]);
-    let rest = rest(cx, path);
+    let rest = remaining_conditions(cx, path);
     let mut front = CaseFront::initial(cx, &live);
     let mut lints = Vec::new();
     let mut sketches: Vec<StateSketch> = Vec::with_capacity(path.len());

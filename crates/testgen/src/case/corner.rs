@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn corners_are_where_comparisons_change() {
         let mut pool = TermPool::new();
-        let (delay, d) = pool.fresh("d", Sort::Real);
-        let (_, before) = pool.fresh("before", Sort::Real);
+        let (delay, d) = pool.declare_term("d", Sort::Real);
+        let (_, before) = pool.declare_term("before", Sort::Real);
         let [one, two] = [1, 2].map(|n| pool.value(Value::Real(n.into())));
         let sum = pool.add2(d, before);
         let (late, twice) = (pool.le(sum, two), pool.mul2(two, d));
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn corners_of_fields_are_what_they_are_compared_with() {
         let mut pool = TermPool::new();
-        let (field, n) = pool.fresh("n", Sort::Int);
-        let (name, text) = pool.fresh("name", Sort::Str);
-        let (_, seen) = pool.fresh("seen", Sort::Int);
-        let (_, said) = pool.fresh("said", Sort::Str);
+        let (field, n) = pool.declare_term("n", Sort::Int);
+        let (name, text) = pool.declare_term("name", Sort::Str);
+        let (_, seen) = pool.declare_term("seen", Sort::Int);
+        let (_, said) = pool.declare_term("said", Sort::Str);
         let [three, two] = [3, 2].map(|n| pool.value(Value::Int(n.into())));
         let (sum, twice) = (pool.add2(seen, three), pool.mul2(two, n));
         let (equal, low, same) = (pool.eq(n, sum), pool.le(seen, twice), pool.eq(said, text));

@@ -63,11 +63,11 @@ impl RuleAnswers {
         let sts = cx.sts;
         let unknowns = front::unknowns(cx);
         let delay = cx.pool.indexed_var(cx.delay, state.depth + 1);
-        let known = some(cx, &unknowns, state.path.facts());
+        let known = for_some_start(cx, &unknowns, state.path.facts());
         let mut successors = Vec::new();
         for (id, switch) in sts.switches_from(state.loc) {
             let next = successor(cx, state, switch);
-            let when = some(cx, &unknowns, next.path.facts());
+            let when = for_some_start(cx, &unknowns, next.path.facts());
             successors.push((id, switch.gate, sts.kind_of(switch), when));
         }
         let (waited, zero) = (cx.pool.var(delay), cx.pool.value(Value::Real(Rational::ZERO)));
@@ -100,7 +100,7 @@ impl RuleAnswers {
                 GateKind::Observed => CaseRule::R7,
             };
             let guard = match rule {
-                CaseRule::R1 => some(cx, &self.unknowns, whole.path.facts()),
+                CaseRule::R1 => for_some_start(cx, &self.unknowns, whole.path.facts()),
                 _ => cx.pool.and([self.in_time, when]),
             };
             questions.push((rule, Some(gate), Some(switch), guard));
@@ -151,9 +151,9 @@ impl RuleAnswers {
         let active = cx.pool.or(outputs);
         let quiet = cx.pool.not(active);
         let quiet: Vec<Term> = self.state.path.facts().iter().copied().chain([quiet]).collect();
-        let mut excuses = vec![some(cx, &self.unknowns, &quiet)];
+        let mut excuses = vec![for_some_start(cx, &self.unknowns, &quiet)];
         for fact in later {
-            excuses.push(some(cx, &self.unknowns, &[fact]));
+            excuses.push(for_some_start(cx, &self.unknowns, &[fact]));
         }
         let excused = cx.pool.or(excuses);
         let forbidden = cx.pool.not(excused);
@@ -163,7 +163,7 @@ impl RuleAnswers {
 }
 
 /// The condition that some values at start satisfy `facts`.
-fn some(cx: &mut Ctx<'_>, unknowns: &[VarId], facts: &[Term]) -> Term {
+fn for_some_start(cx: &mut Ctx<'_>, unknowns: &[VarId], facts: &[Term]) -> Term {
     let all = cx.pool.and(facts.iter().copied());
     cx.pool.exists(unknowns, all)
 }

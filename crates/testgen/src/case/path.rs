@@ -96,11 +96,11 @@ fn waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
             .or_else(message)
             .or_else(|| sts.location_named(word).map(Waypoint::Place)),
     };
-    found.ok_or_else(|| PathError::Unknown { word: word.to_owned(), near: near(sts, word) })
+    found.ok_or_else(|| PathError::Unknown { word: word.to_owned(), near: similar_name(sts, word) })
 }
 
 /// A name like `word`: equal but for case, or with the word in it.
-fn near(sts: &Sts, word: &str) -> Option<String> {
+fn similar_name(sts: &Sts, word: &str) -> Option<String> {
     let labels = sts.switches.iter().map(|switch| &switch.label);
     let gates = sts.gates.iter().skip(1).map(|gate| &gate.name);
     let places = sts.locations.iter().map(|location| &location.name);

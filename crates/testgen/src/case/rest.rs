@@ -14,14 +14,14 @@ use ioxide_symex::{Ctx, after_waiting, switch_effect};
 
 /// Returns, for every step of `path` and for its end, the condition over variables and clocks under which the rest can
 /// follow.
-pub(super) fn rest(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
+pub(super) fn remaining_conditions(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
     let mut after = cx.pool.tt();
     let mut conditions = vec![after];
     let mut known: BTreeMap<(SwitchId, Term), Term> = BTreeMap::new();
     for &id in path.iter().rev() {
         let before = match known.get(&(id, after)) {
             Some(&before) => before,
-            None => before(cx, id, after),
+            None => condition_before(cx, id, after),
         };
         known.insert((id, after), before);
         conditions.push(before);
@@ -32,7 +32,7 @@ pub(super) fn rest(cx: &mut Ctx<'_>, path: &[SwitchId]) -> Vec<Term> {
 }
 
 /// The condition before `id` under which it can be taken so that `after` holds.
-fn before(cx: &mut Ctx<'_>, id: SwitchId, after: Term) -> Term {
+fn condition_before(cx: &mut Ctx<'_>, id: SwitchId, after: Term) -> Term {
     let switch = &cx.sts.switches[id];
     let effect = switch_effect(cx.pool, switch);
     let after = cx.pool.substitute(after, &effect);

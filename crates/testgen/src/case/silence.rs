@@ -38,7 +38,7 @@ pub(super) fn silence(
             all.push(instant);
             outputs.push(cx.pool.exists(&all, fact));
         }
-        messages.push(since(cx, delay, instant, &bound, fact));
+        messages.push(holds_since(cx, delay, instant, &bound, fact));
     }
     let active = cx.pool.or(outputs);
     let quiet = cx.pool.not(active);
@@ -49,7 +49,7 @@ pub(super) fn silence(
 }
 
 /// The condition that `fact` holds at some instant not before the delay, for some values of `fields`.
-fn since(cx: &mut Ctx<'_>, delay: VarId, instant: VarId, fields: &[VarId], fact: Term) -> Term {
+fn holds_since(cx: &mut Ctx<'_>, delay: VarId, instant: VarId, fields: &[VarId], fact: Term) -> Term {
     let (waited, at) = (cx.pool.var(delay), cx.pool.var(instant));
     let not_before = cx.pool.le(waited, at);
     let both = cx.pool.and([not_before, fact]);

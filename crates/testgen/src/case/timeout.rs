@@ -26,7 +26,7 @@ const LADDER: [i64; 19] = [
 ];
 
 /// The time-out asked for; `None` if it stays open or the model has no time.
-pub(super) fn chosen(
+pub(super) fn choose_timeout(
     cx: &mut Ctx<'_>,
     guard_solver: &mut GuardSolver,
     sketches: &[StateSketch],
@@ -35,7 +35,7 @@ pub(super) fn chosen(
     match wanted {
         Timeout::Free => None,
         Timeout::Fixed(time) => cx.sts.is_timed().then(|| time.clone()),
-        Timeout::Above => cx.sts.is_timed().then(|| above(cx, guard_solver, sketches)),
+        Timeout::Above => cx.sts.is_timed().then(|| timeout_above_deadlines(cx, guard_solver, sketches)),
     }
 }
 
@@ -56,7 +56,11 @@ pub(super) fn facts(cx: &mut Ctx<'_>, tm: VarId, timeout: Option<&Rational>) -> 
 }
 
 /// The least number of the ladder above every deadline of the path.
-fn above(cx: &mut Ctx<'_>, guard_solver: &mut GuardSolver, sketches: &[StateSketch]) -> Rational {
+fn timeout_above_deadlines(
+    cx: &mut Ctx<'_>,
+    guard_solver: &mut GuardSolver,
+    sketches: &[StateSketch],
+) -> Rational {
     let mut rung = 0;
     for sketch in sketches {
         rung = above_deadlines(cx, guard_solver, sketch, rung);

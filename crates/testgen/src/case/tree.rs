@@ -67,7 +67,7 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
             if let Label::Output(other, values) = label
                 && *other == gate
             {
-                allowed.push(equal(cx, &fields, values));
+                allowed.push(equals_values(cx, &fields, values));
             }
         }
         let some = cx.pool.or(allowed);
@@ -105,7 +105,7 @@ fn labelled_arc(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target:
         Label::Quiescence | Label::Delay(_) => (None, Vec::new(), cx.pool.tt()),
         Label::Input(gate, values) | Label::Output(gate, values) => {
             let fields = fields(cx, n, *gate);
-            let guard = equal(cx, &fields, values);
+            let guard = equals_values(cx, &fields, values);
             (Some(*gate), fields, guard)
         }
     };
@@ -117,7 +117,7 @@ fn fields(cx: &mut Ctx<'_>, n: u32, gate: GateId) -> Vec<VarId> {
     bases.into_iter().map(|field| cx.pool.indexed_var(field, n)).collect()
 }
 
-fn equal(cx: &mut Ctx<'_>, fields: &[VarId], values: &[Value]) -> Term {
+fn equals_values(cx: &mut Ctx<'_>, fields: &[VarId], values: &[Value]) -> Term {
     let mut facts = Vec::with_capacity(fields.len());
     for (&field, value) in fields.iter().zip(values) {
         let (field, value) = (cx.pool.var(field), cx.pool.value(value.clone()));

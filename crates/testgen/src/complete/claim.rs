@@ -133,7 +133,7 @@ impl Claim {
         );
         text.push_str(&match updates.uncovered.len() {
             0 => ".".to_owned(),
-            n => format!("; {n} {} not covered, and not part of the fault domain.", are(n)),
+            n => format!("; {n} {} not covered, and not part of the fault domain.", is_or_are(n)),
         });
         Some(text)
     }
@@ -165,13 +165,16 @@ impl Claim {
         }
         if self.left_out > 0 {
             let pairs = count_text(self.left_out, "pair", "pairs");
-            gaps.push(format!("{pairs} of a state and an input class {} left out.", are(self.left_out)));
+            gaps.push(format!(
+                "{pairs} of a state and an input class {} left out.",
+                is_or_are(self.left_out)
+            ));
         }
         if self.unspecified > 0 {
             gaps.push(format!(
                 "{} of a state and an input class {} not mentioned by the model, and not tested.",
                 count_text(self.unspecified, "pair", "pairs"),
-                are(self.unspecified)
+                is_or_are(self.unspecified)
             ));
         }
         if self.detours > 0 {
@@ -198,7 +201,7 @@ impl Claim {
                  tested where they differ, and the machine does not rely on them.",
                 count_text(self.fragile, "place", "places"),
                 self.fragile - self.untold,
-                are(self.fragile - self.untold)
+                is_or_are(self.fragile - self.untold)
             ));
         }
         let uncovered = self.uncovered_updates();
@@ -214,7 +217,7 @@ fn count_text(n: usize, one: &str, several: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { several })
 }
 
-fn are(n: usize) -> &'static str {
+fn is_or_are(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
 }
 

@@ -95,7 +95,8 @@ impl<'a> Concretiser<'a> {
             if attempt >= self.values && open.is_empty() {
                 break;
             }
-            let Some(test) = self.draw_values(cx, &places).or_else(|| self.any(cx, word, &places)) else {
+            let Some(test) = self.draw_values(cx, &places).or_else(|| self.solve_any(cx, word, &places))
+            else {
                 break;
             };
             let left = self.open_after(cx, &places, &test, &open);
@@ -171,7 +172,7 @@ impl<'a> Concretiser<'a> {
         let mut goals = Vec::new();
         for (step, place) in places.iter().enumerate() {
             let answers = &self.abstraction.answers[place.input];
-            let right = answers.number(&place.outcomes[0].said).unwrap_or(0);
+            let right = answers.answer_number(&place.outcomes[0].said).unwrap_or(0);
             for (number, rival) in answers.all.iter().enumerate() {
                 let is_like = has_gates_of(&place.outcomes[0].said, rival);
                 if is_like && answers.groups[number] != answers.groups[right] {
@@ -225,7 +226,12 @@ impl<'a> Concretiser<'a> {
     }
 
     /// Asks the solver for values of `word`. If there are none, the shortest beginning without values is kept.
-    fn any(&mut self, cx: &mut Ctx<'_>, word: &[usize], places: &[WordPlace<'a>]) -> Option<Vec<Label>> {
+    fn solve_any(
+        &mut self,
+        cx: &mut Ctx<'_>,
+        word: &[usize],
+        places: &[WordPlace<'a>],
+    ) -> Option<Vec<Label>> {
         match self.solve_word(cx, places, None) {
             AskedValues::Test(test) => return Some(test),
             AskedValues::Unknown => return None,

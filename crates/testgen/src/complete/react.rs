@@ -134,15 +134,18 @@ impl PathSearch<'_> {
             return Err(NoAbstraction::Halted(halted));
         }
         let location = || cx.sts.locations[walk.loc].name.to_string();
+        // A loop of outputs or internal steps has no end; the limit stands in for proving that.
         if walk.switches.len() > self.limit {
             return Err(NoAbstraction::EndlessReactions { location: location(), limit: self.limit });
         }
         let location = location();
         let silent = quiescence_condition(cx, walk.loc);
         let names: Substitution = walk.store.iter().copied().collect();
+        // The store has terms over the input, so the condition of silence becomes one on the input.
         let silent = cx.pool.substitute(silent, &names);
         let mut facts = walk.facts.clone();
         facts.extend(cx.pool.conjuncts(silent));
+        // Both may be possible, for different inputs: the walk ends here and goes on below.
         if self.is_possible(cx, &facts, &location)? {
             self.end_walk(cx, walk, facts)?;
         }
@@ -161,6 +164,7 @@ impl PathSearch<'_> {
         walk: &ReactionWalk,
         facts: Vec<Term>,
     ) -> Result<(), NoAbstraction> {
+        // A value the system chose freely must not be stored: what follows would depend on a choice nobody sees.
         let is_kept = |var: VarId| walk.store.iter().any(|&(_, term)| cx.pool.mentions(term, var));
         if let Some(&(_, id)) = walk.loose.iter().find(|(var, _)| is_kept(*var)) {
             let switch = cx.sts.switches[id].label.to_string();
@@ -170,6 +174,7 @@ impl PathSearch<'_> {
         let all = cx.pool.and(facts);
         self.found.push(ReactionPath {
             switches: walk.switches.clone(),
+            // The choice does not matter after the path, so it only has to exist.
             when: cx.pool.exists(&loose, all),
             said: walk.said.clone(),
             store: walk.store.clone(),
@@ -189,6 +194,7 @@ impl PathSearch<'_> {
         next.switches.push(id);
         next.loc = switch.target;
         let message = OutputFields::new(cx, walk, switch);
+        // Checked before the update is computed: most walks are refuted here.
         next.facts.extend(cx.pool.conjuncts(message.guard));
         if !self.is_possible(cx, &next.facts, &switch.label)? {
             return Ok(());
@@ -236,6 +242,8 @@ impl OutputFields {
         let mut values: Vec<Term> = vars.iter().map(|&var| cx.pool.var(var)).collect();
         let mut loose = Vec::new();
         for &var in &vars {
+            // A field that the guard equates with a term is that term; the others are loose. One at a time, as one
+            // solution may contain the next field.
             let fixed = cx.pool.conjuncts(guard).into_iter().find_map(|fact| cx.pool.solved_for(var, fact));
             let Some(term) = fixed else {
                 loose.push(var);
@@ -243,6 +251,7 @@ impl OutputFields {
             };
             let fix = Substitution::from_iter([(var, term)]);
             guard = cx.pool.substitute(guard, &fix);
+            // The range of the field now restricts the term that stands for it.
             let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, term);
             guard = cx.pool.and([guard, in_sort]);
             values = values.into_iter().map(|value| cx.pool.substitute(value, &fix)).collect();

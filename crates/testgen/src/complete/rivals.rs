@@ -29,7 +29,7 @@ pub struct ClassAnswers {
 impl ClassAnswers {
     /// The number of the answer `said`; `None` if it is no answer to the class.
     #[must_use]
-    pub fn number(&self, said: &[SaidMessage]) -> Option<usize> {
+    pub fn answer_number(&self, said: &[SaidMessage]) -> Option<usize> {
         self.all.iter().position(|known| known == said)
     }
 
@@ -54,7 +54,8 @@ fn of_class(cx: &mut Ctx<'_>, abstraction: &Abstraction, input: usize) -> ClassA
     let mut answers = ClassAnswers { groups: (0..all.len()).collect(), all, fragile: Vec::new() };
     for state in 0..abstraction.states.len() {
         let ClassStep::Taken(outcomes) = &abstraction.steps[state][input] else { continue };
-        let right: Vec<usize> = outcomes.iter().filter_map(|outcome| answers.number(&outcome.said)).collect();
+        let right: Vec<usize> =
+            outcomes.iter().filter_map(|outcome| answers.answer_number(&outcome.said)).collect();
         // Whichever of several the system gives is right.
         right.windows(2).for_each(|pair| answers.join(pair[0], pair[1]));
         for &one in &right {

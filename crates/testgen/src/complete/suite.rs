@@ -141,6 +141,7 @@ impl From<SuiteTooLarge> for NoCompleteSuite {
 /// # Errors
 /// If there is none, with the reason.
 pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<CompleteSuite, NoCompleteSuite> {
+    // Before the abstraction, which may take minutes: a wrong name should not cost them.
     let wanted = wanted_switches(cx, &config.only)?;
     let found = abstraction(cx, config.boundary, &config.limits)?;
     if found.has_choices() {
@@ -153,6 +154,7 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
         return Err(NoAbstraction::Undecided { what }.into());
     }
     let machine =
+        // Several answers to one class in one state would be a choice; `has_choices` has ruled that out.
         Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.merge_equivalent_states();
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;
@@ -165,6 +167,7 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let mut uncovered = Vec::new();
     let mut tests = with_values(cx, &found, config, &words, &mut claim)?;
     claim.waits = found.takes_early_inputs(cx);
+    // A suite for single requirements makes no claim about updates.
     if critical.is_none() {
         let coverage = cover_updates(cx, &mut tests).map_err(NoAbstraction::Halted)?;
         let describe = |(fault, why): &(WrongUpdate, WhyUncovered)| format!("{}: {why}", fault.describe(cx));
@@ -235,11 +238,13 @@ fn control_words(
     {
         return Ok((words?, config.method.name()));
     }
+    // Partial machines, and suites for critical answers only, are tested by counting states.
     let counted = counting_suite(machine, machine.n_states() + config.extra, critical, config.max_symbols);
     let symbols = |words: &Vec<Word>| words.iter().map(Vec::len).sum::<usize>();
     match (by_method, counted) {
         (Some(Ok(all)), Err(_)) => Ok((all, config.method.name())),
         (Some(Ok(all)), Ok(some)) if symbols(&all) < symbols(&some) => Ok((all, config.method.name())),
+        // An error of the method is dropped: if counting fails too, its error says the same.
         (_, counted) => Ok((counted?, "counting")),
     }
 }
@@ -301,6 +306,7 @@ fn concretise_word(
     if let Some(concrete) = concretiser.concretise_word(cx, word) {
         return Some(concrete);
     }
+    // The first way is the empty one, which was tried above.
     let longer = detours.iter().skip(1).map(|detour| [detour.as_slice(), word].concat());
     let concrete = longer.take(MAX_DETOURS).find_map(|word| concretiser.concretise_word(cx, &word))?;
     claim.detours += 1;

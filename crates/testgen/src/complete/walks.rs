@@ -148,7 +148,7 @@ impl TestTree {
         self.takers = None;
         let mut at = ROOT;
         for label in test {
-            let input = self.number(label);
+            let input = self.label_number(label);
             if let Some(&child) = self.children.get(&(at, input)) {
                 at = child;
                 continue;
@@ -169,7 +169,7 @@ impl TestTree {
         }
     }
 
-    fn number(&mut self, label: &Label) -> LabelId {
+    fn label_number(&mut self, label: &Label) -> LabelId {
         if let Some(&number) = self.numbers.get(label) {
             return number;
         }
@@ -274,7 +274,7 @@ impl TestTree {
         let n_sets = self.sets.sets.len();
         let mut before = root.before;
         let mut run = FaultRun::new(cx, switch, changed);
-        let inputs: Vec<LabelId> = test.iter().map(|label| self.number(label)).collect();
+        let inputs: Vec<LabelId> = test.iter().map(|label| self.label_number(label)).collect();
         let mut is_killed = false;
         for input in std::iter::once(START).chain(inputs) {
             match run.fault_step(cx, &mut self.sets, before, (input, &self.inputs)) {
@@ -449,7 +449,7 @@ impl Walker<'_> {
         offer: &SwitchOffer,
         spec: &BTreeSet<ConcreteState>,
     ) -> Result<Vec<Vec<Value>>, WalkDoubt> {
-        let values = chosen(cx, offer, &[offer.when])?.ok_or(WalkDoubt)?;
+        let values = choose_values(cx, offer, &[offer.when])?.ok_or(WalkDoubt)?;
         if is_only(cx, offer, &values)? {
             return Ok(vec![values]);
         }
@@ -466,7 +466,7 @@ impl Walker<'_> {
         for state in spec {
             for allowed in list_offers(cx, state, |kind| kind == GateKind::Output) {
                 if allowed.gate == offer.gate {
-                    found.extend(chosen(cx, offer, &[offer.when, allowed.when])?);
+                    found.extend(choose_values(cx, offer, &[offer.when, allowed.when])?);
                 }
             }
         }
@@ -475,7 +475,11 @@ impl Walker<'_> {
 }
 
 /// Returns values of the fields of an offer for which `facts` hold; `None` if there are none.
-fn chosen(cx: &mut Ctx<'_>, offer: &SwitchOffer, facts: &[Term]) -> Result<Option<Vec<Value>>, WalkDoubt> {
+fn choose_values(
+    cx: &mut Ctx<'_>,
+    offer: &SwitchOffer,
+    facts: &[Term],
+) -> Result<Option<Vec<Value>>, WalkDoubt> {
     let sts = cx.sts;
     let fields = &sts.gates[offer.gate].fields;
     if fields.is_empty() {

@@ -141,7 +141,7 @@ fn split_clock(
     }
     let within = cx.pool.not(beyond);
     let (above, below) = (above.with_condition(cx, beyond), member.clone().with_condition(cx, within));
-    let (some_above, some_below) = (member.some(cx, beyond), member.some(cx, within));
+    let (some_above, some_below) = (member.for_some_member(cx, beyond), member.for_some_member(cx, within));
     let mut found = Vec::new();
     for case in convex(cx, &case, some_above, true) {
         let both = convex(cx, &case, some_below, true);

@@ -93,7 +93,7 @@ impl CollectedDifferences {
 
     /// Keeps `witness` if its place is new.
     fn keep_witness(&mut self, cx: &mut Ctx<'_>, product: &ModelProduct<'_>, witness: ConformWitness) {
-        if self.places.insert(place(cx, product, &witness.trace)) {
+        if self.places.insert(difference_place(cx, product, &witness.trace)) {
             self.witnesses.push(witness);
         }
     }
@@ -145,7 +145,7 @@ impl CollectedDifferences {
 }
 
 /// Returns the place before the last label of `trace`.
-fn place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> DifferencePlace {
+fn difference_place(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, trace: &Trace) -> DifferencePlace {
     let Some((last, before)) = trace.labels.split_last() else { return DifferencePlace::default() };
     let gate = match last {
         Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
@@ -166,5 +166,5 @@ fn places(cx: &mut Ctx<'_>, sts: &Sts, labels: &[Label], completion: InputComple
     if after.states.is_empty() || !after.is_all {
         return labels.iter().map(|label| label.show(cx.pool, sts)).collect();
     }
-    after.states.iter().map(|state: &ConcreteState| state.place(sts)).collect()
+    after.states.iter().map(|state: &ConcreteState| state.place_text(sts)).collect()
 }

@@ -35,7 +35,7 @@ pub(crate) struct MemberDelay {
 
 impl MemberDelay {
     /// The delay before message number `number` of a path.
-    pub fn before(cx: &mut Ctx<'_>, number: u32) -> Self {
+    pub fn before_message(cx: &mut Ctx<'_>, number: u32) -> Self {
         let by = cx.pool.indexed_var(cx.delay, number);
         Self { by: cx.pool.var(by), number }
     }

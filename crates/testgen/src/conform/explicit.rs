@@ -69,7 +69,7 @@ pub(super) struct MetLabels {
 }
 
 impl MetLabels {
-    fn number(&mut self, label: Label) -> usize {
+    fn number_of(&mut self, label: Label) -> usize {
         if let Some(&known) = self.numbers.get(&label) {
             return known;
         }

@@ -72,7 +72,7 @@ pub(crate) fn decide<'p>(
     if let Some(found) = turn(cx, product, &mut race.concrete, all, watch) {
         return found;
     }
-    let last = if !listed && goes_on(&last) {
+    let last = if !listed && can_continue(&last) {
         symbolic.run_pass(cx, bounds.max_states.min(SECOND_PASS_STATES), watch)
     } else {
         last
@@ -86,7 +86,7 @@ pub(crate) fn decide<'p>(
             return apart;
         }
     }
-    if goes_on(&last) { symbolic.run_pass(cx, bounds.max_states, watch) } else { last }
+    if can_continue(&last) { symbolic.run_pass(cx, bounds.max_states, watch) } else { last }
 }
 
 /// Two searches for one answer.
@@ -144,7 +144,7 @@ pub(super) fn is_final(answer: &ConformAnswer) -> bool {
 }
 
 /// Returns whether a search ended only because of the number of its states.
-fn goes_on(verdict: &Conformance) -> bool {
+fn can_continue(verdict: &Conformance) -> bool {
     matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::States(_)))
 }
 
@@ -214,7 +214,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         watch: PortfolioWatch<'_>,
     ) -> Option<Conformance> {
         self.search.bounds.max_states = max_states;
-        self.search.purse = evaluations;
+        self.search.budget = evaluations;
         let answer = self.finish_turn(cx, watch)?;
         Some(Conformance { answer, effort: self.search.effort })
     }

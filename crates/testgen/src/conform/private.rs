@@ -78,7 +78,7 @@ pub(super) fn canonical(
     let mut at = 0;
     for member in state.imp.iter_mut().chain(&mut state.spec) {
         if is_plain {
-            place(cx, names, member, at);
+            rename_own_variables(cx, names, member, at);
         }
         at += member.store.terms().len();
     }
@@ -328,7 +328,7 @@ impl InstantComparison {
 
 /// Renames the own variables of `member` from positions in the member to positions in a pair, where the member begins
 /// at `at`.
-fn place(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, at: usize) {
+fn rename_own_variables(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember, at: usize) {
     let mut placed = Substitution::new();
     let mut own = Vec::with_capacity(member.own.len());
     for (offset, &term) in member.store.terms().iter().enumerate() {

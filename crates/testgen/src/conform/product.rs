@@ -161,7 +161,7 @@ impl ModelProduct<'_> {
             let (excuses, spec_excuses) = (Vec::new(), Vec::new());
             return Ok(Some(PairBeforeMessage { case: state.case(), imp, spec, excuses, spec_excuses }));
         }
-        let delay = MemberDelay::before(cx, state.fresh);
+        let delay = MemberDelay::before_message(cx, state.fresh);
         let forward = delay.fact(cx);
         let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
         let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
@@ -219,7 +219,7 @@ impl ModelProduct<'_> {
             let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
             return Ok(Some((state.case(), (imp, quiet_imp), (spec, quiet_spec))));
         }
-        let delay = MemberDelay::before(cx, state.fresh);
+        let delay = MemberDelay::before_message(cx, state.fresh);
         let forward = delay.fact(cx);
         let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
         let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
@@ -234,12 +234,12 @@ impl ModelProduct<'_> {
     /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
     /// product state after waiting: later steps have delays of their own.
     fn check_silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
-        let delay = MemberDelay::before(cx, state.fresh);
+        let delay = MemberDelay::before_message(cx, state.fresh);
         let mut facts = state.path.clone();
         facts.push(delay.is_some(cx));
         let may = |cx: &mut Ctx<'_>, side: &SideSystem<'_>, members: &[SideMember]| {
             let all = elapse_members(cx, side, &facts, members, delay)?;
-            let some: Vec<Term> = all.iter().map(|it| it.member.some(cx, it.excuse)).collect();
+            let some: Vec<Term> = all.iter().map(|it| it.member.for_some_member(cx, it.excuse)).collect();
             Ok(cx.pool.or(some))
         };
         let (does, allows) = (may(cx, &self.imp, &state.imp)?, may(cx, &self.spec, &state.spec)?);
@@ -520,7 +520,7 @@ impl<'p> SideScene<'p> {
         conditions: &[Term],
     ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let some: Vec<Term> =
-            self.members.iter().zip(conditions).map(|(member, &it)| member.some(cx, it)).collect();
+            self.members.iter().zip(conditions).map(|(member, &it)| member.for_some_member(cx, it)).collect();
         let mut found = Vec::new();
         for (case, truths) in cases(cx, case, &some)? {
             let mut kept = Vec::new();
@@ -568,7 +568,7 @@ impl<'p> SideScene<'p> {
             for switch in self.side.switches_at(member.loc, gate) {
                 let guard = cx.pool.substitute(self.side.sts.switches[switch].guard, values);
                 let guard = cx.pool.and2(demand, guard);
-                let some = member.some(cx, guard);
+                let some = member.for_some_member(cx, guard);
                 if !cx.pool.is_false(some) {
                     found.push(MemberSwitch { member: at, switch, guard, some });
                 }
@@ -636,7 +636,7 @@ pub(crate) fn close_members(
         let guard =
             |cx: &mut Ctx<'_>, id: &SwitchId| cx.pool.substitute(side.sts.switches[*id].guard, &values);
         let guards: Vec<Term> = internal.iter().map(|id| guard(cx, id)).collect();
-        let some: Vec<Term> = guards.iter().map(|&guard| member.some(cx, guard)).collect();
+        let some: Vec<Term> = guards.iter().map(|&guard| member.for_some_member(cx, guard)).collect();
         for (case, truths) in cases(cx, &case, &some)?.into_iter().rev() {
             let mut members = members.clone();
             let taken = internal.iter().zip(&guards).zip(&truths).filter(|(_, truth)| **truth);

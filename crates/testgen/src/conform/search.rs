@@ -142,7 +142,7 @@ pub(crate) struct ProductSearch<'p, 's> {
     /// The bounds, which may be raised between two runs.
     pub bounds: SearchBounds,
     /// The cost limit of the next run, in evaluations of guards.
-    pub purse: usize,
+    pub budget: usize,
     /// The cost of all runs, in evaluations of guards.
     pub spent: usize,
     names: CanonicalNames,
@@ -191,7 +191,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             shortcut: None,
             revisit,
             bounds,
-            purse: usize::MAX,
+            budget: usize::MAX,
             spent: 0,
             names,
             seen: SeenProducts::default(),
@@ -236,10 +236,12 @@ impl<'p, 's> ProductSearch<'p, 's> {
         before: usize,
         watch: &mut dyn FnMut(&SearchEffort) -> ControlFlow<()>,
     ) -> SearchEnd {
+        // Terms are never freed, so what a run may add is bounded, not what there is.
         let most_terms = cx.pool.len() + MAX_NEW_TERMS;
         if self.nodes.is_empty() && self.start_search(cx).is_err() {
             return self.broken_off(cx, 0);
         }
+        // Left from the last expansion of the run before.
         if let Some(steps) = self.found.pop_front() {
             return SearchEnd::Unsafe(steps);
         }
@@ -252,17 +254,20 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 self.cut = true;
                 continue;
             }
+            // Put back: the next run may have a higher bound and goes on here.
             if self.nodes.len() > self.bounds.max_states {
                 self.frontier.push_front(at);
                 return SearchEnd::States;
             }
             if self.expand(cx, at).is_err() {
+                // Some of its cases were followed, others not: from here on nothing is proven.
                 return self.broken_off(cx, self.nodes[at].by.depth);
             }
             self.effort.depth = self.effort.depth.max(self.nodes[at].by.depth);
             if let Some(steps) = self.found.pop_front() {
                 return SearchEnd::Unsafe(steps);
             }
+            // A state was left out, so there will be no proof; a failure beside it is looked for only so long.
             let is_hopeless = self.crowded && self.nodes.len() > MAX_BESIDE_A_CROWD;
             if is_hopeless || cx.pool.len() > most_terms {
                 return SearchEnd::Cases;
@@ -270,11 +275,12 @@ impl<'p, 's> ProductSearch<'p, 's> {
             if watch(&self.effort).is_break() {
                 return SearchEnd::Stopped;
             }
-            if self.purse < usize::MAX && price(cx, self.effort.states) - before >= self.purse {
+            if self.budget < usize::MAX && price(cx, self.effort.states) - before >= self.purse {
                 return SearchEnd::Turn;
             }
         }
         match () {
+            // In this order: what makes a proof impossible comes before what only bounds it.
             () if self.crowded || self.partial => SearchEnd::Cases,
             () if self.too_large => SearchEnd::TooLarge,
             () if self.cut => SearchEnd::Depth,

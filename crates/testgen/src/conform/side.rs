@@ -33,7 +33,7 @@ impl SideMember {
     }
 
     /// The condition on the product's variables under which `condition` holds in some of its states.
-    pub fn some(&self, cx: &mut Ctx<'_>, condition: Term) -> Term {
+    pub fn for_some_member(&self, cx: &mut Ctx<'_>, condition: Term) -> Term {
         if self.own.is_empty() {
             return condition;
         }
@@ -259,6 +259,6 @@ pub(crate) fn join_liveness(mut one: Liveness, other: &Liveness) -> Liveness {
 }
 
 /// Returns whether everything live in `small` is live in `big`.
-pub(crate) fn within(small: &Liveness, big: &Liveness) -> bool {
+pub(crate) fn is_within(small: &Liveness, big: &Liveness) -> bool {
     small.iter().zip(big.iter()).all(|(small, big)| small.iter().zip(big).all(|(small, big)| *big || !*small))
 }

@@ -23,7 +23,7 @@ use ioxide_symex::Ctx;
 pub(crate) use self::replay::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 use self::replay::check_trace;
-use self::values::chosen;
+use self::values::choose_values;
 use super::branch::TooMany;
 use super::elapse::{MemberAfterDelay, MemberDelay, elapse_members};
 use super::ports::ProductPort;
@@ -86,7 +86,7 @@ pub(crate) fn witness(
         messages.push((step, delay, fields));
     }
     let all = messages.iter().flat_map(|(_, delay, fields)| delay.iter().chain(fields).copied());
-    let values = chosen(cx, condition, &all.collect::<Vec<_>>())?;
+    let values = choose_values(cx, condition, &all.collect::<Vec<_>>())?;
     let mut labels = Vec::new();
     for (step, delay, fields) in &messages {
         let delay = delay.and_then(|delay| values_of(&values, delay)?.as_real().cloned());
@@ -146,7 +146,7 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
     }
     facts.extend(forward(cx, product, last, n + 1));
     let message = WitnessMessage { step: last, n: n + 1 };
-    let (does, allows) = (imp.does(cx, message)?, spec.does(cx, message)?);
+    let (does, allows) = (imp.step_condition(cx, message)?, spec.step_condition(cx, message)?);
     // Without states of the specification nothing would be forbidden: the trace before the last label is one of its own.
     let there = spec.is_somewhere(cx);
     let forbidden = cx.pool.not(allows);
@@ -157,7 +157,7 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
 /// Returns the fact about the delay before step `n`: positive for a wait, not negative before a message in a timed
 /// product; `None` if there is no delay.
 fn forward(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, step: ProductStep, n: u32) -> Option<Term> {
-    let delay = MemberDelay::before(cx, n);
+    let delay = MemberDelay::before_message(cx, n);
     match step {
         ProductStep::Wait => Some(delay.is_some(cx)),
         ProductStep::Port(_) | ProductStep::Delta => product.waits_before(step).then(|| delay.fact(cx)),
@@ -212,18 +212,18 @@ impl<'p> WitnessCourse<'p> {
     /// The members just before message number `n`.
     fn wait_until_message(&self, cx: &mut Ctx<'_>, n: u32) -> Result<Vec<WaitedMember>, NoWitness> {
         let all = if self.product.is_timed() {
-            let delay = MemberDelay::before(cx, n);
+            let delay = MemberDelay::before_message(cx, n);
             let forward = delay.fact(cx);
             elapse_members(cx, self.side, &[forward], &self.members, delay)
                 .map_err(|TooMany| NoWitness::Doubtful("internal steps do not end".into()))?
         } else {
-            self.at_once(cx)
+            self.without_delay(cx)
         };
         Ok(all.into_iter().map(|member| self.with_values(member)).collect())
     }
 
     /// The members without a delay.
-    fn at_once(&self, cx: &mut Ctx<'_>) -> Vec<MemberAfterDelay> {
+    fn without_delay(&self, cx: &mut Ctx<'_>) -> Vec<MemberAfterDelay> {
         let excuse = cx.pool.tt();
         let mut all = Vec::with_capacity(self.members.len());
         for member in &self.members {
@@ -300,7 +300,7 @@ impl<'p> WitnessCourse<'p> {
         if self.product.waits_before(ProductStep::Delta) {
             return self.wait_until_message(cx, n);
         }
-        Ok(self.at_once(cx).into_iter().map(|member| self.with_values(member)).collect())
+        Ok(self.without_delay(cx).into_iter().map(|member| self.with_values(member)).collect())
     }
 
     /// Adds the members that `waited` becomes by the message.
@@ -397,7 +397,11 @@ impl<'p> WitnessCourse<'p> {
     }
 
     /// The condition under which some state makes `step`.
-    fn does(&self, cx: &mut Ctx<'_>, WitnessMessage { step, n }: WitnessMessage) -> Result<Term, NoWitness> {
+    fn step_condition(
+        &self,
+        cx: &mut Ctx<'_>,
+        WitnessMessage { step, n }: WitnessMessage,
+    ) -> Result<Term, NoWitness> {
         let mut any = Vec::new();
         match step {
             ProductStep::Delta => {

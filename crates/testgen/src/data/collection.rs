@@ -44,7 +44,7 @@ fn length(rng: &mut ChaCha8Rng, depth: u32) -> usize {
 }
 
 /// Draws a collection of items from `item`; now and then an item occurs twice.
-pub(super) fn fresh(
+pub(super) fn draw_fresh(
     pool: &TermPool,
     rng: &mut ChaCha8Rng,
     sort: CollectionId,

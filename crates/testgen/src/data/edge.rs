@@ -30,10 +30,10 @@ pub(super) fn move_to_edge(
     let field = *mentioned.choose(rng)?;
     let sort = pool.var_info(field).sort;
     let value = if sort.is_numeric() {
-        let root = root(pool, (a, b), field, drawn, state)?;
-        number(sort, &root, rng.random_range(-1..=1))
+        let root = solve_for_field(pool, (a, b), field, drawn, state)?;
+        number_near(sort, &root, rng.random_range(-1..=1))
     } else {
-        same(pool, (a, b), field, drawn, state)?
+        other_side(pool, (a, b), field, drawn, state)?
     };
     if !pool.has_sort(&value, sort) {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn move_to_edge(
 }
 
 /// Returns the value of `field` for which both sides are equal, if they are linear in it.
-fn root(
+fn solve_for_field(
     pool: &TermPool,
     (a, b): (Term, Term),
     field: VarId,
@@ -68,7 +68,7 @@ fn root(
 
 /// Returns a number near `root` as a value of `sort`: `by` halves more for reals, `by` more than its floor for
 /// integers.
-fn number(sort: Sort, root: &Rational, by: i64) -> Value {
+fn number_near(sort: Sort, root: &Rational, by: i64) -> Value {
     match sort {
         Sort::Real => Value::Real(root + Rational::from(by).div(&Rational::from(2))),
         _ => Value::Int(root.floor() + &by.into()),
@@ -76,7 +76,7 @@ fn number(sort: Sort, root: &Rational, by: i64) -> Value {
 }
 
 /// Returns the value of the other side, if one side is `field` alone.
-fn same(
+fn other_side(
     pool: &TermPool,
     (a, b): (Term, Term),
     field: VarId,

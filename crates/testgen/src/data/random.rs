@@ -212,7 +212,7 @@ impl ValuePalette<'_> {
     fn value_within(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort, depth: u32) -> Value {
         let kind = self.kind(rng);
         if kind == DrawKind::Near
-            && let Some(near) = self.near(rng, sort)
+            && let Some(near) = self.draw_near(rng, sort)
             && pool.has_sort(&near, sort)
         {
             return near;
@@ -251,7 +251,7 @@ impl ValuePalette<'_> {
     }
 
     /// Draws a value in a relation to a known one; `None` if none of the sort is known.
-    fn near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
+    fn draw_near(&self, rng: &mut ChaCha8Rng, sort: Sort) -> Option<Value> {
         let base = self.draw_known(rng, sort)?;
         let other = if rng.random_ratio(1, 2) { self.draw_known(rng, sort) } else { None };
         let number = |value: &Value| value.to_rational();
@@ -326,7 +326,7 @@ impl ValuePalette<'_> {
             Sort::Data(data) => self.draw_constructed(pool, rng, data, depth),
             Sort::Collection(sort) => {
                 let mut item = |rng: &mut ChaCha8Rng, sort| self.value_within(pool, rng, sort, depth + 1);
-                collection::fresh(pool, rng, sort, depth, &mut item)
+                collection::draw_fresh(pool, rng, sort, depth, &mut item)
             }
         }
     }

@@ -110,7 +110,7 @@ impl Suspects {
     }
 
     /// Keeps the share of `worker` among `jobs` workers.
-    pub(super) fn share(&mut self, worker: usize, jobs: usize) {
+    pub(super) fn keep_share(&mut self, worker: usize, jobs: usize) {
         let mut number = 0;
         self.all.retain(|_, _| {
             number += 1;

@@ -250,7 +250,7 @@ impl Tester for KillTester {
 
     fn share(&mut self, worker: usize, jobs: usize) {
         if let Some(suspects) = &mut self.suspects {
-            suspects.share(worker, jobs);
+            suspects.keep_share(worker, jobs);
             return;
         }
         for (at, test) in self.tests.iter_mut().enumerate() {

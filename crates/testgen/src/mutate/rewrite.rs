@@ -31,19 +31,19 @@ pub(super) enum RewriteRule<'r> {
 
 /// The terms that `rule`, applied once, makes of `term`.
 pub(super) fn rewritten(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> Vec<Term> {
-    let mut found = everywhere(pool, term, rule, 0);
+    let mut found = rewrite_everywhere(pool, term, rule, 0);
     found.retain(|&other| other != term);
     found
 }
 
-fn everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usize) -> Vec<Term> {
+fn rewrite_everywhere(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>, depth: usize) -> Vec<Term> {
     let (mut found, whole) = changes_at_top(pool, term, rule);
     let node = pool.node(term).clone();
     if depth > MAX_DEPTH || whole || matches!(node, TermNode::Exists(..)) {
         return found;
     }
     for child in node.children() {
-        for other in everywhere(pool, child, rule, depth + 1) {
+        for other in rewrite_everywhere(pool, child, rule, depth + 1) {
             if found.len() >= MAX_CHANGES {
                 return found;
             }
@@ -60,7 +60,7 @@ fn changes_at_top(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Ve
         RewriteRule::Constant => (neighbours(pool, term), false),
         RewriteRule::Variable(vars) => (other_variables(pool, term, vars), false),
         RewriteRule::AndOr => (swap_connective(pool, term), false),
-        RewriteRule::Drop => (without(pool, term), false),
+        RewriteRule::Drop => (drop_operands(pool, term), false),
         RewriteRule::Branch => (branches(pool, term), false),
         RewriteRule::Arithmetic => (other_operations(pool, term), false),
         RewriteRule::Clock(clocks) => (confuse_clocks(pool, term, clocks), false),
@@ -184,7 +184,7 @@ fn swap_connective(pool: &mut TermPool, term: Term) -> Vec<Term> {
     }
 }
 
-fn without(pool: &mut TermPool, term: Term) -> Vec<Term> {
+fn drop_operands(pool: &mut TermPool, term: Term) -> Vec<Term> {
     let (list, conjunction) = match pool.node(term).clone() {
         TermNode::And(list) => (list, true),
         TermNode::Or(list) => (list, false),

@@ -90,7 +90,7 @@ fn split_guard(pool: &mut TermPool, sts: &Sts, switch: &Switch, guard: Term) -> 
 /// Returns the guard as written: without the condition that updated values are in their ranges.
 fn written_guard(pool: &mut TermPool, switch: &Switch) -> Term {
     let Some(check) = switch.range_check else { return switch.guard };
-    pool.beyond(switch.guard, check)
+    pool.conjuncts_beyond(switch.guard, check)
 }
 
 /// Returns the switch with this guard as written and this update, the condition on their ranges added.
@@ -112,7 +112,7 @@ fn with_guard_and_update(
         Some(check) if update == switch.update => check,
         _ => pool.and(demands),
     };
-    let demand = pool.beyond(demand, guard);
+    let demand = pool.conjuncts_beyond(demand, guard);
     let range_check = (!pool.is_true(demand)).then_some(demand);
     let guard = pool.and2(guard, demand);
     Switch { guard, update, range_check, ..switch.clone() }

@@ -260,15 +260,15 @@ pub fn coverage(
         if is_fruitless { ControlFlow::Break(()) } else { watch(stats) }
     });
     if !is_fruitless {
-        return chosen(cx, criterion, &wanted, &near, &[]);
+        return choose_purposes(cx, criterion, &wanted, &near, &[]);
     }
     let found = slice_purposes(cx, criterion, &wanted, &near, limits);
-    let set = chosen(cx, criterion, &wanted, &near, &found);
+    let set = choose_purposes(cx, criterion, &wanted, &near, &found);
     if set.unreached.is_empty() || cx.halt_reason().is_some() {
         return set;
     }
     let all = explore_switches(cx, limits, watch);
-    chosen(cx, criterion, &wanted, &all, &found)
+    choose_purposes(cx, criterion, &wanted, &all, &found)
 }
 
 /// The point of the search at which it last took a new switch.
@@ -328,7 +328,7 @@ fn slice_purposes(
 }
 
 /// Returns a small set of purposes: those `found` elsewhere, and paths of the graph to the items that they leave.
-fn chosen(
+fn choose_purposes(
     cx: &mut Ctx<'_>,
     criterion: Criterion,
     wanted: &BTreeSet<PurposeItem>,

@@ -68,7 +68,11 @@ fn loops(cx: &Ctx<'_>) -> Loops {
 }
 
 /// Returns the loops at the locations of a path, in the order of the model.
-fn on_the_way<'l>(cx: &Ctx<'_>, purpose: &TestPurpose, loops: &'l Loops) -> Vec<(LocId, &'l Vec<SwitchId>)> {
+fn loops_on_path<'l>(
+    cx: &Ctx<'_>,
+    purpose: &TestPurpose,
+    loops: &'l Loops,
+) -> Vec<(LocId, &'l Vec<SwitchId>)> {
     let places: BTreeSet<LocId> = purpose.path().map(|id| cx.sts.switches[id].target).collect();
     let at = |&place: &LocId| loops.get(&place).into_iter().flatten().map(move |detour| (place, detour));
     let mut found: Vec<_> = places.iter().flat_map(at).collect();
@@ -89,7 +93,7 @@ fn add_detours(
     if room == 0 || *tries == 0 || cx.halt_reason().is_some() {
         return longer;
     }
-    for (place, detour) in on_the_way(cx, purpose, loops) {
+    for (place, detour) in loops_on_path(cx, purpose, loops) {
         let is_new = detour.iter().any(|&id| !covered.contains(&PurposeItem::Switch(id)));
         let has_room = longer.steps.len() + detour.len() <= purpose.steps.len() + room;
         if !is_new || !has_room || !purpose.end.is_empty() || *tries == 0 {

@@ -135,7 +135,7 @@ impl CoverTester {
     }
 
     /// Leaves out of all rounds the purposes whose items are all in `met`; called before the first run.
-    pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
+    pub fn skip_met(&mut self, met: &BTreeSet<PurposeItem>) {
         let items = &self.items;
         self.order.retain(|&at| !items[at].is_subset(met));
     }
@@ -165,7 +165,7 @@ impl CoverTester {
 
     /// Returns the purpose of the next run; a new round begins if the last one is over.
     fn take_turn(&mut self) -> Option<usize> {
-        if self.queue.is_empty() && self.goes_on() {
+        if self.queue.is_empty() && self.has_next_round() {
             self.begun += 1;
             self.queue = self.order.iter().copied().collect();
             self.tally.iter_mut().for_each(|tally| tally.tries = 0);
@@ -173,7 +173,7 @@ impl CoverTester {
         self.queue.pop_front()
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_next_round(&self) -> bool {
         match self.rounds {
             CoverRounds::Bounded(rounds) => self.begun < rounds,
             CoverRounds::Endless => true,
@@ -306,6 +306,6 @@ impl Tester for CoverTester {
     }
 
     fn is_done(&self) -> bool {
-        self.order.is_empty() || self.queue.is_empty() && !self.goes_on()
+        self.order.is_empty() || self.queue.is_empty() && !self.has_next_round()
     }
 }

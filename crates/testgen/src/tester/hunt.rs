@@ -166,11 +166,11 @@ impl HuntTester {
     }
 
     /// Declares switches that others have certainly taken before; called before the first run.
-    pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
+    pub fn declare_taken(&mut self, sts: &Sts, taken: &[SwitchId]) {
         self.taken.extend(taken);
         self.known = self.config.criterion.covered_along(sts, taken.iter().copied());
         if let Some(cover) = &mut self.cover {
-            cover.know(&self.known);
+            cover.skip_met(&self.known);
         }
     }
 
@@ -218,7 +218,7 @@ impl HuntTester {
 
     fn adopt(&mut self, set: PurposeSet) {
         let mut cover = CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default());
-        cover.know(&self.known);
+        cover.skip_met(&self.known);
         cover.share(self.share.0, self.share.1);
         (self.cover, self.set) = (Some(cover), Some(set));
     }

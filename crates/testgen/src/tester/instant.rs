@@ -51,7 +51,7 @@ pub(super) fn choose(
     }
     points.sort();
     points.dedup();
-    let mut candidates = around(rng, &points, timing);
+    let mut candidates = instants_around(rng, &points, timing);
     candidates.shuffle(rng);
     candidates.into_iter().find(|at| holds_at(cx, delay, when, at))
 }
@@ -67,7 +67,7 @@ fn possible(cx: &mut Ctx<'_>, state: &ConcreteState, switch: &Switch) -> Term {
 }
 
 /// Returns instants at, before, after and between `points`, which are in order and not empty.
-fn around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec<Rational> {
+fn instants_around(rng: &mut ChaCha8Rng, points: &[Rational], timing: WaitingCost) -> Vec<Rational> {
     let milli = |n: i64| Rational::new(Int::from(n), Int::from(1000)).unwrap_or(Rational::ZERO);
     let mut candidates = Vec::with_capacity(4 * points.len() + 2);
     for (at, point) in points.iter().enumerate() {
@@ -93,7 +93,7 @@ pub(super) fn long(rng: &mut ChaCha8Rng) -> Rational {
 }
 
 /// The condition that `delay` is at most `horizon`.
-pub(super) fn within(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term {
+pub(super) fn at_most(cx: &mut Ctx<'_>, delay: VarId, horizon: &Rational) -> Term {
     let (delay, horizon) = (cx.pool.var(delay), cx.pool.value(Value::Real(horizon.clone())));
     cx.pool.le(delay, horizon)
 }

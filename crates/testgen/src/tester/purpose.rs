@@ -24,7 +24,7 @@ use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::{Belief, Ctx, Monitor};
 
 use self::shown::order_of_use;
-use super::instant::within;
+use super::instant::at_most;
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::data::{PickedValues, pick_symbolic, pick_uniform};
@@ -295,7 +295,7 @@ impl PurposeGuided {
         let mut facts: Vec<Term> =
             self.all_facts().into_iter().map(|fact| cx.pool.substitute(fact, &self.progress.known)).collect();
         facts.push(cx.pool.le(waited, var));
-        facts.push(within(cx, delay, &horizon));
+        facts.push(at_most(cx, delay, &horizon));
         let mut at_once = facts.clone();
         at_once.push(cx.pool.eq(var, waited));
         let wait = if self.round == 0 && cx.decide(&at_once) == SolverDecision::Sat {

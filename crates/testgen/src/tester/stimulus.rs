@@ -157,7 +157,7 @@ impl<'s> StimulusChoice<'s> {
         let mut facts = next.path.facts().to_vec();
         if let Some(horizon) = &self.horizon {
             let delay = cx.pool.indexed_var(cx.delay, next.depth);
-            facts.push(instant::within(cx, delay, horizon));
+            facts.push(instant::at_most(cx, delay, horizon));
             fields.push(delay);
         }
         let picked = pick_symbolic(cx, self.rng, &fields, &facts);

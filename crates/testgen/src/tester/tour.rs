@@ -88,7 +88,7 @@ impl TourTester {
     }
 
     /// Leaves out the items in `met`; called before the first run.
-    pub fn know(&mut self, met: &BTreeSet<PurposeItem>) {
+    pub fn skip_met(&mut self, met: &BTreeSet<PurposeItem>) {
         self.goals.retain(|goal| !met.contains(goal));
     }
 
@@ -127,7 +127,7 @@ impl TourTester {
         let start = current_state(cx, monitor)?;
         let certain = (0..MAX_PATHS).map(|others| (others, true));
         let purpose = certain.chain([(0, false)]).find_map(|(others, is_certain)| {
-            let (path, name) = self.nearest(cx, &start, others, is_certain)?;
+            let (path, name) = self.nearest_goal(cx, &start, others, is_certain)?;
             Some(TestPurpose::with_state(cx, name, start.clone(), &path).ok()?.0)
         })?;
         self.run.paths += 1;
@@ -137,7 +137,7 @@ impl TourTester {
 
     /// Returns the shortest path from `start` that covers a new item, with the name of that item, after `others` such
     /// paths: where states were merged, the way found to one of them need not be a way to all that it stands for.
-    fn nearest(
+    fn nearest_goal(
         &self,
         cx: &mut Ctx<'_>,
         start: &SymState,

@@ -102,9 +102,9 @@ impl UniformTester {
     fn value(&mut self, cx: &Ctx<'_>, field: VarId) -> Value {
         let sort = cx.pool.var_info(field).sort;
         match sort {
-            Sort::Int => Value::int(self.number()),
+            Sort::Int => Value::int(self.draw_number()),
             Sort::Range { lo, hi } => Value::int(self.rng.random_range(lo..=hi.max(lo))),
-            Sort::Real => Value::Real(Rational::from(self.number())),
+            Sort::Real => Value::Real(Rational::from(self.draw_number())),
             Sort::Str => {
                 let length = self.rng.random_range(0..=6);
                 let text: String = (0..length).map(|_| self.rng.random_range('a'..='z')).collect();
@@ -114,7 +114,7 @@ impl UniformTester {
         }
     }
 
-    fn number(&mut self) -> i64 {
+    fn draw_number(&mut self) -> i64 {
         let most = 1i64 << self.rng.random_range(0..NUMBER_BITS);
         self.rng.random_range(-most..=most)
     }

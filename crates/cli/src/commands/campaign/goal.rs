@@ -54,9 +54,9 @@ impl CampaignGoal {
 
     /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
     /// unreadable.
-    pub fn part(&mut self, part: &ScannedPart) -> Option<u64> {
+    pub fn add_part(&mut self, part: &ScannedPart) -> Option<u64> {
         match self {
-            Self::Coverage(goal) => goal.part(part),
+            Self::Coverage(goal) => goal.add_part(part),
             Self::Score(so_far) => {
                 let mut file = File::open(part.dir.join(UNITS)).ok()?;
                 let mut end = None;
@@ -74,7 +74,7 @@ impl CoverageGoal {
     /// The goal of `test`, if it has one.
     fn from_test(test: &TestArgs, solver: &SolverArgs) -> Result<Option<Self>, CliError> {
         let Some(measure) = test.until else { return Ok(None) };
-        let (_, mut spec) = load::model(&test.model.file, &test.model.settings())?;
+        let (_, mut spec) = load::load_model(&test.model.file, &test.model.settings())?;
         let mut solver = SolverRequest::new(solver, limit::halt(&test.limit)).make()?;
         let enough = EnoughCoverage::new(&mut Ctx::new(&mut spec, &mut *solver), measure.into());
         Ok(Some(Self { sts: spec.sts, enough, next: 0, early: BTreeMap::new() }))
@@ -82,7 +82,7 @@ impl CoverageGoal {
 
     /// Adds the results of a part; returns the unit after which the goal is met, `None` if it is not or the part is
     /// unreadable.
-    fn part(&mut self, part: &ScannedPart) -> Option<u64> {
+    fn add_part(&mut self, part: &ScannedPart) -> Option<u64> {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
             let text = unit_text(&mut file, &part.dir, span).ok()?;

@@ -31,11 +31,11 @@ impl EarlierUnit<'_> {
             return Ok(());
         }
         let before = RepeatedUnit::in_part(Path::new(self.out), self.unit)?;
-        before.compare(name, |folder| self.work(folder))
+        before.compare(name, |folder| self.repeat_unit(folder))
     }
 
     /// Does the unit in a part of its own; what the worker says and how it ends is seen in the part.
-    fn work(&self, folder: &Path) -> Result<(), CliError> {
+    fn repeat_unit(&self, folder: &Path) -> Result<(), CliError> {
         let units: UnitSet = [self.unit].into_iter().collect();
         let mut worker = Command::new(self.program);
         worker.args(self.recipe.command()).args(["--units", &units.to_string(), "--part"]).arg(folder);

@@ -69,8 +69,8 @@ impl CampaignObserver for WatchedCampaign {
         }
     }
 
-    fn part(&mut self, part: &ScannedPart) -> ObserverRequest {
-        match self.goal.as_mut().and_then(|goal| goal.part(part)) {
+    fn report_part(&mut self, part: &ScannedPart) -> ObserverRequest {
+        match self.goal.as_mut().and_then(|goal| goal.add_part(part)) {
             Some(unit) => ObserverRequest::StopAfter(unit),
             None => ObserverRequest::GoOn,
         }

@@ -104,7 +104,7 @@ impl CompleteGuarantee {
 
     /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input left
     /// out.
-    pub fn json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
+    pub fn to_json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
         let standing = GuaranteeStanding::judge(tester, counts);
         let is_reached = standing == GuaranteeStanding::Reached && !self.is_outdated();
         json!({ "claim": self.claim, "reached": is_reached })
@@ -190,7 +190,7 @@ mod tests {
         guarantee.show(&mut out, &tester, &counts).expect("it is written");
         let text = String::from_utf8(out).expect("a text");
         assert!(text.starts_with("guarantee: none; the suite is of an earlier version"), "{text}");
-        assert_eq!(guarantee.json(&tester, &counts)["reached"], json!(false));
+        assert_eq!(guarantee.to_json(&tester, &counts)["reached"], json!(false));
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         let told = |counts: &RunCounts| {
             let mut out = Vec::new();
             guarantee.show(&mut out, &tester, counts).expect("it is written");
-            (String::from_utf8(out).expect("a text"), guarantee.json(&tester, counts)["reached"].clone())
+            (String::from_utf8(out).expect("a text"), guarantee.to_json(&tester, counts)["reached"].clone())
         };
         let holds = "guarantee: if the system has at most 1 state over 2 input classes and meets the assumptions below, \
                      it answers as the model does\n  Its guards are the model's.\n";

@@ -30,7 +30,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
             CliError::usage("`--all` lists the differences of one model").help("name a file, not a folder")
         );
     }
-    let files = models(&args.implementation)?;
+    let files = list_models(&args.implementation)?;
     let mut set =
         ModelSet { args, files, request: SolverRequest::new(&args.solver, limit::halt(&args.limit)) };
     if args.part.is_planned() {
@@ -40,7 +40,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
             "what is found of one model says nothing of another",
             "leave `--rounds` out: all models are compared at once",
         )?;
-        let paths: Vec<String> = set.files.iter().map(|name| set.path(name)).collect();
+        let paths: Vec<String> = set.files.iter().map(|name| set.model_path(name)).collect();
         let texts: Vec<&str> =
             paths.iter().map(String::as_str).chain([args.specification.as_str()]).collect();
         return unit_command::run(&args.part, unit_command::depends_on(&[], &texts), &mut set);
@@ -49,7 +49,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
     let mut results = Vec::new();
     for name in &set.files {
         progress.tick(|| format!("{} of {} models compared", results.len(), set.files.len()));
-        match set.one(name)? {
+        match set.compare_model(name)? {
             Some(result) => results.push(result),
             None => break,
         }
@@ -64,7 +64,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// The models in `folder`, by name.
-fn models(folder: &str) -> Result<Vec<String>, CliError> {
+fn list_models(folder: &str) -> Result<Vec<String>, CliError> {
     let cannot = |error: io::Error| {
         CliError::usage(format!("`{folder}`: {error}"))
             .help("in parts, IMPL is a folder with the models to compare")
@@ -91,25 +91,25 @@ struct ModelSet<'a> {
 }
 
 impl ModelSet<'_> {
-    fn path(&self, name: &str) -> String {
+    fn model_path(&self, name: &str) -> String {
         Path::new(&self.args.implementation).join(name).display().to_string()
     }
 
     /// The answer about one model; nothing if there was no time for it.
-    fn one(&self, name: &str) -> Result<Option<Json>, CliError> {
+    fn compare_model(&self, name: &str) -> Result<Option<Json>, CliError> {
         let Self { args, request: wanted, .. } = self;
         if wanted.halt.halt_reason().is_some() {
             return Ok(None);
         }
-        let path = self.path(name);
+        let path = self.model_path(name);
         let result = |conforms: Json, answer: Json, text: String| json!({ "file": name, "conforms": conforms, "answer": answer, "text": text });
         let incomparable = |stop: CliError| {
             let why = stop.message();
             result(json!("error"), json!({ "reason": why }), format!("ERROR: `{path}`: {why}\n"))
         };
-        let (_, mut spec) = load::model(&args.specification, &args.set)?;
+        let (_, mut spec) = load::load_model(&args.specification, &args.set)?;
         // A model that does not compile, or has other messages, is one answer among others.
-        let loaded = load::model(&path, &args.set).map(|(_, imp)| imp);
+        let loaded = load::load_model(&path, &args.set).map(|(_, imp)| imp);
         let joined = loaded.and_then(|imp| join(&mut spec, &imp).map_err(mismatch));
         let imp = match joined {
             Ok(imp) => imp,
@@ -128,7 +128,7 @@ impl ModelSet<'_> {
         {
             return Ok(None);
         }
-        let named = ConformArgs { implementation: path.clone(), ..same(args) };
+        let named = ConformArgs { implementation: path.clone(), ..copy_args(args) };
         let answer = verdict_json(&spec, &verdict, &named);
         let (mut text, mut solver) = (Vec::new(), wanted.make()?);
         show(&mut text, &mut spec, &mut *solver, &verdict, &named)?;
@@ -138,7 +138,7 @@ impl ModelSet<'_> {
 }
 
 /// Returns a copy of the arguments.
-fn same(args: &ConformArgs) -> ConformArgs {
+fn copy_args(args: &ConformArgs) -> ConformArgs {
     ConformArgs {
         implementation: args.implementation.clone(),
         specification: args.specification.clone(),
@@ -155,7 +155,7 @@ impl UnitCommand for ModelSet<'_> {
         UnitNames::Listed(self.files.clone())
     }
 
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -166,13 +166,13 @@ impl UnitCommand for ModelSet<'_> {
         for (done, unit) in units.iter().enumerate() {
             progress.tick(|| format!("{done} of {} models compared", units.len()));
             let name = names.name(unit);
-            part.begin_unit(unit, &name).map_err(unit_command::trouble)?;
-            let Some(result) = self.one(&name)? else {
+            part.begin_unit(unit, &name).map_err(unit_command::part_error)?;
+            let Some(result) = self.compare_model(&name)? else {
                 let stopped = limit::status(&self.request.halt, worse(status, ExitStatus::Inconclusive));
                 return Ok(PartEnd { end: EndOfPart::Stopped, status: stopped });
             };
             status = worse(status, status_of(&result));
-            part.write_done(unit, &name, false, &result).map_err(unit_command::trouble)?;
+            part.write_done(unit, &name, false, &result).map_err(unit_command::part_error)?;
         }
         Ok(PartEnd { end: EndOfPart::All, status })
     }
@@ -233,10 +233,10 @@ fn show_answers(results: &[Json], is_json: bool) -> Result<ExitStatus, CliError>
 /// Puts answers together: what `conform` says of the whole folder, and its JSON in a file.
 pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Result<ExitStatus, CliError> {
     let dir = Path::new(&merge_args.out);
-    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    fs::create_dir_all(dir).map_err(|error| write::write_error(dir, &error))?;
     let (mut results, mut missing) = (Vec::new(), 0);
     for unit in 0..parts.manifest.count {
-        match parts.unit(unit).map_err(unit_command::trouble)? {
+        match parts.unit(unit).map_err(unit_command::part_error)? {
             Some(text) => results.push(text.result),
             None => missing += 1,
         }
@@ -244,7 +244,7 @@ pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Resul
     let file = dir.join("conform.json");
     let all = json!({ "version": 1, "results": results });
     let written = write::whole(&file, write::FileReaders::Usual, |out| writeln!(out, "{all}"));
-    written.map_err(|error| write::cannot(&file, &error))?;
+    written.map_err(|error| write::write_error(&file, &error))?;
     let status = show_answers(&results, merge_args.json)?;
     Ok(if missing > 0 { worse(status, ExitStatus::Inconclusive) } else { status })
 }

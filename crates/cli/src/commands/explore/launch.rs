@@ -49,7 +49,7 @@ impl SystemLauncher {
 
     fn run_campaign(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), CliError> {
         let mut spec = self.spec.clone();
-        let seed = request.seed.unwrap_or_else(seed::fresh);
+        let seed = request.seed.unwrap_or_else(seed::fresh_seed);
         let args =
             TestArgs { tester: request.tester.name().into(), runs: request.runs, ..self.settings.clone() };
         let mut chosen = ChosenTester::named(&args, &mut spec, seed)?;

@@ -23,10 +23,10 @@ use crate::{limit, load};
 pub fn run(args: &FsmArgs, path: &str) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
-    let spec = limit::within(&request.halt, || spec(args, &machine))?;
+    let spec = limit::run_within(&request.halt, || spec(args, &machine))?;
     let suite = read_words(path, &machine, &spec)?;
     let _stage = limit::stage("judging the suite");
-    let judgement = limit::within(&request.halt, || judge(&spec, &suite, args.extra, args.max_steps));
+    let judgement = limit::run_within(&request.halt, || judge(&spec, &suite, args.extra, args.max_steps));
     let mut out = io::stdout().lock();
     let told = if args.json {
         writeln!(out, "{}", as_json(args, &spec, &suite, &judgement))

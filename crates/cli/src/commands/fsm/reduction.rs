@@ -44,7 +44,7 @@ pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let spec = NamedMachine::load(&args.file, &args.set, &request)?;
     let model = observable(args, &args.file, &spec, Nfsm::from_listing(&spec.listing))?;
     few_enough(args, &model)?;
-    let plan = limit::within(&request.halt, || CountingPlan::new(&model, bound));
+    let plan = limit::run_within(&request.halt, || CountingPlan::new(&model, bound));
     let plan = plan.map_err(|refusal| refusal_error(&args.file, &refusal))?;
     let plan = CountingPlan { max_words: args.max_words, ..plan };
     let counted = CountedMachine { args, spec: &spec, model: &model, plan: &plan };
@@ -108,7 +108,7 @@ impl CountedMachine<'_> {
         let system = SystemUnderTest::from_name(sut, SpecSource { file: &args.file, set: &args.set })?;
         let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
         let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
-        let seed = args.seed.unwrap_or_else(seed::fresh);
+        let seed = args.seed.unwrap_or_else(seed::fresh_seed);
         let mut messages = spec.messages()?;
         machine::know_outputs(&mut messages.model, &system);
         let opener = SystemOpener::new(

@@ -43,7 +43,7 @@ pub fn make_suite(args: &FsmArgs, method: &str) -> Result<ExitStatus, CliError> 
     })?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
-    let spec = limit::within(&request.halt, || spec(args, &machine))?;
+    let spec = limit::run_within(&request.halt, || spec(args, &machine))?;
     let job = SuiteJob { args, method, machine: &machine, spec: &spec };
     let size = match &args.out {
         Some(path) => job.write_suite(path, &request.halt)?,
@@ -85,7 +85,7 @@ impl SuiteJob<'_> {
     fn measure_suite(&self, halt: &Halt) -> Result<SuiteSize, CliError> {
         let _stage = limit::stage("making the suite");
         let mut size = SuiteSize { tests: 0, symbols: 0 };
-        let mut suite = limit::within(halt, || self.method.suite(self.spec, self.args.extra));
+        let mut suite = limit::run_within(halt, || self.method.suite(self.spec, self.args.extra));
         while let Some(word) = suite.advance() {
             size.tests += 1;
             size.symbols += word.len();
@@ -98,16 +98,16 @@ impl SuiteJob<'_> {
     fn write_suite(&self, path: &str, halt: &Halt) -> Result<SuiteSize, CliError> {
         let Self { args, method, machine, spec } = *self;
         let _stage = limit::stage("making the suite");
-        let cannot = |error: io::Error| write::cannot(path, &error);
-        let mut suite = limit::within(halt, || method.suite(spec, args.extra));
+        let cannot = |error: io::Error| write::write_error(path, &error);
+        let mut suite = limit::run_within(halt, || method.suite(spec, args.extra));
         let aside = AsideFile::new(Path::new(path), FileReaders::Usual).map_err(cannot)?;
-        let mut out = SuiteWriter::new(aside, self.about()).map_err(cannot)?;
+        let mut out = SuiteWriter::new(aside, self.suite_header()).map_err(cannot)?;
         let mut size = SuiteSize { tests: 0, symbols: 0 };
         while let Some(word) = suite.advance() {
             size.tests += 1;
             size.symbols += word.len();
             let names = word.iter().map(|&input| spec.names().inputs[input].as_str());
-            out.add(&test(machine.flat(), names)).map_err(cannot)?;
+            out.add(&suite_test(machine.flat(), names)).map_err(cannot)?;
             reject_partial(halt, &size)?;
         }
         out.finish().and_then(AsideFile::keep).map_err(cannot)?;
@@ -115,7 +115,7 @@ impl SuiteJob<'_> {
     }
 
     /// Returns the header of the suite file: method, extra states, states, model, repetitions, end of an answer.
-    fn about(&self) -> Map<String, Json> {
+    fn suite_header(&self) -> Map<String, Json> {
         let Self { args, method, machine, spec } = *self;
         let about = json!({
             "method": method.name(), "extra": args.extra, "states": spec.n_states(),
@@ -175,7 +175,7 @@ pub fn spec(args: &FsmArgs, machine: &NamedMachine) -> Result<SuiteModel, CliErr
 }
 
 /// The names of the inputs, or the inputs with their data.
-fn test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> SuiteTest {
+fn suite_test<'n>(flat: Option<&Messages>, names: impl Iterator<Item = &'n str>) -> SuiteTest {
     let Some(Messages { model, inputs, .. }) = flat else {
         return SuiteTest::Word(names.map(str::to_owned).collect());
     };
@@ -225,7 +225,7 @@ pub fn show(out: &mut impl Write, tester: &SuiteTester) -> io::Result<()> {
 }
 
 /// Returns the progress of the suite for programs.
-pub fn progress(tester: &SuiteTester) -> Json {
+pub fn progress_json(tester: &SuiteTester) -> Json {
     let progress = tester.progress();
     json!({ "tests": tester.runs(), "carried_out": progress.finished, "left_out": progress.left_out })
 }

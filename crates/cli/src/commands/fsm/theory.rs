@@ -27,8 +27,8 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
     let told = match Mealy::from_listing(&machine.listing) {
         Ok(_) => {
-            let spec = limit::within(&request.halt, || suite::spec(args, &machine))?;
-            let theory = limit::within(&request.halt, || DeterministicTheory::compute(&spec));
+            let spec = limit::run_within(&request.halt, || suite::spec(args, &machine))?;
+            let theory = limit::run_within(&request.halt, || DeterministicTheory::compute(&spec));
             if args.json {
                 deterministic_json(&spec, &theory).to_string()
             } else {
@@ -38,7 +38,7 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
         Err(_) => {
             let model = observable(args, &args.file, &machine, Nfsm::from_listing(&machine.listing))?;
             few_enough(args, &model)?;
-            let theory = limit::within(&request.halt, || ChoiceTheory::compute(&model));
+            let theory = limit::run_within(&request.halt, || ChoiceTheory::compute(&model));
             if args.json { choice_json(&model, &theory).to_string() } else { choice(&model, &theory) }
         }
     };
@@ -55,7 +55,7 @@ pub fn with_other(args: &FsmArgs, other: &str) -> Result<ExitStatus, CliError> {
     let two = align_names(one.names(), &Nfsm::from_listing(&second.listing));
     let two = two.map_err(|refusal| refusal_error(other, &refusal))?;
     let two = observable(args, other, &second, two)?;
-    let made = limit::within(&request.halt, || product(&one, &two));
+    let made = limit::run_within(&request.halt, || product(&one, &two));
     save(args, made.as_nfsm())
 }
 
@@ -64,7 +64,7 @@ pub fn write_reduced(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
     let _stage = limit::stage("reducing the machine");
     let machine = NamedMachine::load(&args.file, &args.set, &request)?;
-    let made = limit::within(&request.halt, || {
+    let made = limit::run_within(&request.halt, || {
         Nfsm::from_listing(&machine.listing).reachable_part().determinise().merge_equivalent_states()
     });
     save(args, made.as_nfsm())
@@ -89,7 +89,7 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, CliError> {
         Some(path) => {
             let written =
                 write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
-            written.map_err(|error| write::cannot(path, &error))?;
+            written.map_err(|error| write::write_error(path, &error))?;
             let told = writeln!(io::stdout().lock(), "{path}: {}", count_noun(machine.n_states(), "state"));
             exit::status_after_output(ExitStatus::Success, told)
         }

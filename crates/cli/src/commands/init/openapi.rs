@@ -47,10 +47,10 @@ pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
     };
     let made = translate(&text, &options).map_err(|bad| description_error(file, &bad))?;
     let model = with_notes(&made);
-    fs::create_dir_all(folder).map_err(|error| super::cannot(folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| super::write_error(folder, &error))?;
     for ((path, _), text) in FILES.iter().zip([&model, &made.project]) {
         let path = folder.join(path);
-        write::fresh(&path, text.as_bytes()).map_err(|error| super::cannot(&path, &error))?;
+        write::write_new(&path, text.as_bytes()).map_err(|error| super::write_error(&path, &error))?;
     }
     print_translation(args, &made, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)

@@ -42,10 +42,10 @@ impl Journal {
             "format": FORMAT, "version": 1, "mutants": mutants.len(),
             "fingerprint": fingerprint(model, mutants, &[settings, &ANALYSIS_VERSION.to_string()]),
         });
-        let cannot = |error: io::Error| write::cannot(path, &error);
+        let cannot = |error: io::Error| write::write_error(path, &error);
         let options = OpenOptions::new().read(true).append(true).create(true).clone();
         let mut file = options.open(path).map_err(cannot)?;
-        write::alone(&file, path)?;
+        write::lock_for_writing(&file, path)?;
         let mut text = String::new();
         let read = file.read_to_string(&mut text);
         read.map_err(|error| CliError::usage(format!("cannot read `{path}`: {error}")))?;

@@ -32,9 +32,9 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.record.is_some(), "--record")?;
     unit_command::refuse(args.trees.is_some(), "--trees")?;
     unit_command::refuse(args.json, "--json")?;
-    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut units = MutantUnits { model, mutants, decide: &args.decide, request, rounds };
     unit_command::run(&args.part, unit_command::depends_on(&[&sources], &[]), &mut units)
@@ -96,7 +96,7 @@ impl UnitCommand for MutantUnits<'_> {
         self.rounds
     }
 
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -107,8 +107,8 @@ impl UnitCommand for MutantUnits<'_> {
             done += 1;
             progress.tick(|| format!("{done} of {} mutants decided", units.len()));
             let (unit, result) = (at as u64, decision(&self.model, &self.mutants[at], outcome));
-            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)
+            part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+            part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
         let is_unknown =
@@ -144,11 +144,11 @@ pub fn merge_decisions(
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
 ) -> Result<ExitStatus, CliError> {
-    let (sources, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let dir = Path::new(&merge_args.out);
-    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    fs::create_dir_all(dir).map_err(|error| write::write_error(dir, &error))?;
     let place = |name: &str| Some(dir.join(name).display().to_string());
     let config = workers::config(&args.decide)?;
     let settings = format!("{:?} {:?} {:?}", config.bounds, config.off, config.completion);
@@ -156,7 +156,7 @@ pub fn merge_decisions(
     let (mut journal, known) = Journal::open(&journal.display().to_string(), &model, &mutants, &settings)?;
     let mut outcomes = Vec::with_capacity(mutants.len());
     for (at, mutant) in mutants.iter().enumerate() {
-        let text = parts.unit(at as u64).map_err(unit_command::trouble)?;
+        let text = parts.unit(at as u64).map_err(unit_command::part_error)?;
         outcomes.push(text.map(|text| read_outcome(&model, mutant, &text.result)).transpose()?);
     }
     let reuse = WitnessReuse { mutants: &mutants, decide: &args.decide, request: &request };

@@ -26,14 +26,14 @@ pub fn feedback(
     round: u64,
     solver: &SolverArgs,
 ) -> Result<RoundFeedback, CliError> {
-    let (_, mut model) = load::model(&args.model.file, &args.model.settings())?;
+    let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let request = SolverRequest::new(solver, limit::halt(&args.limit));
-    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let rounds = UnitRounds::dealt(args.part.n_rounds());
     let mut traces = Vec::new();
     for before in 0..round - 1 {
         for unit in rounds.units(before, mutants.len() as u64).iter() {
-            let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
+            let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
             if let MutantOutcome::Killed(trace) = read_outcome(&model, &mutants[unit as usize], &text.result)?
             {
                 traces.push(trace);

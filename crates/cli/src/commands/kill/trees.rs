@@ -76,11 +76,11 @@ impl KillTrees {
             let case = of_adaptive_test(&mut Ctx::new(model, &mut *solver), &tree.test);
             file(&self.file_name(at), &case_text(model, &case, self.format)?)?;
         }
-        file("trees.json", &format!("{:#}\n", self.json(decided)))
+        file("trees.json", &format!("{:#}\n", self.to_json(decided)))
     }
 
     /// Returns every test with the mutants it kills.
-    pub fn json(&self, decided: &DecidedMutants) -> Json {
+    pub fn to_json(&self, decided: &DecidedMutants) -> Json {
         let id = |at: usize| decided.mutants[at].id.as_str();
         let kill = |kill: &TreeKill| {
             json!({

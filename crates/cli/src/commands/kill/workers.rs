@@ -154,7 +154,7 @@ impl MutantWork<'_> {
         let (mut model, analysis) = (self.base.clone(), self.analysis.clone());
         let mut cx = Ctx::new(&mut model, &mut *solver);
         while let Some(&at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let Some(outcome) = one(&mut cx, &analysis, &self.mutants[at]) else { break };
+            let Some(outcome) = decide_mutant(&mut cx, &analysis, &self.mutants[at]) else { break };
             if sender.send(Ok((at, outcome))).is_err() {
                 break;
             }
@@ -169,7 +169,7 @@ fn go_on() -> ControlFlow<()> {
 }
 
 /// Decides one mutant; `None` if the user interrupts.
-fn one(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option<MutantOutcome> {
+fn decide_mutant(cx: &mut Ctx<'_>, analysis: &MutationAnalysis, mutant: &Mutant) -> Option<MutantOutcome> {
     if let Some(Halted::Time) = cx.halt_reason() {
         return Some(MutantOutcome::Unknown(Halted::Time.to_string()));
     }

@@ -79,13 +79,13 @@ fn sample(mut runs: Vec<DataRun>, n: usize, detail: AnswerDetail) -> Vec<DataRun
 fn is_repeatable(run: &DataRun) -> bool {
     let mut seen: BTreeSet<&Value> = BTreeSet::new();
     run.iter().all(|(input, said)| {
-        let is_new = values(input).iter().all(|value| !seen.contains(value));
-        seen.extend(said.iter().flat_map(values));
+        let is_new = label_values(input).iter().all(|value| !seen.contains(value));
+        seen.extend(said.iter().flat_map(label_values));
         is_new
     })
 }
 
-fn values(label: &Label) -> &[Value] {
+fn label_values(label: &Label) -> &[Value] {
     match label {
         Label::Input(_, values) | Label::Output(_, values) => values,
         Label::Quiescence | Label::Delay(_) => &[],

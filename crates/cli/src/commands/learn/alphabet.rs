@@ -26,7 +26,7 @@ const MAX_PER_MESSAGE: usize = 8;
 const MAX_VALUES: i64 = 3;
 
 /// The inputs to learn with, by name.
-pub fn chosen(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>, CliError> {
+pub fn choose_inputs(args: &LearnArgs, model: &Model) -> Result<BTreeMap<String, Label>, CliError> {
     let mut texts = args.inputs.clone();
     if let Some(file) = &args.inputs_file {
         let text = load::read_data(file)?;
@@ -113,7 +113,7 @@ pub fn all_inputs(model: &Model, is_open: impl Fn(Sort) -> bool) -> MessageAlpha
             })
             .collect();
         let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
-        let rows = rows::chosen(&sizes, MAX_PER_MESSAGE);
+        let rows = rows::choose_rows(&sizes, MAX_PER_MESSAGE);
         all.left_out.extend(rows::left_out(&sizes, rows.len(), MAX_PER_MESSAGE).map(|taken| (id, taken)));
         let label = |row: Vec<usize>| {
             Label::Input(id, row.iter().zip(&values).map(|(&at, values)| values[at].clone()).collect())

@@ -180,7 +180,7 @@ impl<'a, Q: WorkerQuestion> WorkerPool<'a, Q> {
         let (tell, found) = mpsc::channel();
         for number in 1..=size {
             let tell = tell.clone();
-            scope.spawn(move || work(task, queue, number, &tell));
+            scope.spawn(move || run_worker(task, queue, number, &tell));
         }
         Self { queue, found, size }
     }
@@ -317,7 +317,7 @@ impl<A> Drop for TakenQuestion<'_, A> {
 }
 
 /// Opens one copy and answers questions until the queue ends.
-fn work<Q: WorkerQuestion>(
+fn run_worker<Q: WorkerQuestion>(
     task: &WorkerTask<'_>,
     queue: &QuestionQueue<Q>,
     number: usize,

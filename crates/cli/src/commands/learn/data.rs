@@ -68,7 +68,7 @@ pub fn run(
     let theories = theories(args, &model, &gates)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
-    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let examination = DataExamination {
         method,
         extra: args.extra.unwrap_or(DEFAULT_EXTRA_STATES),

@@ -57,7 +57,7 @@ impl<'a> LearnedDraft<'a> {
     }
 
     /// A machine that answers in several ways.
-    pub fn several(
+    pub fn from_several(
         draft: &SeveralDraft,
         names: &'a MachineNames,
         answers: &'a BTreeMap<OutputId, Vec<Label>>,
@@ -103,7 +103,7 @@ impl<'a> LearnedDraft<'a> {
         for state in 0..self.states.len() {
             text.push_str(&self.write_state(state, &mut owed));
         }
-        text.push_str(&owed.rest());
+        text.push_str(&owed.remaining_states());
         text.push_str("}\n");
         format_draft(text).map_err(|stop| stop.help("use `--format dot`"))
     }
@@ -212,7 +212,7 @@ impl OwedAnswers {
     }
 
     /// All that were asked for.
-    pub fn rest(self) -> String {
+    pub fn remaining_states(self) -> String {
         self.texts.into_iter().map(|(_, text)| text).collect()
     }
 }

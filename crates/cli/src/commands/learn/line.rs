@@ -123,7 +123,7 @@ impl<'v> LearningLine<'v> {
     }
 
     /// Shows a stage of drafting a machine with choices.
-    pub fn several(&mut self, states: usize, effort: LearningEffort) {
+    pub fn show_drafting(&mut self, states: usize, effort: LearningEffort) {
         let number = self.hypotheses + 1;
         self.viewer.hypothesis(number, states);
         self.viewer.phase(LearningPhase::Drafting);

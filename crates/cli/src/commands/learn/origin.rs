@@ -132,7 +132,7 @@ impl MachineOrigin {
     }
 
     /// For programs.
-    pub fn json(&self, path: &str) -> Json {
+    pub fn to_json(&self, path: &str) -> Json {
         let mut told = self.json.clone();
         told["out"] = json!(path);
         told

@@ -36,7 +36,7 @@ pub fn run(args: &LearnArgs) -> Result<ExitStatus, CliError> {
         return Err(CliError::usage("a plan needs a seed: without one every try would ask in another order")
             .help("add `--seed 1`"));
     }
-    let (sources, _) = load::model(&args.model.file, &args.model.settings())?;
+    let (sources, _) = load::load_model(&args.model.file, &args.model.settings())?;
     let named = args.traces.iter().chain(&args.from).chain(&args.reference).chain(&args.inputs_file);
     let played = args.sut.iter().filter_map(|sut| unit_command::played_model(sut));
     let files: Vec<&str> = named.map(String::as_str).chain(played).collect();
@@ -62,7 +62,7 @@ impl UnitCommand for SessionUnit<'_> {
         self.args.sut.as_ref().map_or(Ok(None), |sut| identity::facts(sut, &settings))
     }
 
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -71,11 +71,12 @@ impl UnitCommand for SessionUnit<'_> {
         let Some(unit) = units.iter().next() else {
             return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
         };
-        part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+        part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
         let status = match super::session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
-                part.write_missing(unit, &names.name(unit), stop.message()).map_err(unit_command::trouble)?;
+                part.write_missing(unit, &names.name(unit), stop.message())
+                    .map_err(unit_command::part_error)?;
                 return Ok(PartEnd { end: EndOfPart::Trouble, status: stop.status() });
             }
             told => told?,
@@ -83,25 +84,25 @@ impl UnitCommand for SessionUnit<'_> {
         if STOP.load(Ordering::Relaxed) {
             return Ok(PartEnd { end: EndOfPart::Stopped, status: ExitStatus::Interrupted });
         }
-        let path = place(self.args);
-        let text = fs::read_to_string(&path).map_err(|error| write::cannot(&path, &error))?;
+        let path = result_path(self.args);
+        let text = fs::read_to_string(&path).map_err(|error| write::write_error(&path, &error))?;
         let mut result: Json = serde_json::from_str(&text).map_err(io::Error::other)?;
         result["exit"] = json!(status as i32);
-        part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+        part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
         // The unit has it now.
-        fs::remove_file(&path).map_err(|error| write::cannot(&path, &error))?;
+        fs::remove_file(&path).map_err(|error| write::write_error(&path, &error))?;
         Ok(PartEnd { end: EndOfPart::All, status })
     }
 }
 
-fn place(args: &LearnArgs) -> PathBuf {
+fn result_path(args: &LearnArgs) -> PathBuf {
     Path::new(args.part.part.as_deref().unwrap_or_default()).join(LEARNED)
 }
 
 /// Keeps the model and the report for the unit.
 pub fn keep_result(args: &LearnArgs, text: &str, origin: &MachineOrigin) -> Result<(), CliError> {
-    let kept = json!({ "model": text, "said": origin.lines(), "json": origin.json(&name(args)) });
-    let path = place(args);
+    let kept = json!({ "model": text, "said": origin.lines(), "json": origin.to_json(&name(args)) });
+    let path = result_path(args);
     write::write_named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
 }
 
@@ -119,7 +120,7 @@ pub fn merge_learned(
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
 ) -> Result<ExitStatus, CliError> {
-    let Some(text) = parts.unit(0).map_err(unit_command::trouble)? else {
+    let Some(text) = parts.unit(0).map_err(unit_command::part_error)? else {
         return Err(CliError::new(ExitStatus::Inconclusive, "the session is not done")
             .help("do it again: the same command goes on"));
     };
@@ -128,7 +129,8 @@ pub fn merge_learned(
     let model = text.result["model"].as_str().ok_or_else(misfit)?;
     let said = text.result["said"].as_array().ok_or_else(misfit)?;
     let path = Path::new(&merge_args.out).join(name(args));
-    fs::create_dir_all(&merge_args.out).map_err(|error| write::cannot(Path::new(&merge_args.out), &error))?;
+    fs::create_dir_all(&merge_args.out)
+        .map_err(|error| write::write_error(Path::new(&merge_args.out), &error))?;
     write::write_named(&path.display().to_string(), |out| out.write_all(model.as_bytes()))?;
     let mut out = redaction::stdout();
     let shown = if merge_args.json {

@@ -206,7 +206,7 @@ impl TraceMachineReader<'_> {
         let mut run: Vec<(InputId, Vec<Label>)> = Vec::new();
         for label in &trace.labels {
             match label {
-                Label::Input(..) => run.push((self.input(label), Vec::new())),
+                Label::Input(..) => run.push((self.intern_input(label), Vec::new())),
                 Label::Output(..) => {
                     if let Some((_, said)) = run.last_mut() {
                         said.push(label.clone());
@@ -222,7 +222,7 @@ impl TraceMachineReader<'_> {
         run.into_iter().map(|(input, said)| (input, self.intern_answer(said))).collect()
     }
 
-    fn input(&mut self, label: &Label) -> InputId {
+    fn intern_input(&mut self, label: &Label) -> InputId {
         let name = input_name(&self.model.pool, &self.model.sts, label);
         self.inputs.entry(name.clone()).or_insert_with(|| label.clone());
         self.names.input(&name).unwrap_or_else(|| self.names.inputs.push(name))

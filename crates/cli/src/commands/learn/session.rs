@@ -126,16 +126,16 @@ impl SessionFile {
         inputs: &[&String],
     ) -> Result<(Self, EarlierLines), CliError> {
         let Some(path) = args.session.clone() else {
-            return Ok((Self::none(), EarlierLines::default()));
+            return Ok((Self::without_file(), EarlierLines::default()));
         };
         let system = identity::all_facts(args.sut.as_deref().unwrap_or_default(), &args.model.settings())?;
         let header = json!({
             "format": FORMAT, "version": VERSION, "model": messages.model.sts.name.to_string(), "inputs": inputs,
             "system": system, "started": date::current_date(),
         });
-        let cannot = |error: io::Error| write::cannot(&path, &error);
+        let cannot = |error: io::Error| write::write_error(&path, &error);
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(cannot)?;
-        write::alone(&file, &path)?;
+        write::lock_for_writing(&file, &path)?;
         let mut text = String::new();
         file.read_to_string(&mut text)
             .map_err(|error| CliError::usage(format!("cannot read `{path}`: {error}")))?;
@@ -166,7 +166,7 @@ impl SessionFile {
                 EarlierLines { text: rest.to_owned(), started, is_identified }
             }
         };
-        Ok((Self { out: Some(file), path, ..Self::none() }, rest))
+        Ok((Self { out: Some(file), path, ..Self::without_file() }, rest))
     }
 
     /// Returns and forgets the runs with values since the last call.
@@ -190,7 +190,7 @@ impl SessionFile {
     }
 
     /// Adds an input with its values, and the outputs that answered it.
-    pub fn message(
+    pub fn add_message(
         &mut self,
         live: &LiveSystem<'_>,
         input: &Label,
@@ -219,7 +219,7 @@ impl SessionFile {
     }
 
     /// Returns a session without a file: runs with values are remembered all the same.
-    pub fn none() -> Self {
+    pub fn without_file() -> Self {
         Self { out: None, path: String::new(), recent: Vec::new(), meter: LearningMeter::default() }
     }
 
@@ -236,7 +236,7 @@ impl SessionFile {
             return Ok(());
         }
         let written = out.write_all(lines.as_bytes());
-        written.map_err(|error| LiveTestError::Stop(Box::new(write::cannot(&self.path, &error))))
+        written.map_err(|error| LiveTestError::Stop(Box::new(write::write_error(&self.path, &error))))
     }
 
     /// Adds a run that is over.

@@ -123,7 +123,7 @@ impl LearningSetup<'_> {
                 UnstableArg::Draft => {
                     self.print_disagreement(&observer, &found);
                     let hypotheses = watching.hypotheses() + 1;
-                    let draft = self.several(&mut observer, &found, &mut watching)?;
+                    let draft = self.draft_with_choices(&mut observer, &found, &mut watching)?;
                     let lesson = LearnedModel::Several(draft);
                     return Ok(LearnedLesson { lesson, observer, votes, hypotheses });
                 }
@@ -206,7 +206,7 @@ impl LearningSetup<'_> {
     }
 
     /// Drafts a machine that may answer in several ways, with all that was seen so far.
-    fn several(
+    fn draft_with_choices(
         &self,
         observer: &mut ObservedSystem<'_>,
         disagreement: &Disagreement,
@@ -222,7 +222,7 @@ impl LearningSetup<'_> {
             seed: self.examination.seed,
         };
         let mut watch = |states: usize, effort: LearningEffort| {
-            watching.several(states, effort);
+            watching.show_drafting(states, effort);
             if self.halt.halt_reason().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let made = draft_machine(&mut observer.live, self.n_inputs, &earlier, &drafting, &mut watch);

@@ -51,10 +51,10 @@ pub fn run(
     refuse(args)?;
     let suites = suites(&args.suite)?;
     let halt = &limit::halt_within(&args.limit, DEFAULT_TIME_LIMIT);
-    let inputs = alphabet::chosen(args, &model)?;
+    let inputs = alphabet::choose_inputs(args, &model)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
-    let seed = args.seed.unwrap_or_else(seed::fresh);
+    let seed = args.seed.unwrap_or_else(seed::fresh_seed);
     let tolerance = Duration::from_millis(args.tolerance_ms);
     let settle = args.quiescence_ms.map_or(tolerance / SILENCE_DIVISOR, Duration::from_millis);
     let examination = HypothesisTest {
@@ -76,7 +76,7 @@ pub fn run(
         let names = messages.inputs.keys().cloned();
         let wait = Duration::from_millis(args.wait_ms);
         let mut live =
-            TimedLive::new(&messages, adapter, labels, names, halt).within(wait, tolerance, settle);
+            TimedLive::new(&messages, adapter, labels, names, halt).with_times(wait, tolerance, settle);
         live.meter = viewer.meter();
         viewer.begins(messages.inputs.len(), examination.extra.unwrap_or(0));
         let mut observer = SystemObserver::new(live, messages.inputs.len() + 1, Vec::new());

@@ -34,9 +34,9 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     unit_command::refuse(args.record.is_some(), "--record")?;
     unit_command::refuse(args.json, "--json")?;
     rounds::refuse(args)?;
-    let (sources, mut model) = load::model(&args.file, &args.set)?;
+    let (sources, mut model) = load::load_model(&args.file, &args.set)?;
     let request = SolverRequest::new(&args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let depends_on = unit_command::depends_on(&[&sources], &[&args.suite]);
     let mutants = MutantUnits { model, mutants, decide: &args.decide, request, rounds: UnitRounds::ONE };
     unit_command::run(&args.part, depends_on, &mut ScoreUnits { args, mutants })
@@ -59,7 +59,7 @@ impl UnitCommand for ScoreUnits<'_> {
         UnitRounds::repeat(self.args.part.n_rounds())
     }
 
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -67,7 +67,7 @@ impl UnitCommand for ScoreUnits<'_> {
     ) -> Result<PartEnd, CliError> {
         let mutants = self.mutants.mutants.len() as u64;
         if let Some(first) = units.iter().next().filter(|&first| first >= mutants) {
-            return self.again(first / mutants, names, units, part);
+            return self.score_again(first / mutants, names, units, part);
         }
         let mut left = units.clone();
         while !left.is_empty() {
@@ -96,8 +96,8 @@ impl UnitCommand for ScoreUnits<'_> {
                     "decision": decision(model, &mutants[unit as usize], outcome),
                     "killed_by": by, "tests": kills.tests.len(), "ios": kills.ios, "after": after,
                 });
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -106,7 +106,7 @@ impl UnitCommand for ScoreUnits<'_> {
 
 impl ScoreUnits<'_> {
     /// Plays mutants that survived once more, in `round`, from 0.
-    fn again(
+    fn score_again(
         &self,
         round: u64,
         names: &UnitNames,
@@ -132,8 +132,8 @@ impl ScoreUnits<'_> {
                 let is_killed = kills.tests.iter().any(|killed| killed.contains(&place(unit)));
                 let by: Vec<u64> = is_killed.then_some(round).into_iter().collect();
                 let result = json!({ "killed_by": by, "tests": round + 1, "ios": null });
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
-                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::trouble)?;
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
+                part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)?;
             }
         }
         Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success })
@@ -146,11 +146,11 @@ pub fn merge_scores(
     parts: &mut GatheredParts,
     merge_args: &MergeArgs,
 ) -> Result<ExitStatus, CliError> {
-    let (sources, mut model) = load::model(&args.file, &args.set)?;
+    let (sources, mut model) = load::load_model(&args.file, &args.set)?;
     let request = SolverRequest::new(&merge_args.solver, limit::halt(&args.limit));
-    let mutants = limit::within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
+    let mutants = limit::run_within(&request.halt, || select_mutants(&mut model, &args.mutants))?;
     let dir = Path::new(&merge_args.out);
-    fs::create_dir_all(dir).map_err(|error| write::cannot(dir, &error))?;
+    fs::create_dir_all(dir).map_err(|error| write::write_error(dir, &error))?;
     let mut outcomes: Vec<Option<MutantOutcome>> = vec![None; mutants.len()];
     let mut kills = KillTable { tests: Vec::new(), ios: None, after: Vec::new(), halted: None };
     // Units that were done after the goal was reached do not count, wherever they ran.
@@ -158,7 +158,7 @@ pub fn merge_scores(
     for unit in 0..end.map_or(parts.manifest.count, |end| end + 1) {
         let at = unit as usize % mutants.len().max(1);
         let Some(mutant) = mutants.get(at) else { continue };
-        let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
+        let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
         let misfit = || CliError::usage(format!("what is told of mutant `{}` does not fit", mutant.id));
         let number = |name: &str| text.result.get(name).and_then(Json::as_u64).map(|n| n as usize);
         kills.tests.resize(kills.tests.len().max(number("tests").ok_or_else(misfit)?), Vec::new());

@@ -69,7 +69,7 @@ impl StepSession<'_> {
             "s" | "show" => self.show(out)?,
             "t" | "trace" => self.trace(out)?,
             "u" | "undo" => self.undo(out)?,
-            _ => match self.label(line) {
+            _ => match self.parse_label(line) {
                 Ok(label) => self.observe(label, out)?,
                 Err(problem) => writeln!(out, "{problem} (`help` says what you can do)")?,
             },
@@ -78,7 +78,7 @@ impl StepSession<'_> {
     }
 
     /// Returns the label that `line` asks for, by its number or as text.
-    fn label(&mut self, line: &str) -> Result<Label, WalkError> {
+    fn parse_label(&mut self, line: &str) -> Result<Label, WalkError> {
         let Ok(number) = line.parse::<usize>() else { return self.walk.parse_label(line) };
         let choice = number.checked_sub(1).and_then(|i| self.choices.get(i));
         let choice = choice.ok_or(WalkError::NoChoice(number))?;

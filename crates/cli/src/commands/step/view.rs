@@ -45,7 +45,7 @@ fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
     let values: Vec<String> =
         state.values.iter().filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect();
-    format!("{}  {}", state.place(cx.sts), values.join(", ")).trim_end().to_owned()
+    format!("{}  {}", state.place_text(cx.sts), values.join(", ")).trim_end().to_owned()
 }
 
 /// `q1  fee = fee@0 where fee@0 > 0`.

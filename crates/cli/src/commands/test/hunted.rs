@@ -51,7 +51,7 @@ fn missing(sts: &Sts, outcome: &CampaignOutcome) -> Vec<SwitchId> {
 }
 
 /// Returns the coverage of a hunt for programs.
-pub fn json(sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome, was_late: bool) -> Json {
+pub fn hunt_json(sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome, was_late: bool) -> Json {
     let missing: Vec<&str> = missing(sts, outcome).into_iter().map(|id| &*sts.switches[id].label).collect();
     let counts = outcome.survey.counts(&outcome.coverage);
     let count = |measure| counts.iter().find(|count: &&MeasureCount| count.measure == measure);

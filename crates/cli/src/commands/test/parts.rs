@@ -83,7 +83,7 @@ impl<'a> PreparedCampaign<'a> {
     }
 
     fn new(args: &'a TestArgs, sut: &str, solver: &SolverArgs) -> Result<Self, CliError> {
-        let (sources, mut spec) = load::model(&args.model.file, &args.model.settings())?;
+        let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
         super::something_to_run(args, &spec)?;
         let seed = args.seed.ok_or_else(|| {
             CliError::usage("a plan needs a seed: without one every part would do other runs")
@@ -189,7 +189,7 @@ impl UnitCommand for PreparedCampaign<'_> {
         UnitRounds::repeat(self.args.part.n_rounds())
     }
 
-    fn know(&mut self, _round: u64, known: &Json) -> Result<(), CliError> {
+    fn take_feedback(&mut self, _round: u64, known: &Json) -> Result<(), CliError> {
         let covered = rounds::covered_switches(&self.spec.sts, known);
         let covered = covered.ok_or_else(|| {
             CliError::usage("what the rounds before have covered does not fit the model")
@@ -203,7 +203,7 @@ impl UnitCommand for PreparedCampaign<'_> {
         json!({ "seed": run_seed(self.config.seed, unit) })
     }
 
-    fn work(
+    fn do_units(
         &mut self,
         names: &UnitNames,
         units: &UnitSet,
@@ -230,7 +230,7 @@ impl UnitCommand for PreparedCampaign<'_> {
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
-                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::trouble)?;
+                part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
                 lines.take_lines();
                 let mut own = chosen.clone();
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -240,7 +240,7 @@ impl UnitCommand for PreparedCampaign<'_> {
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.write_done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => {
-                        told.trouble(part, names, unit, &secrets.hide(&error.to_string()))?;
+                        told.record_trouble(part, names, unit, &secrets.hide(&error.to_string()))?;
                     }
                     UnitEnd::Stopped => return Ok(told.stopped_end()),
                 }
@@ -275,10 +275,10 @@ impl PartProgress {
         self.has_failed |= found.failed > 0;
         lines.take_lines().iter().for_each(|line| part.add_line(line));
         let result = serde_json::to_value(found).map_err(io::Error::other)?;
-        part.write_done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::trouble)
+        part.write_done(unit, &names.name(unit), found.failed > 0, &result).map_err(unit_command::part_error)
     }
 
-    fn trouble(
+    fn record_trouble(
         &mut self,
         part: &mut PartWriter,
         names: &UnitNames,
@@ -288,7 +288,7 @@ impl PartProgress {
         self.troubles += 1;
         self.any_trouble = true;
         eprintln!("error: no verdict: {}: {why}", names.name(unit));
-        part.write_missing(unit, &names.name(unit), why).map_err(unit_command::trouble)
+        part.write_missing(unit, &names.name(unit), why).map_err(unit_command::part_error)
     }
 
     fn stopped_end(&self) -> PartEnd {
@@ -407,7 +407,7 @@ fn told_again(
 ) -> Result<bool, CliError> {
     let mut is_whole = true;
     for unit in 0..parts.manifest.count {
-        let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else {
+        let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else {
             is_whole &= parts.settled.contains(unit);
             continue;
         };

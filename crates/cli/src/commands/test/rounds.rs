@@ -55,7 +55,7 @@ pub fn feedback(
     let rounds = UnitRounds::repeat(args.part.n_rounds());
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
-            let Some(text) = parts.unit(unit).map_err(unit_command::trouble)? else { continue };
+            let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
             let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
             let told = told.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {

@@ -193,9 +193,9 @@ impl ChosenTester {
     pub fn know(&mut self, sts: &Sts, taken: &[SwitchId]) {
         let covered = |set: &PurposeSet| set.criterion.covered_along(sts, taken.iter().copied());
         match self {
-            Self::Hunt(tester) => tester.know(sts, taken),
-            Self::Cover(tester, set) => tester.know(&covered(set)),
-            Self::Tour(tester, set) => tester.know(&covered(set)),
+            Self::Hunt(tester) => tester.declare_taken(sts, taken),
+            Self::Cover(tester, set) => tester.skip_met(&covered(set)),
+            Self::Tour(tester, set) => tester.skip_met(&covered(set)),
             _ => (),
         }
     }
@@ -269,7 +269,7 @@ impl ChosenTester {
     /// Returns what a hunt has covered and what not, for programs; null with other testers.
     pub fn hunt_json(&self, sts: &Sts, outcome: &CampaignOutcome, was_late: bool) -> Json {
         match self {
-            Self::Hunt(tester) => hunted::json(sts, tester, outcome, was_late),
+            Self::Hunt(tester) => hunted::hunt_json(sts, tester, outcome, was_late),
             _ => Json::Null,
         }
     }
@@ -331,9 +331,9 @@ impl ChosenTester {
     pub fn suite_json(&self, counts: &RunCounts) -> Json {
         match self {
             Self::Suite(tester, guarantee) => {
-                let mut told = fsm::suite::progress(tester);
+                let mut told = fsm::suite::progress_json(tester);
                 if let Some(guarantee) = guarantee {
-                    told["guarantee"] = guarantee.json(tester, counts);
+                    told["guarantee"] = guarantee.to_json(tester, counts);
                 }
                 told
             }

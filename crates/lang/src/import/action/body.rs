@@ -66,7 +66,7 @@ impl ActionReader<'_> {
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let start = self.parser.span();
             let kind = self.statement()?;
-            statements.push(Statement { kind, span: self.parser.since(start) });
+            statements.push(Statement { kind, span: self.parser.span_since(start) });
             self.separator();
             if self.parser.eat(TokenKind::Then) && self.parser.is_at(TokenKind::CloseBrace) {
                 return self.parser.report_unexpected("a statement");
@@ -142,7 +142,7 @@ impl ActionReader<'_> {
             Some(key) => UpdateKind::Put(name, key, value),
             None => UpdateKind::Assign(name, value),
         };
-        Ok(Update { kind, span: self.parser.since(start) })
+        Ok(Update { kind, span: self.parser.span_since(start) })
     }
 
     /// Branches with `[]` between them.
@@ -180,7 +180,7 @@ impl ActionReader<'_> {
         let start = self.parser.span();
         let mut lets = Vec::new();
         let guard = self.parser.lets_and_guard(&mut lets)?;
-        Ok(Condition { lets, guard, span: self.parser.since(start) })
+        Ok(Condition { lets, guard, span: self.parser.span_since(start) })
     }
 
     /// `if c then { ... } else if d then { ... } else { ... }`.

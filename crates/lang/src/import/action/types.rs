@@ -34,7 +34,7 @@ impl ActionReader<'_> {
                 });
             }
         };
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         self.push(meta, kind, span);
         Ok(())
     }

@@ -212,7 +212,7 @@ impl BehaviourChecker<'_> {
         let names = reach.keys().map(String::as_str);
         Err(self.sink.missing(&name.text, || {
             let message = format!("there is no channel `{}` here", name.text);
-            suggest::nearest(Diagnostic::new(Code::UnknownGate, name.span, message), name, names)
+            suggest::suggest_nearest(Diagnostic::new(Code::UnknownGate, name.span, message), name, names)
         }))
     }
 
@@ -516,7 +516,11 @@ impl BehaviourChecker<'_> {
             let names = interface.processes.keys().map(String::as_str).filter(|name| !name.contains('.'));
             self.sink.missing(&process.text, || {
                 let message = format!("there is no process `{}`", process.text);
-                suggest::nearest(Diagnostic::new(Code::UnknownName, process.span, message), process, names)
+                suggest::suggest_nearest(
+                    Diagnostic::new(Code::UnknownName, process.span, message),
+                    process,
+                    names,
+                )
             });
             return BehaviourEnding::Never;
         };

@@ -78,20 +78,20 @@ struct GoalSystem {
 }
 
 impl GoalSystem {
-    fn is(&self, gate: GateId, said: &TxsPartMessage) -> bool {
+    fn is_message(&self, gate: GateId, said: &TxsPartMessage) -> bool {
         self.built.said.get(said) == Some(&gate)
     }
 
     /// Returns the verdict of `switch`; `None` if it does not end the goal.
     fn verdict(&self, switch: &Switch) -> Option<ObserverTarget> {
-        if self.is(switch.gate, &TxsPartMessage::Hit) {
+        if self.is_message(switch.gate, &TxsPartMessage::Hit) {
             return Some(ObserverTarget::Hit);
         }
-        self.is(switch.gate, &TxsPartMessage::Miss).then_some(ObserverTarget::Miss)
+        self.is_message(switch.gate, &TxsPartMessage::Miss).then_some(ObserverTarget::Miss)
     }
 
     fn observed_event(&self, switch: &Switch) -> Option<ObservedEvent> {
-        if self.is(switch.gate, &TxsPartMessage::Quiet) {
+        if self.is_message(switch.gate, &TxsPartMessage::Quiet) {
             return Some(ObservedEvent::Quiet);
         }
         self.watched

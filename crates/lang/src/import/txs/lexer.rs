@@ -62,25 +62,25 @@ impl Scanner<'_> {
             let start = self.at;
             let Some(lexeme) = self.next(sink) else { continue };
             let is_end = lexeme == Lexeme::End;
-            tokens.push(TxsToken { lexeme, span: self.since(start) });
+            tokens.push(TxsToken { lexeme, span: self.span_since(start) });
             if is_end {
                 return tokens;
             }
         }
     }
 
-    fn rest(&self) -> &str {
+    fn remaining_text(&self) -> &str {
         &self.text[self.at..]
     }
 
-    fn since(&self, start: usize) -> Span {
+    fn span_since(&self, start: usize) -> Span {
         Span::new(self.file, start, self.at)
     }
 
     /// Skips white space and comments.
     fn skip_space(&mut self, sink: &mut FindingSink) {
         loop {
-            let rest = self.rest();
+            let rest = self.remaining_text();
             let space = rest.len() - rest.trim_start().len();
             if space > 0 {
                 self.at += space;
@@ -98,17 +98,17 @@ impl Scanner<'_> {
         let start = self.at;
         let mut depth = 0usize;
         while self.at < self.text.len() {
-            if self.rest().starts_with("{-") {
+            if self.remaining_text().starts_with("{-") {
                 depth += 1;
                 self.at += 2;
-            } else if self.rest().starts_with("-}") {
+            } else if self.remaining_text().starts_with("-}") {
                 depth -= 1;
                 self.at += 2;
                 if depth == 0 {
                     return;
                 }
             } else {
-                self.at += self.rest().chars().next().map_or(1, char::len_utf8);
+                self.at += self.remaining_text().chars().next().map_or(1, char::len_utf8);
             }
         }
         let span = Span::new(self.file, start, start + 2);
@@ -117,7 +117,7 @@ impl Scanner<'_> {
 
     /// Returns the next word or sign; `None` if a character was skipped.
     fn next(&mut self, sink: &mut FindingSink) -> Option<Lexeme> {
-        let Some(first) = self.rest().chars().next() else { return Some(Lexeme::End) };
+        let Some(first) = self.remaining_text().chars().next() else { return Some(Lexeme::End) };
         if first.is_alphabetic() || first == '_' {
             let word = self.take_while(|c| c.is_alphanumeric() || c == '_' || c == '\'');
             return Some(Lexeme::Word(word));
@@ -129,13 +129,13 @@ impl Scanner<'_> {
             return Some(self.read_quoted(first, sink));
         }
         let signs = SIGNS.iter().chain(&SEPARATORS);
-        if let Some(sign) = signs.into_iter().find(|sign| self.rest().starts_with(**sign)) {
+        if let Some(sign) = signs.into_iter().find(|sign| self.remaining_text().starts_with(**sign)) {
             self.at += sign.len();
             return Some(Lexeme::Sign(sign));
         }
         let start = self.at;
         self.at += first.len_utf8();
-        let span = self.since(start);
+        let span = self.span_since(start);
         sink.error(|| {
             Diagnostic::new(
                 Code::UnexpectedCharacter,
@@ -147,7 +147,7 @@ impl Scanner<'_> {
     }
 
     fn take_while(&mut self, fits: impl Fn(char) -> bool) -> String {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         let end = rest.find(|c| !fits(c)).unwrap_or(rest.len());
         let taken = rest[..end].to_owned();
         self.at += end;
@@ -159,7 +159,7 @@ impl Scanner<'_> {
         let start = self.at;
         self.at += 1;
         let mut taken = String::new();
-        while let Some(c) = self.rest().chars().next() {
+        while let Some(c) = self.remaining_text().chars().next() {
             self.at += c.len_utf8();
             if c == quote {
                 return if quote == '"' { Lexeme::Text(taken) } else { Lexeme::Quoted(taken) };
@@ -172,14 +172,14 @@ impl Scanner<'_> {
                 _ => taken.push(c),
             }
         }
-        let span = self.since(start);
+        let span = self.span_since(start);
         sink.error(|| Diagnostic::new(Code::UnterminatedString, span, "this text is not closed on its line"));
         if quote == '"' { Lexeme::Text(taken) } else { Lexeme::Quoted(taken) }
     }
 
     fn escape(&mut self, taken: &mut String, sink: &mut FindingSink) {
         let start = self.at - 1;
-        let Some(c) = self.rest().chars().next() else { return };
+        let Some(c) = self.remaining_text().chars().next() else { return };
         self.at += c.len_utf8();
         match c {
             'n' => taken.push('\n'),
@@ -187,7 +187,7 @@ impl Scanner<'_> {
             'r' => taken.push('\r'),
             '\\' | '"' | '\'' => taken.push(c),
             _ => {
-                let span = self.since(start);
+                let span = self.span_since(start);
                 sink.error(|| {
                     Diagnostic::new(Code::BadEscape, span, format!("texts have no escape `\\{c}`"))
                         .help("there are `\\\"`, `\\\\`, `\\n`, `\\t` and `\\r`")

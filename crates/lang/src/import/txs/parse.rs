@@ -156,7 +156,7 @@ impl TxsReader<'_> {
     }
 
     /// From `start` to the last word or sign that was read.
-    fn since(&self, start: Span) -> Span {
+    fn span_since(&self, start: Span) -> Span {
         let last = self.tokens[self.at.saturating_sub(1)].span;
         if last.start < start.start { start } else { start.to(last) }
     }
@@ -214,7 +214,7 @@ impl TxsReader<'_> {
         }
     }
 
-    fn number(&mut self) -> TxsRead<String> {
+    fn expect_number(&mut self) -> TxsRead<String> {
         let Lexeme::Number(text) = self.lexeme().clone() else { return self.report_expected("a number") };
         self.bump();
         Ok(text)
@@ -515,7 +515,7 @@ impl TxsReader<'_> {
         self.expect_word("HOST")?;
         let host = self.expect_text()?;
         self.expect_word("PORT")?;
-        let port = self.number()?;
+        let port = self.expect_number()?;
         Ok(TxsSocket { channel, host, port })
     }
 

@@ -236,7 +236,7 @@ impl PartComposer<'_> {
         let mut composer = Composer::new(&name.text, name.span);
         let mut ids = Vec::with_capacity(self.parts.len());
         for (part, (family, index)) in self.parts.iter().zip(self.names) {
-            match composer.part(family, *index, &part.model) {
+            match composer.add_part(family, *index, &part.model) {
                 Ok(id) => ids.push(id),
                 Err(clash) => {
                     let message = format!("two parts have different types called `{}`", clash.0);
@@ -252,7 +252,7 @@ impl PartComposer<'_> {
         let mut seen = groups.seen;
         seen.sort_by_key(|group| group.channel);
         for ChannelGroup { channel, members } in seen {
-            let span = self.place(&members);
+            let span = self.group_span(&members);
             let Some(kind) = kind_of(&self.outside.channels.plain_channels(channel), &self.outside.kinds)
             else {
                 return Err(sink.error(|| both_ways(span)));
@@ -267,7 +267,7 @@ impl PartComposer<'_> {
             self.meet(&mut composer, &ids, (channel, &members), (Sts::TAU, fields), sink);
         }
         for (part, &id) in self.parts.iter().zip(&ids) {
-            self.inside(&mut composer, part, id, sink);
+            self.add_internal_steps(&mut composer, part, id, sink);
         }
         sink.check()?;
         Ok(composer.finish())
@@ -287,7 +287,7 @@ impl PartComposer<'_> {
     }
 
     /// Returns the place of a group that meets: that of a step of its first member.
-    fn place(&self, members: &[(usize, ChannelId)]) -> Span {
+    fn group_span(&self, members: &[(usize, ChannelId)]) -> Span {
         let first = members.first().and_then(|&(at, channel)| {
             let part = &self.parts[at];
             let gate = part.says(&TxsPartMessage::On(channel))?;
@@ -441,7 +441,7 @@ impl PartComposer<'_> {
             } else if plain.is_subset(channels) {
                 hidden.push(group);
             } else {
-                let span = self.place(&group.members);
+                let span = self.group_span(&group.members);
                 return Err(sink.error(|| partly_hidden(span)));
             }
         }
@@ -451,7 +451,13 @@ impl PartComposer<'_> {
     }
 
     /// Adds the internal steps of a part.
-    fn inside(&self, composer: &mut Composer, part: &BuiltPart, id: PartId, sink: &mut FindingSink) {
+    fn add_internal_steps(
+        &self,
+        composer: &mut Composer,
+        part: &BuiltPart,
+        id: PartId,
+        sink: &mut FindingSink,
+    ) {
         let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut FindingSink| {
             let sources = fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect();
             let members = vec![SyncMember { part: id, gate, fields: sources }];

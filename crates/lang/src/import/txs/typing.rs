@@ -77,11 +77,11 @@ impl Typing<'_> {
         match &formula.kind {
             FormulaKind::Number(text) => match text.parse() {
                 Ok(n) => Ok(self.pool.value(Value::Int(n))),
-                Err(_) => self.wrong(Code::BadNumber, formula.span, "this number cannot be read"),
+                Err(_) => self.report_error(Code::BadNumber, formula.span, "this number cannot be read"),
             },
             FormulaKind::Text(text) => Ok(self.pool.value(Value::str(text))),
             FormulaKind::Bool(b) => Ok(self.pool.bool(*b)),
-            FormulaKind::Regex(_) => self.wrong(
+            FormulaKind::Regex(_) => self.report_error(
                 Code::TypeMismatch,
                 formula.span,
                 "a regular expression is an argument of `strinre` only",
@@ -103,7 +103,7 @@ impl Typing<'_> {
             }
             FormulaKind::Unset(sort) => {
                 let Some(sort) = sort else {
-                    return self.wrong(
+                    return self.report_error(
                         Code::CannotInfer,
                         formula.span,
                         "the type of this variable is not known",
@@ -116,7 +116,7 @@ impl Typing<'_> {
         }
     }
 
-    fn wrong<T>(&mut self, code: Code, span: Span, message: &str) -> Result<T, Reported> {
+    fn report_error<T>(&mut self, code: Code, span: Span, message: &str) -> Result<T, Reported> {
         Err(self.sink.error(|| Diagnostic::new(code, span, message)))
     }
 
@@ -264,7 +264,7 @@ impl Typing<'_> {
     /// `strinre(s, REGEX('...'))`
     fn matches(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Result<Term, Reported> {
         let [text, pattern] = args else {
-            return self.wrong(
+            return self.report_error(
                 Code::ArgumentCount,
                 name.span,
                 "`strinre` has a text and a regular expression",
@@ -272,7 +272,7 @@ impl Typing<'_> {
         };
         let term = self.check(text, Sort::Str, scope);
         let FormulaKind::Regex(written) = &pattern.kind else {
-            return self.wrong(
+            return self.report_error(
                 Code::NotConstant,
                 pattern.span,
                 "a regular expression is written here: `REGEX('...')`",
@@ -280,9 +280,11 @@ impl Typing<'_> {
         };
         match self.pool.pattern(written) {
             Ok(id) => Ok(self.pool.matches(term?, id)),
-            Err(why) => {
-                self.wrong(Code::BadRegex, pattern.span, &format!("not a regular expression: {}", why.0))
-            }
+            Err(why) => self.report_error(
+                Code::BadRegex,
+                pattern.span,
+                &format!("not a regular expression: {}", why.0),
+            ),
         }
     }
 
@@ -311,7 +313,7 @@ impl Typing<'_> {
                 (Code::UnknownFunction, "function or constructor")
             };
             let message = format!("there is no {what} `{}` here", name.text);
-            suggest::nearest(Diagnostic::new(code, name.span, message), name, names)
+            suggest::suggest_nearest(Diagnostic::new(code, name.span, message), name, names)
         }))
     }
 

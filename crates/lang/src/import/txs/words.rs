@@ -103,7 +103,7 @@ impl Vocabulary {
             let names = self.sorts.keys().map(String::as_str);
             sink.missing(&name.text, || {
                 let message = format!("there is no type `{}`", name.text);
-                suggest::nearest(Diagnostic::new(Code::UnknownType, name.span, message), name, names)
+                suggest::suggest_nearest(Diagnostic::new(Code::UnknownType, name.span, message), name, names)
             })
         })
     }

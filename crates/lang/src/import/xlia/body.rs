@@ -48,7 +48,7 @@ impl XliaReader<'_> {
             }
             self.parser.expect(TokenKind::CloseBrace)?;
         }
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         self.machine
             .states
             .push((is_start, StateDecl { meta: DeclMeta::default(), name, transitions, span }));
@@ -95,7 +95,7 @@ impl XliaReader<'_> {
             }
             self.parser.expect(TokenKind::CloseBrace)?;
         }
-        let span = self.parser.since(start);
+        let span = self.parser.span_since(start);
         let updates = effect.values.into_iter().flat_map(|(name, value)| self.update(name, value)).collect();
         let (verb, gate) = match effect.message {
             Some((verb, gate)) => (verb, Some(gate)),

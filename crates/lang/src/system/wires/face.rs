@@ -119,7 +119,7 @@ impl SystemWiring<'_> {
         // An instance with a message of its own needs no field to say which one it is.
         let index =
             if self.is_exposed_alone(end) { None } else { self.index_field(&instance.family, &names) };
-        let sort = |at| self.composer.field_sort(self.part(end.0), end.1, at);
+        let sort = |at| self.composer.field_sort(self.part_of(end.0), end.1, at);
         let fields = names.into_iter().enumerate().map(|(at, name)| (name, sort(at))).collect();
         let place = self.exposed_name(end).map_or(instance.span, |name| name.span);
         MessageShape { index, fields, place }

@@ -106,7 +106,7 @@ impl Slots<'_> {
             let (guard, turn) = self.free(composer, slot);
             let update = [(self.slots[slot].0, packet)].into_iter().chain(turn).collect();
             let resets = vec![self.slots[slot].1];
-            let which = self.which(slot);
+            let which = self.slot_number(slot);
             switches.push(PartSwitch {
                 resets,
                 ..self.switch(format!("accept{which}-{}", message.name), gate, guard, update)
@@ -169,7 +169,7 @@ impl Slots<'_> {
                 facts.insert(0, is_next);
                 update.push(turn);
             }
-            let (guard, which) = (composer.pool.and(facts), self.which(slot));
+            let (guard, which) = (composer.pool.and(facts), self.slot_number(slot));
             switches.push(self.switch(format!("deliver{which}-{}", message.name), gate, guard, update));
             if self.channel.may_duplicate {
                 switches.push(self.switch(format!("copy{which}-{}", message.name), gate, guard, Vec::new()));
@@ -210,7 +210,7 @@ impl Slots<'_> {
     }
 
     /// Returns the number of a slot for labels, from 1; empty if there is only one slot.
-    fn which(&self, slot: usize) -> String {
+    fn slot_number(&self, slot: usize) -> String {
         if self.slots.len() > 1 { format!("{}", slot + 1) } else { String::new() }
     }
 

@@ -55,7 +55,7 @@ impl TermPool {
 
     /// Returns the conjunction of those conjuncts of `term` that are not conjuncts of `known`.
     #[must_use]
-    pub fn beyond(&mut self, term: Term, known: Term) -> Term {
+    pub fn conjuncts_beyond(&mut self, term: Term, known: Term) -> Term {
         let known = self.conjuncts(known);
         let parts = self.conjuncts(term);
         self.and(parts.into_iter().filter(|part| !known.contains(part)))

@@ -74,7 +74,7 @@ impl TermPool {
     }
 
     /// Returns the formula that `body` holds for some member `var` of `of`.
-    pub fn any(&mut self, var: VarId, of: Term, body: Term) -> Term {
+    pub fn for_some_member(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let body = self.lambda(var, body);
         self.operate(TermOp::Any, vec![of, body])
     }
@@ -82,7 +82,7 @@ impl TermPool {
     /// Returns the formula that `body` holds for every member `var` of `of`.
     pub fn for_all_members(&mut self, var: VarId, of: Term, body: Term) -> Term {
         let counter = self.not(body);
-        let any = self.any(var, of, counter);
+        let any = self.for_some_member(var, of, counter);
         self.not(any)
     }
 
@@ -259,7 +259,7 @@ impl TermPool {
             }
             TermOp::Within => {
                 let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
-                Some(self.within(&a, &b))
+                Some(self.includes_entries(&a, &b))
             }
             TermOp::JoinTexts => {
                 let entries = self.entries(first)?;
@@ -389,7 +389,7 @@ impl TermPool {
         self.or(found)
     }
 
-    fn within(&mut self, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
+    fn includes_entries(&mut self, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
         let mut parts = Vec::with_capacity(a.len());
         for entry in a {
             let there = self.has_entry(b, entry.member);
@@ -584,7 +584,7 @@ impl TermPool {
         Some(match sort.kind {
             CollectionKind::List => self.equal_lists(sort.item, &left, &right),
             CollectionKind::Set => {
-                let parts = [self.within(&left, &right), self.within(&right, &left)];
+                let parts = [self.includes_entries(&left, &right), self.includes_entries(&right, &left)];
                 self.and(parts)
             }
             CollectionKind::Map => self.equal_maps(sort.item, &left, &right),
@@ -613,7 +613,7 @@ impl TermPool {
     }
 
     fn equal_maps(&mut self, item: Sort, a: &[CollectionEntry], b: &[CollectionEntry]) -> Term {
-        let mut parts = vec![self.within(a, b), self.within(b, a)];
+        let mut parts = vec![self.includes_entries(a, b), self.includes_entries(b, a)];
         for entry in a {
             let (x, y) = (self.at_key(item, a, entry.member), self.at_key(item, b, entry.member));
             let same = self.eq(x, y);

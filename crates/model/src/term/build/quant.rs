@@ -58,7 +58,7 @@ impl TermPool {
         if !matches!(sort, Sort::Range { .. } | Sort::Collection(_)) {
             return self.tt();
         }
-        let (var, member) = self.fresh("item", sort.base());
+        let (var, member) = self.declare_term("item", sort.base());
         let fact = self.domain_fact(sort, member);
         if self.is_true(fact) {
             return fact;

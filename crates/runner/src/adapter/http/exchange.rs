@@ -214,7 +214,7 @@ impl PendingRequest {
             Ok(ReadResult::Nothing) => return self.nothing_more(limits),
             Ok(ReadResult::Some(arrived)) => {
                 MessageArrival::record_bytes(&mut self.arrival, arrived);
-                if self.goes_on() && !self.is_dripping(limits) {
+                if self.is_parsing_deferred() && !self.is_dripping(limits) {
                     return Ok(None);
                 }
             }
@@ -263,7 +263,7 @@ impl PendingRequest {
 
     /// Returns whether parsing is put off until more bytes have arrived. Parsing starts at the front, so parsing a long
     /// answer after every few bytes would take time quadratic in its length.
-    fn goes_on(&self) -> bool {
+    fn is_parsing_deferred(&self) -> bool {
         self.read > LONG_ANSWER_BYTES && self.buffer.len() < self.read + self.read / 8
     }
 

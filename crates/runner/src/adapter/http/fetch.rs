@@ -23,10 +23,10 @@ pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String,
         match (response.status, response.header("location")) {
             (300..=399, Some(to)) => place = resolve_redirect(&place, to),
             (200..=299, _) => return Ok(String::from_utf8_lossy(&response.body).into_owned()),
-            (status, _) => return Err(cannot(&place, &format!("it was answered with status {status}"))),
+            (status, _) => return Err(start_error(&place, &format!("it was answered with status {status}"))),
         }
     }
-    Err(cannot(url, "it leads from one address to another"))
+    Err(start_error(url, "it leads from one address to another"))
 }
 
 /// Returns whether a GET of `url` is answered with a status below 400 within two seconds; certificates are not checked.
@@ -38,13 +38,13 @@ pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
 /// Asks once.
 fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<HttpResponse, AdapterError> {
     let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
-    let address: Url = place.parse().map_err(|bad| cannot(url, &format!("{bad}")))?;
+    let address: Url = place.parse().map_err(|bad| start_error(url, &format!("{bad}")))?;
     let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
-    let tls = tls.transpose().map_err(|problem| cannot(url, &problem.to_string()))?;
+    let tls = tls.transpose().map_err(|problem| start_error(url, &problem.to_string()))?;
     let connection = RemoteConnection { limit, interrupt, tls, ..RemoteConnection::default() };
     let mut link = IdleConnection::new(TcpConnection::new(&address.address, &connection).channel()?);
     let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };
-    link.write(&request.to_bytes(&address.address)).map_err(|error| cannot(url, &error.to_string()))?;
+    link.write(&request.to_bytes(&address.address)).map_err(|error| start_error(url, &error.to_string()))?;
     let mut asked = PendingRequest::new(link, AskedFor::Body, 0);
     let (deadline, limits) = (Instant::now() + limit, MessageLimits::new(limit, Some(limit)));
     while Instant::now() < deadline {
@@ -122,7 +122,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-fn cannot(what: &str, reason: &str) -> AdapterError {
+fn start_error(what: &str, reason: &str) -> AdapterError {
     AdapterError::Start { what: what.to_owned(), reason: reason.to_owned() }
 }
 

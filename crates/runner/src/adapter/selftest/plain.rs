@@ -56,7 +56,7 @@ impl PlainSelfTest<'_> {
         }
         reset(self.adapter, &mut self.checks, &mut self.resets)?;
         self.sum_up(&seen);
-        self.again(&seen)
+        self.repeat_inputs(&seen)
     }
 
     /// Tries the input called `name`; nothing if it cannot be tried, or was refused.
@@ -109,7 +109,7 @@ impl PlainSelfTest<'_> {
     }
 
     /// Gives every input again, each after a reset; the system should answer as before.
-    fn again(&mut self, seen: &[TriedInput]) -> Option<()> {
+    fn repeat_inputs(&mut self, seen: &[TriedInput]) -> Option<()> {
         // Backwards, as what one input does another may undo.
         for one in seen.iter().rev() {
             reset(self.adapter, &mut self.checks, &mut self.resets)?;

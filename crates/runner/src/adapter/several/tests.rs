@@ -117,7 +117,7 @@ fn a_breakdown_is_told_after_the_last_words_of_the_other_connections_and_names_i
 
 #[test]
 fn a_share_of_a_model_has_the_messages_of_one_connection() {
-    let share = share(&model(MODEL), &["a".into(), "x".into()]);
+    let share = restrict_to(&model(MODEL), &["a".into(), "x".into()]);
     let kinds: Vec<GateKind> = ["a", "b", "x", "y"]
         .iter()
         .map(|name| share.sts.gates[share.sts.gate_named(name).unwrap()].kind)

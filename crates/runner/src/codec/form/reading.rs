@@ -37,7 +37,7 @@ impl<'f> FormReading<'f> {
             (Sort::Collection(id), Json::Array(items)) if pool.collection(id).kind != CollectionKind::Map => {
                 let item = |(at, item): (usize, &Json)| {
                     let item = self.normal(pool, pool.collection(id).item, item);
-                    item.map_err(|error| error.inside(&at.to_string()))
+                    item.map_err(|error| error.with_place(&at.to_string()))
                 };
                 items.iter().enumerate().map(item).collect::<Result<_, _>>().map(Json::Array)
             }
@@ -47,7 +47,7 @@ impl<'f> FormReading<'f> {
                 let of = pool.collection(id);
                 let entry = |(name, item): (&String, &Json)| {
                     let key = self.normal_key(pool, of.key, name)?;
-                    Ok((key, self.normal(pool, of.item, item).map_err(|error| error.inside(name))?))
+                    Ok((key, self.normal(pool, of.item, item).map_err(|error| error.with_place(name))?))
                 };
                 entries.iter().map(entry).collect::<Result<_, CodecError>>().map(Json::Object)
             }
@@ -55,7 +55,7 @@ impl<'f> FormReading<'f> {
                 let of = pool.collection(id);
                 let pair = |(at, pair): (usize, &Json)| match pair.as_array().map(Vec::as_slice) {
                     Some([key, item]) => {
-                        let inside = |error: CodecError| error.inside(&at.to_string());
+                        let inside = |error: CodecError| error.with_place(&at.to_string());
                         let key = self.normal(pool, of.key, key).map_err(inside)?;
                         Ok(Json::Array(vec![key, self.normal(pool, of.item, item).map_err(inside)?]))
                     }
@@ -89,7 +89,8 @@ impl<'f> FormReading<'f> {
                 Some(field) if !is_option(pool, field.sort) => self.normal(pool, field.sort, json),
                 Some(field) => match only_member(json).filter(|(name, _)| *name == "some") {
                     Some((name, inner)) => {
-                        let inner = self.normal(pool, field.sort, inner).map_err(|error| error.inside(name));
+                        let inner =
+                            self.normal(pool, field.sort, inner).map_err(|error| error.with_place(name));
                         inner.map(|inner| wrap_in_object(name, inner))
                     }
                     None => Ok(json.clone()),
@@ -130,9 +131,11 @@ impl<'f> FormReading<'f> {
                 Some(Json::Null) if self.form.absent.contains(&place) => {
                     let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
                     let problem = JsonProblem::Shape { expected, found: "null".into() };
-                    return Err(CodecError::new(problem).inside(name));
+                    return Err(CodecError::new(problem).with_place(name));
                 }
-                Some(found) => self.normal(pool, field.sort, found).map_err(|error| error.inside(name))?,
+                Some(found) => {
+                    self.normal(pool, field.sort, found).map_err(|error| error.with_place(name))?
+                }
             };
             normal.insert(field.name.to_string(), value);
         }
@@ -197,7 +200,7 @@ impl<'f> FormReading<'f> {
             };
             return fields
                 .map(|fields| wrap_in_object(&ctor.name, fields))
-                .map_err(|error| error.inside(&ctor.name));
+                .map_err(|error| error.with_place(&ctor.name));
         }
         if json.as_str().is_some_and(|name| named(name).is_some())
             || data.ctors.iter().all(|ctor| written(ctor).is_none())

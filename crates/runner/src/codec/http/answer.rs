@@ -232,7 +232,8 @@ impl AnswerReader {
         } else {
             text.map_or(Ok(None), json_of)?
         };
-        if let Some((pointer, wanted)) = self.json.iter().find(|(at, wanted)| !has(json.as_ref(), at, wanted))
+        if let Some((pointer, wanted)) =
+            self.json.iter().find(|(at, wanted)| !has_text(json.as_ref(), at, wanted))
         {
             return Ok(Err(format!("`{pointer}` is not `{wanted}`")));
         }
@@ -259,7 +260,7 @@ impl AnswerReader {
             let expected =
                 || format!("`{name}.{field}`: expected {}, found nothing", model.pool.show_sort(sort));
             let value = form.read_value(&model.pool, sort, &value.ok_or_else(expected)?);
-            values.push(value.map_err(|error| error.inside(&field).inside(name))?);
+            values.push(value.map_err(|error| error.with_place(&field).with_place(name))?);
         }
         let is_it = |gate: &Gate| *gate.name == *name && gate.kind == GateKind::Output;
         let gate = model.sts.gates.iter_enumerated().find(|(_, gate)| is_it(gate)).map(|(id, _)| id);
@@ -294,7 +295,7 @@ fn member(model: &Model, sort: Sort, json: Option<&Json>, pointer: &str) -> Opti
 }
 
 /// Returns whether the member at `pointer` has the text `wanted`: a string without its quotes, anything else as JSON.
-fn has(json: Option<&Json>, pointer: &str, wanted: &str) -> bool {
+fn has_text(json: Option<&Json>, pointer: &str, wanted: &str) -> bool {
     match json.and_then(|json| json.pointer(pointer)) {
         Some(Json::String(text)) => text == wanted,
         Some(other) => serde_json::to_string(other).is_ok_and(|text| text == wanted),

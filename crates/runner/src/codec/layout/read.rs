@@ -18,7 +18,7 @@ impl MessageLayout {
         }
         match bytes.len() - reading.at {
             0 => Ok(reading.fields),
-            more => Err(reading.wrong(format!("{more} bytes more than the layout has"))),
+            more => Err(reading.mismatch(format!("{more} bytes more than the layout has"))),
         }
     }
 }
@@ -34,19 +34,19 @@ struct LayoutReader<'b, 'l> {
 }
 
 impl<'l> LayoutReader<'_, 'l> {
-    fn wrong(&self, problem: String) -> LayoutMismatch {
+    fn mismatch(&self, problem: String) -> LayoutMismatch {
         LayoutMismatch { at: self.at, problem }
     }
 
-    fn rest(&self) -> &[u8] {
+    fn remaining_bytes(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
 
     /// Takes the next `count` bytes.
     fn take_bytes(&mut self, count: usize) -> Result<&[u8], LayoutMismatch> {
-        let left = self.rest().len();
+        let left = self.remaining_bytes().len();
         if count > left {
-            return Err(self.wrong(format!("{count} bytes are needed, {left} are there")));
+            return Err(self.mismatch(format!("{count} bytes are needed, {left} are there")));
         }
         self.at += count;
         Ok(&self.bytes[self.at - count..self.at])
@@ -57,7 +57,7 @@ impl<'l> LayoutReader<'_, 'l> {
         match item {
             LayoutItem::Const(expected) => self.constant(expected),
             LayoutItem::Number(number, what) => {
-                let (value, width) = self.number(*number)?;
+                let (value, width) = self.read_number(*number)?;
                 self.take_number(what, value, width)
             }
             LayoutItem::Bits(number, parts) => self.bits(*number, parts),
@@ -78,12 +78,12 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     /// A number and how many bytes it has.
-    fn number(&mut self, number: NumberLayout) -> Result<(i128, usize), LayoutMismatch> {
-        let Some((value, width)) = number.read_number(self.rest()) else {
-            return Err(self.wrong("the message ends inside a number".into()));
+    fn read_number(&mut self, number: NumberLayout) -> Result<(i128, usize), LayoutMismatch> {
+        let Some((value, width)) = number.read_number(self.remaining_bytes()) else {
+            return Err(self.mismatch("the message ends inside a number".into()));
         };
         if value > number.bounds().1 {
-            return Err(self.wrong("a number has more than 64 bits".into()));
+            return Err(self.mismatch("a number has more than 64 bits".into()));
         }
         self.at += width;
         Ok((value, width))
@@ -91,7 +91,7 @@ impl<'l> LayoutReader<'_, 'l> {
 
     /// Takes a number of `width` bytes in its meaning.
     fn take_number(&mut self, what: &'l NumberRole, value: i128, width: usize) -> Result<(), LayoutMismatch> {
-        let (at, total, rest) = (self.at - width, self.bytes.len(), self.rest().len());
+        let (at, total, rest) = (self.at - width, self.bytes.len(), self.remaining_bytes().len());
         let must_be = |expected: i128| {
             if value == expected {
                 Ok(())
@@ -123,7 +123,7 @@ impl<'l> LayoutReader<'_, 'l> {
     }
 
     fn bits(&mut self, number: NumberLayout, parts: &'l [(u32, NumberRole)]) -> Result<(), LayoutMismatch> {
-        let (value, width) = self.number(number)?;
+        let (value, width) = self.read_number(number)?;
         let mut left: u32 = parts.iter().map(|(count, _)| count).sum();
         for (count, what) in parts {
             left -= count;
@@ -152,11 +152,13 @@ impl<'l> LayoutReader<'_, 'l> {
                     self.lengths.iter().find(|(other, _)| *other == name).map_or(0, |(_, length)| *length);
                 self.take_bytes(length)?.to_vec()
             }
-            FieldExtent::Rest => self.take_bytes(self.rest().len().saturating_sub(after))?.to_vec(),
+            FieldExtent::Rest => {
+                self.take_bytes(self.remaining_bytes().len().saturating_sub(after))?.to_vec()
+            }
             FieldExtent::Until(mark) => {
-                let end = self.rest().windows(mark.len()).position(|window| window == mark);
+                let end = self.remaining_bytes().windows(mark.len()).position(|window| window == mark);
                 let end =
-                    end.ok_or_else(|| self.wrong(format!("`{name}` does not end with 0x{}", hex(mark))))?;
+                    end.ok_or_else(|| self.mismatch(format!("`{name}` does not end with 0x{}", hex(mark))))?;
                 let bytes = self.take_bytes(end)?.to_vec();
                 self.take_bytes(mark.len())?;
                 bytes
@@ -172,7 +174,7 @@ impl<'l> LayoutReader<'_, 'l> {
     fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
         let (start, expected) = (self.at, i128::from(check.compute(&self.bytes[..self.at])));
         let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };
-        match self.number(number)? {
+        match self.read_number(number)? {
             (found, _) if found == expected => Ok(()),
             (found, _) => {
                 let problem = format!("the checksum is {expected:#x} here, not {found:#x}");

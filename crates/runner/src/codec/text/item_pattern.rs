@@ -62,7 +62,7 @@ impl<'t> FoundItem<'t> {
     }
 
     /// The part of this name.
-    pub(super) fn part(&self, name: &str) -> Option<&'t str> {
+    pub(super) fn part_named(&self, name: &str) -> Option<&'t str> {
         match &self.told {
             Some((told, text)) if told == name => Some(text),
             _ => self.groups.name(name).map(|group| group.as_str()),

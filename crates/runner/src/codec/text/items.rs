@@ -213,13 +213,13 @@ impl ItemWriter<'_> {
             let template = codec.each.as_ref().ok_or_else(nothing)?;
             return self.fill_template(template, &|name| field_of(&ctor.fields, data, name));
         }
-        self.write_item(&["item"], &|name| part(self.pool, item, "item", name))
+        self.write_item(&["item"], &|name| item_part(self.pool, item, "item", name))
     }
 
     fn entry(&self, (key, item): &(Value, Value)) -> Result<String, UnwritableMessage> {
         self.write_item(&["key", "value"], &|name| match name {
             "key" => Some(key.clone()),
-            _ => part(self.pool, item, "value", name),
+            _ => item_part(self.pool, item, "value", name),
         })
     }
 
@@ -256,12 +256,12 @@ fn item_json(
 ) -> Option<Json> {
     let value = |plain: &str| match record_fields(pool, item) {
         Some(fields) => fields_json(pool, fields, found),
-        None => value_json(pool, item, found.part(plain).or_else(|| found.full_match())),
+        None => value_json(pool, item, found.part_named(plain).or_else(|| found.full_match())),
     };
     match kind {
         CollectionKind::List | CollectionKind::Set => value("item"),
         CollectionKind::Map => {
-            Some(Json::Array(vec![value_json(pool, key, found.part("key"))?, value("value")?]))
+            Some(Json::Array(vec![value_json(pool, key, found.part_named("key"))?, value("value")?]))
         }
     }
 }
@@ -269,13 +269,13 @@ fn item_json(
 /// The JSON of fields by the parts of their names.
 fn fields_json(pool: &TermPool, fields: &[DataField], found: &FoundItem<'_>) -> Option<Json> {
     let field = |field: &DataField| {
-        Some((field.name.to_string(), value_json(pool, field.sort, found.part(&field.name))?))
+        Some((field.name.to_string(), value_json(pool, field.sort, found.part_named(&field.name))?))
     };
     fields.iter().map(field).collect::<Option<Map<String, Json>>>().map(Json::Object)
 }
 
 /// The part of an item that a template calls `name`: the item itself, or a field of it.
-fn part(pool: &TermPool, item: &Value, plain: &str, name: &str) -> Option<Value> {
+fn item_part(pool: &TermPool, item: &Value, plain: &str, name: &str) -> Option<Value> {
     if let Value::Data(data) = item
         && let Some(fields) = record_fields(pool, Sort::Data(data.data))
     {

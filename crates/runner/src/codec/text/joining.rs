@@ -130,7 +130,7 @@ impl FrameJoining {
         }
     }
 
-    fn goes_on(&self, bytes: &[u8]) -> bool {
+    fn is_continued(&self, bytes: &[u8]) -> bool {
         self.more.as_ref().is_some_and(|more| more.is_match(bytes))
     }
 }
@@ -186,8 +186,8 @@ impl UnfinishedMessage {
         if self.goes_on {
             return Ok(false);
         }
-        let last_goes_on = is_frame && joining.goes_on(&self.bytes[from..]);
-        Ok(!last_goes_on && !joining.goes_on(&self.bytes))
+        let last_goes_on = is_frame && joining.is_continued(&self.bytes[from..]);
+        Ok(!last_goes_on && !joining.is_continued(&self.bytes))
     }
 
     /// Counts one frame that is complete with all it announced; returns whether further frames are missing.

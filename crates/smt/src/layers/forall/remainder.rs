@@ -161,8 +161,8 @@ mod tests {
         let mut eliminated = 0;
         for _ in 0..300 {
             let mut pool = TermPool::new();
-            let (v, v_term) = pool.fresh("v", Sort::Int);
-            let (x, x_term) = pool.fresh("x", Sort::Int);
+            let (v, v_term) = pool.declare_term("v", Sort::Int);
+            let (x, x_term) = pool.declare_term("x", Sort::Int);
             let mut literals = Vec::new();
             for _ in 0..rng.random_range(1..4) {
                 let number = |pool: &mut TermPool, n: i64| pool.int(n);

@@ -55,7 +55,7 @@ impl<'a> Domain<'a> {
             for (input, &(answer, target)) in system[own].iter().enumerate() {
                 let Some(outcome) = self.abstraction.outcomes(state, input).first() else { continue };
                 let answers = &self.abstraction.answers[input];
-                let right = answers.groups[answers.number(&outcome.said).unwrap()];
+                let right = answers.groups[answers.answer_number(&outcome.said).unwrap()];
                 let differs = if surely {
                     answers.groups.get(answer) != Some(&right)
                 } else {

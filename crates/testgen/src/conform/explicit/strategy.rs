@@ -174,7 +174,7 @@ impl StrategyPlay<'_, '_> {
                 (!shown.is_empty() && shown.iter().all(|it| it.0), chance)
             }
             Some((label, next)) => {
-                let number = self.labels.number(label.clone());
+                let number = self.labels.number_of(label.clone());
                 let to = self.world.give_input(pool, &mut self.labels, (states, number), self.completion)?;
                 let after = match next {
                     Some(next) if !to.is_empty() => self.play_from(pool, *next, &to, known)?,
@@ -225,7 +225,7 @@ impl<'w> StrategyGameBuilder<'w> {
             self.imp.initial_states(pool, &mut self.labels)?,
             self.spec.initial_states(pool, &mut self.labels)?,
         );
-        self.number(start);
+        self.number_of(start);
         let mut positions = Vec::new();
         while positions.len() < self.open.len() {
             let (left, right) = self.open[positions.len()].clone();
@@ -237,7 +237,7 @@ impl<'w> StrategyGameBuilder<'w> {
         Ok(StrategyGame { positions })
     }
 
-    fn number(&mut self, pair: (StateSet, StateSet)) -> usize {
+    fn number_of(&mut self, pair: (StateSet, StateSet)) -> usize {
         if let Some(&known) = self.numbers.get(&pair) {
             return known;
         }
@@ -257,7 +257,7 @@ impl<'w> StrategyGameBuilder<'w> {
             self.spec.reactions(pool, &mut self.labels, right, &OpenValues::new())?;
         let mut position = GamePosition::default();
         for (label, to) in doing {
-            let next = allowed.remove(&label).map(|theirs| self.number((to, theirs)));
+            let next = allowed.remove(&label).map(|theirs| self.number_of((to, theirs)));
             position.shown.push((label, next));
         }
         position.unshown = allowed.into_keys().collect();
@@ -269,7 +269,7 @@ impl<'w> StrategyGameBuilder<'w> {
             }
             let given = self.imp.give_input(pool, &mut self.labels, (left, label), self.completion)?;
             if !given.is_empty() {
-                let next = self.number((given, to));
+                let next = self.number_of((given, to));
                 position.sends.push((label, next));
             }
         }

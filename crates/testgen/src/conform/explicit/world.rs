@@ -85,7 +85,7 @@ impl<'w> EnumeratedSide<'w> {
         numbers.iter().map(|&at| &self.states[at]).collect()
     }
 
-    fn number(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
+    fn number_of(&mut self, state: ConcreteState) -> Result<usize, EnumerationGivenUp> {
         if let Some(&known) = self.numbers.get(&state) {
             return Ok(known);
         }
@@ -108,7 +108,7 @@ impl<'w> EnumeratedSide<'w> {
         labels: &mut MetLabels,
     ) -> Result<StateSet, EnumerationGivenUp> {
         let start = concrete::initial_state(pool, self.sts).ok_or(EnumerationGivenUp)?;
-        let start = self.number(start)?;
+        let start = self.number_of(start)?;
         self.close_internally(pool, labels, [start].into())
     }
 
@@ -154,14 +154,14 @@ impl<'w> EnumeratedSide<'w> {
                 continue;
             }
             let to = concrete::successor(pool, sts, &state, step, &values).map_err(|_| EnumerationGivenUp)?;
-            let to = self.number(to)?;
+            let to = self.number_of(to)?;
             // Labels are numbered in the gates of the specification, so that both sides share their numbers.
             let gate = *self.outside.get(&step.gate).ok_or(EnumerationGivenUp)?;
             let label = match sts.kind_of(step) {
                 GateKind::Output => Label::Output(gate, values),
                 GateKind::Input | GateKind::Observed | GateKind::Internal => Label::Input(gate, values),
             };
-            found.push((labels.number(label), to));
+            found.push((labels.number_of(label), to));
         }
         Ok(found)
     }
@@ -184,7 +184,7 @@ impl<'w> EnumeratedSide<'w> {
             for next in
                 concrete::internal_successors(pool, self.sts, &state).map_err(|_| EnumerationGivenUp)?
             {
-                own.internal.push(self.number(next.state)?);
+                own.internal.push(self.number_of(next.state)?);
             }
             for switch in self.switches(at, |kind| kind == GateKind::Output) {
                 // Open switches depend on the representatives of the pair and cannot be kept per state.
@@ -257,7 +257,7 @@ impl<'w> EnumeratedSide<'w> {
             let next = concrete::successors(pool, self.sts, &self.states[at], &input)
                 .map_err(|_| EnumerationGivenUp)?;
             for successor in next {
-                found.push(self.number(successor.state)?);
+                found.push(self.number_of(successor.state)?);
             }
         }
         // Kept also if empty: "not accepted" is asked for as often.

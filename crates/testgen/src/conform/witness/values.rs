@@ -15,7 +15,7 @@ use ioxide_symex::Ctx;
 use super::NoWitness;
 
 /// Values for `fields` that satisfy `condition`, different small ones first.
-pub(super) fn chosen(
+pub(super) fn choose_values(
     cx: &mut Ctx<'_>,
     condition: Term,
     fields: &[VarId],

@@ -80,7 +80,7 @@ impl GameArena {
 
     /// Returns whether the observer moves on silence.
     pub(super) fn waits_for_silence(&self) -> bool {
-        self.silent().next().is_some()
+        self.silence_switches().next().is_some()
     }
 
     /// The variables in the condition of the goal.
@@ -130,7 +130,7 @@ impl GameArena {
         let is_enabled = |switch: &&Switch| {
             switch.source == state.loc && cx.pool.holds(switch.guard, &state.values) == Ok(true)
         };
-        let Some(switch) = self.silent().find(is_enabled) else { return state.clone() };
+        let Some(switch) = self.silence_switches().find(is_enabled) else { return state.clone() };
         let mut after = ConcreteState { loc: switch.target, values: state.values.clone() };
         for &(var, term) in &switch.update {
             if let Ok(value) = cx.pool.eval(term, &state.values) {
@@ -140,7 +140,7 @@ impl GameArena {
         after
     }
 
-    fn silent(&self) -> impl Iterator<Item = &Switch> {
+    fn silence_switches(&self) -> impl Iterator<Item = &Switch> {
         let n = self.base.switches.len();
         (n..self.all.switches.len()).map(|at| &self.all.switches[SwitchId::new(at)])
     }

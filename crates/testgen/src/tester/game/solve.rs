@@ -67,7 +67,7 @@ impl GameSolution {
         let graph = explore_until(&mut over, &config, start, &mut |_, _| false).graph;
         let moves = moves(&mut over, arena, &graph);
         let rank = ranks(&moves);
-        let worth = worths(&moves, share(interaction));
+        let worth = worths(&moves, input_probability(interaction));
         Self { moves, rank, worth }
     }
 
@@ -125,7 +125,7 @@ impl GameSolution {
 }
 
 /// Returns the probability that an input arrives before the system sends an output, where both are possible.
-fn share(interaction: Interaction) -> f64 {
+fn input_probability(interaction: Interaction) -> f64 {
     match interaction {
         Interaction::Fair => 0.5,
         Interaction::InputEager => 0.9,

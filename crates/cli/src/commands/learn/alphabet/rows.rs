@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 /// Returns rows of positions, one position for each of the fields, which have `sizes` values each; in order.
-pub fn chosen(sizes: &[usize], limit: usize) -> Vec<Vec<usize>> {
+pub fn choose_rows(sizes: &[usize], limit: usize) -> Vec<Vec<usize>> {
     if combinations(sizes) <= limit as u128 {
         return product(sizes).collect();
     }
@@ -109,7 +109,7 @@ mod tests {
             vec![],
         ];
         for sizes in all_sizes {
-            let rows = chosen(&sizes, 8);
+            let rows = choose_rows(&sizes, 8);
             assert_eq!(rows.len() as u128, combinations(&sizes).min(8), "{sizes:?}: {rows:?}");
             assert_eq!(rows.iter().collect::<BTreeSet<_>>().len(), rows.len(), "{sizes:?}: {rows:?}");
             for (field, &size) in sizes.iter().enumerate() {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn pairs_of_values_come_together() {
-        let rows = chosen(&[2, 2, 2, 2], 8);
+        let rows = choose_rows(&[2, 2, 2, 2], 8);
         for (one, other) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
             let pairs: BTreeSet<_> = rows.iter().map(|row| (row[one], row[other])).collect();
             assert_eq!(pairs.len(), 4, "{rows:?}");
@@ -132,7 +132,7 @@ mod tests {
     fn what_is_left_out_is_counted() {
         assert_eq!(left_out(&[2, 4], 8, 8), None);
         assert_eq!(left_out(&[3, 3], 8, 8).as_deref(), Some("8 of 9 combinations of values"));
-        assert_eq!(chosen(&[12], 8).len(), 8);
+        assert_eq!(choose_rows(&[12], 8).len(), 8);
         let told = "8 of 12 combinations of values, and 8 of the 12 values of a field";
         assert_eq!(left_out(&[12], 8, 8).as_deref(), Some(told));
     }

@@ -61,7 +61,7 @@ impl ValueSystem<'_> {
         for run in [now, before] {
             let again = match self.recall_run(&run) {
                 Some(again) => again,
-                None => self.again(plan, &run, asked)?,
+                None => self.ask_again(plan, &run, asked)?,
             };
             let (Some(then), Some(now)) =
                 (self.number_answers(plan, asked.seen, &run), self.number_answers(plan, asked.seen, &again))
@@ -190,7 +190,7 @@ impl ValueSystem<'_> {
 
     /// Sends the inputs of `run` once more: the same values, but for those that the system makes up, which are replaced
     /// by the new ones.
-    fn again(
+    fn ask_again(
         &mut self,
         plan: &PointPlan,
         run: &DataRun,
@@ -209,7 +209,7 @@ impl ValueSystem<'_> {
                 other => other.clone(),
             };
             let said = asked.live.send_input(&input)?;
-            asked.file.message(asked.live, &input, &said)?;
+            asked.file.add_message(asked.live, &input, &said)?;
             for (then, now) in said_then.iter().zip(&said) {
                 rename(&mut renamed, &plan.domain.made.fields, then, now);
             }
@@ -232,7 +232,7 @@ impl ValueSystem<'_> {
         let mut counts: BTreeMap<Vec<DataAnswer>, u32> = BTreeMap::new();
         let mut n = 0;
         let (usual, count) = loop {
-            let again = self.again(plan, run, asked)?;
+            let again = self.ask_again(plan, run, asked)?;
             n += 1;
             if let Some(said) = self.number_answers(plan, asked.seen, &again) {
                 *counts.entry(said).or_default() += 1;
@@ -255,7 +255,7 @@ impl ValueSystem<'_> {
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<(), LiveTestError> {
         for run in self.runs.clone() {
-            self.again(plan, &run, asked)?;
+            self.ask_again(plan, &run, asked)?;
         }
         Ok(())
     }

@@ -78,10 +78,10 @@ impl ValueSystem<'_> {
         run: &DataRun,
         asked: &mut GivenValueSystem<'_, '_>,
     ) -> Result<bool, LiveTestError> {
-        let Some(kind) = made_values::kind(&self.messages.model, field) else { return Ok(false) };
+        let Some(kind) = made_values::value_kind(&self.messages.model, field) else { return Ok(false) };
         for gate in 0..plan.gates.len() {
             for at in 0..plan.domain.kinds[gate].len() {
-                let inputs = |value: &Value| input(plan, gate, at, value);
+                let inputs = |value: &Value| input_with(plan, gate, at, value);
                 let (Some(same), Some(other)) = (inputs(value), inputs(&stranger(kind, value))) else {
                     continue;
                 };
@@ -126,7 +126,7 @@ impl ValueSystem<'_> {
         let mut last = Vec::new();
         for input in inputs {
             last = asked.live.send_input(input)?;
-            asked.file.message(asked.live, input, &last)?;
+            asked.file.add_message(asked.live, input, &last)?;
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: inputs.len() as u64 });
         self.runs.extend(asked.file.take_remembered());
@@ -136,7 +136,7 @@ impl ValueSystem<'_> {
 
 /// Returns an input with `value` in its data field number `at` and unused values in the others; `None` if the field
 /// cannot hold `value`.
-fn input(plan: &PointPlan, gate: usize, at: usize, value: &Value) -> Option<Label> {
+fn input_with(plan: &PointPlan, gate: usize, at: usize, value: &Value) -> Option<Label> {
     let kinds = &plan.domain.kinds[gate];
     super::values::holds(*kinds.get(at)?, value).then_some(())?;
     let mut number = 0;

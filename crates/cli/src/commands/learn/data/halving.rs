@@ -35,7 +35,7 @@ struct PairedRuns {
 
 impl ValueSystem<'_> {
     /// A constant that explains why the last run contradicts an earlier one of `length` inputs.
-    pub fn constant(
+    pub fn find_constant(
         &mut self,
         plan: &PointPlan,
         length: usize,
@@ -124,7 +124,7 @@ impl ValueSystem<'_> {
         for input in inputs {
             let input = self.replace_values(input, &old, numbers);
             let said = asked.live.send_input(&input)?;
-            asked.file.message(asked.live, &input, &said)?;
+            asked.file.add_message(asked.live, &input, &said)?;
             run.push((input, said));
         }
         self.effort = self.effort.plus(LearningEffort { resets: 1, symbols: run.len() as u64 });

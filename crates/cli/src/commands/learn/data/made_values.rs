@@ -33,7 +33,7 @@ pub fn parse_fields(names: &[String], model: &Model) -> Result<Vec<MadeField>, C
 }
 
 fn field_named(name: &str, model: &Model) -> Result<MadeField, CliError> {
-    let data: Vec<MadeField> = fields(model).collect();
+    let data: Vec<MadeField> = data_fields(model).collect();
     let found = data.iter().find(|field| field_text(model, **field) == name);
     found.copied().ok_or_else(|| {
         let known: Vec<String> =
@@ -49,15 +49,15 @@ fn field_named(name: &str, model: &Model) -> Result<MadeField, CliError> {
 }
 
 /// All fields of outputs that are data.
-fn fields(model: &Model) -> impl Iterator<Item = MadeField> {
+fn data_fields(model: &Model) -> impl Iterator<Item = MadeField> {
     let outputs = model.sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind == GateKind::Output);
     outputs
         .flat_map(|(id, gate)| (0..gate.fields.len()).map(move |at| (id, at)))
-        .filter(|&field| kind(model, field).is_some())
+        .filter(|&field| value_kind(model, field).is_some())
 }
 
 /// Returns the kind of values a field holds; `None` if they are no data.
-pub fn kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
+pub fn value_kind(model: &Model, (gate, at): MadeField) -> Option<ValueKind> {
     let field = model.sts.gates[gate].fields.get(at)?;
     ValueKind::of_sort(model.pool.var_info(*field).sort)
 }
@@ -82,7 +82,7 @@ impl MadeValues {
             each_new(model, constants, run, |input, new| {
                 let Some(at) = gate_of(gates, input) else { return };
                 let made = new.iter().filter(|(field, _)| fields.contains(field));
-                let kinds: Vec<ValueKind> = made.filter_map(|(field, _)| kind(model, *field)).collect();
+                let kinds: Vec<ValueKind> = made.filter_map(|(field, _)| value_kind(model, *field)).collect();
                 widen(&mut slots[at], &kinds);
             });
         }
@@ -116,7 +116,7 @@ pub fn each_new(
         for label in said {
             let Label::Output(gate, values) = label else { continue };
             for (at, value) in values.iter().enumerate() {
-                if kind(model, (*gate, at)).is_some() && !known.contains(value) {
+                if value_kind(model, (*gate, at)).is_some() && !known.contains(value) {
                     known.push(value.clone());
                     new.push(((*gate, at), value.clone()));
                 }

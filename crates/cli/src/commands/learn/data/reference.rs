@@ -46,7 +46,7 @@ pub fn learn_assumptions(
         let names = MachineNames::default();
         let wait = AnswerWait::Quiescence;
         let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
-        let (mut file, mut seen) = (SessionFile::none(), SeenAnswers::default());
+        let (mut file, mut seen) = (SessionFile::without_file(), SeenAnswers::default());
         let mut class = ValueSystem::new(halt, &messages, gates, start.clone(), examination);
         class.is_quiet = true;
         let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };

@@ -43,15 +43,15 @@ pub struct SeenAnswers {
 
 impl SeenAnswers {
     fn shape(&mut self, shape: AnswerShape) -> OutputId {
-        OutputId::new(place(&mut self.shapes, shape))
+        OutputId::new(position_or_push(&mut self.shapes, shape))
     }
 
     fn literal(&mut self, value: Value) -> i64 {
-        i64::try_from(place(&mut self.literals, value)).unwrap_or(i64::MAX)
+        i64::try_from(position_or_push(&mut self.literals, value)).unwrap_or(i64::MAX)
     }
 }
 
-fn place<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
+fn position_or_push<T: PartialEq>(all: &mut Vec<T>, one: T) -> usize {
     all.iter().position(|it| *it == one).unwrap_or_else(|| {
         all.push(one);
         all.len() - 1
@@ -89,7 +89,7 @@ impl From<LiveTestError> for DataTrouble {
 
 impl PointPlan {
     /// The message of `input`; nothing if a value is not known, or not one of its field.
-    fn label(&self, input: &DataInput, made: &PointValues, chosen: &PointValues) -> Option<Label> {
+    fn label_of(&self, input: &DataInput, made: &PointValues, chosen: &PointValues) -> Option<Label> {
         let DataGate { gate, fixed } = &self.gates[input.gate.index()];
         let mut points = input.values.iter().zip(&self.domain.kinds[input.gate.index()]);
         let value = |fixed: &Option<Value>| match fixed {
@@ -114,7 +114,7 @@ impl PointPlan {
                 if !is_made || known.iter().any(|(_, it)| it == value) {
                     continue;
                 }
-                let is_text = made_values::kind(model, (*gate, at)) == Some(ValueKind::Text);
+                let is_text = made_values::value_kind(model, (*gate, at)) == Some(ValueKind::Text);
                 let slot = slots.iter().position(|(_, kind)| (*kind == ValueKind::Text) == is_text)?;
                 known.push((slots.remove(slot).0, value.clone()));
             }
@@ -231,7 +231,7 @@ impl DataQuestion {
     ) -> Result<DataRun, LiveTestError> {
         let (mut made, mut run) = (self.plan.domain.constants(), DataRun::new());
         for input in &self.word {
-            let Some(label) = self.plan.label(input, &made, &self.chosen) else { break };
+            let Some(label) = self.plan.label_of(input, &made, &self.chosen) else { break };
             let said = live.send_input(&label)?;
             keep(live, &label, &said)?;
             for point in &input.values {
@@ -296,11 +296,11 @@ impl DataLive<'_, '_, '_> {
     }
 
     /// Asks one question once, from the initial state.
-    fn once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble> {
+    fn ask_once(&mut self, question: &DataQuestion) -> Result<Vec<DataAnswer>, DataTrouble> {
         self.live.reset()?;
         self.file.reset()?;
         let file = &mut *self.file;
-        let run = question.put_to(self.live, |live, input, said| file.message(live, input, said))?;
+        let run = question.put_to(self.live, |live, input, said| file.add_message(live, input, said))?;
         self.read_answers(&question.word, &run)
     }
 
@@ -314,13 +314,13 @@ impl DataSystem for DataLive<'_, '_, '_> {
 
     fn run(&mut self, word: &[DataInput]) -> Result<Vec<DataAnswer>, DataTrouble> {
         let question = self.question(word);
-        let first = self.once(&question)?;
+        let first = self.ask_once(&question)?;
         if !self.is_doubted {
             return Ok(first);
         }
         let mut tries = vec![first];
         while tries.len() < MAX_TRIES {
-            let next = self.once(&question)?;
+            let next = self.ask_once(&question)?;
             self.doubts = self.doubts.plus(LearningEffort { resets: 1, symbols: next.len() as u64 });
             if differ_in_own_values(&tries[0], &next) {
                 // What is made up never comes twice: that is for others to find out.

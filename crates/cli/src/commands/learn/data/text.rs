@@ -73,7 +73,7 @@ impl LearnedText<'_> {
             let _ = writeln!(text, "var {name}: {sort} = {first}");
         }
         text.push_str(&body);
-        text.push_str(&writer.owing.rest());
+        text.push_str(&writer.owing.remaining_states());
         text.push_str("}\n");
         format_draft(text)
     }
@@ -92,7 +92,7 @@ impl LearnedText<'_> {
     }
 
     /// The names of the data fields of an input.
-    fn fields(&self, gate: InputId) -> Vec<String> {
+    fn field_names(&self, gate: InputId) -> Vec<String> {
         let DataGate { gate, fixed } = &self.gates[gate.index()];
         let model = &self.messages.model;
         let fields = model.sts.gates[*gate].fields.iter().zip(fixed).filter(|(_, fixed)| fixed.is_none());
@@ -191,7 +191,10 @@ impl LearnedText<'_> {
             }
             Operand::Field(at) => {
                 let kind = self.domain.kinds[gate.index()][at];
-                Some(kept(kind == ValueKind::Text, &identifier(&self.fields(gate)[at]).unwrap_or_default()))
+                Some(kept(
+                    kind == ValueKind::Text,
+                    &identifier(&self.field_names(gate)[at]).unwrap_or_default(),
+                ))
             }
             Operand::Register(at) => registers.get(at)?.clone(),
             Operand::Constant(at) => {
@@ -240,7 +243,7 @@ impl ModelTextWriter<'_, '_> {
                     written.updates.iter().map(|(name, value)| format!("{name} = {value}")).collect();
                 let updates =
                     if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
-                let message = self.message(gate);
+                let message = self.message_text(gate);
                 let _ = writeln!(text, "on {message}{guard}{updates} -> {}", written.target);
             }
         }
@@ -249,7 +252,7 @@ impl ModelTextWriter<'_, '_> {
     }
 
     /// Returns the message with the values of the fields that are no data.
-    fn message(&self, gate: InputId) -> String {
+    fn message_text(&self, gate: InputId) -> String {
         self.text.gates[gate.index()].name(&self.text.messages.model)
     }
 
@@ -292,13 +295,13 @@ impl ModelTextWriter<'_, '_> {
 
     fn operand(&self, location: usize, gate: InputId, operand: Operand) -> String {
         match operand {
-            Operand::Field(at) => self.text.fields(gate)[at].clone(),
+            Operand::Field(at) => self.text.field_names(gate)[at].clone(),
             Operand::Register(at) => self.variables[location][at].1.clone(),
-            Operand::Constant(at) => self.value(&self.text.domain.constants()[at].1),
+            Operand::Constant(at) => self.value_text(&self.text.domain.constants()[at].1),
         }
     }
 
-    fn value(&self, value: &Value) -> String {
+    fn value_text(&self, value: &Value) -> String {
         self.text.messages.model.pool.show_value(value)
     }
 

@@ -253,7 +253,7 @@ impl<'c> ValueSystem<'c> {
         let has_room = self.n_found < MAX_FOUND;
         let constant = match self.theory() {
             Theory::Order if has_room => {
-                self.constant(plan, disagreement.now.len(), asked).map_err(learning_error)?
+                self.find_constant(plan, disagreement.now.len(), asked).map_err(learning_error)?
             }
             _ => None,
         };

@@ -81,7 +81,7 @@ impl<'a> TimedLive<'a> {
 
     /// Sets the time to wait for outputs without an input, the tolerance of delays, and the pause that completes an
     /// answer.
-    pub fn within(self, wait: Duration, tolerance: Duration, settle: Duration) -> Self {
+    pub fn with_times(self, wait: Duration, tolerance: Duration, settle: Duration) -> Self {
         Self { wait, tolerance, settle, ..self }
     }
 
@@ -108,7 +108,7 @@ impl<'a> TimedLive<'a> {
     }
 
     /// Adds the outputs that follow without a pause.
-    fn rest(&mut self, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
+    fn collect_rest(&mut self, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
         while said.len() < MAX_ANSWERS {
             let until = self.now() + self.settle;
             match self.next_output(until)? {
@@ -149,7 +149,7 @@ impl<'a> TimedLive<'a> {
         let after = first.as_ref().map(|_| self.now().saturating_sub(start) + self.settle);
         let mut said: Vec<Label> = first.into_iter().collect();
         if !said.is_empty() {
-            self.rest(&mut said)?;
+            self.collect_rest(&mut said)?;
         }
         Ok(TimedAnswer { said, after })
     }
@@ -159,7 +159,7 @@ impl<'a> TimedLive<'a> {
         let Some(label) = self.labels.get(input.index()).cloned() else { return self.wait_for_outputs() };
         let sent = self.adapter.send(&label)?;
         let mut said: Vec<Label> = sent.earlier.into_iter().map(|output| output.label).collect();
-        self.rest(&mut said)?;
+        self.collect_rest(&mut said)?;
         Ok(TimedAnswer { said, after: None })
     }
 
@@ -194,7 +194,7 @@ impl LiveMachine for TimedLive<'_> {
         (self.begun, self.passed) = (Instant::now(), Duration::ZERO);
         let mut said = Vec::new();
         if !self.messages.preamble.is_empty() {
-            self.rest(&mut said)?;
+            self.collect_rest(&mut said)?;
         }
         if said == self.messages.preamble {
             Ok(())

@@ -50,7 +50,7 @@ impl TimedText<'_> {
             "/// Since the last message.\nclock since\n/// Since the timer was started.\nclock timer\n",
         );
         text.push_str(&body);
-        text.push_str(&owed.rest());
+        text.push_str(&owed.remaining_states());
         text.push_str("}\n");
         format_draft(text)
     }

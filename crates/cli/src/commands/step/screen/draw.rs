@@ -102,7 +102,7 @@ fn header<'l>(state: &'l ScreenState, theme: Theme) -> Line<'l> {
         Some(run) => format!("step {n_steps} of {} in {run}", n_steps + scene.future().len()),
         None => format!("step {n_steps}"),
     };
-    let title = Span::styled(format!(" {} ", scene.model), theme.chosen());
+    let title = Span::styled(format!(" {} ", scene.model), theme.chosen_style());
     let work = match state.work {
         QueryWork::Idle => "",
         QueryWork::Asked => "  ·  working, Ctrl-C ends",

@@ -52,7 +52,8 @@ impl<'m> WalkEngine<'m> {
         let cx = &walk.cx;
         let (run, steps, future) = match opened {
             Some(mut opened) => {
-                let steps: Vec<String> = opened.labels.iter().map(|label| moves::label(cx, label)).collect();
+                let steps: Vec<String> =
+                    opened.labels.iter().map(|label| moves::label_text(cx, label)).collect();
                 (Some(opened.name), steps, opened.labels.drain(opened.step..).rev().collect())
             }
             None => (None, Vec::new(), Vec::new()),
@@ -124,7 +125,7 @@ impl<'m> WalkEngine<'m> {
 
     /// Takes a switch with the values typed for its fields.
     fn take_choice(&mut self, choice: &SwitchChoice, texts: &[String]) -> ModelReply {
-        let label = self.values(choice, texts).and_then(|values| {
+        let label = self.parse_values(choice, texts).and_then(|values| {
             // With every value typed, the monitor says what it thinks of the message.
             let all: Option<Vec<Value>> = values.iter().cloned().collect();
             let typed = all.filter(|_| !values.is_empty());
@@ -140,7 +141,7 @@ impl<'m> WalkEngine<'m> {
     }
 
     /// The values of the texts, none for a text that is empty.
-    fn values(&self, choice: &SwitchChoice, texts: &[String]) -> Result<Vec<Option<Value>>, WalkError> {
+    fn parse_values(&self, choice: &SwitchChoice, texts: &[String]) -> Result<Vec<Option<Value>>, WalkError> {
         let cx = &self.walk.cx;
         let gate = &cx.sts.gates[choice.gate];
         let mut written = Vec::new();
@@ -164,7 +165,7 @@ impl<'m> WalkEngine<'m> {
     }
 
     fn observe(&mut self, label: Label) -> ModelReply {
-        let shown = moves::label(&self.walk.cx, &label);
+        let shown = moves::label_text(&self.walk.cx, &label);
         let is_next = self.future.last() == Some(&label);
         let told = match self.walk.observe(label) {
             LabelJudgement::Forbidden(why) => return ModelReply::Told(forbidden(&shown, &why)),
@@ -234,7 +235,7 @@ impl<'m> WalkEngine<'m> {
         }
         while self.walk.steps().len() < step {
             let next = self.future.last()?.clone();
-            let shown = moves::label(&self.walk.cx, &next);
+            let shown = moves::label_text(&self.walk.cx, &next);
             match self.walk.observe(next) {
                 LabelJudgement::Forbidden(why) => return Some(forbidden(&shown, &why)),
                 LabelJudgement::Allowed | LabelJudgement::Unspecified => drop(self.future.pop()),
@@ -265,7 +266,8 @@ impl<'m> WalkEngine<'m> {
             ));
         };
         let labels = choice.examples(&mut self.walk.cx, N_PROPOSALS, round);
-        let labels: Vec<String> = labels.iter().map(|label| moves::label(&self.walk.cx, label)).collect();
+        let labels: Vec<String> =
+            labels.iter().map(|label| moves::label_text(&self.walk.cx, label)).collect();
         if labels.is_empty() {
             ModelReply::Problem("the solver found no values; type them with Enter".into())
         } else {
@@ -279,7 +281,8 @@ impl<'m> WalkEngine<'m> {
         self.walk.rewind(0);
         self.run = None;
         self.future = self.witness.iter().rev().cloned().collect();
-        self.steps = Rc::new(self.witness.iter().map(|label| moves::label(&self.walk.cx, label)).collect());
+        self.steps =
+            Rc::new(self.witness.iter().map(|label| moves::label_text(&self.walk.cx, label)).collect());
         self.go_to(self.witness.len())
     }
 }

@@ -35,7 +35,7 @@ pub fn concrete(walk: &mut ModelWalk<'_>) -> Vec<(RowSource, SceneMove)> {
         let row = row(&walk.cx, choice.switch, choice.field_condition(), now);
         rows.push((RowSource::Choice(choice), row));
     }
-    rows.push((RowSource::Silence, silence(walk)));
+    rows.push((RowSource::Silence, silence_row(walk)));
     for refused in walk.refused_switches() {
         let row = row(&walk.cx, refused.switch, None, Readiness::Refused(clip(refused.why)));
         rows.push((RowSource::Nothing, row));
@@ -66,7 +66,7 @@ pub fn symbolic(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMov
 }
 
 /// Returns the row of silence; if silence is not allowed, with the moves that the system has to make.
-fn silence(walk: &mut ModelWalk<'_>) -> SceneMove {
+fn silence_row(walk: &mut ModelWalk<'_>) -> SceneMove {
     let now = if walk.may_be_silent() { Readiness::Possible } else { Readiness::Refused(active(walk)) };
     SceneMove {
         kind: MoveKind::Silence,
@@ -110,10 +110,10 @@ fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Readiness) -> SceneM
     };
     let when = when.filter(|&when| !cx.pool.is_true(when)).map(|when| clip(cx.pool.show(when).to_string()));
     let leads = format!("{} → {}", switch.label, cx.sts.locations[switch.target].name);
-    SceneMove { kind: kind(gate.kind), name, fields, when, leads, about: about(cx, id), now }
+    SceneMove { kind: move_kind(gate.kind), name, fields, when, leads, about: describe_switch(cx, id), now }
 }
 
-fn kind(kind: GateKind) -> MoveKind {
+fn move_kind(kind: GateKind) -> MoveKind {
     match kind {
         GateKind::Internal => MoveKind::Internal,
         GateKind::Input => MoveKind::Input,
@@ -123,7 +123,7 @@ fn kind(kind: GateKind) -> MoveKind {
 }
 
 /// Returns the changes of a switch, its documentation and its requirements.
-fn about(cx: &Ctx<'_>, id: SwitchId) -> Vec<String> {
+fn describe_switch(cx: &Ctx<'_>, id: SwitchId) -> Vec<String> {
     let switch = &cx.sts.switches[id];
     let name = |var| &*cx.pool.var_info(var).name;
     let updates = switch.update.iter().map(|&(var, term)| format!("{} = {}", name(var), cx.pool.show(term)));
@@ -146,7 +146,7 @@ fn about(cx: &Ctx<'_>, id: SwitchId) -> Vec<String> {
 }
 
 /// A label as a row of the history.
-pub fn label(cx: &Ctx<'_>, label: &Label) -> String {
+pub fn label_text(cx: &Ctx<'_>, label: &Label) -> String {
     match label {
         Label::Quiescence => "δ silence".into(),
         _ => clip(label.show(cx.pool, cx.sts)),

@@ -26,7 +26,7 @@ impl Theme {
     }
 
     /// Returns the style of a message, by the party that makes the move.
-    pub fn kind(self, kind: MoveKind) -> Style {
+    pub fn kind_style(self, kind: MoveKind) -> Style {
         match kind {
             MoveKind::Input | MoveKind::Observed => self.colour(Color::Cyan).add_modifier(Modifier::BOLD),
             MoveKind::Output => self.colour(Color::Green).add_modifier(Modifier::BOLD),
@@ -55,7 +55,7 @@ impl Theme {
     }
 
     /// The chosen line.
-    pub fn chosen(self) -> Style {
+    pub fn chosen_style(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 

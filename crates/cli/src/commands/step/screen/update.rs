@@ -63,15 +63,15 @@ fn panels(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
         KeyCode::Char(digit @ '1'..='9') => choose(state, digit as usize - '1' as usize),
         KeyCode::Enter if state.focus == Focus::History => return Some(ModelQuery::GoTo(state.step)),
         KeyCode::Enter => return enter(state),
-        KeyCode::Char(' ') => return chosen(state).map(|at| ModelQuery::Take(at, Vec::new())),
-        KeyCode::Char('p') => return chosen(state).map(|at| ModelQuery::Propose(at, 0)),
+        KeyCode::Char(' ') => return chosen_position(state).map(|at| ModelQuery::Take(at, Vec::new())),
+        KeyCode::Char('p') => return chosen_position(state).map(|at| ModelQuery::Propose(at, 0)),
         _ => scroll(state, key),
     }
     None
 }
 
 /// Returns the position of the chosen move, if it is possible; else the reason is shown.
-fn chosen(state: &mut ScreenState) -> Option<usize> {
+fn chosen_position(state: &mut ScreenState) -> Option<usize> {
     let (at, chosen) = state.chosen_move()?;
     if chosen.is_refused() {
         state.told = None;
@@ -83,7 +83,7 @@ fn chosen(state: &mut ScreenState) -> Option<usize> {
 
 /// Gives the chosen move, after asking for values if it has fields.
 fn enter(state: &mut ScreenState) -> Option<ModelQuery> {
-    let at = chosen(state)?;
+    let at = chosen_position(state)?;
     let n_fields = state.scene.moves[at].fields.len();
     if n_fields == 0 || state.scene.mode == WalkMode::Symbolic {
         return Some(ModelQuery::Take(at, Vec::new()));

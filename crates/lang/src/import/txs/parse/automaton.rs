@@ -89,7 +89,7 @@ impl TxsReader<'_> {
         let updates = self.updates()?;
         self.sign("->")?;
         let to = self.name("the name of a state")?;
-        Ok(AutomatonEdge { from, offer, updates, to, span: self.since(start) })
+        Ok(AutomatonEdge { from, offer, updates, to, span: self.span_since(start) })
     }
 
     /// `{ x := 1; y, z := 2 }`
@@ -111,7 +111,7 @@ impl TxsReader<'_> {
         Ok(updates)
     }
 
-    fn wrong<T>(&mut self, code: Code, span: Span, message: String) -> TxsRead<T> {
+    fn report_error<T>(&mut self, code: Code, span: Span, message: String) -> TxsRead<T> {
         Err(self.sink.error(|| Diagnostic::new(code, span, message)))
     }
 
@@ -119,7 +119,7 @@ impl TxsReader<'_> {
     fn automaton(&mut self, heading: &Heading, automaton: Automaton) -> TxsRead<()> {
         let Some((state, updates)) = &automaton.init else {
             let message = format!("automaton `{}` has no `INIT`", heading.name.text);
-            return self.wrong(Code::TxsSyntax, heading.name.span, message);
+            return self.report_error(Code::TxsSyntax, heading.name.span, message);
         };
         self.check_automaton(heading, &automaton)?;
         let first = self.spec.processes.len();
@@ -170,7 +170,7 @@ impl TxsReader<'_> {
     fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> TxsRead<()> {
         for (at, state) in automaton.states.iter().enumerate() {
             if automaton.states[..at].iter().any(|other| other.text == state.text) {
-                return self.wrong(
+                return self.report_error(
                     Code::DuplicateName,
                     state.span,
                     format!("state `{}` is declared twice", state.text),
@@ -184,11 +184,11 @@ impl TxsReader<'_> {
             for (at, (name, _)) in updates.iter().enumerate() {
                 if !automaton.vars.iter().any(|var| var.name.text == name.text) {
                     let message = format!("the automaton has no variable `{}`", name.text);
-                    return self.wrong(Code::NotAssignable, name.span, message);
+                    return self.report_error(Code::NotAssignable, name.span, message);
                 }
                 if updates[..at].iter().any(|(other, _)| other.text == name.text) {
                     let message = format!("`{}` is assigned twice at once", name.text);
-                    return self.wrong(Code::AssignedTwice, name.span, message);
+                    return self.report_error(Code::AssignedTwice, name.span, message);
                 }
             }
         }
@@ -203,7 +203,11 @@ impl TxsReader<'_> {
         if automaton.states.iter().any(|known| known.text == state.text) {
             return Ok(());
         }
-        self.wrong(Code::UnknownState, state.span, format!("the automaton has no state `{}`", state.text))
+        self.report_error(
+            Code::UnknownState,
+            state.span,
+            format!("the automaton has no state `{}`", state.text),
+        )
     }
 
     /// Checks that received variables have names of their own: a variable of the automaton changes only by assignment.
@@ -212,7 +216,7 @@ impl TxsReader<'_> {
             let OfferedValue::Take(taken) = value else { continue };
             if heading.params.iter().chain(&automaton.vars).any(|var| var.name.text == taken.name.text) {
                 let message = format!("`{}` is a variable of the automaton already", taken.name.text);
-                return self.wrong(Code::DuplicateName, taken.name.span, message);
+                return self.report_error(Code::DuplicateName, taken.name.span, message);
             }
         }
         Ok(())
@@ -251,7 +255,7 @@ impl TxsReader<'_> {
                 |var: &&VarDef| read.contains(&var.name.text) && !known.contains(var.name.text.as_str());
             if let Some(var) = automaton.vars.iter().find(unset) {
                 let message = format!("variable `{}` may be read here before it has a value", var.name.text);
-                return self.wrong(Code::TxsNotRead, edge.span, message);
+                return self.report_error(Code::TxsNotRead, edge.span, message);
             }
         }
         Ok(())

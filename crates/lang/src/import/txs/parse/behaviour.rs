@@ -95,7 +95,7 @@ impl TxsReader<'_> {
                 let start = self.span();
                 let guard = self.condition()?;
                 self.sign("=>>")?;
-                before.push(BehaviourPrefix::Guard(guard, self.since(start)));
+                before.push(BehaviourPrefix::Guard(guard, self.span_since(start)));
             } else if self.is_offer() {
                 before.push(BehaviourPrefix::Offer(self.offer()?));
                 if !self.eat(">->") {
@@ -150,7 +150,7 @@ impl TxsReader<'_> {
             values.extend(more);
         }
         let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
-        Ok(ChannelOffer { on, with, values, guard, span: self.since(start) })
+        Ok(ChannelOffer { on, with, values, guard, span: self.span_since(start) })
     }
 
     /// `[[ a, b ]]`, all of which hold.
@@ -164,7 +164,7 @@ impl TxsReader<'_> {
             self.bump();
             rest.push((operator, self.formula()?));
         }
-        let span = self.since(start);
+        let span = self.span_since(start);
         self.sign("]]")?;
         if rest.is_empty() {
             return Ok(first);
@@ -201,19 +201,19 @@ impl TxsReader<'_> {
             }
             Lexeme::Word(word) if word == "LET" => {
                 let groups = self.bindings()?;
-                BehaviourKind::Let(groups, self.inside()?)
+                BehaviourKind::Let(groups, self.parse_enclosed()?)
             }
             Lexeme::Word(word) if word == "HIDE" => {
                 self.bump();
                 let channels = self.channel_params()?;
                 self.expect_word("IN")?;
-                BehaviourKind::Hide(channels, self.inside()?)
+                BehaviourKind::Hide(channels, self.parse_enclosed()?)
             }
             Lexeme::Word(word) if word == "ACCEPT" => {
                 self.bump();
                 let offered = self.parse_offers()?;
                 self.expect_word("IN")?;
-                BehaviourKind::Accept(offered, self.inside()?)
+                BehaviourKind::Accept(offered, self.parse_enclosed()?)
             }
             _ => return self.call(),
         };
@@ -221,7 +221,7 @@ impl TxsReader<'_> {
     }
 
     /// `behaviour NI`
-    fn inside(&mut self) -> TxsRead<BehaviourId> {
+    fn parse_enclosed(&mut self) -> TxsRead<BehaviourId> {
         let inner = self.behaviour()?;
         self.expect_word("NI")?;
         Ok(inner)
@@ -247,7 +247,7 @@ impl TxsReader<'_> {
     }
 
     pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> TxsRead<BehaviourId> {
-        let span = self.since(start);
+        let span = self.span_since(start);
         if self.spec.behaviours.len() >= MAX_BEHAVIOURS {
             return Err(self.sink.error(|| {
                 Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many")

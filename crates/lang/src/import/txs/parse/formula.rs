@@ -19,7 +19,7 @@ impl TxsReader<'_> {
             while let Some(operator) = reader.operator() {
                 rest.push((operator, reader.operand_behind(operator)?));
             }
-            let span = reader.since(start);
+            let span = reader.span_since(start);
             if rest.is_empty() {
                 return Ok(first);
             }
@@ -81,7 +81,7 @@ impl TxsReader<'_> {
             },
             _ => return self.report_expected("a value"),
         };
-        Ok(TxsExpr { kind, span: self.since(start) })
+        Ok(TxsExpr { kind, span: self.span_since(start) })
     }
 
     /// `(e)` or `(e :: Sort)`
@@ -93,7 +93,7 @@ impl TxsReader<'_> {
         self.sign(")")?;
         Ok(match typed {
             Some(sort) => {
-                TxsExpr { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.since(start) }
+                TxsExpr { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.span_since(start) }
             }
             None => inner,
         })

@@ -54,7 +54,7 @@ impl ModelTextWriter<'_, '_> {
                 let info = model.pool.var_info(field);
                 let is_text = ValueKind::of_sort(info.sort) == Some(ValueKind::Text);
                 let value = match (value, value.is_none().then(|| told.next()).flatten()) {
-                    (Some(value), _) => self.value(value),
+                    (Some(value), _) => self.value_text(value),
                     (None, Some(GuardedAnswerValue::Literal(at))) => self.literal(at),
                     (None, Some(GuardedAnswerValue::Operand(operand)))
                         if self.text.is_made(branch.gate, operand) =>
@@ -151,7 +151,7 @@ impl ModelTextWriter<'_, '_> {
 
     fn literal(&self, at: i64) -> String {
         let value = usize::try_from(at).ok().and_then(|at| self.text.seen.literals.get(at));
-        value.map_or_else(|| "0".into(), |value: &Value| self.value(value))
+        value.map_or_else(|| "0".into(), |value: &Value| self.value_text(value))
     }
 
     /// A variable that has `value` when the answer is given.

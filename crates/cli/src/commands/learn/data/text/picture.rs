@@ -81,7 +81,7 @@ impl ModelTextWriter<'_, '_> {
             DrawnMove {
                 from: location,
                 to: branches[0].target,
-                text: format!("{} / {}", self.message(gate), effects.target),
+                text: format!("{} / {}", self.message_text(gate), effects.target),
                 guard: guard.trim_start().trim_start_matches("when ").to_owned(),
                 updates: updates.join(", "),
             }

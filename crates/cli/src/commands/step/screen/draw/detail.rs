@@ -41,13 +41,13 @@ pub fn detail_lines(state: &ScreenState, theme: Theme) -> Vec<Line<'_>> {
         }
     }
     match state.chosen_move() {
-        Some((_, chosen)) => lines.extend(about(chosen, theme)),
+        Some((_, chosen)) => lines.extend(describe_move(chosen, theme)),
         None => lines.push(Line::styled("nothing is chosen", theme.quiet())),
     }
     lines
 }
 
-fn about(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
+fn describe_move(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
     let who = match chosen.kind {
         MoveKind::Input => "the tester sends it",
         MoveKind::Observed => "somebody else sends it, the tester sees it",
@@ -55,7 +55,7 @@ fn about(chosen: &SceneMove, theme: Theme) -> Vec<Line<'_>> {
         MoveKind::Internal => "it happens unseen",
         MoveKind::Silence => "the system waits for an input",
     };
-    let name = Span::styled(format!("{}{}", chosen.kind.mark(), chosen.name), theme.kind(chosen.kind));
+    let name = Span::styled(format!("{}{}", chosen.kind.mark(), chosen.name), theme.kind_style(chosen.kind));
     let mut lines = vec![Line::from(vec![
         name,
         Span::raw(format!("  {}  ", chosen.leads)),

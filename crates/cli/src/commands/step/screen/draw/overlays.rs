@@ -79,7 +79,7 @@ fn typed_spans<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l
     }
     let (before, under, after) = text.parts();
     let under = if under.is_empty() { " ".to_owned() } else { under };
-    vec![Span::raw(before), Span::styled(under, theme.chosen()), Span::raw(after)]
+    vec![Span::raw(before), Span::styled(under, theme.chosen_style()), Span::raw(after)]
 }
 
 fn form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Theme, area: Rect) {
@@ -110,7 +110,7 @@ fn proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: R
     let row = |i: usize| {
         let number = if i < 9 { (i + 1).to_string() } else { " ".to_owned() };
         let line = Line::from(format!("{number} {}", proposals.labels[i]));
-        if i == proposals.chosen { line.patch_style(theme.chosen()) } else { line }
+        if i == proposals.chosen { line.patch_style(theme.chosen_style()) } else { line }
     };
     show(frame, "values the solver found", shown.map(row).collect(), 0, theme, area);
 }

@@ -113,7 +113,7 @@ pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rec
     let shown = window(listed.len(), inner.height.into(), state.chosen);
     let row = |position: usize| {
         let line = columns.row(&state.scene.moves[listed[position]], position, theme);
-        if position == state.chosen { line.patch_style(theme.chosen()) } else { line }
+        if position == state.chosen { line.patch_style(theme.chosen_style()) } else { line }
     };
     frame.render_widget(Paragraph::new(shown.map(row).collect::<Vec<_>>()), inner);
 }
@@ -129,8 +129,8 @@ impl MoveColumns {
     fn row<'m>(&self, it: &'m SceneMove, position: usize, theme: Theme) -> Line<'m> {
         let number = if position < 9 { format!("{} ", position + 1) } else { "  ".to_owned() };
         let (mark, style) = match it.now {
-            Readiness::Possible => (" ", theme.kind(it.kind)),
-            Readiness::Doubtful => ("~", theme.kind(it.kind)),
+            Readiness::Possible => (" ", theme.kind_style(it.kind)),
+            Readiness::Doubtful => ("~", theme.kind_style(it.kind)),
             Readiness::Refused(_) => ("✗", theme.quiet()),
         };
         let rest = match (&it.now, &it.when) {
@@ -179,7 +179,7 @@ pub fn history(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: R
         let mark = if step == now { "▶" } else { " " };
         let line = Line::from(format!("{mark}{step:>3} {text}"));
         let line = if step > now { line.patch_style(theme.quiet()) } else { line };
-        if has_focus && step == chosen { line.patch_style(theme.chosen()) } else { line }
+        if has_focus && step == chosen { line.patch_style(theme.chosen_style()) } else { line }
     };
     let shown = window(state.n_steps(), inner.height.into(), chosen);
     frame.render_widget(Paragraph::new(shown.map(row).collect::<Vec<_>>()), inner);

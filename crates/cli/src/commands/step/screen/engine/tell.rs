@@ -24,7 +24,7 @@ impl WalkEngine<'_> {
                 };
                 let place = |state: &ConcreteState| {
                     SceneState {
-                        location: state.place(cx.sts),
+                        location: state.place_text(cx.sts),
                         values: state
                             .values
                             .iter()
@@ -41,7 +41,7 @@ impl WalkEngine<'_> {
                 states.iter().take(MAX_PLACES).map(place).collect()
             }
             Belief::Symbolic(states) => {
-                states.iter().take(MAX_PLACES).map(|state| place(cx, state)).collect()
+                states.iter().take(MAX_PLACES).map(|state| scene_state(cx, state)).collect()
             }
             Belief::Unspecified => Vec::new(),
         };
@@ -62,7 +62,7 @@ impl WalkEngine<'_> {
     pub(super) fn tell_along(&self, scene: &mut WalkScene) {
         let cx = &self.walk.cx;
         scene.n_places = Some(1);
-        scene.places = vec![place(cx, self.along.state())];
+        scene.places = vec![scene_state(cx, self.along.state())];
         let shown = |id: &SwitchId| {
             let switch = &cx.sts.switches[*id];
             format!("{} {}", switch.label, cx.sts.gates[switch.gate].name)
@@ -81,7 +81,7 @@ fn doc(cx: &Ctx<'_>, loc: LocId) -> String {
 }
 
 /// A symbolic state.
-fn place(cx: &Ctx<'_>, state: &SymState) -> SceneState {
+fn scene_state(cx: &Ctx<'_>, state: &SymState) -> SceneState {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     SceneState {
         location: state.location_text(cx),

@@ -24,8 +24,11 @@ impl WalkEngine<'_> {
             Err(why) => return ModelReply::Told(MoveReport::line(MoveTone::Bad, why.to_string())),
         };
         let cx = &self.walk.cx;
-        let mut lines: Vec<String> =
-            labels.iter().zip(1..).map(|(label, i)| format!("{i:>3} {}", moves::label(cx, label))).collect();
+        let mut lines: Vec<String> = labels
+            .iter()
+            .zip(1..)
+            .map(|(label, i)| format!("{i:>3} {}", moves::label_text(cx, label)))
+            .collect();
         if lines.is_empty() {
             lines.push("no message is needed to get here".into());
         }
