@@ -40,7 +40,7 @@ use crate::args::{CliArgs, CliCommand};
 use crate::exit::{CliError, ExitStatus};
 
 /// Runs the command of the command line.
-pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
+pub fn run(args: CliArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     match args.command {
         CliCommand::Demo(args) => demo::run(&args),
         CliCommand::Init(args) => init::run(&args),
@@ -55,8 +55,8 @@ pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliE
         CliCommand::Replay(args) => replay::run(&args),
         CliCommand::Shrink(args) => replay::shrink(&args),
         CliCommand::Report(args) => report::run(&args),
-        CliCommand::Merge(args) => merge::run(&args, laboratory),
-        CliCommand::Campaign(args) => campaign::run(&args, laboratory),
+        CliCommand::Merge(args) => merge::run(&args, host),
+        CliCommand::Campaign(args) => campaign::run(&args, host),
         CliCommand::Judge(args) => judge::run(&args),
         CliCommand::Purposes(args) => purposes::run(&args),
         CliCommand::Case(args) => case::run(&args),
@@ -77,6 +77,6 @@ pub fn run(args: CliArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliE
         CliCommand::Kill(args) => kill::run(&args),
         CliCommand::Score(args) => score::run(&args),
         CliCommand::Adapter(args) => adapter::run(&args),
-        CliCommand::Bench(args) => laboratory.enter()?.run(&args),
+        CliCommand::Bench(args) => host.enter()?.run(&args),
     }
 }

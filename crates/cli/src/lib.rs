@@ -54,10 +54,10 @@ use clap::Parser as _;
 pub use self::commands::bench::BenchHost;
 
 /// Runs the command of the command line; measurements are taken in `laboratory`.
-pub fn program(laboratory: &BenchHost<'_>) -> std::process::ExitCode {
+pub fn program(host: &BenchHost<'_>) -> std::process::ExitCode {
     limit::start_clock();
     let mut args = args::CliArgs::parse();
     limit::set_limit(args.command.limit_mut().and_then(|limit| limit.thinking));
-    let outcome = std::panic::catch_unwind(|| commands::run(args, laboratory));
+    let outcome = std::panic::catch_unwind(|| commands::run(args, host));
     exit::finish(outcome)
 }

@@ -239,14 +239,14 @@ impl Summary {
         }
     }
 
-    fn apply_step(&mut self, event: &Event, told: &StepRecord) {
+    fn apply_step(&mut self, event: &Event, step: &StepRecord) {
         self.steps += 1;
-        self.values.count_fields(&told.label);
-        if let Some(switch) = certain_switch(&told.switches) {
+        self.values.count_fields(&step.label);
+        if let Some(switch) = certain_switch(&step.switches) {
             insert_name(&mut self.certain, switch);
         }
-        told.switches.iter().for_each(|switch| insert_name(&mut self.possible, switch));
-        self.runs.run_of_event(event).apply_step(told);
+        step.switches.iter().for_each(|switch| insert_name(&mut self.possible, switch));
+        self.runs.run_of_event(event).apply_step(step);
     }
 
     fn end_run(&mut self, told: &RunFinished, time_ns: u64) -> EndedRun {

@@ -116,8 +116,8 @@ impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for TerminalReporter<W, P>
         self.add_event(event)
     }
 
-    fn shrinking(&mut self, told: &ShrinkingRecord) {
-        (self.progress)(&story::shrinking_line(told));
+    fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
+        (self.progress)(&story::shrinking_line(shrinking));
     }
 }
 

@@ -42,8 +42,8 @@ impl Reporter for Vec<Box<dyn Reporter + '_>> {
         self.iter_mut().try_for_each(|reporter| reporter.event(event))
     }
 
-    fn shrinking(&mut self, told: &ShrinkingRecord) {
-        self.iter_mut().for_each(|reporter| reporter.shrinking(told));
+    fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
+        self.iter_mut().for_each(|reporter| reporter.shrinking(shrinking));
     }
 }
 
@@ -89,7 +89,7 @@ impl<'r> EventSink<'r> {
     }
 
     /// Reports the progress of shrinking a failing run.
-    pub fn shrinking(&self, told: &ShrinkingRecord) {
-        self.hub.lock().unwrap_or_else(PoisonError::into_inner).reporter.shrinking(told);
+    pub fn shrinking(&self, shrinking: &ShrinkingRecord) {
+        self.hub.lock().unwrap_or_else(PoisonError::into_inner).reporter.shrinking(shrinking);
     }
 }

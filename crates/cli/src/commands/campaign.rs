@@ -37,13 +37,13 @@ use crate::{interrupt, limit, load, redaction};
 const OUT: &str = "campaign";
 
 /// Runs the campaign and shows its result.
-pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
+pub fn run(args: &CampaignArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     let text = load::read_data(&args.recipe)?;
     let mut recipe = CampaignRecipe::read(&text).map_err(|error| {
         CliError::usage(format!("`{}`: {error}", args.recipe)).help("`ioxide campaign --help` shows a plan")
     })?;
     if recipe.command().first().is_some_and(|name| name == "bench") {
-        laboratory.enter()?;
+        host.enter()?;
     }
     recipe.workers = args.workers.or(recipe.workers);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -103,7 +103,7 @@ pub fn run(args: &CampaignArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus
     drop(watched);
     drop(engine);
     let driven = driven.ok_or_else(|| CliError::new(ExitStatus::Nothing, "nothing to run: no round"))?;
-    finish_campaign(args, &out, &driven, &names, dated, laboratory)
+    finish_campaign(args, &out, &driven, &names, dated, host)
 }
 
 /// Returns a sentence with the times of the units that were done before; `None` if they depend on no system outside.
@@ -223,7 +223,7 @@ fn finish_campaign(
     driven: &CampaignEnd,
     names: &[String],
     dated: Option<String>,
-    laboratory: &BenchHost<'_>,
+    host: &BenchHost<'_>,
 ) -> Result<ExitStatus, CliError> {
     let tally = driven.tally;
     eprintln!("{}", summary(driven));
@@ -251,7 +251,7 @@ fn finish_campaign(
         limit::reading(|| GatheredParts::new(&[PathBuf::from(out)])).map_err(merge::gather_error)?;
     let what = merge::command(&parts)?;
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
-    let status = merge::merge_parts(&what, &mut parts, &to, laboratory)?;
+    let status = merge::merge_parts(&what, &mut parts, &to, host)?;
     let is_unfinished = driven.is_stopped || !driven.aside.is_empty();
     Ok(match status {
         ExitStatus::Success if is_unfinished => ExitStatus::Inconclusive,

@@ -21,7 +21,7 @@ use crate::{limit, unit_command};
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.
-pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
+pub fn run(args: &MergeArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliError> {
     let dirs: Vec<PathBuf> = args.dirs.iter().map(PathBuf::from).collect();
     let mut parts = limit::reading(|| GatheredParts::new(&dirs)).map_err(gather_error)?;
     let mut what = command(&parts)?;
@@ -30,13 +30,13 @@ pub fn run(args: &MergeArgs, laboratory: &BenchHost<'_>) -> Result<ExitStatus, C
         limit.thinking = args.limit.thinking.or(limit.thinking);
     }
     if let CliCommand::Bench(_) = what {
-        laboratory.enter()?;
+        host.enter()?;
     }
     rounds::remove_settled(&what, &mut parts, &args.solver)?;
     findings(&parts, &to_come(&what, &parts));
     let dated = dates(&parts).map(|dates| format!("the results are of {dates}"));
     let args = &MergeArgs { dated, ..args.clone() };
-    let told = merge_parts(&what, &mut parts, args, laboratory);
+    let told = merge_parts(&what, &mut parts, args, host);
     // A campaign with rounds to come is not whole, and goes on from here.
     next_round(&what, &mut parts, args)?;
     told
@@ -74,7 +74,7 @@ pub fn merge_parts(
     command: &CliCommand,
     parts: &mut GatheredParts,
     args: &MergeArgs,
-    laboratory: &BenchHost<'_>,
+    host: &BenchHost<'_>,
 ) -> Result<ExitStatus, CliError> {
     if let (Some(dated), false) = (&args.dated, args.json) {
         writeln!(io::stdout(), "{dated}")?;
@@ -85,7 +85,7 @@ pub fn merge_parts(
         CliCommand::Score(score) => score::parts::merge_scores(score, parts, args),
         CliCommand::Conform(_) => conform::set::merge_answers(parts, args),
         CliCommand::Learn(learn) => learn::parts::merge_learned(learn, parts, args),
-        CliCommand::Bench(bench) => laboratory.enter()?.merge_rows(bench, parts, args),
+        CliCommand::Bench(bench) => host.enter()?.merge_rows(bench, parts, args),
         _ => Err(CliError::usage("these parts are of a command that is not done in parts")),
     }
 }

@@ -78,9 +78,9 @@ pub(super) fn inherited_secrets() -> Secrets {
 }
 
 /// The names of all that is sent with a name.
-fn names_in(speech: &HttpProtocol) -> Vec<String> {
-    let resets = speech.reset.iter().map(|step| &step.request);
-    let requests = speech.http.inputs.iter().map(|(_, request)| request).chain(resets);
+fn names_in(protocol: &HttpProtocol) -> Vec<String> {
+    let resets = protocol.reset.iter().map(|step| &step.request);
+    let requests = protocol.http.inputs.iter().map(|(_, request)| request).chain(resets);
     let named = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let of_request = |request: &RequestConfig| {
         let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();
@@ -88,5 +88,5 @@ fn names_in(speech: &HttpProtocol) -> Vec<String> {
         let own = [named(&request.query), named(&request.headers), named(&request.cookies)].concat();
         own.into_iter().chain(members).collect::<Vec<_>>()
     };
-    named(&speech.http.headers).into_iter().chain(requests.flat_map(of_request)).collect()
+    named(&protocol.http.headers).into_iter().chain(requests.flat_map(of_request)).collect()
 }

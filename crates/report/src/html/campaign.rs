@@ -47,13 +47,13 @@ struct SmallerRuns {
 
 impl SmallerRuns {
     /// Keeps a smaller run; it replaces an earlier one that was made from the same run.
-    fn add_shrunk(&mut self, told: &ShrunkRecord) {
-        let number = number_from_one(told.run);
+    fn add_shrunk(&mut self, shrunk: &ShrunkRecord) {
+        let number = number_from_one(shrunk.run);
         if let Some(at) = self.kept.iter().position(|(other, _)| *other == number) {
             let (_, earlier) = self.kept.remove(at);
             self.room_used -= earlier.tape.weight();
         }
-        let smaller = SmallerView::new(told);
+        let smaller = SmallerView::new(shrunk);
         // The first of all is kept however large it is: somebody will want to see it.
         let has_room = self.room_used == 0 || self.room_used + smaller.tape.weight() <= ROOM_FOR_SMALLER;
         if has_room && self.kept.len() < MAX_SMALLER {
@@ -132,15 +132,15 @@ struct SmallerView {
 }
 
 impl SmallerView {
-    fn new(told: &ShrunkRecord) -> Self {
+    fn new(shrunk: &ShrunkRecord) -> Self {
         Self {
-            tape: RunTape::from_labels(&told.trace),
-            forbidden: told.step.unwrap_or(told.trace.len()),
-            from: told.from,
-            attempts: told.attempts,
-            minimal: told.minimal,
-            reproduced: told.reproduced,
-            of: told.of,
+            tape: RunTape::from_labels(&shrunk.trace),
+            forbidden: shrunk.step.unwrap_or(shrunk.trace.len()),
+            from: shrunk.from,
+            attempts: shrunk.attempts,
+            minimal: shrunk.minimal,
+            reproduced: shrunk.reproduced,
+            of: shrunk.of,
         }
     }
 }

@@ -84,8 +84,8 @@ impl RunTape {
     }
 
     /// Adds a step.
-    pub fn add_step(&mut self, told: &StepRecord, time_ns: u64) {
-        self.push_step(&told.label, &told.switches, told.belief, time_ns.saturating_sub(self.began_ns));
+    pub fn add_step(&mut self, step: &StepRecord, time_ns: u64) {
+        self.push_step(&step.label, &step.switches, step.belief, time_ns.saturating_sub(self.began_ns));
     }
 
     /// Returns the number of steps, those dropped included.

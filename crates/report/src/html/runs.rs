@@ -65,12 +65,12 @@ impl RunsPage {
         self.open.entry(number).or_default()
     }
 
-    pub(super) fn add_step(&mut self, event: &Event, told: &StepRecord) {
+    pub(super) fn add_step(&mut self, event: &Event, step: &StepRecord) {
         let open = self.open_run(event.run.unwrap_or(self.begun_last));
-        open.tape.add_step(told, event.time_ns);
-        switch_totals::count_step(&mut open.in_run, told);
+        open.tape.add_step(step, event.time_ns);
+        switch_totals::count_step(&mut open.in_run, step);
         let passed_ns = event.time_ns.saturating_sub(std::mem::replace(&mut open.last_ns, event.time_ns));
-        self.latency.add_answer(&told.label, passed_ns);
+        self.latency.add_answer(&step.label, passed_ns);
     }
 
     pub(super) fn end_run(&mut self, ended: &EndedRun) {

@@ -21,9 +21,9 @@ pub(super) struct TakenCount {
 }
 
 /// Counts a step of a run.
-pub(super) fn count_step(in_run: &mut InRun, told: &StepRecord) {
-    let is_certain = certain_switch(&told.switches).is_some();
-    for switch in &told.switches {
+pub(super) fn count_step(in_run: &mut InRun, step: &StepRecord) {
+    let is_certain = certain_switch(&step.switches).is_some();
+    for switch in &step.switches {
         if !in_run.contains_key(switch) {
             in_run.insert(switch.clone(), TakenCount::default());
         }

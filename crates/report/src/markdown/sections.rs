@@ -154,14 +154,15 @@ pub(super) fn coverage_section(summary: &Summary) -> String {
 
 /// Returns a table of the measures of data and history coverage; empty if none was recorded.
 fn measures_table(summary: &Summary) -> String {
-    let row = |told: &MeasureRecord| {
-        let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
+    let row = |measure: &MeasureRecord| {
+        let seen =
+            measure.total.map_or(measure.seen.to_string(), |total| format!("{} of {total}", measure.seen));
         let missing: Vec<String> =
-            told.missing.iter().take(MAX_MISSING).map(|name| table_cell(name)).collect();
-        let left = story::count_unseen(told);
+            measure.missing.iter().take(MAX_MISSING).map(|name| table_cell(name)).collect();
+        let left = story::count_unseen(measure);
         let more = left.saturating_sub(missing.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("| {} | {seen} | {}{more} |", told.measure, missing.join(", "))
+        format!("| {} | {seen} | {}{more} |", measure.measure, missing.join(", "))
     };
     let rows: Vec<String> = summary.measures().iter().map(row).collect();
     if rows.is_empty() {

@@ -74,26 +74,26 @@ impl RunSummary {
         Some(failed.step.unwrap_or(self.steps).min(self.steps))
     }
 
-    pub(super) fn apply_step(&mut self, told: &StepRecord) {
+    pub(super) fn apply_step(&mut self, step: &StepRecord) {
         self.steps += 1;
-        self.belief = told.belief;
+        self.belief = step.belief;
         if self.last.len() == LAST_STEPS {
             self.last.pop_front();
         }
-        self.last.push_back(ChartStep::new(&told.label));
+        self.last.push_back(ChartStep::new(&step.label));
     }
 
-    pub(super) fn apply_verdict(&mut self, told: &VerdictRecord) {
+    pub(super) fn apply_verdict(&mut self, verdict: &VerdictRecord) {
         self.verdict = Some(VerdictRecord {
-            verdict: told.verdict,
-            reason: cut(&told.reason, MAX_TEXT),
-            kind: told.kind.clone(),
-            step: told.step,
-            unknown_from: told.unknown_from,
-            explanation: told.explanation.as_ref().map(trim_explanation),
-            signature: told.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
-            finding: told.finding.clone(),
-            last_words: end_of_text(&told.last_words),
+            verdict: verdict.verdict,
+            reason: cut(&verdict.reason, MAX_TEXT),
+            kind: verdict.kind.clone(),
+            step: verdict.step,
+            unknown_from: verdict.unknown_from,
+            explanation: verdict.explanation.as_ref().map(trim_explanation),
+            signature: verdict.signature.as_ref().map(|signature| cut(signature, MAX_TEXT)),
+            finding: verdict.finding.clone(),
+            last_words: end_of_text(&verdict.last_words),
         });
     }
 

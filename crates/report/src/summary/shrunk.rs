@@ -33,18 +33,18 @@ pub struct ShrunkSummary {
 impl ShrunkSummary {
     /// Keeps the end of the trace and the figures of `told`.
     #[must_use]
-    pub fn new(told: &ShrunkRecord) -> Self {
-        let before = told.trace.len().saturating_sub(MAX_STEPS);
+    pub fn new(shrunk: &ShrunkRecord) -> Self {
+        let before = shrunk.trace.len().saturating_sub(MAX_STEPS);
         Self {
-            run: told.run,
-            steps: told.trace.iter().skip(before).map(ChartStep::new).collect(),
+            run: shrunk.run,
+            steps: shrunk.trace.iter().skip(before).map(ChartStep::new).collect(),
             before,
-            forbidden: told.step.unwrap_or(told.trace.len()),
-            from: told.from,
-            attempts: told.attempts,
-            minimal: told.minimal,
-            early: told.early.clone(),
-            unconfirmed: told.unconfirmed,
+            forbidden: shrunk.step.unwrap_or(shrunk.trace.len()),
+            from: shrunk.from,
+            attempts: shrunk.attempts,
+            minimal: shrunk.minimal,
+            early: shrunk.early.clone(),
+            unconfirmed: shrunk.unconfirmed,
         }
     }
 

@@ -55,19 +55,19 @@ pub fn ending_lines(run: &RunSummary) -> Vec<String> {
 }
 
 /// Returns a line that says which step is forbidden, if it is not the last one.
-fn found_late(told: &VerdictRecord, steps: usize) -> Option<String> {
-    let step = told.step.filter(|step| *step < steps)?;
+fn found_late(verdict: &VerdictRecord, steps: usize) -> Option<String> {
+    let step = verdict.step.filter(|step| *step < steps)?;
     Some(format!("    forbidden step {step}; none of the later steps explains it"))
 }
 
 /// Returns the kind of a breakdown of the system and its last words; empty for a forbidden observation.
-fn breakdown_lines(told: &VerdictRecord) -> Vec<String> {
-    let (Some(kind), Some(explanation)) = (&told.kind, &told.explanation) else { return Vec::new() };
+fn breakdown_lines(verdict: &VerdictRecord) -> Vec<String> {
+    let (Some(kind), Some(explanation)) = (&verdict.kind, &verdict.explanation) else { return Vec::new() };
     if kind == "forbidden" {
         return Vec::new();
     }
     let mut lines = vec![format!("    {kind:<9} {}", excerpt(&explanation.observed, MAX_TEXT))];
-    lines.extend(last_lines(&told.last_words));
+    lines.extend(last_lines(&verdict.last_words));
     lines
 }
 
@@ -128,15 +128,15 @@ fn first_replies(late: &LateMessages) -> Vec<String> {
 
 /// Returns lines about waits and tolerances that were extended because this machine was busy; extensions below
 /// [`MIN_LAG_SHOWN`] are in the record alone.
-fn machine_lag(told: &LagRecord) -> Vec<String> {
+fn machine_lag(lag: &LagRecord) -> Vec<String> {
     let mut lines = Vec::new();
-    if told.waits_ms >= MIN_LAG_SHOWN {
-        lines.push(format!("the machine was busy: waits were extended by up to {} ms", told.waits_ms));
+    if lag.waits_ms >= MIN_LAG_SHOWN {
+        lines.push(format!("the machine was busy: waits were extended by up to {} ms", lag.waits_ms));
     }
-    if told.tolerance_ms > 0 {
+    if lag.tolerance_ms > 0 {
         lines.push(format!(
             "the machine was busy: time tolerances were widened by up to {} ms; runs that needed it are inconclusive",
-            told.tolerance_ms
+            lag.tolerance_ms
         ));
     }
     lines
@@ -234,10 +234,11 @@ pub fn other_outcome_lines(replayed: &Replayed) -> Vec<String> {
 
 /// Returns a line on the progress of the search for a smaller run.
 #[must_use]
-pub fn shrinking_line(told: &ShrinkingRecord) -> String {
-    let (moves, tried) = (plural(told.steps as u64, "step"), plural(u64::from(told.attempts), "run"));
-    let left = told.left_s.map(|left| format!(", {left} s left")).unwrap_or_default();
-    format!("run {} is made smaller: {moves} now, {tried} tried{left}", number_from_one(told.run))
+pub fn shrinking_line(shrinking: &ShrinkingRecord) -> String {
+    let (moves, tried) =
+        (plural(shrinking.steps as u64, "step"), plural(u64::from(shrinking.attempts), "run"));
+    let left = shrinking.left_s.map(|left| format!(", {left} s left")).unwrap_or_default();
+    format!("run {} is made smaller: {moves} now, {tried} tried{left}", number_from_one(shrinking.run))
 }
 
 /// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending_lines`] shows all.
@@ -276,8 +277,8 @@ pub fn trouble_lines(told: &SystemTrouble) -> Vec<String> {
 /// Returns the number of items of a measure that were not seen; 0 if their total is not known. A record from elsewhere
 /// may have seen more than there are.
 #[must_use]
-pub fn count_unseen(told: &MeasureRecord) -> u64 {
-    told.total.map_or(0, |total| total.saturating_sub(told.seen))
+pub fn count_unseen(measure: &MeasureRecord) -> u64 {
+    measure.total.map_or(0, |total| total.saturating_sub(measure.seen))
 }
 
 /// Returns the number with the word, in the plural unless `n` is 1.

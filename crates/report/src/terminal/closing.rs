@@ -165,12 +165,12 @@ fn measure_lines(summary: &Summary) -> Vec<String> {
     lines
 }
 
-fn measure_line(told: &MeasureRecord) -> String {
-    let seen = told.total.map_or(told.seen.to_string(), |total| format!("{} of {total}", told.seen));
-    let mut line = format!("  {:<11}  {seen}", told.measure);
-    let left = story::count_unseen(told);
+fn measure_line(measure: &MeasureRecord) -> String {
+    let seen = measure.total.map_or(measure.seen.to_string(), |total| format!("{} of {total}", measure.seen));
+    let mut line = format!("  {:<11}  {seen}", measure.measure);
+    let left = story::count_unseen(measure);
     if left > 0 {
-        let named: Vec<String> = told.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
+        let named: Vec<String> = measure.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
         let more = left.saturating_sub(named.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         line.push_str(&format!("; not {}{more}", named.join(", ")));

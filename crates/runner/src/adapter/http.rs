@@ -79,7 +79,7 @@ pub struct HttpAdapter {
     host: String,
     model: Arc<Model>,
     codec: HttpCodec,
-    speech: HttpProtocol,
+    protocol: HttpProtocol,
     /// The conditions on the answers to the steps of the reset.
     reset_answers: Vec<AnswerReader>,
     limit: Duration,
@@ -118,11 +118,11 @@ impl HttpAdapter {
     /// # Errors
     /// If requests and answers do not fit the model.
     pub fn new(
-        speech: &HttpProtocol,
+        protocol: &HttpProtocol,
         model: Arc<Model>,
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
-        let HttpProtocol { url, http, reset } = speech;
+        let HttpProtocol { url, http, reset } = protocol;
         let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
         let mut secrets = Secrets::none();
         secrets.add_requests(http, reset, &is_secret);
@@ -139,7 +139,7 @@ impl HttpAdapter {
             secrets,
             model,
             codec,
-            speech: speech.clone(),
+            protocol: protocol.clone(),
             reset_answers,
             limit: connection.limit,
             limits: connection.message_limits(),
@@ -380,19 +380,23 @@ impl HttpAdapter {
         (self.idle, self.asked, self.streams) = (Vec::new(), Vec::new(), Vec::new());
         self.captured.clear();
         self.has_spoken = false;
-        if self.speech.reset.is_empty() {
+        if self.protocol.reset.is_empty() {
             let link = self.connect()?;
             self.idle.push(link);
         }
-        (0..self.speech.reset.len()).try_for_each(|at| self.take_reset_step(at))
+        (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
     }
 
     /// Makes the request of a step, and checks its answer or, where it opens a WebSocket, the message that answers the
     /// text of the step; the WebSocket is closed then.
     fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
-        let step = self.speech.reset[at].clone();
-        let request =
-            step.request.plain_request(&self.speech.http, &self.speech.url.base, &self.model, &self.captured);
+        let step = self.protocol.reset[at].clone();
+        let request = step.request.plain_request(
+            &self.protocol.http,
+            &self.protocol.url.base,
+            &self.model,
+            &self.captured,
+        );
         let request = request.map_err(|problem| AdapterError::Start {
             what: "the reset".into(),
             reason: problem.to_string(),

@@ -80,7 +80,7 @@ pub struct TextAdapter {
     link: Transport,
     model: Arc<Model>,
     codec: TextAdapterCodec,
-    speech: TextProtocol,
+    protocol: TextProtocol,
     /// The patterns of the answers to the steps of the reset.
     reset_answers: Vec<Option<Regex>>,
     limit: Duration,
@@ -127,7 +127,7 @@ impl TextAdapter {
     /// If templates and patterns do not fit the model.
     pub fn new(
         spec: &SutSpec,
-        speech: TextProtocol,
+        protocol: TextProtocol,
         model: Arc<Model>,
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
@@ -144,18 +144,18 @@ impl TextAdapter {
         };
         let wrong =
             |bad: BadProtocol| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
-        let codec = speech.words.codec(&model).map_err(wrong)?;
-        let reset_answers = speech.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
+        let codec = protocol.words.codec(&model).map_err(wrong)?;
+        let reset_answers = protocol.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
         let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
             what: "the reset".into(),
             reason: error.to_string(),
         })?;
         let (limits, ends) = (connection.message_limits(), SystemEnds::default());
-        Ok(Self { link, model, codec, speech, reset_answers, limit, limits, interrupt, live: None, ends })
+        Ok(Self { link, model, codec, protocol, reset_answers, limit, limits, interrupt, live: None, ends })
     }
 
     fn open_connection(&mut self) -> Result<TextConnection, AdapterError> {
-        let framing = self.speech.framing.clone();
+        let framing = self.protocol.framing.clone();
         let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
             Transport::Process(process) => {
                 let (reader, writer) = process.streams()?;
@@ -180,13 +180,13 @@ impl TextAdapter {
 
     /// Writes a text as a frame.
     fn write(&mut self, text: &str) -> Result<(), AdapterError> {
-        let bytes = write_frame(&self.speech.framing, text)?;
+        let bytes = write_frame(&self.protocol.framing, text)?;
         self.write_and_flush(&bytes)
     }
 
     /// Returns the text with the mark that ends an input.
     fn append_end_mark(&self, text: &str) -> String {
-        self.speech.framing.append_end_mark(text, self.speech.input_end.as_deref())
+        self.protocol.framing.append_end_mark(text, self.protocol.input_end.as_deref())
     }
 
     /// Returns whether a process has read nothing of what it was given and its time limit to start is not over.
@@ -215,7 +215,7 @@ impl TextAdapter {
 
     /// Writes bytes as a frame.
     fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
-        let bytes = self.speech.framing.framed_bytes(bytes)?;
+        let bytes = self.protocol.framing.framed_bytes(bytes)?;
         self.write_and_flush(&bytes)
     }
 
@@ -298,12 +298,12 @@ impl TextAdapter {
     fn begin_run(&mut self) -> Result<(), AdapterError> {
         self.live = None;
         self.live = Some(self.open_connection()?);
-        (0..self.speech.reset.len()).try_for_each(|at| self.take_reset_step(at))
+        (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
     }
 
     /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
     fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
-        let ResetStep { send, expect } = self.speech.reset[at].clone();
+        let ResetStep { send, expect } = self.protocol.reset[at].clone();
         match (&send, &self.codec) {
             (None, _) => (),
             (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,
@@ -344,7 +344,7 @@ impl Adapter for TextAdapter {
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let (written, raw) = match &self.codec {
             TextAdapterCodec::Text(codec) => {
-                let breaks = |text: &str| self.speech.framing.is_broken_by(text);
+                let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
                 let text = codec.encode(&self.model, input, breaks)?;
                 let text = self.append_end_mark(&text);
                 (self.write(&text), text)

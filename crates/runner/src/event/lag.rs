@@ -29,8 +29,8 @@ impl LagRecord {
 }
 
 impl From<LagRecord> for LagEffect {
-    fn from(told: LagRecord) -> Self {
+    fn from(lag: LagRecord) -> Self {
         let time = Duration::from_millis;
-        Self { waits: time(told.waits_ms), tolerance: time(told.tolerance_ms) }
+        Self { waits: time(lag.waits_ms), tolerance: time(lag.tolerance_ms) }
     }
 }

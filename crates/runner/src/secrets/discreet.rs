@@ -41,8 +41,8 @@ impl Reporter for Discreet<'_> {
         self.inner.event(&event)
     }
 
-    fn shrinking(&mut self, told: &ShrinkingRecord) {
-        self.inner.shrinking(told);
+    fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
+        self.inner.shrinking(shrinking);
     }
 }
 
@@ -149,7 +149,7 @@ impl Secrets {
         self.hide_all(raw);
     }
 
-    fn hide_verdict(&self, told: &mut VerdictRecord) {
+    fn hide_verdict(&self, verdict: &mut VerdictRecord) {
         let VerdictRecord {
             verdict: _,
             reason,
@@ -160,7 +160,7 @@ impl Secrets {
             signature,
             finding,
             last_words,
-        } = told;
+        } = verdict;
         self.hide_all([reason, last_words]);
         self.hide_all([kind, signature].into_iter().flatten());
         explanation.iter_mut().for_each(|told| self.hide_explanation(told));
@@ -181,7 +181,7 @@ impl Secrets {
         }
     }
 
-    fn hide_shrunk(&self, told: &mut ShrunkRecord) {
+    fn hide_shrunk(&self, shrunk: &mut ShrunkRecord) {
         let ShrunkRecord {
             run: _,
             trace,
@@ -193,7 +193,7 @@ impl Secrets {
             reproduced: _,
             of: _,
             unconfirmed: _,
-        } = told;
+        } = shrunk;
         trace.iter_mut().for_each(|label| self.hide_label(label));
         self.hide_all(early);
     }

@@ -275,7 +275,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             if watch(&self.effort).is_break() {
                 return SearchEnd::Stopped;
             }
-            if self.budget < usize::MAX && price(cx, self.effort.states) - before >= self.purse {
+            if self.budget < usize::MAX && price(cx, self.effort.states) - before >= self.budget {
                 return SearchEnd::Turn;
             }
         }

@@ -231,6 +231,7 @@ impl HuntTester {
             self.search = PurposeSearch::Over;
             return;
         }
+        // Where exploring is expensive, walks come first: they may take every switch without a search.
         if is_dear && states == 0 && self.spent < STEPS_BETWEEN_SEARCHES {
             self.search = PurposeSearch::Pending { states, from: STEPS_BETWEEN_SEARCHES };
             return;
@@ -239,6 +240,7 @@ impl HuntTester {
         let (first, most) = (pick(FIRST_STATES), pick(MAX_STATES));
         let states = states.max(first).min(most);
         let limits = ExploreLimits { max_states: states, max_depth: u32::MAX };
+        // Terms stand for memory and time of the solver, which the number of states does not show.
         let max_terms = TERMS.1.max(TERMS.0 * states);
         let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
             if stats.terms > max_terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -254,6 +256,7 @@ impl HuntTester {
                 from: self.spent + STEPS_BETWEEN_SEARCHES,
             }
         };
+        // New purposes start their rounds again, so they are adopted only if they cover more.
         if self.set.as_ref().is_none_or(|known| known.covered_items().len() < covered) {
             self.adopt(set);
         }

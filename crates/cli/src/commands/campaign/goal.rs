@@ -86,8 +86,8 @@ impl CoverageGoal {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
             let text = unit_text(&mut file, &part.dir, span).ok()?;
-            let told: UnitTold = serde_json::from_value(text.result).ok()?;
-            self.early.insert(span.unit, told.coverage);
+            let result: UnitTold = serde_json::from_value(text.result).ok()?;
+            self.early.insert(span.unit, result.coverage);
         }
         while !self.enough.is_met() {
             let told = self.early.remove(&self.next)?;

@@ -415,10 +415,10 @@ fn told_again(
             CliError::usage(format!("unit `{}`: {error}", units.name(unit)))
                 .help("delete its part and do it again")
         };
-        let told: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
+        let unit_result: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
         let events = text.lines.iter().map(|line| serde_json::from_str(line));
         let events = events.collect::<Result<Vec<Event>, _>>().map_err(|error| wrong(&error))?;
-        match merged.unit(unit + 1, &told, events) {
+        match merged.unit(unit + 1, &unit_result, events) {
             Ok(MergeFlow::GoOn) => (),
             Ok(MergeFlow::Over) => break,
             Err(MergeError::Io(error)) => return Err(error.into()),

@@ -56,8 +56,8 @@ pub fn feedback(
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
             let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
-            let told: Option<UnitTold> = serde_json::from_value(text.result).ok();
-            let told = told.and_then(|told| told.coverage.to_coverage(&spec.sts));
+            let result: Option<UnitTold> = serde_json::from_value(text.result).ok();
+            let told = result.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
                 CliError::usage(format!("what unit {} told does not fit the model", unit + 1))
                     .help("delete its part and do it again")

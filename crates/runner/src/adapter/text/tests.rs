@@ -13,10 +13,10 @@ const ECHO: &str = "model Echo {
 const SOON: Duration = Duration::from_secs(20);
 
 /// A system that `command` starts, past its reset.
-fn started(command: &str, speech: TextProtocol, limit: Duration) -> TextAdapter {
+fn started(command: &str, protocol: TextProtocol, limit: Duration) -> TextAdapter {
     let spec = SutSpec::Stdio(command.into());
     let connection = RemoteConnection { limit, message_limit: Some(limit), ..RemoteConnection::default() };
-    let mut adapter = TextAdapter::new(&spec, speech, Arc::new(model(ECHO)), &connection).unwrap();
+    let mut adapter = TextAdapter::new(&spec, protocol, Arc::new(model(ECHO)), &connection).unwrap();
     adapter.reset().unwrap();
     adapter
 }

@@ -128,8 +128,8 @@ fn the_progress_of_shrinking_is_passed_on() {
             Ok(())
         }
 
-        fn shrinking(&mut self, told: &ShrinkingRecord) {
-            self.0 = Some(*told);
+        fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
+            self.0 = Some(*shrinking);
         }
     }
     let mut last = Last(None);

@@ -69,7 +69,7 @@ struct WalkRun {
     inputs: Vec<SwitchId>,
     /// The last messages sent, the latest last.
     sent: Vec<Label>,
-    mood: Option<WalkPreferences>,
+    preferences: Option<WalkPreferences>,
     /// The labels to repeat before it walks freely.
     way: VecDeque<Label>,
     /// The last label that was to be repeated.
@@ -109,7 +109,7 @@ impl RandomWalks {
     pub(super) fn record_labels(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(monitor), trace);
         // A walk that keeps to few inputs on purpose would look trapped, so only the others are watched.
-        if self.run.mood.as_ref().is_none_or(WalkPreferences::is_open) {
+        if self.run.preferences.as_ref().is_none_or(WalkPreferences::is_open) {
             self.trap.tick(switch);
         }
     }
@@ -195,7 +195,7 @@ impl RandomWalks {
 
     /// Returns whether to send rather than to look, at random.
     fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
-        let mood = self.run.mood.as_ref().map_or(50, |mood| mood.eager);
+        let mood = self.run.preferences.as_ref().map_or(50, |mood| mood.eager);
         let eager = match self.interaction {
             Interaction::Fair => mood,
             Interaction::InputEager => mood.max(EAGER_PERCENT),
@@ -259,7 +259,7 @@ impl RandomWalks {
     ) -> Option<TesterMove> {
         let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
         let atoms = lexicon.atoms(cx, id).to_vec();
-        let taste = self.run.mood.as_ref().map(|mood| mood.weights).unwrap_or_default();
+        let taste = self.run.preferences.as_ref().map(|mood| mood.weights).unwrap_or_default();
         let hints = Hints {
             recent: self.run.seen.values(),
             constants: lexicon.constants(),
@@ -301,18 +301,21 @@ impl RandomWalks {
         for order in 1..=MAX_GRAM.min(inputs.len()) {
             *self.grams.entry(inputs[inputs.len() - order..].to_vec()).or_default() += 1;
         }
-        if let Some(mood) = &mut self.run.mood {
+        if let Some(mood) = &mut self.run.preferences {
             mood.left = mood.left.saturating_sub(1);
         }
     }
 
     fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
-        if self.run.mood.as_ref().is_none_or(|mood| mood.left == 0) {
+        if self.run.preferences.as_ref().is_none_or(|mood| mood.left == 0) {
             let met: Vec<SwitchId> = self.met.keys().copied().collect();
-            self.run.mood = Some(self.deck.deal(&mut self.rng, &met));
+            self.run.preferences = Some(self.deck.deal(&mut self.rng, &met));
         }
-        let (way, left) =
-            self.run.mood.as_ref().map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
+        let (way, left) = self
+            .run
+            .preferences
+            .as_ref()
+            .map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
         match way {
             InputPreference::Novel => self.newest_candidate(candidates, about),
             InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),

@@ -151,7 +151,7 @@ impl<'c> ValueSystem<'c> {
     pub fn learn_values(
         &mut self,
         asked: &mut GivenValueSystem<'_, '_>,
-        crew: Option<&WorkerPool<'_, DataQuestion>>,
+        pool: Option<&WorkerPool<'_, DataQuestion>>,
     ) -> Result<(DataLearned, Arc<PointPlan>), CliError> {
         loop {
             let plan = self.plan();
@@ -159,7 +159,7 @@ impl<'c> ValueSystem<'c> {
                 return Err(self.broken(DataLearnError::System(DataTrouble::MoreMade)));
             }
             let result = match self.build_tree(&plan, asked.seen) {
-                Ok(tree) => self.learn(tree, &plan, asked, crew),
+                Ok(tree) => self.learn(tree, &plan, asked, pool),
                 Err(found) => Err(DataLearnError::Disagrees(found)),
             };
             match result {
@@ -308,7 +308,7 @@ impl<'c> ValueSystem<'c> {
         tree: DataTree,
         plan: &Arc<PointPlan>,
         asked: &mut GivenValueSystem<'_, '_>,
-        crew: Option<&WorkerPool<'_, DataQuestion>>,
+        pool: Option<&WorkerPool<'_, DataQuestion>>,
     ) -> Result<DataLearned, DataLearnError<DataTrouble>> {
         let rng = RefCell::new(ChaCha8Rng::seed_from_u64(self.examination.seed));
         let GivenValueSystem { live, file, seen } = asked;
@@ -316,7 +316,7 @@ impl<'c> ValueSystem<'c> {
         let plan_there = Arc::clone(plan);
         let n_doubtful = 0;
         let system =
-            DataLive { live, file, crew, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
+            DataLive { live, file, crew: pool, plan: plan_there, seen, rng, is_doubted, doubts, n_doubtful };
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
         let viewer = self.viewer.clone();
         let (mut watching, mut told) = (LearningLine::new(&viewer).with_hypotheses(self.hypotheses), None);
