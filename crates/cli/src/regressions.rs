@@ -114,7 +114,7 @@ pub fn add(
     let mut writer =
         if lines.is_empty() { SuiteWriter::open_ended(out, about(spec))? } else { SuiteWriter::append(out) };
     for Regression { name, trace } in new {
-        writer.add(&SuiteTest::Trace(TraceTest::new(&spec.pool, &spec.sts, name, &trace)))?;
+        writer.add(&SuiteTest::Trace(TraceTest::with_references(&spec.pool, &spec.sts, name, &trace)))?;
     }
     writer.finish()?.keep()
 }
