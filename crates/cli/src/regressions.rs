@@ -117,7 +117,7 @@ pub fn add(
         SuiteWriter::append(out)
     };
     for Regression { name, trace } in new {
-        writer.add(&SuiteTest::Trace(TraceTest::new(&spec.pool, &spec.sts, name, &trace)))?;
+        writer.add(&SuiteTest::Trace(TraceTest::with_references(&spec.pool, &spec.sts, name, &trace)))?;
     }
     writer.finish()?.keep()
 }

@@ -16,8 +16,10 @@ use crate::system::{GivenInput, InProcess, Outputs, TestMistake};
 /// The reason why a run has no system.
 #[derive(Clone)]
 enum AbsentSystem {
-    /// It panicked, or was never made.
+    /// It was never made.
     Ended(String),
+    /// It panicked.
+    Panicked(String),
     /// The test made a mistake while the system handled something, so nobody knows its state.
     Abandoned(String),
 }
@@ -27,13 +29,14 @@ impl AbsentSystem {
     fn after_panic(panic: Box<dyn Any + Send>) -> Self {
         match panic.downcast::<TestMistake>() {
             Ok(mistake) => Self::Abandoned(mistake.0),
-            Err(panic) => Self::Ended(format!("it panicked: {}", words(&*panic))),
+            Err(panic) => Self::Panicked(format!("it panicked: {}", words(&*panic))),
         }
     }
 
     fn error(&self) -> AdapterError {
         match self {
             Self::Ended(status) => AdapterError::Ended { status: status.clone() },
+            Self::Panicked(text) => AdapterError::Exception { text: text.clone(), traceback: String::new() },
             Self::Abandoned(mistake) => AdapterError::Mistake(mistake.clone()),
         }
     }
@@ -113,7 +116,9 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         let taken = self.with(|system, model, outputs| system.take(&GivenInput::new(model, input), outputs));
         match taken {
             // It has the input; that it broke down is seen when somebody listens.
-            Err(AdapterError::Ended { .. }) | Ok(()) => Ok(SentInput { earlier, ..SentInput::default() }),
+            Err(AdapterError::Ended { .. } | AdapterError::Exception { .. }) | Ok(()) => {
+                Ok(SentInput { earlier, ..SentInput::default() })
+            }
             Err(other) => Err(other),
         }
     }

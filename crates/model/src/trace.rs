@@ -27,6 +27,8 @@ pub enum Breakdown {
     Hung,
     /// The system sent something that is no message of the model.
     Unreadable,
+    /// The code of the system raised an exception, failed an assertion or panicked while it handled an input.
+    Exception,
 }
 
 impl fmt::Display for Breakdown {
@@ -36,18 +38,20 @@ impl fmt::Display for Breakdown {
             Self::Closed => "the system closed the connection",
             Self::Hung => "the system did not take the input",
             Self::Unreadable => "the system said something unreadable",
+            Self::Exception => "the system raised an exception",
         })
     }
 }
 
 impl Breakdown {
-    /// Returns the kind of failure (`crash`, `hang`, `unreadable`) that the breakdown is unless the model allows it.
+    /// Returns the kind of failure (`crash`, `hang`, `unreadable`, `exception`) that the breakdown is unless the model allows it.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Ended | Self::Closed => "crash",
             Self::Hung => "hang",
             Self::Unreadable => "unreadable",
+            Self::Exception => "exception",
         }
     }
 }

@@ -219,9 +219,11 @@ impl ChartSheet {
             LabelKind::Output => self.arrow_to_tester(&last, stroke),
             LabelKind::Quiescence => self.centre_text(" silence ", '·'),
             LabelKind::Delay => self.centre_text(&format!(" {last} passes "), '·'),
-            LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => {
-                self.centre_text(&format!(" {last} "), '╳')
-            }
+            LabelKind::Ended
+            | LabelKind::Closed
+            | LabelKind::Hung
+            | LabelKind::Unreadable
+            | LabelKind::Exception => self.centre_text(&format!(" {last} "), '╳'),
         };
         let mut lead = lead;
         let mut lines = Vec::new();

@@ -19,7 +19,7 @@ pub enum ShownStepKind {
     Delay,
     /// Another party gave an input.
     Observed,
-    /// The system ended, closed the connection, hung or sent something unreadable.
+    /// The system ended, closed the connection, hung, sent something unreadable or raised an exception.
     Breakdown,
 }
 
@@ -37,7 +37,11 @@ impl ShownStepKind {
             LabelKind::Output => Self::Output,
             LabelKind::Quiescence => Self::Quiescence,
             LabelKind::Delay => Self::Delay,
-            LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => Self::Breakdown,
+            LabelKind::Ended
+            | LabelKind::Closed
+            | LabelKind::Hung
+            | LabelKind::Unreadable
+            | LabelKind::Exception => Self::Breakdown,
         }
     }
 

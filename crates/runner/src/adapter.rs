@@ -358,6 +358,14 @@ pub enum AdapterError {
     /// The connection behind the adapter is of no more use.
     #[error("the system is broken: {0}")]
     Broken(String),
+    /// The code of the system raised an exception while it handled an input.
+    #[error("the system raised an exception: {text}")]
+    Exception {
+        /// The exception, in a line.
+        text: String,
+        /// The calls that led to it; empty if the system does not say.
+        traceback: String,
+    },
     /// The code between the tester and the system is wrong: it asks an input for what it does not have, or cannot hold
     /// a value that the model allows.
     #[error("mistake in the adapter: {0}")]
@@ -436,6 +444,7 @@ impl AdapterError {
             Self::Ended { .. } => Some(Breakdown::Ended),
             Self::Closed | Self::Broken(_) => Some(Breakdown::Closed),
             Self::Unreadable { .. } => Some(Breakdown::Unreadable),
+            Self::Exception { .. } => Some(Breakdown::Exception),
             Self::Late { awaited: AwaitedPart::Sent, .. } => Some(Breakdown::Hung),
             Self::Start { .. }
             | Self::Tls { .. }

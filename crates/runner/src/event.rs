@@ -235,6 +235,8 @@ pub enum LabelKind {
     Hung,
     /// The system sent something that is no message of the model.
     Unreadable,
+    /// The code of the system raised an exception.
+    Exception,
 }
 
 impl LabelKind {
@@ -246,6 +248,7 @@ impl LabelKind {
             Self::Closed => Some(Breakdown::Closed),
             Self::Hung => Some(Breakdown::Hung),
             Self::Unreadable => Some(Breakdown::Unreadable),
+            Self::Exception => Some(Breakdown::Exception),
             Self::Input | Self::Observed | Self::Output | Self::Quiescence | Self::Delay => None,
         }
     }
@@ -258,6 +261,7 @@ impl From<Breakdown> for LabelKind {
             Breakdown::Closed => Self::Closed,
             Breakdown::Hung => Self::Hung,
             Breakdown::Unreadable => Self::Unreadable,
+            Breakdown::Exception => Self::Exception,
         }
     }
 }
@@ -269,7 +273,7 @@ pub struct VerdictRecord {
     pub verdict: VerdictWord,
     /// The reason, for people.
     pub reason: String,
-    /// The kind of failure: `forbidden`, `crash`, `hang` or `unreadable`; with `fail` only.
+    /// The kind of failure: `forbidden`, `crash`, `hang`, `unreadable` or `exception`; with `fail` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The number of the forbidden step, if it is not the last one: a message that later ones did not explain.
@@ -531,6 +535,9 @@ pub struct ShrunkRecord {
     /// The number of smaller runs that failed once and not again; if the trace is not smaller, that is why.
     #[serde(default, skip_serializing_if = "is_zero_u32")]
     pub unconfirmed: u32,
+    /// The values of inputs that were taken from replies, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
 }
 
 /// All runs are over.

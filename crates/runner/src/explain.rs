@@ -61,7 +61,7 @@ pub fn breakdown_signature(
         (Breakdown::Ended, Some(status)) => format!("crash (exit status {status})"),
         (Breakdown::Ended, None) => "crash (ended)".into(),
         (Breakdown::Closed, _) => "crash (closed)".into(),
-        (Breakdown::Hung | Breakdown::Unreadable, _) => breakdown.kind().into(),
+        (Breakdown::Hung | Breakdown::Unreadable | Breakdown::Exception, _) => breakdown.kind().into(),
     };
     let last = trace.labels.iter().rev().find_map(|label| match label {
         Label::Input(gate, _) => Some(format!(" after ?{}", cx.sts.gates[*gate].name)),

@@ -12,7 +12,7 @@
 //! | tool | `advance` | let virtual time pass, up to an instant or to your next output |
 //! | system | `advanced` | so late it is now; what I wrote before came just now |
 //! | either | `log` | a text for people |
-//! | system | `error` | refused (not done), unknown (may have happened), broken |
+//! | system | `error` | refused (not done), unknown (may have happened), broken, exception (the handler raised one) |
 //! | either | `bye` | orderly end |
 //!
 //! Fields a reader does not know are ignored; a type it does not know is an error.
@@ -266,6 +266,9 @@ pub struct SystemFailure {
     /// The input it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
+    /// The calls that led to an exception, as the language of the system writes them; empty if it does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub traceback: String,
 }
 
 /// The consequence of a failure for the input.
@@ -278,6 +281,8 @@ pub enum FailureKind {
     Unknown,
     /// The connection to the system is of no more use.
     Broken,
+    /// The code of the system raised an exception while it handled the input.
+    Exception,
 }
 
 /// Orderly end.

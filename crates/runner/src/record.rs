@@ -221,7 +221,11 @@ pub fn label(model: &Model, told: &LabelRecord) -> Result<Option<Label>, CodecEr
             label_from_json(model, &message(), |kind| kind.is_input()).map(Some)
         }
         LabelKind::Output => label_from_json(model, &message(), |kind| !kind.is_input()).map(Some),
-        LabelKind::Ended | LabelKind::Closed | LabelKind::Hung | LabelKind::Unreadable => Ok(None),
+        LabelKind::Ended
+        | LabelKind::Closed
+        | LabelKind::Hung
+        | LabelKind::Unreadable
+        | LabelKind::Exception => Ok(None),
     }
 }
 

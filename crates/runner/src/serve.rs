@@ -393,12 +393,22 @@ impl<W: Write> Conversation<'_, W> {
 
     fn break_down(&mut self, error: &PlayError) -> io::Result<()> {
         self.phase = PlayerPhase::Broken;
-        let failure = SystemFailure { kind: FailureKind::Broken, text: error.to_string(), id: None };
+        let failure = SystemFailure {
+            kind: FailureKind::Broken,
+            text: error.to_string(),
+            id: None,
+            traceback: String::new(),
+        };
         self.write(&ProtocolMessage::Error(failure))
     }
 
     fn refuse(&mut self, id: Option<u64>, text: String) -> io::Result<()> {
-        self.write(&ProtocolMessage::Error(SystemFailure { kind: FailureKind::Refused, text, id }))
+        self.write(&ProtocolMessage::Error(SystemFailure {
+            kind: FailureKind::Refused,
+            text,
+            id,
+            traceback: String::new(),
+        }))
     }
 
     fn time_ns(&self) -> Option<u64> {

@@ -6,6 +6,12 @@
 //! ([`order`]), and passes offer smaller candidates, round after round, until a whole round changes nothing. So moves
 //! are left out again after values became simpler, and the other way round.
 //!
+//! Before anything is left out, [short runs are planned](planning) with the model.
+//!
+//! *A price per try.* While it searches, a missing reply is waited for only as long as replies take on this system, times
+//! a factor; the smallest run is confirmed with the full wait. Silences are left out first, and no candidate is tried
+//! on a live system whose last input the model does not take after the replies of the recorded run.
+//!
 //! *Contract of a pass.* It offers candidates that depend on the best plan and nothing else, each smaller than that
 //! plan; one that fails in the same way becomes the best, and the pass goes on from there. It returns when it has
 //! nothing more to offer, or [`BudgetSpent`] if it may not go on.
@@ -21,6 +27,7 @@
 
 mod failure_sign;
 mod order;
+mod planning;
 mod rerun;
 mod simpler;
 mod steps;
@@ -29,18 +36,21 @@ mod tests;
 mod values;
 
 use std::cmp::Ordering as Order;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateKind, Sts};
 use ioxide_model::trace::Trace;
+use ioxide_symex::Monitor;
 use ioxide_testgen::tester::replay::{
     PlannedMove, ReplyFlow, Unmentioned, plan_by_meaning, without_lost_references,
 };
 
 use crate::adapter::AdapterError;
-use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunSetup};
+use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
 
 pub use self::failure_sign::FailureSign;
 pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, UnmadeReason, repeat};
@@ -51,6 +61,9 @@ use self::rerun::run_again;
 pub const TRIES: u32 = 8;
 /// Runs in a row that cannot even begin, after which the system is left alone.
 const MAX_UNREACHED: u32 = 3;
+/// The factor by which a missing reply is waited for longer than silence while searching; chosen by feel. A reply that
+/// is later than that is missed here and found when the smallest run is confirmed.
+const SEARCH_CONFIRM: u32 = 2;
 
 /// The budget of the search for a smaller run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +171,20 @@ pub fn shrink(
     ShrunkRun { trace, signature, attempts, minimal, early, reproduced, of, unconfirmed }
 }
 
+/// Returns the observations of `trace` after its input `number`, or before its first input, up to the next input.
+fn replies_after(sts: &Sts, trace: &Trace, number: Option<usize>) -> VecDeque<Label> {
+    let is_ours =
+        |label: &Label| matches!(label, Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input);
+    let start = match number {
+        None => 0,
+        Some(number) => {
+            let inputs = trace.labels.iter().enumerate().filter(|(_, label)| is_ours(label));
+            inputs.map(|(at, _)| at + 1).nth(number).unwrap_or(trace.len())
+        }
+    };
+    trace.labels[start..].iter().take_while(|label| !is_ours(label)).cloned().collect()
+}
+
 /// A failing run that a search has found.
 #[derive(Clone, Debug)]
 struct SmallerRun {
@@ -201,7 +228,10 @@ const FURTHER: [ShrinkPass; 4] = [values::together, steps::blocks, steps::pairs,
 /// The search for a smaller run.
 struct ShrinkSearch<'s, 'b, 'm, 'p> {
     setup: &'s mut RunSetup<'b, 'm>,
+    /// The settings of tries.
     config: RunConfig,
+    /// The settings of repetitions, which wait as long as the campaign does.
+    full: RunConfig,
     flow: ReplyFlow,
     progress: ShrinkProgress<'p>,
     attempts: u32,
@@ -237,8 +267,15 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let plan = plan_by_meaning(&flow, setup.cx.sts, &trace);
         Self {
             flow,
-            // The last word on the smallest run is that of `confirm`, which awaits a first reply to its limit.
-            config: RunConfig { first_reply: FirstReplyWait::Learnt, deadline, ..config.clone() },
+            // The last word on the smallest run is that of `confirm`, which awaits replies to their limit.
+            config: RunConfig {
+                first_reply: FirstReplyWait::Learnt,
+                deadline,
+                patience: config.patience.by_answers_seen(),
+                confirm: config.confirm.min(SEARCH_CONFIRM),
+                ..config.clone()
+            },
+            full: RunConfig { deadline, ..config.clone() },
             progress,
             attempts: budget.attempts,
             left: budget.attempts,
@@ -258,7 +295,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     /// Repeats the passes until nothing changes; returns whether the best run is 1-minimal.
     fn rounds(&mut self) -> bool {
         // What is cheap and removes much comes once, before the rounds.
-        if steps::halves(self).is_err() {
+        if self.all(&[planning::planned_runs, steps::silences, steps::halves]).is_err() {
             return false;
         }
         let mut minimal_at = None;
@@ -283,7 +320,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let mut stride = 1;
         let mut is_first_choice = true;
         while !self.before.is_empty() {
-            let again = repeat(self.setup, &self.config, &self.best.trace, self.sign, times);
+            let again = repeat(self.setup, &self.full, &self.best.trace, self.sign, times);
             // If nothing could be repeated, nothing speaks against a run that failed when it was found.
             if again.failed > 0 || again.of == 0 {
                 let (reproduced, of, is_steady) = (again.failed, again.of, again.is_steady());
@@ -335,14 +372,11 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         }
         let plan = without_lost_references(&self.flow, self.setup.cx.sts, &self.best.trace, plan);
         let meaning = order::meaning(&plan);
+        if self.is_refuted_by_model(&plan) {
+            return Ok(CandidateFate::Refused);
+        }
         for _ in self.tried.get(&meaning).copied().unwrap_or(0)..self.tries {
-            if self.early().is_some() {
-                return Err(BudgetSpent);
-            }
-            self.left -= 1;
-            let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let (attempts, steps) = (self.attempts - self.left, self.best.plan.len());
-            (self.progress)(ShrinkStatus { attempts, steps, left });
+            self.spend()?;
             *self.tried.entry(meaning.clone()).or_default() += 1;
             if self.attempt(&plan) == CandidateFate::Taken {
                 return Ok(CandidateFate::Taken);
@@ -351,20 +385,83 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         Ok(CandidateFate::Refused)
     }
 
+    /// Takes one try from the budget and reports the progress.
+    fn spend(&mut self) -> Result<(), BudgetSpent> {
+        if self.early().is_some() {
+            return Err(BudgetSpent);
+        }
+        self.left -= 1;
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let (attempts, steps) = (self.attempts - self.left, self.best.plan.len());
+        (self.progress)(ShrinkStatus { attempts, steps, left });
+        Ok(())
+    }
+
     fn attempt(&mut self, plan: &[PlannedMove]) -> CandidateFate {
-        let Some(found) = self.smaller_failure(plan) else { return CandidateFate::Refused };
+        let finished = run_again(self.setup, &self.config, plan, Unmentioned::Skip);
+        if self.keep_if_smaller(finished) { CandidateFate::Taken } else { CandidateFate::Refused }
+    }
+
+    /// Makes a run the best one if it fails in the same way and is smaller; returns whether it did.
+    fn keep_if_smaller(&mut self, finished: Option<RunResult>) -> bool {
+        let Some(found) = finished.and_then(|finished| self.smaller_failure(finished)) else { return false };
         if self.sign.is_breakdown() && !self.breaks_again(&found.plan) {
             self.unconfirmed += 1;
-            return CandidateFate::Refused;
+            return false;
         }
         self.before.push(std::mem::replace(&mut self.best, found));
         self.changes += 1;
-        CandidateFate::Taken
+        true
     }
 
-    /// Makes one run with these moves; returns it if it fails in the same way and is smaller than the best.
-    fn smaller_failure(&mut self, plan: &[PlannedMove]) -> Option<SmallerRun> {
-        let finished = run_again(self.setup, &self.config, plan, Unmentioned::Skip)?;
+    /// Returns whether the model does not take the last input of `plan`, if the system replies as it did in the best run.
+    /// Other inputs that it does not take are skipped, as the run skips them.
+    ///
+    /// Only where a run costs more than asking the model; and an answer of the system that the model does not allow after
+    /// these moves, or that was not recorded, ends the question.
+    fn is_refuted_by_model(&mut self, plan: &[PlannedMove]) -> bool {
+        if self.setup.adapter.knows_silence() || self.setup.cx.sts.is_timed() {
+            return false;
+        }
+        let cx = &mut *self.setup.cx;
+        let mut monitor = Monitor::new(cx);
+        let mut replies = replies_after(cx.sts, &self.best.trace, None);
+        let last = plan.iter().rposition(|planned| planned.input().is_some());
+        for (at, planned) in plan.iter().enumerate() {
+            let label = match planned.input() {
+                Some(input) => {
+                    // What nobody looked for comes before the next input all the same.
+                    while !monitor.accepts(cx, &input.label) {
+                        let Some(label) = replies.pop_front() else { break };
+                        if monitor.observe(cx, &label).is_err() {
+                            return false;
+                        }
+                    }
+                    replies = replies_after(cx.sts, &self.best.trace, Some(input.number));
+                    if !monitor.accepts(cx, &input.label) {
+                        if Some(at) == last {
+                            return monitor.doubts() == 0;
+                        }
+                        replies.clear();
+                        continue;
+                    }
+                    input.label.clone()
+                }
+                None => match replies.pop_front() {
+                    Some(label) => label,
+                    // A look after an input that was skipped sees silence or nothing new.
+                    None => continue,
+                },
+            };
+            if monitor.observe(cx, &label).is_err() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Returns a run if it fails in the same way and is smaller than the best.
+    fn smaller_failure(&mut self, finished: RunResult) -> Option<SmallerRun> {
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
         let plan = plan_by_meaning(&self.flow, self.setup.cx.sts, &finished.trace);

@@ -9,6 +9,7 @@
 //! are. One that was cut off is refused, since the rest of it would prove less than the whole. A suite that grows,
 //! or was written by hand, is not closed and ends where it ends.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ use ioxide_model::sts::{Model, Sts};
 use ioxide_model::term::TermPool;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
+use ioxide_testgen::tester::replay::{ReplyFlow, references_in};
 
 use crate::codec::{label_to_json, value_to_json};
 use crate::json::{self, JsonError};
@@ -100,6 +102,10 @@ pub struct SuiteLabel {
     /// Seconds since the label before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Json>,
+    /// The fields whose values came from a reply, each with the reply: a replay gives them the value of that reply.
+    /// For people; whoever reads the test finds the references again from its values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub from: BTreeMap<String, String>,
 }
 
 /// The reason why a suite cannot be read.
@@ -152,6 +158,21 @@ impl TraceTest {
     pub fn new(pool: &TermPool, sts: &Sts, name: String, trace: &Trace) -> Self {
         let trace = trace.labels.iter().filter_map(|label| SuiteLabel::new(pool, sts, label)).collect();
         Self { name, trace }
+    }
+
+    /// The test that goes along `trace`, and says which values of inputs came from replies.
+    #[must_use]
+    pub fn with_references(pool: &TermPool, sts: &Sts, name: String, trace: &Trace) -> Self {
+        let mut test = Self::new(pool, sts, name, trace);
+        for (step, input) in references_in(&ReplyFlow::new(pool, sts), sts, trace) {
+            let (Label::Input(gate, _), Some(label)) = (&input.label, test.trace.get_mut(step)) else {
+                continue;
+            };
+            label.from.extend(input.references.iter().map(|reference| {
+                (reference.field_name(pool, sts, *gate).to_owned(), reference.show(pool, sts))
+            }));
+        }
+        test
     }
 
     /// Its labels as `model` knows them.

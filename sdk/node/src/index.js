@@ -236,9 +236,11 @@ export class Adapter {
       } catch (error) {
         this.#due = undefined;
         this.#release();
-        const kind = error instanceof Refused ? 'refused' : error instanceof Broken ? 'broken' : 'unknown';
-        if (kind === 'unknown') console.error(error);
-        this.#fail(kind, told(error) + bigintAdvice(error, message.args), id);
+        const advice = bigintAdvice(error, message.args);
+        // Mixing numbers and bigints is a mistake of the adapter, no fault of the system.
+        const kind = advice ? 'unknown' : kindOf(error);
+        if (kind === 'unknown' || kind === 'exception') console.error(error);
+        this.#fail(kind, told(error) + advice, id, error);
       }
     });
   }
@@ -282,9 +284,7 @@ export class Adapter {
   /** A call made later went wrong: nobody knows what the system does now. */
   #lateFailure(error) {
     console.error(error);
-    // An output that cannot be sent is no breakdown of the system.
-    const kind = error instanceof UnsendableOutput ? 'unknown' : 'broken';
-    this.#fail(kind, `a call made later: ${told(error)}`);
+    this.#fail(kindOf(error), `a call made later: ${told(error)}`, undefined, error);
   }
 
   #release() {
@@ -293,8 +293,9 @@ export class Adapter {
     for (const line of held) this.#write?.(line);
   }
 
-  #fail(kind, text, id) {
-    this.#tell({ type: 'error', kind, text, ...(id === undefined ? {} : { id }) });
+  #fail(kind, text, id, error) {
+    const traceback = kind === 'exception' && error instanceof Error ? { traceback: error.stack } : {};
+    this.#tell({ type: 'error', kind, text, ...(id === undefined ? {} : { id }), ...traceback });
   }
 
   #tell(message) {
@@ -362,6 +363,15 @@ function checkExact(sorts, label, args) {
 function bigintAdvice(error, args) {
   const large = error instanceof TypeError ? findInside(args ?? {}, (value) => typeof value === 'bigint') : undefined;
   return large === undefined ? '' : ` (${large} is beyond 2^53 and was given as a bigint: ${GIVE_A_RANGE})`;
+}
+
+/** What an error of a handler means: any that is not one of ours is a fault of the system. */
+function kindOf(error) {
+  if (error instanceof Refused) return 'refused';
+  if (error instanceof Broken) return 'broken';
+  // An output that cannot be sent is a mistake of the adapter, and what the operating system reports (a connection
+  // that is refused) is trouble on the way: neither is a fault of the system.
+  return error instanceof UnsendableOutput || error?.syscall !== undefined ? 'unknown' : 'exception';
 }
 
 function told(error) {

@@ -108,7 +108,7 @@ test('what goes wrong is told', async () => {
     kinds.push(told.kind);
   }
   console.error = errors;
-  assert.deepEqual(kinds, ['refused', 'refused', 'refused', 'broken', 'unknown', 'unknown']);
+  assert.deepEqual(kinds, ['refused', 'refused', 'refused', 'broken', 'unknown', 'exception']);
   say('nonsense');
   assert.equal((await hear()).kind, 'refused');
   say({ type: 'dance' });

@@ -323,9 +323,7 @@ class Adapter:
     def _late_failure(self, error: Exception) -> None:
         """A call made later went wrong: nobody knows what the system does now."""
         traceback.print_exc()
-        # An output that cannot be sent is a mistake of the adapter, no breakdown of the system.
-        kind = "unknown" if isinstance(error, UnsendableOutput) else "broken"
-        self._fail(kind, f"a call made later: {_told(error)}")
+        self._fail(_kind(error), f"a call made later: {_told(error)}", error=error)
 
     def _input(self, message: Message) -> None:
         number = message.get("id")
@@ -364,22 +362,26 @@ class Adapter:
         return handler, args
 
     def _failed(self, error: Exception, number: int) -> None:
-        kind = "refused" if isinstance(error, Refused) else "unknown"
-        kind = "broken" if isinstance(error, Broken) else kind
-        if kind == "unknown":
+        kind = _kind(error)
+        if kind in ("unknown", "exception"):
             traceback.print_exc()
         with self._lock:
             self._due = None
             self._release()
-            self._fail(kind, _told(error), number)
+            self._fail(kind, _told(error), number, error)
 
     def _release(self) -> None:
         held, self._held = self._held, []
         for message in held:
             self._write(message)
 
-    def _fail(self, kind: str, text: str, number: Optional[int] = None) -> None:
+    def _fail(
+        self, kind: str, text: str, number: Optional[int] = None, error: Optional[BaseException] = None
+    ) -> None:
         message: Message = {"type": "error", "kind": kind, "text": text}
+        if kind == "exception" and error is not None:
+            calls = traceback.format_exception(type(error), error, error.__traceback__)
+            message["traceback"] = "".join(calls).rstrip()
         if number is not None:
             message["id"] = number
         self._write(message)
@@ -491,6 +493,17 @@ def _fields(handler: Callable[..., object]) -> Dict[str, str]:
         return "" if hint is inspect.Parameter.empty else _SORTS.get(name, name)
 
     return {name: sort(parameter) for name, parameter in inspect.signature(handler).parameters.items()}
+
+
+def _kind(error: Exception) -> str:
+    """What an exception of a handler means: any that is not one of ours is a fault of the system."""
+    if isinstance(error, Refused):
+        return "refused"
+    if isinstance(error, Broken):
+        return "broken"
+    # An output that cannot be sent is a mistake of the adapter, and what the operating system reports (a connection
+    # that is refused, a time-out) is trouble on the way: neither is a fault of the system.
+    return "unknown" if isinstance(error, (UnsendableOutput, OSError)) else "exception"
 
 
 def _told(error: Exception) -> str:

@@ -173,7 +173,8 @@ class Conversations(unittest.TestCase):
             error = {"type": "error", "kind": how, "text": "no", "id": 5}
             self.assertEqual(after_ready(Echo(), give("fail", how=how)), [UP, error])
         told = after_ready(Echo(), give("fail", how="other"), give("say", x=1))
-        self.assertEqual((told[1]["kind"], told[1]["text"]), ("unknown", "KeyError: 'no'"))
+        self.assertEqual((told[1]["kind"], told[1]["text"]), ("exception", "KeyError: 'no'"))
+        self.assertIn("Traceback (most recent call last)", told[1]["traceback"])
         self.assertEqual(told[2:], [SENT, back(1)])
 
     def test_inputs_that_do_not_fit_are_refused(self) -> None:

@@ -80,7 +80,7 @@ class Coroutines(unittest.TestCase):
     def test_an_exception_in_one_is_told(self) -> None:
         said = conversation(Counter(), ask("fail", 5))
         errors = [line for line in said if line["type"] == "error"]
-        self.assertEqual([(line["id"], line["kind"]) for line in errors], [(5, "unknown")])
+        self.assertEqual([(line["id"], line["kind"]) for line in errors], [(5, "exception")])
 
     def test_what_is_left_running_ends_with_the_reset(self) -> None:
         adapter = Counter()

@@ -86,6 +86,7 @@ fn what_is_a_failure_and_what_gives_no_verdict() {
         (r#"{"type": "output", "label": "colour", "args": {}}"#, 1, "unreadable"),
         (r#"{"type": "output", "label": "colour", "args": {"c": "red", "d": 1}}"#, 1, "unreadable"),
         (r#"{"type": "error", "kind": "broken", "text": "gone", "id": ID}"#, 1, "FAIL"),
+        (r#"{"type": "error", "kind": "exception", "text": "KeyError: 7", "id": ID}"#, 1, "KeyError: 7"),
         (r#"{"type": "error", "kind": "refused", "text": "never", "id": ID}"#, 6, "no verdict"),
         (r#"{"type": "error", "kind": "unknown", "text": "perhaps", "id": ID}"#, 6, "no verdict"),
         (r#"{"type": "what"}"#, 6, "no verdict"),

@@ -30,6 +30,7 @@ mod parts;
 mod program;
 mod project;
 mod records;
+mod references;
 mod refused;
 mod report;
 mod same_moves;

@@ -222,6 +222,7 @@ pub fn failing_before_the_end() -> Vec<Event> {
         reproduced: 5,
         of: 5,
         unconfirmed: 0,
+        references: Vec::new(),
     }));
     told.say(finished(0, 1));
     told.events
@@ -254,6 +255,7 @@ pub fn failing() -> Vec<Event> {
         reproduced: 3,
         of: 3,
         unconfirmed: 0,
+        references: Vec::new(),
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

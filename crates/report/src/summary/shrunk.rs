@@ -28,6 +28,10 @@ pub struct ShrunkSummary {
     pub early: Option<String>,
     /// The number of smaller runs that failed once and not again.
     pub unconfirmed: u32,
+    /// The number of repetitions of the smaller run that failed, and of those that were made.
+    pub reproduced: (u32, u32),
+    /// The values of inputs that were taken from replies.
+    pub references: Vec<String>,
 }
 
 impl ShrunkSummary {
@@ -45,6 +49,8 @@ impl ShrunkSummary {
             minimal: shrunk.minimal,
             early: shrunk.early.clone(),
             unconfirmed: shrunk.unconfirmed,
+            reproduced: (shrunk.reproduced, shrunk.of),
+            references: shrunk.references.clone(),
         }
     }
 

@@ -232,6 +232,9 @@ pub fn other_outcome_lines(replayed: &Replayed) -> Vec<String> {
     lines
 }
 
+/// The number of references to replies that are shown.
+const MAX_REFERENCES: usize = 12;
+
 /// Returns a line on the progress of the search for a smaller run.
 #[must_use]
 pub fn shrinking_line(shrinking: &ShrinkingRecord) -> String {
@@ -254,7 +257,11 @@ pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> 
             "    no smaller run: {once} failed once and not again, {tried} tried; this is the run as found"
         )];
     }
-    let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried", told.from)];
+    let rate = match told.reproduced {
+        (failed, of) if failed < of => format!(", failed again {failed} of {of} times: flaky"),
+        (_, _) => String::new(),
+    };
+    let mut lines = vec![format!("    {kind} failing run: {size} (of {}), {tried} tried{rate}", told.from)];
     if let (Some(why), false) = (&told.early, told.minimal) {
         lines.push(format!("    the search for a smaller one ended early: {why}"));
     }
@@ -265,6 +272,9 @@ pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> 
         let note = told.forbidden.checked_sub(before + 1).map_or(StepNote::Fine, StepNote::Forbidden);
         lines.extend(draw_steps(&told.steps[hidden..], before, note));
     }
+    lines.extend(
+        told.references.iter().take(MAX_REFERENCES).map(|from| format!("    taken from a reply: {from}")),
+    );
     lines
 }
 

@@ -34,6 +34,7 @@ impl SystemEnds {
                 | AdapterError::Protocol { .. }
                 | AdapterError::Broken(_)
                 | AdapterError::Unknown(_)
+                | AdapterError::Exception { .. }
                 | AdapterError::Late { .. }
                 | AdapterError::Tls { .. }
                 | AdapterError::Mistake(_)

@@ -136,5 +136,8 @@ fn failure_error(failure: SystemFailure) -> AdapterError {
         FailureKind::Refused => AdapterError::Refused(failure.text),
         FailureKind::Unknown => AdapterError::Unknown(failure.text),
         FailureKind::Broken => AdapterError::Broken(failure.text),
+        FailureKind::Exception => {
+            AdapterError::Exception { text: failure.text, traceback: failure.traceback }
+        }
     }
 }

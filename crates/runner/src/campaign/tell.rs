@@ -8,7 +8,8 @@ use ioxide_model::index::IndexVec;
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
-use ioxide_model::trace::Breakdown;
+use ioxide_model::trace::{Breakdown, Trace};
+use ioxide_testgen::tester::replay::{ReplyFlow, references_in};
 
 use super::{CampaignConfig, CampaignOutcome, FailureGroup};
 use crate::clock::latency::{Histogram, whole_micros};
@@ -96,7 +97,22 @@ pub(super) fn shrunk(
         reproduced: shrunk.reproduced,
         of: shrunk.of,
         unconfirmed: shrunk.unconfirmed,
+        references: references(bench, &shrunk.trace),
     }
+}
+
+/// Returns the values of inputs that were taken from replies, as text.
+fn references(bench: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
+    let (pool, sts) = (&*bench.cx.pool, bench.cx.sts);
+    let found = references_in(&ReplyFlow::new(pool, sts), sts, trace);
+    let shown = found.iter().flat_map(|(step, input)| {
+        input.references.iter().filter_map(move |reference| {
+            let Label::Input(gate, _) = input.label else { return None };
+            let field = reference.field_name(pool, sts, gate);
+            Some(format!("step {}: {field} is {}", step + 1, reference.show(pool, sts)))
+        })
+    });
+    shown.collect()
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -140,6 +140,14 @@ impl Patience {
         wished.max(longest.saturating_mul(LATE_ANSWER_FACTOR))
     }
 
+    /// Returns the same patience with a default time that follows from the answers seen so far, even if one was given:
+    /// for tries that are confirmed later.
+    #[must_use]
+    pub fn by_answers_seen(&self) -> Self {
+        let seen = Self { source: DefaultSource::Calibrated, ..self.clone() };
+        if seen.default_time() < self.default_time() { seen } else { self.clone() }
+    }
+
     /// Returns whether the default time follows from the answers, because no time was given.
     #[must_use]
     pub fn is_calibrated(&self) -> bool {

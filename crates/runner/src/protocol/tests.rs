@@ -2,7 +2,12 @@ use super::*;
 
 #[test]
 fn every_message_is_read_as_it_was_written() {
-    let failure = SystemFailure { kind: FailureKind::Unknown, text: "lost".into(), id: Some(7) };
+    let failure = SystemFailure {
+        kind: FailureKind::Unknown,
+        text: "lost".into(),
+        id: Some(7),
+        traceback: String::new(),
+    };
     let hello = HelloMessage {
         protocol: VERSION,
         name: "brp".into(),

@@ -1,8 +1,9 @@
-//! A system that ends, hangs up, hangs or talks nonsense.
+//! A system that ends, hangs up, hangs, talks nonsense or raises an exception.
 //!
 //! A model may allow the first two like outputs: one named `ended`, with a field `status: int` or none, and one named
 //! `closed`, without fields. Where it does not, and nothing else is open, they are failures of kind `crash`; an input
-//! that is not taken is one of kind `hang`, an answer that is no message of the model one of kind `unreadable`.
+//! that is not taken is one of kind `hang`, an answer that is no message of the model one of kind `unreadable`. An
+//! exception in the code of the system is allowed where `ended` is, else a failure of kind `exception`.
 //!
 //! *Promises.* Only a system that was there breaks down: one that cannot be started or reached is trouble, not a
 //! failure. What the specification leaves open, or lies outside the objective, is none either.
@@ -29,6 +30,8 @@ use crate::line::cut;
 pub(super) struct ForbiddenBreakdown {
     how: Breakdown,
     text: String,
+    /// The calls that led to an exception; empty if there was none, or the system does not say.
+    traceback: String,
     /// The labels expected instead.
     expected: Forbidden,
 }
@@ -61,7 +64,16 @@ impl RunLoop<'_, '_, '_, '_> {
             return Ok(ControlFlow::Break(LoopEnd::Outside(format!("that {text}"))));
         }
         let expected = self.monitor.expected_outputs(self.setup.cx);
-        Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown { how, text, expected }))))
+        let traceback = match error {
+            AdapterError::Exception { traceback, .. } => traceback,
+            _ => String::new(),
+        };
+        Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown {
+            how,
+            text,
+            traceback,
+            expected,
+        }))))
     }
 
     /// Returns whether the run ended so that the system may not respond any more: it was silent where it had to speak, or
@@ -92,6 +104,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let names: &[&str] = match breakdown {
             Breakdown::Ended => &["ended", "closed"],
             Breakdown::Closed => &["closed"],
+            Breakdown::Exception => &["ended"],
             Breakdown::Hung | Breakdown::Unreadable => &[],
         };
         names.iter().find_map(|name| {
@@ -134,7 +147,10 @@ impl RunLoop<'_, '_, '_, '_> {
             kind: Some(broken.how.kind().into()),
             explanation: Some(told),
             signature: self.signature.clone(),
-            last_words: self.setup.adapter.last_words(),
+            last_words: match &*broken.traceback {
+                "" => self.setup.adapter.last_words(),
+                traceback => traceback.to_owned(),
+            },
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
         self.sink.tell(EventKind::Verdict(told))?;

@@ -193,9 +193,10 @@ impl Secrets {
             reproduced: _,
             of: _,
             unconfirmed: _,
+            references,
         } = shrunk;
         trace.iter_mut().for_each(|label| self.hide_label(label));
-        self.hide_all(early);
+        self.hide_all(early.iter_mut().chain(references));
     }
 
     fn hide_started(&self, started: &mut CampaignStarted) {

@@ -19,6 +19,8 @@ pub enum FailureSign {
     Hang,
     /// The system said something that is no message of the model.
     Unreadable,
+    /// The code of the system raised an exception.
+    Exception,
     /// A message at this gate, whatever its values.
     Message(GateId),
     /// Silence, or too long a delay.
@@ -54,7 +56,7 @@ impl FailureSign {
     /// whatever it is given.
     pub(super) fn is_breakdown(self) -> bool {
         match self {
-            Self::Crash | Self::Hang | Self::Unreadable => true,
+            Self::Crash | Self::Hang | Self::Unreadable | Self::Exception => true,
             Self::Message(_) | Self::Silence => false,
         }
     }
@@ -66,6 +68,7 @@ impl From<Breakdown> for FailureSign {
             Breakdown::Ended | Breakdown::Closed => Self::Crash,
             Breakdown::Hung => Self::Hang,
             Breakdown::Unreadable => Self::Unreadable,
+            Breakdown::Exception => Self::Exception,
         }
     }
 }

@@ -75,14 +75,22 @@ pub(super) fn meaning(plan: &[PlannedMove]) -> Vec<PlannedMove> {
     for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
         input.number = 0;
         let PlannedInput { label, references, .. } = input;
-        for reference in references {
+        // From the last to the first, so that the bytes of earlier parts of a text stay where they are.
+        for reference in references.iter_mut().rev() {
             // A reply that the plan does not lead to keeps its number, which is no number of an input here.
             let after =
                 reference.reply.after.map(|number| numbers.get(&number).copied().unwrap_or(usize::MAX));
-            (reference.reply.after, reference.step, reference.span) = (after, 0, None);
-            if let Label::Input(_, values) = label {
-                values[reference.place[0]] = Value::Bool(false);
-            }
+            (reference.reply.after, reference.step) = (after, 0);
+            let span = reference.span.take();
+            let Label::Input(_, values) = label else { continue };
+            let value = &mut values[reference.place[0]];
+            *value = match (span, &*value) {
+                // The text around the part that is replaced is a literal.
+                (Some(span), Value::Str(text)) if reference.place.len() == 1 => {
+                    Value::str(&format!("{}\u{0}{}", &text[..span.start], &text[span.end..]))
+                }
+                _ => Value::Bool(false),
+            };
         }
     }
     plan

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
+use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{
     PlannedMove, ReplayTester, ReplyFlow, Unmentioned, is_same_by_meaning, plan_by_meaning,
 };
@@ -201,9 +202,17 @@ pub(super) fn run_again(
     plan: &[PlannedMove],
     unmentioned: Unmentioned,
 ) -> Option<RunResult> {
-    let mut tester = ReplayTester::new(plan.to_vec(), unmentioned);
+    run_tester(setup, config, &mut ReplayTester::new(plan.to_vec(), unmentioned))
+}
+
+/// Makes one run with this tester, without reporting it; `None` if it could not be made.
+pub(super) fn run_tester(
+    setup: &mut RunSetup<'_, '_>,
+    config: &RunConfig,
+    tester: &mut dyn Tester,
+) -> Option<RunResult> {
     let mut coverage = Coverage::new(setup.cx.sts);
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
     let sink = EventSink::new(&mut silent, &mut clock);
-    run(setup, &mut tester, config, RunId::default(), &mut coverage, &sink).ok()
+    run(setup, tester, config, RunId::default(), &mut coverage, &sink).ok()
 }

@@ -14,6 +14,20 @@ const MAX_BLOCK: usize = 6;
 /// Moves of a plan of which every two are left out together; longer plans have too many.
 const MAX_PAIRED: usize = 20;
 
+/// Leaves out the looks that saw silence, but the last: waiting for it takes most of the time of a run.
+pub(super) fn silences(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
+    if search.setup.cx.sts.is_timed() {
+        return Ok(());
+    }
+    // Without delays there is a move for every label.
+    let labels = search.best.trace.labels.iter().map(Some).chain(std::iter::repeat(None));
+    let last = search.best.plan.len().saturating_sub(1);
+    let moves = search.best.plan.iter().enumerate().zip(labels);
+    let rest = moves.filter(|((at, _), label)| *at == last || *label != Some(&Label::Quiescence));
+    let rest = rest.map(|((_, planned), _)| planned.clone()).collect();
+    search.offer(rest).map(|_| ())
+}
+
 /// Leaves out ever smaller chunks, down to two moves.
 pub(super) fn halves(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
     let mut chunk = search.best.plan.len().div_ceil(2);

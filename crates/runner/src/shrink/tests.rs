@@ -1,5 +1,6 @@
 mod dying;
 mod minimal;
+mod references;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort, Sort};

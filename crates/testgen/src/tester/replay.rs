@@ -23,6 +23,9 @@ use self::reference::{GivenInputs, ReferenceFinder, bind, repoint};
 use super::instant::nanoseconds;
 use super::{Tester, TesterMove, TesterStop};
 
+/// The number of looks for a reply that an input needs; chosen by feel.
+const MAX_LOOKS_FOR_REPLY: u32 = 2;
+
 /// One move of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PlannedMove {
@@ -179,6 +182,17 @@ pub fn without_lost_references(
     plan
 }
 
+/// Returns the inputs of `trace` that have values from replies, with their positions.
+#[must_use]
+pub fn references_in(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<(usize, PlannedInput)> {
+    let is_ours =
+        |label: &Label| matches!(label, Label::Input(gate, _) if sts.gates[*gate].kind == GateKind::Input);
+    let steps = trace.labels.iter().enumerate().filter(|(_, label)| is_ours(label)).map(|(step, _)| step);
+    let plan = plan_by_meaning(flow, sts, trace);
+    let inputs = plan.into_iter().filter_map(|planned| planned.input().cloned());
+    steps.zip(inputs).filter(|(_, input)| !input.references.is_empty()).collect()
+}
+
 /// An input that was given.
 #[derive(Clone, Debug)]
 struct Given {
@@ -196,6 +210,8 @@ pub struct ReplayTester {
     seen: BTreeSet<usize>,
     /// The last input that was given, before which the system may have sent an output.
     given: Option<Given>,
+    /// The position of an input whose reply is awaited, and the number of looks for it.
+    awaited: (usize, u32),
     /// The positions in the trace at which the inputs were given.
     inputs: GivenInputs,
     unmentioned: Unmentioned,
@@ -211,6 +227,7 @@ impl ReplayTester {
             at: 0,
             seen: BTreeSet::new(),
             given: None,
+            awaited: (0, 0),
             inputs: GivenInputs::new(),
             unmentioned,
             name: None,
@@ -226,7 +243,7 @@ impl ReplayTester {
 
 impl Tester for ReplayTester {
     fn start(&mut self, _seed: u64) {
-        (self.at, self.given) = (0, None);
+        (self.at, self.given, self.awaited) = (0, None, (0, 0));
         self.seen.clear();
         self.inputs.clear();
     }
@@ -243,8 +260,8 @@ impl Tester for ReplayTester {
                 PlannedMove::Look if self.seen.contains(&(self.at - 1)) => continue,
                 PlannedMove::Look => return TesterMove::Observe,
                 PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
-                PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input),
-                PlannedMove::Send(input) => (None, input),
+                PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input.clone()),
+                PlannedMove::Send(input) => (None, input.clone()),
             };
             let bound = bind(cx.pool, cx.sts, &input.label, &input.references, &self.inputs, trace);
             let number = input.number;
@@ -261,6 +278,12 @@ impl Tester for ReplayTester {
                 // What is under way is settled first.
                 (None, _) if monitor.under_way() > 0 => {
                     self.at -= 1;
+                    return TesterMove::Observe;
+                }
+                // A reply that it needs may come later than it did when the plan was recorded.
+                (_, None) if self.may_await_reply() => {
+                    self.at -= 1;
+                    self.take_next_look();
                     return TesterMove::Observe;
                 }
                 (_, Some(label)) => format!("{} is not possible here this time", label.show(cx.pool, cx.sts)),
@@ -286,9 +309,21 @@ impl ReplayTester {
         let Some(Given { before, label }) = self.given.take() else { return };
         if trace.len() > before && !trace.labels[before..].contains(&label) {
             self.at -= 1;
-            let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
-            let next_look = (self.at..self.plan.len()).find(is_due);
-            self.seen.extend(next_look);
+            self.take_next_look();
         }
+    }
+
+    /// Notes that the next look of the plan is made now, or was made by the way.
+    fn take_next_look(&mut self) {
+        let is_due = |at: &usize| self.plan[*at] == PlannedMove::Look && !self.seen.contains(at);
+        let next_look = (self.at..self.plan.len()).find(is_due);
+        self.seen.extend(next_look);
+    }
+
+    /// Returns whether the input at hand may wait for a reply, at most [`MAX_LOOKS_FOR_REPLY`] times; counts it.
+    fn may_await_reply(&mut self) -> bool {
+        let looks = if self.awaited.0 == self.at { self.awaited.1 } else { 0 };
+        self.awaited = (self.at, looks + 1);
+        looks < MAX_LOOKS_FOR_REPLY
     }
 }

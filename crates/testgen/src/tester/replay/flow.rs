@@ -59,17 +59,29 @@ impl ReplyFlow {
                 // That an output has the value of a variable is no comparison with what the tester chose.
                 let is_pin = matches!(node, TermNode::Eq(a, b) if [a, b].into_iter().any(|side| is_output_field(*side)));
                 if compares(node) && !is_pin {
-                    flow.link(&pool.free_vars(term), &sources, &aliases);
+                    flow.link(&pool.free_vars(term), &sources, &aliases, is_direct(pool, node));
                 }
             }
         }
         flow
     }
 
-    /// Notes that a comparison mentions these variables.
-    fn link(&mut self, vars: &[VarId], sources: &FieldSources, aliases: &BTreeMap<VarId, BTreeSet<FieldId>>) {
-        for input in vars.iter().filter_map(|var| aliases.get(var)).flatten() {
-            for (reply, kind) in vars.iter().filter_map(|var| sources.get(var)).flatten() {
+    /// Notes that a comparison mentions these variables. What the model determines is repeated by a deterministic system
+    /// anyway, so only a direct comparison makes it a source: a lookup, or two variables that are equal.
+    fn link(
+        &mut self,
+        vars: &[VarId],
+        sources: &FieldSources,
+        aliases: &BTreeMap<VarId, BTreeSet<FieldId>>,
+        is_direct: bool,
+    ) {
+        let inputs =
+            vars.iter().flat_map(|var| aliases.get(var).into_iter().flatten().map(move |input| (var, input)));
+        for (alias, input) in inputs {
+            // A variable that holds both is not compared with itself.
+            let others = vars.iter().filter(|var| *var != alias);
+            let sources = others.filter_map(|var| sources.get(var)).flatten();
+            for (reply, kind) in sources.filter(|(_, kind)| is_direct || **kind == FlowKind::Stored) {
                 let known = self.links.entry(*input).or_default().entry(*reply).or_insert(*kind);
                 *known = (*known).max(*kind);
             }
@@ -176,6 +188,15 @@ fn aliases_of_fields(pool: &TermPool, sts: &Sts) -> BTreeMap<VarId, BTreeSet<Fie
         }
     }
     aliases
+}
+
+/// Returns whether a comparison is a lookup, or one of two variables.
+fn is_direct(pool: &TermPool, node: &TermNode) -> bool {
+    match node {
+        TermNode::Eq(a, b) => [a, b].into_iter().all(|side| matches!(pool.node(*side), TermNode::Var(_))),
+        TermNode::Apply(..) => true,
+        _ => false,
+    }
 }
 
 /// Returns whether a term compares values for equality, in whatever way.

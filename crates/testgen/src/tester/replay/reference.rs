@@ -407,6 +407,12 @@ impl ReplyReference {
         }
     }
 
+    /// Returns the name of the field of the input, whose gate is `gate`, that the value stands in.
+    #[must_use]
+    pub fn field_name<'p>(&self, pool: &'p TermPool, sts: &Sts, gate: GateId) -> &'p str {
+        sts.gates[gate].fields.get(self.place[0]).map_or("", |var| &*pool.var_info(*var).name)
+    }
+
     /// Returns the reference as text: `id of !created at step 2`.
     #[must_use]
     pub fn show(&self, pool: &TermPool, sts: &Sts) -> String {
