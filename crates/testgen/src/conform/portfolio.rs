@@ -117,6 +117,7 @@ impl SearchRace<'_, '_> {
     ) -> SearchWinner {
         loop {
             let before = pass.search.spent;
+            // Equal cost for both: neither can be much slower than twice the faster one.
             let ended = pass.turn(cx, states, EVALUATIONS_PER_TURN, watch);
             self.spent += pass.search.spent - before;
             if let Some(verdict) = ended {
@@ -213,6 +214,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         evaluations: usize,
         watch: PortfolioWatch<'_>,
     ) -> Option<Conformance> {
+        // A resumed search keeps its states and gets the new limits.
         self.search.bounds.max_states = max_states;
         self.search.budget = evaluations;
         let answer = self.finish_turn(cx, watch)?;
@@ -229,6 +231,8 @@ impl<'p, 's> SymbolicPass<'p, 's> {
                 SearchEnd::Unsafe(steps) => match witness(cx, self.product, &steps) {
                     Ok(witness) => return Some(ConformAnswer::Fails(Box::new(witness))),
                     Err(why) => {
+                        // Widened or doubtful states can be unsafe without a run that fails: no failure, but no
+                        // proof either.
                         self.unshown.add(why, steps.len());
                         continue;
                     }
@@ -260,6 +264,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
     /// Returns the answer of a search that has no state left to explore.
     fn exhausted_answer(&self) -> ConformAnswer {
         match self.unshown.doubt() {
+            // Nothing left to explore is a proof only if no unsafe state was left without a trace.
             Some(doubt) => ConformAnswer::Unknown(doubt),
             None if self.search.widened => ConformAnswer::Conforms(ConformProof::Widened),
             None => ConformAnswer::Conforms(ConformProof::Exhausted),

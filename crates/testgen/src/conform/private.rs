@@ -66,6 +66,7 @@ pub(super) fn canonical(
         }
     }
     gather(cx, names, &mut state);
+    // After every member is in its own canonical form, equal members are equal terms: duplicates can go.
     for side in [&mut state.imp, &mut state.spec] {
         let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
@@ -75,6 +76,7 @@ pub(super) fn canonical(
         }
         *side = kept;
     }
+    // Positions in the pair are given last: they depend on which members are left.
     let mut at = 0;
     for member in state.imp.iter_mut().chain(&mut state.spec) {
         if is_plain {
@@ -103,6 +105,7 @@ pub(super) fn known_values(
             members(&open[0].0).flat_map(|member| member.store.terms().to_vec()).collect();
         let sort = cx.pool.var_info(var).sort;
         let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN);
+        // A variable that a stored value mentions is part of the state and must stay.
         let (Some(domain), false) = (domain, cx.pool.free_vars_of(&stored).contains(&var)) else { continue };
         let term = cx.pool.var(var);
         let mut next = Vec::new();
@@ -111,6 +114,7 @@ pub(super) fn known_values(
                 let value = cx.pool.value(value.clone());
                 let fact = cx.pool.eq(term, value);
                 let case = BranchCase { path: pair.path.clone(), doubt };
+                // Values that the path excludes give no case.
                 let Some(case) = assume(cx, &case, fact) else { continue };
                 let path = case.path;
                 let pair = rename_variables(cx, ProductState { path, ..pair.clone() }, &[term], &[value]);
@@ -124,6 +128,7 @@ pub(super) fn known_values(
 
 /// Replaces own variables of `member` that a fact equates with a term.
 fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
+    // Each round removes one own variable, so this ends.
     while let Some((var, value)) =
         member.facts.iter().find_map(|&fact| solve_private_variable(cx, &member.own, fact))
     {
@@ -137,6 +142,7 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
         }
         member.own.retain(|own| *own != var);
     }
+    // Facts of a member are about its own variables; those about shared ones are on the path.
     if member.own.is_empty() {
         member.facts.clear();
     }
@@ -173,6 +179,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
             continue;
         }
         let sort = cx.pool.sort(*term);
+        // Two steps, by way of passing names: the canonical name may be one of the variables to be eliminated.
         let passing = names.name_for(cx, NameUse::OwnPassing, offset, sort);
         let name = names.name_for(cx, NameUse::Own, offset, sort);
         facts.push(cx.pool.eq(passing, *term));
@@ -189,6 +196,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
         return true;
     }
     let all = cx.pool.and(facts);
+    // What the old variables said about the stored values remains; the variables themselves go.
     let some = cx.pool.exists(&member.own, all);
     let some = eliminate(cx.pool, some);
     if cx.pool.has_quantifier(some) {
@@ -196,6 +204,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
     }
     let some = cx.pool.substitute(some, &back);
     let mut facts = flat(cx, vec![some]);
+    // In the order of the pool, so that equal conditions are equal lists.
     facts.sort_unstable();
     (member.store, member.own, member.facts) = (store, own, facts);
     true
@@ -238,6 +247,7 @@ impl InstantSums<'_> {
             return fact;
         }
         let mut images: FxHashMap<Term, Term> = FxHashMap::default();
+        // Children come before their parents, so the images of children are there when a parent is rebuilt.
         for sub in cx.pool.subterms(&[fact], |term| cx.pool.sort(term) == Sort::Bool) {
             if cx.pool.sort(sub) != Sort::Bool {
                 continue;
@@ -259,6 +269,7 @@ impl InstantSums<'_> {
         if matches!(cx.pool.node(sum), TermNode::Var(_)) {
             return sum;
         }
+        // The same sum gets the same name in all members: their comparisons stay related.
         if let Some(&(_, name)) = self.named.iter().find(|(known, _)| *known == sum) {
             return name;
         }
@@ -307,6 +318,7 @@ impl InstantComparison {
         let first = *shared.first()?;
         let zero = cx.pool.number(Rational::ZERO, Sort::Real);
         let (own, sum) = (cx.pool.add(rest.into_iter().chain([zero])), cx.pool.add(shared));
+        // `sum` and `-sum` share one name: the sign goes to the comparison.
         let is_negative = matches!(cx.pool.node(first), TermNode::Mul(factors)
             if cx.pool.as_value(factors[0]).and_then(Value::to_rational).is_some_and(|it| it.is_negative()));
         let sum = if is_negative { cx.pool.neg(sum) } else { sum };
@@ -363,6 +375,7 @@ fn shorten(cx: &mut Ctx<'_>, path: &[Term], member: &mut SideMember) {
         let rest = member.facts.iter().copied().filter(|&other| other != fact);
         let mut question: Vec<Term> = path.iter().copied().chain(rest).collect();
         question.push(cx.pool.not(fact));
+        // The fact follows from the path and the others. In doubt it stays.
         if cx.decide(&question) == SolverDecision::Unsat {
             member.facts.remove(at);
         } else {
