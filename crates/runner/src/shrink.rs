@@ -440,7 +440,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                     replies = replies_after(cx.sts, &self.best.trace, Some(input.number));
                     if !monitor.accepts(cx, &input.label) {
                         if Some(at) == last {
-                            return monitor.doubts() == 0;
+                            return monitor.count_doubts() == 0;
                         }
                         replies.clear();
                         continue;

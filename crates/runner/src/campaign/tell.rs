@@ -97,12 +97,12 @@ pub(super) fn shrunk(
         reproduced: shrunk.reproduced,
         of: shrunk.of,
         unconfirmed: shrunk.unconfirmed,
-        references: references(bench, &shrunk.trace),
+        references: references(setup, &shrunk.trace),
     }
 }
 
 /// Returns the values of inputs that were taken from replies, as text.
-fn references(bench: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
+fn references(setup: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
     let (pool, sts) = (&*bench.cx.pool, bench.cx.sts);
     let found = references_in(&ReplyFlow::new(pool, sts), sts, trace);
     let shown = found.iter().flat_map(|(step, input)| {

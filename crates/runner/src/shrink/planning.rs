@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, SwitchId};
-use ioxide_symex::{Belief, Ctx, Monitor, SymState, explaining, step};
+use ioxide_symex::{Belief, Ctx, Monitor, SymState, explaining_switches, take_switch};
 use ioxide_testgen::purpose::TestPurpose;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::purpose::PurposeGuided;
@@ -57,7 +57,7 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
     let until = Instant::now() + left.unwrap_or(MAX_TIME).min(MAX_TIME);
     let longest = search.best.plan.len();
     for path in situation.shortest_paths(search.setup.cx, longest, until) {
-        let Ok(purpose) = TestPurpose::along(search.setup.cx, "the failing transition".into(), &path) else {
+        let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path) else {
             continue;
         };
         for seed in 0..TRIES_PER_PATH {
@@ -93,7 +93,7 @@ impl FailureSituation {
             if let Label::Input(gate, _) = label
                 && cx.sts.gates[*gate].kind == GateKind::Input
             {
-                last_inputs = explaining(cx, monitor.belief(), label).into_iter().collect();
+                last_inputs = explaining_switches(cx, monitor.belief(), label).into_iter().collect();
             }
             monitor.observe(cx, label).ok()?;
         }
@@ -131,7 +131,7 @@ impl FailureSituation {
                 if is_last && kind.is_input() || path.len() + 1 >= longest {
                     continue;
                 }
-                let Some(next) = step(cx, &state, id).state() else { continue };
+                let Some(next) = take_switch(cx, &state, id).state() else { continue };
                 let path: Vec<SwitchId> = path.iter().copied().chain([id]).collect();
                 let is_end = is_last && self.expected.contains(&id);
                 let is_final_input = !is_last && self.last_inputs.contains(&id);
