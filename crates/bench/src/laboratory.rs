@@ -9,7 +9,7 @@ use ioxide_cli::unit_command;
 
 use crate::{
     atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, kill, learn, lsp, mutants,
-    online, scale, trees, truth,
+    online, reproduce, scale, trees, truth,
 };
 
 /// The measurements of this program.
@@ -61,6 +61,7 @@ fn run_bench(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         BenchName::Lsp => lsp::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),
+        BenchName::Reproduce => reproduce::run(args),
         BenchName::Scale => scale::run(args),
         BenchName::Trees => trees::run(args),
         BenchName::Truth => truth::run(args),

@@ -19,6 +19,7 @@ mod lsp;
 mod memory;
 mod mutants;
 mod online;
+mod reproduce;
 mod scale;
 mod trees;
 mod truth;

@@ -25,10 +25,12 @@ pub struct BenchArgs {
     /// Is a system of `truth` instead of measuring.
     #[arg(long, hide = true)]
     pub system: Option<String>,
-    /// Campaigns for every planted fault and tester (`faults`), orders of tests for every machine (`learn`).
+    /// Campaigns for every planted fault and tester (`faults`), failures of every system (`reproduce`), orders of tests for every machine
+    /// (`learn`).
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub seeds: u64,
-    /// Only the planted faults (`faults`), machines (`learn`) or kinds of systems (`truth`) whose name holds this.
+    /// Only the planted faults (`faults`), systems (`reproduce`), machines (`learn`) or kinds of systems (`truth`) whose name
+    /// holds this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// Learns the machines with AALpy too, in this Python, which must have it (`learn`).
@@ -81,6 +83,8 @@ pub enum BenchName {
     Mutants,
     /// Steps a second over loopback TCP beside a bare echo client, and memory.
     Online,
+    /// Failures of small systems with one fault each, repeated and made smaller by meaning and by deletion alone.
+    Reproduce,
     /// Exploration of the scaled BRP: states, merging, time.
     Scale,
     /// Mutants of random machines that may choose: messages until adaptive trees and linear tests kill them.

@@ -103,7 +103,7 @@ pub(super) fn shrunk(
 
 /// Returns the values of inputs that were taken from replies, as text.
 fn references(setup: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
-    let (pool, sts) = (&*bench.cx.pool, bench.cx.sts);
+    let (pool, sts) = (&*setup.cx.pool, setup.cx.sts);
     let found = references_in(&ReplyFlow::new(pool, sts), sts, trace);
     let shown = found.iter().flat_map(|(step, input)| {
         input.references.iter().filter_map(move |reference| {
