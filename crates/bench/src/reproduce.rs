@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use ioxide_cli::args::{BenchArgs, SolverArgs};
-use ioxide_cli::exit::{EarlyStop, ExitStatus};
+use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
 use ioxide_runner::campaign::{CampaignConfig, campaign};
@@ -60,7 +60,7 @@ struct SystemRow {
 }
 
 /// Measures and shows.
-pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
+pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     let mut rows = Vec::new();
     let mut progress = ProgressLine::start();
     for system in systems() {
@@ -69,7 +69,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
         }
         let mut row = SystemRow { name: system.name, optimum: system.optimum, ..SystemRow::default() };
         for seed in 0..args.seeds {
-            progress.show(&format!("{}, seed {seed}", system.name));
+            progress.show_line(&format!("{}, seed {seed}", system.name));
             row.add(&system, seed, &args.solver)?;
         }
         row.by_meaning.sizes.sort_unstable();
@@ -93,7 +93,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, EarlyStop> {
 
 impl SystemRow {
     /// Looks for the fault with this seed, and makes the failure smaller in both ways.
-    fn add(&mut self, system: &FaultySystem, seed: u64, solver_args: &SolverArgs) -> Result<(), EarlyStop> {
+    fn add(&mut self, system: &FaultySystem, seed: u64, solver_args: &SolverArgs) -> Result<(), CliError> {
         let spec = system.spec();
         let mut own = spec.clone();
         let mut solver = solver::make(solver_args)?;

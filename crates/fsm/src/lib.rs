@@ -26,7 +26,7 @@
 //! let door = "closed open ok opened\nclosed lock ok locked\nclosed close no closed\n\
 //!             opened open no opened\nopened lock no opened\nopened close ok closed\n\
 //!             locked open no locked\nlocked lock ok closed\nlocked close no locked\n";
-//! let machine = Mealy::from_listing(&read::table(door)?)?;
+//! let machine = Mealy::from_listing(&read::read_table(door)?)?;
 //! let spec = SuiteModel::check(&machine)?;
 //!
 //! let suite: Vec<word::Word> = SuiteMethod::S.suite(&spec, 0).collect();

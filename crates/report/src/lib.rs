@@ -18,13 +18,13 @@
 //! ```
 //! use ioxide_lang::{LoadOptions, load};
 //! use ioxide_model::source::Sources;
-//! use ioxide_report::{graph::PictureGraph, mermaid::mermaid};
+//! use ioxide_report::{graph::PictureGraph, mermaid::write_mermaid};
 //!
 //! let mut sources = Sources::new();
 //! let file = sources.add("lamp.iox", "model Lamp { input press output light
 //!     state off { on press -> on } state on { emit light -> off } }");
 //! let model = load(&sources, file, &LoadOptions::default()).model.expect("the model is in order");
-//! let picture = mermaid(&PictureGraph::of(&model));
+//! let picture = write_mermaid(&PictureGraph::from_model(&model));
 //! assert!(picture.contains("flowchart"), "{picture}");
 //! assert!(picture.contains("press") && picture.contains("light"));
 //! ```

@@ -11,7 +11,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput};
+use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, AwaitedPart, Observation, SentInput};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -282,7 +282,7 @@ impl LiveServer<'_> {
         match self.fault {
             PlantedFault::Silent(least) if n_items >= least => Ok(()),
             PlantedFault::Hang(least) if n_items >= least => {
-                Err(AdapterError::Late { awaited: "sent", limit: Duration::from_secs(1) })
+                Err(AdapterError::Late { awaited: AwaitedPart::Sent, limit: Duration::from_secs(1) })
             }
             PlantedFault::Raise(least) if n_items >= least => {
                 Err(AdapterError::Exception { text: "KeyError".into(), traceback: String::new() })

@@ -57,7 +57,8 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
     let until = Instant::now() + left.unwrap_or(MAX_TIME).min(MAX_TIME);
     let longest = search.best.plan.len();
     for path in situation.shortest_paths(search.setup.cx, longest, until) {
-        let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path) else {
+        let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path)
+        else {
             continue;
         };
         for seed in 0..TRIES_PER_PATH {
@@ -131,7 +132,7 @@ impl FailureSituation {
                 if is_last && kind.is_input() || path.len() + 1 >= longest {
                     continue;
                 }
-                let Some(next) = take_switch(cx, &state, id).state() else { continue };
+                let Some(next) = take_switch(cx, &state, id).into_state() else { continue };
                 let path: Vec<SwitchId> = path.iter().copied().chain([id]).collect();
                 let is_end = is_last && self.expected.contains(&id);
                 let is_final_input = !is_last && self.last_inputs.contains(&id);
