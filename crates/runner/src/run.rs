@@ -697,7 +697,8 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) =
             (end.outcome(), self.trace.n_steps(), self.monitor.count_doubts() + self.watch.doubts());
-        let machine_lag = LagRecord::new(self.lag_effect);
+        // Where events have no times, no two machines write different records.
+        let machine_lag = if self.has_times { LagRecord::new(self.lag_effect) } else { None };
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
         self.sink.tell(EventKind::RunFinished(finished))?;
         let Self { trace, signature, latencies, lag_effect: lag, .. } = self;
