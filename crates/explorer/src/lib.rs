@@ -33,7 +33,7 @@
 //! println!("{}", server.url());
 //! let ender = server.ender();
 //! let serving = thread::spawn(move || server.serve(&Arc::new(explorer)));
-//! ender.end();
+//! ender.end_server();
 //! serving.join().expect("the server ends");
 //! # Ok::<(), std::net::AddrParseError>(())
 //! ```
