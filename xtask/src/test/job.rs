@@ -112,10 +112,10 @@ impl TestJob {
         let results = results(&text);
         let failed = match status {
             Ok(status) if status.success() => Vec::new(),
-            Ok(_) => self.failed(&results.passed),
+            Ok(_) => self.jobs_of_failed(&results.passed),
             Err(error) => {
                 super::say(&format!("{} does not start: {error}", self.name));
-                self.failed(&[])
+                self.jobs_of_failed(&[])
             }
         };
         JobEnd { name: self.name.clone(), took: began.elapsed(), n_passed: results.passed.len(), failed }
@@ -138,7 +138,7 @@ impl TestJob {
     }
 
     /// The jobs to run again: each test that did not pass, so also those that a crash of the program kept from running.
-    fn failed(&self, passed: &[String]) -> Vec<Self> {
+    fn jobs_of_failed(&self, passed: &[String]) -> Vec<Self> {
         match &self.kind {
             JobKind::Docs { root, is_measuring } => doc_tests(root, *is_measuring),
             JobKind::Tests { program, tests } => {

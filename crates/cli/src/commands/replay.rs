@@ -123,7 +123,7 @@ fn again(
             format!("run {} of `{}` has no steps", run + 1, args.run),
         ));
     }
-    let sign = failed(&recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
+    let sign = has_failed(&recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
     let flow = ReplyFlow::new(&spec.pool, &spec.sts);
     let plan = Replayer::new(plan_by_meaning(&flow, &spec.sts, &trace), Unmentioned::Stop);
     let mut tester = ReplayWitness { plan, seen: Trace::default() };
@@ -161,7 +161,7 @@ fn again(
 }
 
 /// Returns whether this run failed when it was recorded.
-fn failed(record: &Record, run: u64) -> bool {
+fn has_failed(record: &Record, run: u64) -> bool {
     record.events.iter().any(|event| match &event.event {
         EventKind::RunFinished(told) => told.run == run && told.outcome == RunOutcome::Fail,
         _ => false,

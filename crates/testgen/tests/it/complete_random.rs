@@ -97,7 +97,7 @@ fn check(seed: u64, tally: &mut Tally) {
     faults.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     for fault in faults.into_iter().take(MAX_FAULTS) {
         tally.faults += 1;
-        let (joined, imp) = joined(&spec, &fault.text);
+        let (joined, imp) = join_models(&spec, &fault.text);
         let Some(is_refuted) = refutes(&joined, &imp) else {
             tally.undecided += 1;
             continue;
@@ -134,7 +134,7 @@ fn uncovered_places(spec: &Model, suite: &CompleteSuite) -> BTreeMap<(String, St
 }
 
 /// The specification, and the system of `text` over its pool.
-fn joined(spec: &Model, text: &str) -> (Model, Sts) {
+fn join_models(spec: &Model, text: &str) -> (Model, Sts) {
     let mut spec = spec.clone();
     let imp = join(&mut spec, &loaded(text)).expect("the same messages");
     (spec, imp)
@@ -166,7 +166,7 @@ fn fails_surely(spec: &Model, imp: &Sts, tests: &[Vec<Label>]) -> bool {
     tests.iter().any(|test| {
         let mut pairs = settled(&mut cx, imp, &outputs, vec![(own.clone(), BTreeSet::from([right.clone()]))]);
         for input in test {
-            let given = pairs.iter().flat_map(|pair| given(&cx, imp, pair, input)).collect();
+            let given = pairs.iter().flat_map(|pair| give_input(&cx, imp, pair, input)).collect();
             pairs = settled(&mut cx, imp, &outputs, given);
         }
         pairs.is_empty()
@@ -199,7 +199,7 @@ fn after(cx: &Ctx<'_>, sts: &Sts, state: &ConcreteState, label: &Label) -> Vec<C
     next.into_iter().map(|next| next.state).collect()
 }
 
-fn given(cx: &Ctx<'_>, imp: &Sts, (own, right): &Pair, input: &Label) -> Vec<Pair> {
+fn give_input(cx: &Ctx<'_>, imp: &Sts, (own, right): &Pair, input: &Label) -> Vec<Pair> {
     let next: BTreeSet<_> = right.iter().flat_map(|state| after(cx, cx.sts, state, input)).collect();
     if next.is_empty() {
         // A test leaves out what the model does not mention.

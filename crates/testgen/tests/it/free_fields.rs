@@ -25,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{named, solver};
 
-fn compared(imp: &str, spec: &str) -> ConformAnswer {
+fn compare(imp: &str, spec: &str) -> ConformAnswer {
     let mut spec = named("spec.iox", spec);
     let imp = join(&mut spec, &named("imp.iox", imp)).expect("the messages agree");
     let mut solver = solver();
@@ -56,12 +56,12 @@ fn counter(free: &str, when: &str) -> String {
 fn an_unrelated_free_field_changes_no_answer() {
     let all = "n > 0";
     let but_one = "n > 0 && n != 21";
-    let listed = compared(&counter("0..6", but_one), &counter("0..6", all));
+    let listed = compare(&counter("0..6", but_one), &counter("0..6", all));
     assert_eq!(steps(&listed), Some(7), "{listed:?}");
     for free in ["int", "string", "real", "list<int>"] {
-        let found = compared(&counter(free, but_one), &counter(free, all));
+        let found = compare(&counter(free, but_one), &counter(free, all));
         assert_eq!(steps(&found), Some(7), "{free}: {found:?}");
-        let same = compared(&counter(free, all), &counter(free, all));
+        let same = compare(&counter(free, all), &counter(free, all));
         assert_eq!(same, ConformAnswer::Conforms(ConformProof::Represented), "{free}");
     }
 }
@@ -108,7 +108,7 @@ fn stored_values_are_told_apart_by_name() {
     let right = memory(
         "emit same(k: asked) when asked == held -> idle emit other when asked != held && k != 7 -> idle",
     );
-    assert!(matches!(compared(&right, &right), ConformAnswer::Conforms(_)));
+    assert!(matches!(compare(&right, &right), ConformAnswer::Conforms(_)));
     let mut pool_free = named("memory.iox", &right);
     let same = join(&mut pool_free, &named("memory.iox", &right)).expect("the same messages");
     let (pool, sts) = (&pool_free.pool, &pool_free.sts);
@@ -259,7 +259,7 @@ struct Played<'m> {
 }
 
 impl Played<'_> {
-    fn closed(&self, states: impl IntoIterator<Item = ConcreteState>) -> States {
+    fn close_under_internal_steps(&self, states: impl IntoIterator<Item = ConcreteState>) -> States {
         let mut found: States = states.into_iter().collect();
         let mut open: Vec<ConcreteState> = found.iter().cloned().collect();
         while let Some(state) = open.pop() {
@@ -273,7 +273,7 @@ impl Played<'_> {
     }
 
     fn start(&self) -> States {
-        self.closed(initial_state(&self.model.pool, self.sts))
+        self.close_under_internal_steps(initial_state(&self.model.pool, self.sts))
     }
 
     fn taken(&self, state: &ConcreteState, label: &Label) -> Vec<ConcreteState> {
@@ -311,7 +311,7 @@ impl Played<'_> {
                 }
             }
         }
-        self.closed(next)
+        self.close_under_internal_steps(next)
     }
 }
 

@@ -51,7 +51,7 @@ struct Decided {
 }
 
 /// Decides every `stride`-th mutant.
-fn decided(model: &mut Model, stride: usize) -> Decided {
+fn decide_mutants(model: &mut Model, stride: usize) -> Decided {
     decided_by(model, &MutationOperator::ALL, stride)
 }
 
@@ -134,7 +134,7 @@ fn report(name: &str, decided: &Decided, suite: &[KillTest], seconds: f64) -> (u
 fn every_brp_mutant_is_decided_as_enumeration_decides_it() {
     let mut model = small_brp();
     let start = Instant::now();
-    let decided = decided(&mut model, 1);
+    let decided = decide_mutants(&mut model, 1);
     let seconds = start.elapsed().as_secs_f64();
     let suite = suite(&mut model, &decided);
     let (_, _, unknown) = report("BRP", &decided, &suite, seconds);
@@ -148,7 +148,7 @@ fn every_car_alarm_mutant_is_decided_as_enumeration_decides_it() {
     for name in ["cas/cas.iox", "cas/cas.as"] {
         let mut model = model(name, |text| text);
         let start = Instant::now();
-        let decided = decided(&mut model, if is_full_run() { 1 } else { 3 });
+        let decided = decide_mutants(&mut model, if is_full_run() { 1 } else { 3 });
         let seconds = start.elapsed().as_secs_f64();
         let suite = suite(&mut model, &decided);
         let (_, _, unknown) = report(name, &decided, &suite, seconds);

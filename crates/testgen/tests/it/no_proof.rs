@@ -24,7 +24,7 @@ fn model(text: &str) -> Model {
     loaded.model.unwrap_or_else(|| panic!("{text}: {:?}", loaded.diagnostics))
 }
 
-fn compared(imp: &str, spec: &str) -> ConformAnswer {
+fn compare(imp: &str, spec: &str) -> ConformAnswer {
     let mut spec = model(spec);
     let imp = join(&mut spec, &model(imp)).expect("the messages agree");
     let mut solver = build_stack(&SolverConfig::default());
@@ -66,13 +66,13 @@ fn counting(to: u32) -> String {
 
 #[test]
 fn a_difference_that_no_replay_shows_is_no_conformance() {
-    let answer = compared(&chain(&counting(12_000)), &chain(""));
+    let answer = compare(&chain(&counting(12_000)), &chain(""));
     assert!(matches!(answer, ConformAnswer::Unknown(ConformDoubt::Undecided { .. })), "{answer:?}");
     // The replay follows these: it is the same difference.
-    let answer = compared(&chain(&counting(9_000)), &chain(""));
+    let answer = compare(&chain(&counting(9_000)), &chain(""));
     assert!(matches!(answer, ConformAnswer::Fails(_)), "{answer:?}");
     // Without it, the search state by state is a proof.
-    let answer = compared(&chain(&counting(12_000).replace("emit bad", "emit ok")), &chain(""));
+    let answer = compare(&chain(&counting(12_000).replace("emit bad", "emit ok")), &chain(""));
     assert_eq!(answer, ConformAnswer::Conforms(ConformProof::Enumerated));
 }
 
@@ -90,7 +90,7 @@ fn a_difference_that_no_replay_shows_leaves_others_open() {
 }
 
 /// A counter that says something else after `to` inputs.
-fn counted(to: u32, word: &str) -> String {
+fn count_to(to: u32, word: &str) -> String {
     format!(
         "model Counted {{ input inc(d: int) output tick output tock var n: int = 0
             state s {{ on inc when d * d == n * n + 2 * n + 1 && d > 0 {{ n = d }} -> s
@@ -99,9 +99,9 @@ fn counted(to: u32, word: &str) -> String {
 }
 
 /// The comparison of two counters up to a depth, by a solver that decides nothing.
-fn bounded(max_depth: u32, word: &str) -> ConformAnswer {
-    let mut spec = model(&counted(9, "tick"));
-    let imp = join(&mut spec, &model(&counted(9, word))).expect("the messages agree");
+fn compare_within(max_depth: u32, word: &str) -> ConformAnswer {
+    let mut spec = model(&count_to(9, "tick"));
+    let imp = join(&mut spec, &model(&count_to(9, word))).expect("the messages agree");
     let mut solver = NoSolver;
     let mut cx = Ctx::new(&mut spec, &mut solver);
     let bounds = SearchBounds { max_states: 400, max_depth };
@@ -115,7 +115,7 @@ fn bounded(max_depth: u32, word: &str) -> ConformAnswer {
 fn no_depth_is_claimed_below_a_suspected_difference() {
     // There is a difference after ten steps, and the solver does not show it.
     for depth in [10, 12, 30] {
-        match bounded(depth, "tock") {
+        match compare_within(depth, "tock") {
             ConformAnswer::Unknown(ConformDoubt::Depth(depth) | ConformDoubt::Undecided { depth, .. }) => {
                 assert!(depth < 10, "no difference is claimed up to {depth}");
             }
@@ -124,7 +124,7 @@ fn no_depth_is_claimed_below_a_suspected_difference() {
         }
     }
     // The replay on both models is one of the ways in which a difference stays a suspicion.
-    let answer = compared(&chain(&counting(12_000)), &chain(""));
+    let answer = compare(&chain(&counting(12_000)), &chain(""));
     let ConformAnswer::Unknown(ConformDoubt::Undecided { depth, .. }) = answer else { panic!("{answer:?}") };
     assert_eq!(depth as usize, LENGTH, "every shorter trace was looked at");
 }
@@ -140,7 +140,7 @@ fn no_depth_is_claimed_beyond_a_state_that_was_left_out() {
                            emit ok when k < 40 -> s emit {word} when k >= 40 -> s }} }}"
         )
     };
-    let answer = compared(&grown("bad"), &grown("ok"));
+    let answer = compare(&grown("bad"), &grown("ok"));
     let claimed = match &answer {
         ConformAnswer::Unknown(
             ConformDoubt::TooLarge(depth) | ConformDoubt::States(depth) | ConformDoubt::Cases(depth),

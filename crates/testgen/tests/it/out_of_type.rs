@@ -19,7 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::{named, solver};
 
 /// A model that answers whether `condition` holds of the number it is asked about.
-fn asked(condition: &str, starts: &Starts) -> String {
+fn write_asking_model(condition: &str, starts: &Starts) -> String {
     format!(
         "model Asked {{ type D = 0..3 record R {{ d: D }} enum E {{ none_, one(d: D) }}
             input ask(n: int) output yes output no
@@ -103,7 +103,7 @@ const QUESTIONS: [(&str, &[i64]); 20] = [
 #[test]
 fn a_question_about_a_value_of_another_type_is_answered() {
     for (condition, truths) in QUESTIONS {
-        let mut model = named("asked.iox", &asked(condition, &starts()));
+        let mut model = named("asked.iox", &write_asking_model(condition, &starts()));
         for n in -2..=6 {
             assert_eq!(answer(&mut model, n), truths.contains(&n), "{condition} for {n}");
         }
@@ -121,8 +121,8 @@ fn a_question_that_is_limited_to_its_type_is_the_same_question() {
             format!("n >= 0 && n <= 3 && ({condition})")
         };
         for (one, other) in [(condition, limited.as_str()), (&limited, condition)] {
-            let mut spec = named("spec.iox", &asked(other, &starts()));
-            let imp = named("imp.iox", &asked(one, &starts()));
+            let mut spec = named("spec.iox", &write_asking_model(other, &starts()));
+            let imp = named("imp.iox", &write_asking_model(one, &starts()));
             let imp = join(&mut spec, &imp).expect("the messages agree");
             let mut solver = solver();
             let mut cx = Ctx::new(&mut spec, &mut solver);
@@ -199,7 +199,7 @@ fn random_questions_are_answered_as_the_collections_of_rust_answer_them() {
     for seed in 0..cases {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (starts, (text, holds)) = (random_starts(&mut rng), random_condition(&mut rng, 2));
-        let mut model = named("asked.iox", &asked(&text, &starts));
+        let mut model = named("asked.iox", &write_asking_model(&text, &starts));
         for n in -3..=6 {
             let expected = holds(&starts, n);
             assert_eq!(answer(&mut model, n), expected, "seed {seed}: {text} for {n}");
@@ -236,8 +236,8 @@ fn random_questions_are_proved_the_same_as_a_list_of_numbers() {
         let flipped = rng.random_range(-3..=5);
         let wrong = listed(|n| holds(&starts, n) != (n == flipped));
         for (other, is_same) in [(&right, true), (&wrong, false)] {
-            let mut spec = named("spec.iox", &asked(other, &starts));
-            let imp = named("imp.iox", &asked(&text, &starts));
+            let mut spec = named("spec.iox", &write_asking_model(other, &starts));
+            let imp = named("imp.iox", &write_asking_model(&text, &starts));
             let imp = join(&mut spec, &imp).expect("the messages agree");
             let mut solver = solver();
             let mut cx = Ctx::new(&mut spec, &mut solver);

@@ -44,7 +44,7 @@ fn labels(model: &Model, trace: &str) -> Vec<Label> {
 }
 
 /// The judgement of each label, up to the first that is forbidden.
-fn judged(text: &str, trace: &str, tolerance: Tolerance) -> Vec<Result<AllowedLabel, Label>> {
+fn judge_labels(text: &str, trace: &str, tolerance: Tolerance) -> Vec<Result<AllowedLabel, Label>> {
     let mut model = named("model.iox", text);
     let labels = labels(&model, trace);
     let mut solver = solver();
@@ -70,11 +70,11 @@ fn judged(text: &str, trace: &str, tolerance: Tolerance) -> Vec<Result<AllowedLa
 }
 
 fn is_allowed(text: &str, trace: &str) -> bool {
-    judged(text, trace, Tolerance::default()).iter().all(|label| *label == Ok(AllowedLabel::Allowed))
+    judge_labels(text, trace, Tolerance::default()).iter().all(|label| *label == Ok(AllowedLabel::Allowed))
 }
 
 /// Compares imp with spec; with the witness.
-fn compared(imp: &str, spec: &str) -> (ConformAnswer, String) {
+fn compare(imp: &str, spec: &str) -> (ConformAnswer, String) {
     let mut spec = named("spec.iox", spec);
     let imp = join(&mut spec, &named("imp.iox", imp)).expect("the same messages");
     let mut solver = solver();
@@ -122,11 +122,11 @@ fn conform_and_enumeration_agree_on_what_a_silence_rules_out() {
         "in_free: on a -> after_free",
         "in_free: on a when c > 2.5 -> after_due  in_time: on a when c <= 2.5 -> after_free",
     );
-    let (answer, shown) = compared(&without(&late, "loud"), FORKED);
+    let (answer, shown) = compare(&without(&late, "loud"), FORKED);
     assert!(matches!(answer, ConformAnswer::Fails(_)), "{answer:?}");
     assert!(shown.ends_with("!z") && shown.contains("?a"), "{shown}");
     for conforming in [FORKED.to_owned(), without(FORKED, "loud"), without(FORKED, "mute")] {
-        let (answer, shown) = compared(&conforming, FORKED);
+        let (answer, shown) = compare(&conforming, FORKED);
         assert!(matches!(answer, ConformAnswer::Conforms(_)), "{answer:?} {shown}");
     }
 }
@@ -138,19 +138,19 @@ fn a_silence_that_was_too_long_is_forbidden_whatever_ends_it() {
         state idle { on go { reset c } -> due }
         state due { emit told when c <= 2.0 -> idle } state far { on a -> far on other -> far } }";
     for end in ["a", "other", "told"] {
-        let found = judged(text, &format!("go 30 {end}"), Tolerance::default());
+        let found = judge_labels(text, &format!("go 30 {end}"), Tolerance::default());
         assert!(matches!(found.last(), Some(Err(_))), "{end}: {found:?}");
     }
     // It is the silence that is told, with its length.
     for end in ["a", "other"] {
-        let found = judged(text, &format!("go 30 {end}"), Tolerance::default());
+        let found = judge_labels(text, &format!("go 30 {end}"), Tolerance::default());
         assert_eq!(found.last(), Some(&Err(Label::Delay(seconds(30)))), "{end}");
     }
     // Within the tolerance it is no failure yet; beyond it is one.
     let tolerance = || Tolerance { latency: seconds(5), ..Tolerance::default() };
-    let found = judged(text, "go 22 other", tolerance());
+    let found = judge_labels(text, "go 22 other", tolerance());
     assert!(found.iter().all(Result::is_ok), "{found:?}");
-    let found = judged(text, "go 40 other", tolerance());
+    let found = judge_labels(text, "go 40 other", tolerance());
     assert!(matches!(found.last(), Some(Err(_))), "{found:?}");
 }
 
@@ -164,12 +164,12 @@ fn an_internal_step_may_enter_a_quiescent_place_while_time_passes() {
     assert!(is_allowed(text, "go 20 delta go delta"));
     assert!(!is_allowed(text, "go 5 delta"), "it may still speak, and cannot sleep yet");
     assert!(!is_allowed(text, "go delta"));
-    let (answer, shown) = compared(text, text);
+    let (answer, shown) = compare(text, text);
     assert!(matches!(answer, ConformAnswer::Conforms(_)), "{answer:?} {shown}");
     // A system that falls asleep where the model has to be awake is told from it by quiescence after a while.
     let awake =
         text.replace("internal when c >= 1.0 -> asleep", "internal when c >= 5.0 && c < 1.0 -> asleep");
-    let (answer, shown) = compared(text, &awake);
+    let (answer, shown) = compare(text, &awake);
     assert!(matches!(answer, ConformAnswer::Fails(_)), "{answer:?}");
     assert!(shown.ends_with('δ'), "{shown}");
 }

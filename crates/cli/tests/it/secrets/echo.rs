@@ -200,7 +200,7 @@ fn template(text: &str) -> String {
 }
 
 /// A text that a query or a form carries as it is.
-fn encoded(text: &str) -> String {
+fn encode(text: &str) -> String {
     percent(text, |byte| b"-._~".contains(&byte), "%20")
 }
 
@@ -260,10 +260,10 @@ SAID = '(?P<s>.*)\\|(?P<h>.*)'
         template(s(1)),
         template(s(8)),
         template(s(9)),
-        toml(&literal(&format!("/q?token={}&x=1", encoded(s(10))))),
+        toml(&literal(&format!("/q?token={}&x=1", encode(s(10))))),
         template(s(11)),
         template(s(12)),
-        toml(&literal(&format!("user=ann&password={}", encoded(s(13))))),
+        toml(&literal(&format!("user=ann&password={}", encode(s(13))))),
         toml(&format!("{{{{\"password\": {}, \"client_secret\": {}}}}}", json(s(14)), json(s(15)))),
         template(&format!("session={}; theme=dark", s(16))),
         toml(s(17)),

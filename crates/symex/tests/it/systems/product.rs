@@ -330,7 +330,7 @@ fn shown(product: &Product, model: &Model, state: &ConcreteState) -> String {
     text
 }
 
-fn believed(product: &Product, model: &Model, monitor: &Monitor) -> BTreeSet<String> {
+fn list_believed_states(product: &Product, model: &Model, monitor: &Monitor) -> BTreeSet<String> {
     match monitor.belief() {
         Belief::Concrete(states) => states.iter().map(|state| shown(product, model, state)).collect(),
         other => panic!("values are known: {other:?}"),
@@ -348,7 +348,7 @@ fn walk(product: &Product, model: &Model, dice: &mut Dice, text: &str) -> usize 
     let mut states = product.closure([product.initial()].into());
     for step in 0..12 {
         let expected: BTreeSet<String> = states.iter().map(|state| product.show(state)).collect();
-        assert_eq!(believed(product, model, &monitor), expected, "step {step} of\n{text}");
+        assert_eq!(list_believed_states(product, model, &monitor), expected, "step {step} of\n{text}");
         if dice.one_in(5) {
             let quiet = product.closure(product.quiet(&states));
             match monitor.observe(&mut cx, &Label::Quiescence) {
