@@ -697,11 +697,11 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let (outcome, steps, doubts) =
             (end.outcome(), self.trace.n_steps(), self.monitor.count_doubts() + self.watch.doubts());
-        // Where events have no times, no two machines write different records.
-        let machine_lag = if self.has_times { LagRecord::new(self.lag_effect) } else { None };
-        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
+        // Where events have no times, no two machines write different records, of this run or of its campaign.
+        let lag = if self.has_times { self.lag_effect } else { LagEffect::default() };
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag: LagRecord::new(lag) };
         self.sink.tell(EventKind::RunFinished(finished))?;
-        let Self { trace, signature, latencies, lag_effect: lag, .. } = self;
+        let Self { trace, signature, latencies, .. } = self;
         Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
     }
 }
