@@ -12,7 +12,6 @@ use ioxide_model::term::{Term, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
 use ioxide_smt::layers::forall::ForallLayer;
-use ioxide_smt::layers::interval::IntervalLayer;
 use ioxide_smt::layers::validate::ValidateLayer;
 use ioxide_smt::layers::witness::WitnessLayer;
 use ioxide_smt::smtlib::process;
@@ -65,7 +64,6 @@ fn search(n: usize) {
         contestants.push(("z3, all facts again", Box::new(Forgetful { solver: bare_z3() }), Ask::Check));
         contestants.push(("z3, incremental", bare_z3(), Ask::Check));
         contestants.push(("z3, incremental, no values", bare_z3(), Ask::Decide));
-        contestants.push(("intervals, z3", Box::new(IntervalLayer::new(bare_z3())), Ask::Check));
         contestants.push((
             "witness and intervals, z3",
             Box::new(WitnessLayer::new(ValidateLayer::new(bare_z3()))),

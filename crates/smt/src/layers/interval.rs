@@ -4,6 +4,8 @@
 //! that mention it; a fact moves the bounds of one number as far as the bounds of the
 //! others allow, until nothing moves. A disjunction with one arm left is that arm.
 //!
+//! Not a layer of its own: the [witness layer](super::witness) refutes with these bounds, and looks for values within them.
+//!
 //! *Promises* that a refutation is a proof. It never finds anything satisfiable.
 
 use std::sync::Arc;
@@ -14,8 +16,6 @@ use ioxide_model::value::Value;
 
 use crate::form::{FormSlot, LinearAtom, LinearFact, LinearForm, LinearForms, SlotKind, SumRelation};
 use crate::small_fraction::SmallFraction;
-use crate::solver::{Solver, SolverAnswer, SolverDecision};
-use crate::tally::{AnswerCounts, SolverTally};
 
 /// The number of facts looked at after which bounds that still move are left where they are: `x < y, y < x` moves them one
 /// by one for ever. Stopping early only misses refutations. Chosen by feel.
@@ -379,43 +379,6 @@ fn initial_term_bounds(pool: &TermPool, term: Term) -> Interval {
     }
 }
 
-/// The layer that refutes facts by their bounds and passes on the rest.
-#[derive(Debug)]
-pub struct IntervalLayer<S> {
-    inner: S,
-    bounds: SlotBounds,
-    answers: AnswerCounts,
-}
-
-impl<S: Solver> IntervalLayer<S> {
-    /// Makes a layer that refutes for `inner`.
-    pub fn new(inner: S) -> Self {
-        Self { inner, bounds: SlotBounds::default(), answers: AnswerCounts::default() }
-    }
-
-    fn refutes(&mut self, pool: &TermPool, facts: &[Term]) -> bool {
-        self.bounds.sync_facts(pool, facts);
-        let refuted = self.bounds.is_refuted();
-        self.answers.unsat += u64::from(refuted);
-        refuted
-    }
-}
-
-impl<S: Solver> Solver for IntervalLayer<S> {
-    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
-        if self.refutes(pool, facts) { SolverAnswer::Unsat } else { self.inner.check(pool, facts) }
-    }
-
-    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        if self.refutes(pool, facts) { SolverDecision::Unsat } else { self.inner.decide(pool, facts) }
-    }
-
-    fn tally(&self, tally: &mut SolverTally) {
-        tally.add_layer("interval", self.answers);
-        self.inner.tally(tally);
-    }
-}
-
 /// Returns the least and the greatest whole number each of `vars` can have under `facts`, as far as bounds show; `None`
 /// if no bound is known or the variable is not a number.
 #[must_use]
@@ -435,7 +398,6 @@ pub fn variable_bounds(pool: &TermPool, facts: &[Term], vars: &[VarId]) -> Vec<(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{NoSolver, UnknownReason};
 
     /// Checks that bounds refute, or do not refute, `facts` over three variables.
     #[track_caller]
@@ -443,9 +405,12 @@ mod tests {
         let mut pool = TermPool::new();
         let vars = sorts.map(|sort| pool.declare_term("v", sort).1);
         let facts = facts(&mut pool, vars);
-        let expected =
-            if refuted { SolverDecision::Unsat } else { SolverDecision::Unknown(UnknownReason::NoSolver) };
-        assert_eq!(IntervalLayer::new(NoSolver).decide(&mut pool, &facts), expected);
+        assert_eq!(refutes(&mut SlotBounds::default(), &pool, &facts), refuted);
+    }
+
+    fn refutes(bounds: &mut SlotBounds, pool: &TermPool, facts: &[Term]) -> bool {
+        bounds.sync_facts(pool, facts);
+        bounds.is_refuted()
     }
 
     const SMALL: Sort = Sort::Range { lo: 0, hi: 9 };
@@ -510,10 +475,10 @@ mod tests {
         let (_, x) = pool.declare_term("x", SMALL);
         let (two, seven) = (pool.int(2), pool.int(7));
         let (low, high) = (pool.lt(x, two), pool.lt(seven, x));
-        let mut layer = IntervalLayer::new(NoSolver);
-        assert_eq!(layer.decide(&mut pool, &[low, high]), SolverDecision::Unsat);
-        assert_eq!(layer.decide(&mut pool, &[low]), SolverDecision::Unknown(UnknownReason::NoSolver));
-        assert_eq!(layer.decide(&mut pool, &[high]), SolverDecision::Unknown(UnknownReason::NoSolver));
-        assert_eq!(layer.decide(&mut pool, &[high, low]), SolverDecision::Unsat);
+        let mut bounds = SlotBounds::default();
+        assert!(refutes(&mut bounds, &pool, &[low, high]));
+        assert!(!refutes(&mut bounds, &pool, &[low]));
+        assert!(!refutes(&mut bounds, &pool, &[high]));
+        assert!(refutes(&mut bounds, &pool, &[high, low]));
     }
 }

@@ -36,7 +36,9 @@ impl<S: Solver> Solver for ValidateLayer<S> {
     }
 
     fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
-        self.inner.decide(pool, facts)
+        // Satisfiable without a valuation could not be checked, so the valuation is asked for here too. The layers in
+        // front ask for one anyway.
+        self.check(pool, facts).decision()
     }
 
     fn tally(&self, tally: &mut SolverTally) {
@@ -83,6 +85,13 @@ mod tests {
             let mut solver = ValidateLayer::new(ScriptedSolver::new([SolverAnswer::Sat(valuation)]));
             let answer = solver.check(&mut pool, &[fact]);
             assert_eq!(matches!(answer, SolverAnswer::Sat(_)), fine, "{value}: {answer:?}");
+        }
+        // A decision rests on a valuation too.
+        for (value, fine) in [(7, true), (5, false)] {
+            let valuation = Valuation::from_iter([(x, Value::int(value))]);
+            let mut solver = ValidateLayer::new(ScriptedSolver::new([SolverAnswer::Sat(valuation)]));
+            let decision = solver.decide(&mut pool, &[fact]);
+            assert_eq!(decision == SolverDecision::Sat, fine, "{value}: {decision:?}");
         }
         let mut solver = ValidateLayer::new(ScriptedSolver::new([SolverAnswer::Sat(Valuation::new())]));
         assert!(matches!(solver.check(&mut pool, &[fact]), SolverAnswer::Unknown(UnknownReason::Error(_))));

@@ -5,7 +5,6 @@ use ioxide_model::term::Term;
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::layers::cache::CacheLayer;
 use ioxide_smt::layers::forall::{ForallLayer, eliminate};
-use ioxide_smt::layers::interval::IntervalLayer;
 use ioxide_smt::layers::normalise::NormaliseLayer;
 use ioxide_smt::layers::scalar::ScalarLayer;
 use ioxide_smt::layers::validate::ValidateLayer;
@@ -77,7 +76,6 @@ proptest! {
     fn layers_over_enumeration_agree_with_it(seed: u64) {
         for theme in FINITE {
             run("scalar", &mut ScalarLayer::new(BruteSolver::new()), theme, seed, false);
-            run("intervals", &mut IntervalLayer::new(BruteSolver::new()), theme, seed, true);
             run("witness", &mut WitnessLayer::new(BruteSolver::new()), theme, seed, true);
             run("forall", &mut ForallLayer::new(BruteSolver::new()), theme, seed, true);
             run("normalise", &mut NormaliseLayer::new(BruteSolver::new()), theme, seed, true);
@@ -89,7 +87,6 @@ proptest! {
     #[test]
     fn layers_alone_never_contradict(seed: u64) {
         for theme in [Theme::Small, Theme::Data, Theme::Quantified, Theme::Infinite] {
-            run("intervals", &mut IntervalLayer::new(NoSolver), theme, seed, false);
             run("witness", &mut WitnessLayer::new(NoSolver), theme, seed, false);
             run("forall", &mut ForallLayer::new(WitnessLayer::new(NoSolver)), theme, seed, false);
         }
