@@ -27,8 +27,8 @@ pub struct SymState {
 
 /// A term for every variable and clock: the one algebra of values under every symbolic engine.
 ///
-/// Symbolic execution, the monitor and the product of two models differ in their assumptions and in merging; the
-/// initial values, the passing of time and the effect of a switch are defined here.
+/// Symbolic execution, the monitor, the product of two models and the reactions of a complete suite differ in their
+/// assumptions and in merging; the initial values, the passing of time and the effect of a switch are defined here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// Variables in order of declaration, then clocks.
@@ -88,6 +88,11 @@ impl Store {
         let zero = pool.value(Value::Real(Rational::ZERO));
         terms.extend(sts.clocks.iter().map(|_| zero));
         (Self { terms }, unknown)
+    }
+
+    /// Returns the store in which every variable and clock is its own term: values before a step, whatever they are.
+    pub fn identity(pool: &mut TermPool, sts: &Sts) -> Self {
+        Self { terms: sts.stored_vars().map(|var| pool.var(var)).collect() }
     }
 
     /// Returns the store after `switch`. `names` gives the terms for the right-hand sides: the values before the

@@ -40,8 +40,8 @@ use ioxide_fsm::mealy::{MachineListing, TransitionRow};
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
-use ioxide_model::term::{Term, VarId};
-use ioxide_symex::Ctx;
+use ioxide_model::term::Term;
+use ioxide_symex::{Ctx, Store};
 
 pub use self::error::NoAbstraction;
 use self::react::SaidMessage;
@@ -123,7 +123,7 @@ pub struct ClassOutcome {
     /// The outputs of the system, in order.
     pub said: Vec<SaidMessage>,
     /// The variables afterwards, in terms over those before and the fields.
-    pub store: Vec<(VarId, Term)>,
+    pub store: Store,
     /// The condition class afterwards.
     pub target: usize,
 }

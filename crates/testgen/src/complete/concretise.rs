@@ -284,7 +284,7 @@ impl<'a> Concretiser<'a> {
                 }
             }
             let mut next = Substitution::new();
-            for &(var, term) in &place.outcomes[0].store {
+            for (var, term) in place.outcomes[0].store.iter(cx.sts) {
                 next.set(var, cx.pool.substitute(term, &names));
             }
             names = next;
@@ -390,8 +390,8 @@ pub(super) fn store_after(
     outcome: &ClassOutcome,
 ) -> Option<Valuation> {
     let fields = field_values(cx, gate, values);
-    let value = |&(var, term): &(_, Term)| Some((var, cx.pool.eval(term, &(&fields, state)).ok()?));
-    outcome.store.iter().map(value).collect()
+    let value = |(var, term)| Some((var, cx.pool.eval(term, &(&fields, state)).ok()?));
+    outcome.store.iter(cx.sts).map(value).collect()
 }
 
 /// Returns whether two answers are equal for these values; of messages with free fields only the gates count.

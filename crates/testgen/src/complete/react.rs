@@ -7,7 +7,7 @@
 use ioxide_model::sts::{GateId, GateKind, LocId, Switch, SwitchId};
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::SolverDecision;
-use ioxide_symex::{Ctx, quiescence_condition};
+use ioxide_symex::{Ctx, Store, quiescence_condition};
 
 use super::NoAbstraction;
 
@@ -32,7 +32,7 @@ pub struct ReactionPath {
     /// The outputs, in order.
     pub said: Vec<SaidMessage>,
     /// The variables afterwards, in terms over those before and the fields of the input.
-    pub store: Vec<(VarId, Term)>,
+    pub store: Store,
     /// The location in which the model is silent.
     pub loc: LocId,
 }
@@ -42,7 +42,7 @@ pub struct ReactionPath {
 struct ReactionWalk {
     loc: LocId,
     facts: Vec<Term>,
-    store: Vec<(VarId, Term)>,
+    store: Store,
     said: Vec<SaidMessage>,
     switches: Vec<SwitchId>,
     /// The variables for the fields that the system chooses, each with the switch of its message.
@@ -61,12 +61,13 @@ pub fn paths_after(
 ) -> Result<Vec<ReactionPath>, NoAbstraction> {
     let sts = cx.sts;
     let switch = &sts.switches[id];
-    let store = identity(cx);
-    let names: Substitution = store.iter().copied().collect();
+    // The fields of the input stand for themselves, as the variables do: the classes of inputs are split by them.
+    let before = Store::identity(cx.pool, sts);
+    let names = before.substitution(sts);
     let walk = ReactionWalk {
         loc: switch.target,
         facts: cx.pool.conjuncts(switch.guard),
-        store: update_store(cx, &store, switch, &names),
+        store: before.after_switch(cx.pool, sts, switch, &names),
         said: Vec::new(),
         switches: vec![id],
         loose: Vec::new(),
@@ -84,8 +85,8 @@ pub fn paths_after(
 /// If a path is longer than `limit`, a variable keeps a value that the system chose, or the solver does not decide.
 pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath>, NoAbstraction> {
     let sts = cx.sts;
-    let value = |var: &ioxide_model::sts::StateVar| Some((var.var, var.init?));
-    let store: Vec<(VarId, Term)> = sts.vars.iter().filter_map(value).collect();
+    let (store, unknown) = Store::initial(cx.pool, sts, 0);
+    debug_assert!(unknown.is_empty(), "models with unknown initial values are refused before this");
     let walk = ReactionWalk {
         loc: sts.initial,
         facts: Vec::new(),
@@ -97,28 +98,6 @@ pub fn paths_at_start(cx: &mut Ctx<'_>, limit: usize) -> Result<Vec<ReactionPath
     let mut search = PathSearch { context: &[], limit, found: Vec::new() };
     search.extend_walk(cx, &walk)?;
     Ok(search.found)
-}
-
-/// The store in which every variable has its own value.
-fn identity(cx: &mut Ctx<'_>) -> Vec<(VarId, Term)> {
-    let sts = cx.sts;
-    sts.vars.iter().map(|var| (var.var, cx.pool.var(var.var))).collect()
-}
-
-/// Returns the store after the update of `switch`, with `names` for the variables and fields in it.
-fn update_store(
-    cx: &mut Ctx<'_>,
-    store: &[(VarId, Term)],
-    switch: &Switch,
-    names: &Substitution,
-) -> Vec<(VarId, Term)> {
-    let update: Substitution = switch.update.iter().copied().collect();
-    let mut after = Vec::with_capacity(store.len());
-    for &(var, old) in store {
-        let term = update.get(var).map_or(old, |term| cx.pool.substitute(term, names));
-        after.push((var, term));
-    }
-    after
 }
 
 struct PathSearch<'c> {
@@ -140,7 +119,7 @@ impl PathSearch<'_> {
         }
         let location = location();
         let silent = quiescence_condition(cx, walk.loc);
-        let names: Substitution = walk.store.iter().copied().collect();
+        let names = walk.store.substitution(cx.sts);
         // The store has terms over the input, so the condition of silence becomes one on the input.
         let silent = cx.pool.substitute(silent, &names);
         let mut facts = walk.facts.clone();
@@ -165,7 +144,7 @@ impl PathSearch<'_> {
         facts: Vec<Term>,
     ) -> Result<(), NoAbstraction> {
         // A value the system chose freely must not be stored: what follows would depend on a choice nobody sees.
-        let is_kept = |var: VarId| walk.store.iter().any(|&(_, term)| cx.pool.mentions(term, var));
+        let is_kept = |var: VarId| walk.store.terms().iter().any(|&term| cx.pool.mentions(term, var));
         if let Some(&(_, id)) = walk.loose.iter().find(|(var, _)| is_kept(*var)) {
             let switch = cx.sts.switches[id].label.to_string();
             return Err(NoAbstraction::ChoiceKept { switch });
@@ -199,7 +178,7 @@ impl PathSearch<'_> {
         if !self.is_possible(cx, &next.facts, &switch.label)? {
             return Ok(());
         }
-        next.store = update_store(cx, &walk.store, switch, &message.names);
+        next.store = walk.store.after_switch(cx.pool, cx.sts, switch, &message.names);
         next.loose.extend(message.loose.iter().map(|&var| (var, id)));
         if cx.sts.kind_of(switch) == GateKind::Output {
             let is_loose = !message.loose.is_empty();
@@ -231,7 +210,7 @@ impl OutputFields {
         let sts = cx.sts;
         let fields = &sts.gates[switch.gate].fields;
         let number = u32::try_from(walk.switches.len()).unwrap_or(u32::MAX);
-        let mut names: Substitution = walk.store.iter().copied().collect();
+        let mut names = walk.store.substitution(sts);
         let mut vars = Vec::new();
         for &field in fields {
             let var = cx.pool.indexed_var(field, number);

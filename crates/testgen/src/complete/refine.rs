@@ -14,7 +14,7 @@ use ioxide_model::concrete::ConcreteState;
 use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, GateKind, LocId};
-use ioxide_model::term::{Substitution, Term, VarId};
+use ioxide_model::term::{Substitution, Term};
 use ioxide_model::valuation::Valuation;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
@@ -93,8 +93,8 @@ fn find_start(cx: &mut Ctx<'_>, limit: usize) -> Result<(ConcreteState, Vec<Labe
     };
     let nothing = Valuation::new();
     let undecided = || NoAbstraction::Undecided { what: "the start".into() };
-    let value = |&(var, term): &(VarId, Term)| Some((var, cx.pool.eval(term, &nothing).ok()?));
-    let values: Option<Valuation> = path.store.iter().map(value).collect();
+    let value = |(var, term)| Some((var, cx.pool.eval(term, &nothing).ok()?));
+    let values: Option<Valuation> = path.store.iter(cx.sts).map(value).collect();
     let label = |said: &super::SaidMessage| {
         let values = said.values.iter().map(|&term| cx.pool.eval(term, &nothing).ok());
         Some(Label::Output(said.gate, values.collect::<Option<_>>()?))
@@ -387,7 +387,7 @@ impl<'l> ClassRefiner<'l> {
         facts: &[Term],
         path: &ReactionPath,
     ) -> Result<usize, ClassCut> {
-        let names: Substitution = path.store.iter().copied().collect();
+        let names = path.store.substitution(cx.sts);
         for (id, target) in self.blocks.iter().enumerate() {
             if !target.is_alive || target.loc != path.loc {
                 continue;
