@@ -21,7 +21,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ioxide-learn", &["ioxide-model", "ioxide-fsm"]),
     ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
     ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
-    ("ioxide-explorer", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-runner", "ioxide-report"]),
+    (
+        "ioxide-explorer",
+        &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen", "ioxide-runner", "ioxide-report"],
+    ),
     ("ioxide-lsp", &["ioxide-model", "ioxide-lang", "ioxide-smt", "ioxide-symex"]),
     ("ioxide-openapi", &["ioxide-model", "ioxide-lang"]),
     ("ioxide-campaign", &[]),

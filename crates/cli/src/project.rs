@@ -264,7 +264,7 @@ fn with_system<T>(
     let Some(system) = system else {
         let stop = CliError::usage(format!("`{FILE}` has no system `{name}`"));
         return Err(
-            match (ioxide_lang::suggest::nearest_name(name, names.iter().copied()), names.is_empty()) {
+            match (ioxide_model::suggest::nearest_name(name, names.iter().copied()), names.is_empty()) {
                 (Some(near), _) => stop.help(format!("did you mean `{near}`?")),
                 (None, false) => stop.help(format!("there is {}", names.join(", "))),
                 (None, true) => stop.help(format!("describe it in a table `[sut.{name}]`")),

@@ -15,8 +15,8 @@ use ioxide_campaign::part::{EndOfPart, MANIFEST, Manifest, PartError, PartWriter
 use ioxide_campaign::plan::{CampaignPlan, UnitNames, fingerprint};
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::{MAX_UNITS, UnitSet};
-use ioxide_lang::suggest::nearest_name;
 use ioxide_model::source::Sources;
+use ioxide_model::suggest::nearest_name;
 use serde_json::{Value as Json, json};
 
 use crate::args::PartArgs;

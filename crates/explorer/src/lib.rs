@@ -6,7 +6,7 @@
 //! [`routes`] answers with the structs of [`view`], the only ones that leave.
 //!
 //! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by
-//! number. Texts of a model or a system leave as JSON strings, and the page makes text of them, never
+//! number, and testers that read a file are those given at start. Texts of a model or a system leave as JSON strings, and the page makes text of them, never
 //! markup.
 //!
 //! # Example

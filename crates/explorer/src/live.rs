@@ -13,8 +13,10 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::Sts;
 use ioxide_report::control_characters::excerpt;
+use ioxide_report::summary::ENDLESS;
 use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepRecord};
 use ioxide_runner::reporter::Reporter;
+use ioxide_testgen::tester::spec::TesterSpec;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -40,6 +42,9 @@ pub trait Launcher: Send + Sync {
     /// Returns the system under test, for people.
     fn sut(&self) -> String;
 
+    /// Returns the testers to offer, the one to begin with first.
+    fn testers(&self) -> Vec<TesterSpec>;
+
     /// Returns whether a run can be held up between two steps without changing verdicts; it cannot where time is
     /// measured by a clock that goes on.
     fn may_hold(&self) -> bool;
@@ -54,40 +59,11 @@ pub trait Launcher: Send + Sync {
     fn stop(&self);
 }
 
-/// The tester that decides the moves of a campaign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CampaignTester {
-    /// Test purposes that take every switch.
-    Cover,
-    /// Test purposes that take every switch, in few long runs.
-    Tour,
-    /// Random moves.
-    Random,
-    /// The tests written beside the model.
-    Tests,
-}
-
-impl CampaignTester {
-    /// All testers a page can ask for.
-    pub const ALL: [Self; 4] = [Self::Cover, Self::Tour, Self::Random, Self::Tests];
-
-    /// Returns the word for the tester.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cover => "cover",
-            Self::Tour => "tour",
-            Self::Random => "random",
-            Self::Tests => "tests",
-        }
-    }
-}
-
 /// A request for a campaign.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CampaignRequest {
-    /// The tester that decides the moves.
-    pub tester: CampaignTester,
+    /// The tester that decides the moves; one that reads a file is among those of the launcher.
+    pub tester: TesterSpec,
     /// The number of runs; `None` leaves it to the tester.
     pub runs: Option<u64>,
     /// The seed; a fresh one if `None`.
@@ -146,7 +122,8 @@ pub(crate) struct LiveState {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) other: u64,
-    pub(crate) planned: u64,
+    /// The number of runs; `None` if the tester decides when to end.
+    pub(crate) planned: Option<u64>,
     pub(crate) seed: u64,
     pub(crate) goal: String,
     pub(crate) run: u64,
@@ -188,6 +165,12 @@ impl LiveCampaign {
     #[must_use]
     pub fn sut(&self) -> Option<String> {
         self.launcher.as_ref().map(|launcher| launcher.sut())
+    }
+
+    /// Returns the testers to offer, the one to begin with first; none without a system under test.
+    #[must_use]
+    pub fn testers(&self) -> Vec<TesterSpec> {
+        self.launcher.as_ref().map(|launcher| launcher.testers()).unwrap_or_default()
     }
 
     /// Starts a campaign in a thread of its own.
@@ -320,7 +303,7 @@ impl LiveState {
             passed: 0,
             failed: 0,
             other: 0,
-            planned: 0,
+            planned: None,
             seed: 0,
             goal: String::new(),
             run: 0,
@@ -389,7 +372,8 @@ impl LiveWatcher<'_> {
     fn apply_event(&self, state: &mut LiveState, event: &Event) {
         match &event.event {
             EventKind::CampaignStarted(told) => {
-                (state.planned, state.seed) = (told.runs, told.seed);
+                state.planned = (told.runs < ENDLESS).then_some(told.runs);
+                state.seed = told.seed;
                 let name = format!("live: {}, {}, seed {}", told.sut, told.tester, told.seed);
                 state.record = Some(self.live.records.begin_record(name));
             }

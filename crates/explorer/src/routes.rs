@@ -5,12 +5,14 @@ pub(crate) mod walk;
 
 use std::time::Duration;
 
+use ioxide_testgen::tester::spec::{TesterSpec, TesterSpecError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::Explorer;
 use crate::http::{ExplorerRequest, ExplorerResponse, HttpMethod};
-use crate::live::{CampaignRequest, CampaignTester};
+use crate::live::CampaignRequest;
 use crate::recording::RecordPlace;
 use crate::view::run::{RecordsView, RunView};
 use crate::view::{ErrorView, VERSION};
@@ -68,12 +70,12 @@ pub(crate) fn answer_route(explorer: &Explorer, path: &str, request: &ExplorerRe
 pub(crate) struct SutView {
     version: u32,
     sut: Option<String>,
-    testers: Vec<&'static str>,
+    testers: Vec<String>,
 }
 
 impl SutView {
     fn new(explorer: &Explorer) -> Self {
-        let testers = CampaignTester::ALL.into_iter().map(CampaignTester::name).collect();
+        let testers = explorer.live.testers().iter().map(ToString::to_string).collect();
         Self { version: VERSION, sut: explorer.live.sut(), testers }
     }
 }
@@ -139,6 +141,29 @@ fn parse_seed(told: &serde_json::Value) -> Result<u64, BadSeed> {
     told.as_u64().or_else(of_text).ok_or(BadSeed)
 }
 
+/// The reason why a page cannot have a tester.
+#[derive(Debug, Error)]
+enum TesterRefusal {
+    #[error("{error}; {}", .error.help())]
+    Unknown { error: TesterSpecError },
+    #[error("`{0}` reads a file; start `ioxide explore` with `--tester {0}`")]
+    File(TesterSpec),
+}
+
+/// Returns the tester that a page asks for, or the first that is offered. No path of a file comes from a page, so a
+/// tester that reads one must have been given at the start.
+fn choose_tester(explorer: &Explorer, text: Option<&str>) -> Result<TesterSpec, TesterRefusal> {
+    let mut offered = explorer.live.testers();
+    let Some(text) = text else {
+        return Ok(if offered.is_empty() { TesterSpec::default() } else { offered.swap_remove(0) });
+    };
+    let tester: TesterSpec = text.parse().map_err(|error| TesterRefusal::Unknown { error })?;
+    if tester.file().is_some() && !offered.contains(&tester) {
+        return Err(TesterRefusal::File(tester));
+    }
+    Ok(tester)
+}
+
 fn control_campaign(explorer: &Explorer, act: &str, wanted: &LiveQuery) -> ExplorerResponse {
     let live = &explorer.live;
     if let Some(pace) = wanted.pace_ms {
@@ -146,9 +171,9 @@ fn control_campaign(explorer: &Explorer, act: &str, wanted: &LiveQuery) -> Explo
     }
     match act {
         "start" => {
-            let name = wanted.tester.as_deref().unwrap_or("cover");
-            let Some(tester) = CampaignTester::ALL.into_iter().find(|tester| tester.name() == name) else {
-                return error_response(400, "there is no such tester");
+            let tester = match choose_tester(explorer, wanted.tester.as_deref()) {
+                Ok(tester) => tester,
+                Err(why) => return error_response(400, &why.to_string()),
             };
             let runs = wanted.runs.map(|runs| runs.clamp(1, MAX_RUNS));
             let Ok(seed) = wanted.seed.as_ref().map(parse_seed).transpose() else {

@@ -1,6 +1,7 @@
 //! A check of a system against a model: testers, budgets, the result.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +18,17 @@ use ioxide_runner::reporter::{EventSink, Reporter};
 use ioxide_runner::run::{RunConfig, RunSetup};
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::{Ctx, ExploreLimits};
-use ioxide_testgen::purpose::{PurposeSet, of_goal};
+use ioxide_testgen::complete::suite::{CompleteConfig, NoCompleteSuite, complete_suite};
+use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
+use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
-use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
 use ioxide_testgen::tester::script::ScriptTester;
+use ioxide_testgen::tester::spec::TesterSpec;
+use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
+use ioxide_testgen::tester::tour::TourTester;
 use thiserror::Error;
 
 use crate::bench::LocalFactory;
@@ -34,32 +40,19 @@ use crate::system::InProcess;
 const MAX_STATES: usize = 20_000;
 /// Runs of a tester that has no end of its own.
 const RUNS: u64 = 10;
+/// Symbolic states looked at for the next path of a tour.
+const TOUR_STATES: usize = 1_000;
+/// The number of times `cover` and `tour` cover everything without [`ModelCheck::runs`].
+const ROUNDS: usize = 5;
 /// Steps of a run of the random tester.
 const RANDOM_STEPS: usize = 100;
-
-/// The tester that chooses the inputs of a check.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TesterChoice {
-    /// Purposes for every transition, then long walks towards transitions that were not taken: the default.
-    #[default]
-    Hunt,
-    /// Inputs drawn at random.
-    Random,
-    /// The purpose of this name in the model.
-    Purpose(String),
-    /// All `test` blocks of the model.
-    Tests,
-    /// The `test` block of this name.
-    Test(String),
-}
 
 /// A check with its settings; [`run`](Self::run) carries it out.
 #[must_use = "nothing is checked before `run`"]
 pub struct ModelCheck<'m, F> {
     model: &'m ModelFile,
     make: F,
-    tester: TesterChoice,
+    tester: TesterSpec,
     seed: Option<u64>,
     steps: Option<usize>,
     runs: Option<u64>,
@@ -68,7 +61,7 @@ pub struct ModelCheck<'m, F> {
 
 /// Returns a check of the systems that `make` makes against `model`.
 pub fn check<S: InProcess, F: FnMut() -> S>(model: &ModelFile, make: F) -> ModelCheck<'_, F> {
-    ModelCheck { model, make, tester: TesterChoice::Hunt, seed: None, steps: None, runs: None, time: None }
+    ModelCheck { model, make, tester: TesterSpec::Hunt, seed: None, steps: None, runs: None, time: None }
 }
 
 /// The result of a check without a failure.
@@ -107,8 +100,9 @@ impl CheckPassed {
 }
 
 impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
-    /// Sets the tester that chooses the inputs, instead of [`TesterChoice::Hunt`].
-    pub fn tester(mut self, tester: TesterChoice) -> Self {
+    /// Sets the tester that chooses the inputs: any that `ioxide test --tester` takes, written as there
+    /// (`"purpose:cash".parse()`) or as a variant, except those that read a file and [`TesterSpec::Kill`]. Without it, [`TesterSpec::Hunt`].
+    pub fn tester(mut self, tester: TesterSpec) -> Self {
         self.tester = tester;
         self
     }
@@ -119,16 +113,16 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         self
     }
 
-    /// Limits the inputs, outputs and silences, instead of `IOXIDE_STEPS`: for [`TesterChoice::Hunt`] those of all runs
-    /// together (10,000 if neither is given, no limit if [`runs`](Self::runs) is), for [`TesterChoice::Random`] those
+    /// Limits the inputs, outputs and silences, instead of `IOXIDE_STEPS`: for [`TesterSpec::Hunt`] those of all runs
+    /// together (10,000 if neither is given, no limit if [`runs`](Self::runs) is), for [`TesterSpec::Random`] those
     /// of each run (100 if neither is given). The other testers have no such limit.
     pub fn steps(mut self, steps: usize) -> Self {
         self.steps = Some(steps);
         self
     }
 
-    /// Limits the number of runs; without it, 10 for [`TesterChoice::Random`] and [`TesterChoice::Purpose`], and no
-    /// limit for the others.
+    /// Limits the number of runs; without it, 10 for [`TesterSpec::Random`], [`TesterSpec::Purpose`] and
+    /// [`TesterSpec::Force`], and no limit for the others, which end by themselves.
     pub fn runs(mut self, runs: u64) -> Self {
         self.runs = Some(runs);
         self
@@ -163,18 +157,18 @@ impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
         let mut model = self.model.model.clone();
         let steps = self.steps.map_or_else(|| parse_env("IOXIDE_STEPS"), |steps| Ok(Some(steps)));
         let steps = steps.map_err(|bad| trouble(bad.to_string()))?;
-        let mut tester =
-            chosen(&self.tester, &mut model, steps, self.runs, seed).map_err(|NoTester(why)| trouble(why))?;
+        let mut maker = TesterMaker { model: &mut model, steps, runs: self.runs, seed };
+        let mut tester = maker.make(&self.tester).map_err(|why| trouble(why.to_string()))?;
         let stop = Arc::new(AtomicBool::new(false));
         // A limit beyond the clock's range is no limit.
         let ends = self.time.and_then(|time| Instant::now().checked_add(time));
         let story = CapturedReport::new(ends, Arc::clone(&stop));
         let told = Arc::clone(&story.told);
         let config = CampaignConfig {
-            runs: self.runs.unwrap_or_else(|| runs(&self.tester)),
+            runs: self.runs.unwrap_or_else(|| default_runs(&self.tester)),
             seed,
             run: RunConfig { relation: ConformanceRelation::usual(&model.sts), ..RunConfig::default() },
-            tester: format!("{:?}", self.tester).to_ascii_lowercase(),
+            tester: self.tester.to_string(),
             sut: "the system in this process".into(),
             file: self.model.name.clone(),
             ..CampaignConfig::default()
@@ -235,62 +229,131 @@ fn number<T: FromStr>(name: &'static str, text: &str) -> Result<Option<T>, BadVa
     }
 }
 
-fn runs(choice: &TesterChoice) -> u64 {
-    match choice {
-        TesterChoice::Hunt | TesterChoice::Tests | TesterChoice::Test(_) => u64::MAX,
-        TesterChoice::Random | TesterChoice::Purpose(_) => RUNS,
+/// Returns the number of runs of a tester without [`ModelCheck::runs`].
+fn default_runs(tester: &TesterSpec) -> u64 {
+    match tester {
+        TesterSpec::Random | TesterSpec::Purpose(_) | TesterSpec::Force(_) => RUNS,
+        _ => u64::MAX,
     }
 }
 
-/// The reason why no tester can be made of a [`TesterChoice`].
-struct NoTester(String);
+/// The reason why a check has no tester for a [`TesterSpec`].
+#[derive(Debug, Error)]
+enum NoTester {
+    #[error("the model has no purpose `{0}`")]
+    UnknownPurpose(String),
+    #[error("no path meets `{name}`: {why}")]
+    NoPath { name: String, why: NoPurpose },
+    #[error("nothing to run: no switch of the model can be reached")]
+    NothingReachable,
+    #[error(
+        "`{0}` cannot be played for: a game needs a place to reach or an observer, in a model without clocks and unknown values"
+    )]
+    NoGame(String),
+    #[error("the model has no such test")]
+    NoTest,
+    #[error("the model has no complete suite: {0}")]
+    NoCompleteSuite(NoCompleteSuite),
+    #[error("the model has clocks, and the tester `{0}` knows no time")]
+    NoTime(TesterSpec),
+    #[error("a check has no tester `{0}`; `ioxide test` has it")]
+    OnlyOnCommandLine(TesterSpec),
+}
 
-fn chosen(
-    choice: &TesterChoice,
-    model: &mut Model,
+/// The model of a check, and what its tester is made with.
+struct TesterMaker<'m> {
+    model: &'m mut Model,
     steps: Option<usize>,
     runs: Option<u64>,
     seed: u64,
-) -> Result<Box<dyn Tester>, NoTester> {
-    Ok(match choice {
-        TesterChoice::Hunt => {
-            let usual = if runs.is_some() { usize::MAX } else { HuntConfig::default().steps };
-            let config = HuntConfig { steps: steps.unwrap_or(usual), ..HuntConfig::default() };
-            Box::new(HuntTester::new(config))
-        }
-        TesterChoice::Random => {
-            let config = RandomConfig { steps: steps.unwrap_or(RANDOM_STEPS), ..RandomConfig::default() };
-            Box::new(RandomTester::new(config, seed))
-        }
-        TesterChoice::Purpose(name) => {
-            let goal = goal(model, |goal| *goal.name == **name)
-                .ok_or_else(|| NoTester(format!("the model has no purpose `{name}`")))?;
-            let mut solver = build_stack(&SolverConfig::default());
-            let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
-            let found = of_goal(&mut Ctx::new(model, &mut solver), &goal, limits);
-            let found = found.map_err(|why| NoTester(format!("no path meets `{name}`: {why}")))?;
-            Box::new(CoverTester::new(
-                &PurposeSet::from_purposes(&model.sts, vec![found]),
-                CoverRounds::Endless,
-                PurposeOrder::default(),
-            ))
-        }
-        TesterChoice::Tests | TesterChoice::Test(_) => {
-            let is_wanted = |goal: &Goal| {
-                let is_named = !matches!(choice, TesterChoice::Test(name) if *goal.name != **name);
-                is_named && matches!(goal.kind, GoalKind::Test(_))
-            };
-            let goals: Vec<Goal> = model.sts.goals.iter().filter(|goal| is_wanted(goal)).cloned().collect();
-            if goals.is_empty() {
-                return Err(NoTester("the model has no such test".into()));
-            }
-            Box::new(ScriptTester::new(&goals, 1))
-        }
-    })
 }
 
-fn goal(model: &Model, is_it: impl Fn(&Goal) -> bool) -> Option<Goal> {
-    model.sts.goals.iter().find(|goal| is_it(goal)).cloned()
+impl TesterMaker<'_> {
+    fn make(&mut self, spec: &TesterSpec) -> Result<Box<dyn Tester>, NoTester> {
+        if self.model.sts.is_timed() && !spec.knows_time() {
+            return Err(NoTester::NoTime(spec.clone()));
+        }
+        Ok(match spec {
+            TesterSpec::Hunt => {
+                let usual = if self.runs.is_some() { usize::MAX } else { HuntConfig::default().steps };
+                let config = HuntConfig { steps: self.steps.unwrap_or(usual), ..HuntConfig::default() };
+                Box::new(HuntTester::new(config))
+            }
+            TesterSpec::Random => {
+                let steps = self.steps.unwrap_or(RANDOM_STEPS);
+                Box::new(RandomTester::new(RandomConfig { steps, ..RandomConfig::default() }, self.seed))
+            }
+            TesterSpec::Cover => {
+                Box::new(CoverTester::new(&self.find_purposes()?, self.rounds(), PurposeOrder::default()))
+            }
+            TesterSpec::Tour => {
+                let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
+                Box::new(TourTester::new(&self.find_purposes()?, self.rounds(), limits))
+            }
+            TesterSpec::Purpose(names) => {
+                let found = names.iter().map(|name| self.find_purpose(name)).collect::<Result<_, _>>()?;
+                let set = PurposeSet::from_purposes(&self.model.sts, found);
+                Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default()))
+            }
+            TesterSpec::Force(name) => {
+                let goal = self.find_goal(name)?;
+                let mut solver = build_stack(&SolverConfig::default());
+                let game =
+                    GameTester::new(&mut Ctx::new(self.model, &mut solver), &goal, Interaction::default());
+                Box::new(game.ok_or_else(|| NoTester::NoGame(name.clone()))?)
+            }
+            TesterSpec::Tests => self.make_tests(|_| true)?,
+            TesterSpec::Test(name) => self.make_tests(|goal| *goal.name == **name)?,
+            TesterSpec::Complete(options) => {
+                let config = CompleteConfig::from_options(options, self.seed);
+                let mut solver = build_stack(&SolverConfig::default());
+                let suite = complete_suite(&mut Ctx::new(self.model, &mut solver), &config)
+                    .map_err(NoTester::NoCompleteSuite)?;
+                let mut tests = LabelTests::default();
+                suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
+                Box::new(SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1))
+            }
+            TesterSpec::Case(_) | TesterSpec::Suite(_) | TesterSpec::Kill => {
+                return Err(NoTester::OnlyOnCommandLine(spec.clone()));
+            }
+        })
+    }
+
+    /// Returns the number of times everything is covered: without end if the runs are limited.
+    fn rounds(&self) -> CoverRounds {
+        if self.runs.is_some() { CoverRounds::Endless } else { CoverRounds::Bounded(ROUNDS) }
+    }
+
+    /// Returns purposes for every transition.
+    fn find_purposes(&mut self) -> Result<PurposeSet, NoTester> {
+        let mut solver = build_stack(&SolverConfig::default());
+        let mut cx = Ctx::new(self.model, &mut solver);
+        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
+        if set.purposes.is_empty() { Err(NoTester::NothingReachable) } else { Ok(set) }
+    }
+
+    /// Returns the purpose called `name`.
+    fn find_purpose(&mut self, name: &str) -> Result<TestPurpose, NoTester> {
+        let goal = self.find_goal(name)?;
+        let mut solver = build_stack(&SolverConfig::default());
+        let limits = ExploreLimits { max_states: MAX_STATES, max_depth: u32::MAX };
+        let found = of_goal(&mut Ctx::new(self.model, &mut solver), &goal, limits);
+        found.map_err(|why| NoTester::NoPath { name: name.to_owned(), why })
+    }
+
+    fn find_goal(&self, name: &str) -> Result<Goal, NoTester> {
+        let goal = self.model.sts.goals.iter().find(|goal| *goal.name == *name).cloned();
+        goal.ok_or_else(|| NoTester::UnknownPurpose(name.to_owned()))
+    }
+
+    /// Returns the tester that carries out the tests of the model for which `is_wanted` holds.
+    fn make_tests(&self, is_wanted: impl Fn(&Goal) -> bool) -> Result<Box<dyn Tester>, NoTester> {
+        let goals = self.model.sts.goals.iter();
+        let tests = goals.filter(|goal| matches!(goal.kind, GoalKind::Test(_)) && is_wanted(goal));
+        let tests: Vec<Goal> = tests.cloned().collect();
+        if tests.is_empty() { Err(NoTester::NoTest) } else { Ok(Box::new(ScriptTester::new(&tests, 1))) }
+    }
 }
 
 /// A reporter that keeps the report of a campaign as text, and stops the campaign when its time is over.

@@ -101,7 +101,9 @@ mod system;
 
 pub use serde_json::json;
 
-pub use self::check::{CheckPassed, ModelCheck, TesterChoice, check};
+pub use ioxide_testgen::tester::spec::TesterSpec as TesterChoice;
+
+pub use self::check::{CheckPassed, ModelCheck, check};
 pub use self::failure::CheckFailure;
 pub use self::model::{BadModel, ModelFile};
 pub use self::system::{GivenInput, InProcess, Outputs};

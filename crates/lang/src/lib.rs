@@ -51,7 +51,7 @@ mod lower;
 mod parser;
 mod resolve;
 mod sink;
-pub mod suggest;
+mod suggest;
 mod system;
 mod typeck;
 pub mod words;

@@ -5,8 +5,6 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::source::Span;
 
-use crate::suggest;
-
 /// The greatest number of digits of a number; reading more takes time that grows with the square.
 const MAX_DIGITS: usize = 1000;
 
@@ -72,7 +70,7 @@ impl BadNumber {
                     "sec" | "secs" | "seconds" => Some("s"),
                     "m" | "mins" | "minutes" => Some("min"),
                     "hours" | "hrs" => Some("h"),
-                    _ => suggest::nearest_name(suffix, units.iter().copied()),
+                    _ => ioxide_model::suggest::nearest_name(suffix, units.iter().copied()),
                 };
                 match meant {
                     Some(unit) => {

@@ -187,7 +187,7 @@ pub(crate) fn unknown_constant<'n>(
     let diagnostic =
         Diagnostic::new(Code::UnknownConstant, span, format!("there is no constant `{name}` to set"));
     let names: Vec<&str> = names.collect();
-    match crate::suggest::nearest_name(name, names.iter().copied()) {
+    match ioxide_model::suggest::nearest_name(name, names.iter().copied()) {
         Some(best) => diagnostic.help(format!("did you mean `{best}`?")),
         None if names.is_empty() => diagnostic.help("this model has no constants"),
         None => diagnostic.help(format!("its constants are `{}`", names.join("`, `"))),

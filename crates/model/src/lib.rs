@@ -33,6 +33,7 @@ pub mod sequence;
 pub mod sort;
 pub mod source;
 pub mod sts;
+pub mod suggest;
 pub mod term;
 pub mod trace;
 pub mod valuation;

@@ -14,6 +14,7 @@ pub mod purpose;
 pub mod random;
 pub mod replay;
 pub mod script;
+pub mod spec;
 mod stimulus;
 pub mod suite;
 #[cfg(test)]

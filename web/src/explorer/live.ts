@@ -152,7 +152,7 @@ export class LiveScreen implements Screen {
     const maybe = [...view.seen].filter((c) => c === "m").length;
     const phase: Record<LiveView["phase"], string> = {
       idle: "Nothing was started yet",
-      running: `Run ${view.run} of ${view.planned.toLocaleString("en")}`,
+      running: `Run ${view.run}${view.planned === null ? "" : ` of ${view.planned.toLocaleString("en")}`}`,
       paused: `Paused in run ${view.run}`,
       stopping: "Stopping …",
       over: view.failed > 0 ? "Over: it failed" : "Over",

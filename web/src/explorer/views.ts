@@ -76,7 +76,9 @@ export type LastView = { number: number, kind: StepKind, gate: string, text: str
 /** A campaign under way, or the last one. */
 export type LiveView = { version: number, phase: CampaignPhase, pace_ms: number,
 /** One character per switch: `.` never, `m` maybe, `t` taken. */
-seen: string, steps: number, passed: number, failed: number, other: number, planned: number,
+seen: string, steps: number, passed: number, failed: number, other: number,
+/** The number of runs; null if the tester decides when to end. */
+planned: number | null,
 /** The seed as text, since it may exceed the numbers of JavaScript. */
 seed: string,
 /** The number of the run under way, from 1. */

@@ -74,18 +74,3 @@ pub struct CompleteArgs {
     #[arg(long, default_value_t = 2_000_000, value_name = "N")]
     pub max_symbols: usize,
 }
-
-impl Default for CompleteArgs {
-    fn default() -> Self {
-        Self {
-            extra: 0,
-            refine: 0,
-            values: 1,
-            method: "h".into(),
-            only: Vec::new(),
-            max_states: 40,
-            bounded: 8,
-            max_symbols: 2_000_000,
-        }
-    }
-}

@@ -1,7 +1,9 @@
 //! The command that serves the explorer: `explore`.
 
 use clap::Args as ClapArgs;
+use ioxide_testgen::tester::spec::TesterSpec;
 
+use super::live::parse_tester;
 use super::{ModelArgs, SolverArgs, TimeArgs};
 
 /// Arguments of `explore`.
@@ -21,6 +23,10 @@ pub struct ExploreArgs {
     /// `ioxide.toml`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,
+    /// A tester that the page offers first, written as for `test --tester`; may be given several times. The page offers all
+    /// testers that need no file, and of `case:FILE` and `suite:FILE` those that are given here.
+    #[arg(long = "tester", value_name = "TESTER", value_parser = parse_tester)]
+    pub testers: Vec<TesterSpec>,
     /// Steps of a run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: usize,

@@ -8,6 +8,8 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use ioxide_runner::coverage::item::Measure;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
+use ioxide_testgen::tester::spec::{TesterSpec, TesterSpecError};
+use thiserror::Error;
 
 use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs, TimeArgs, duration};
 
@@ -67,8 +69,8 @@ pub struct TestArgs {
     /// case of `case --format json`), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote),
     /// `complete` or `complete:extra=1,refine=1` (a complete suite of the model, see `ioxide complete`), `kill` (tests
     /// that kill mutants of the model) or `random`.
-    #[arg(long, default_value = "hunt", value_name = "TESTER")]
-    pub tester: String,
+    #[arg(long, default_value_t, value_name = "TESTER", value_parser = parse_tester)]
+    pub tester: TesterSpec,
     /// The elements of the model that `hunt`, `cover` and `tour` cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
@@ -256,6 +258,18 @@ pub struct PurposesArgs {
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
+}
+
+/// The reason why a text is no value of `--tester`, with the help for it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{error}\nhelp: {}", .error.help())]
+pub struct BadTester {
+    error: TesterSpecError,
+}
+
+/// Reads the value of `--tester`.
+pub fn parse_tester(text: &str) -> Result<TesterSpec, BadTester> {
+    text.parse().map_err(|error| BadTester { error })
 }
 
 /// The coverage goals of `--until`.

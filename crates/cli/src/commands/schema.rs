@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use ioxide_lang::suggest::nearest_name;
+use ioxide_model::suggest::nearest_name;
 
 use crate::args::SchemaArgs;
 use crate::exit::{CliError, ExitStatus};

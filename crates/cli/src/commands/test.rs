@@ -20,6 +20,7 @@ use ioxide_runner::run::RunConfig;
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
+use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
 use self::tester_choice::ChosenTester;
@@ -199,7 +200,7 @@ pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Resul
 
 /// Returns the greatest number of labels of a run: `--steps`, unless it is the budget of all runs of a hunt.
 fn steps_of_a_run(args: &TestArgs) -> usize {
-    let is_of_all_runs = args.tester == "hunt" && args.runs.is_none();
+    let is_of_all_runs = args.tester == TesterSpec::Hunt && args.runs.is_none();
     args.steps.filter(|_| !is_of_all_runs).unwrap_or(RunConfig::default().max_steps)
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ioxide_lang::suggest::nearest_name;
 use ioxide_model::sts::Model;
+use ioxide_model::suggest::nearest_name;
 use ioxide_runner::clock::patience::Patience;
 
 use super::table::ProjectTable;

@@ -104,7 +104,7 @@ impl<'f> ProjectTable<'f> {
         };
         let name = key.get_ref();
         let stop = self.file.problem(key.span().start, &format!("there is no key `{}`", self.full(name)));
-        Err(match ioxide_lang::suggest::nearest_name(name, known.iter().copied()) {
+        Err(match ioxide_model::suggest::nearest_name(name, known.iter().copied()) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop.help(format!("there is {}", known.join(", "))),
         })

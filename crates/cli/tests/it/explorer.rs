@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use crate::program::root;
+use crate::program::{print, root};
 
 const SPEC: &str = "examples/brp/spec.iox";
 
@@ -404,6 +404,47 @@ fn a_live_campaign_is_started_watched_and_leads_to_the_failing_step() {
     let failure = &failures[0];
     let path = format!("@{}.{}.{}", failure["record"], failure["run"], failure["steps"]);
     assert!(explorer.walk(&[&path])["forbidden"].is_object(), "{failures}");
+}
+
+/// Defect: the page offered four testers, and not the one that `ioxide test` begins with.
+#[test]
+fn the_page_offers_the_testers_of_the_command_line() {
+    let adder = "examples/adder.iox";
+    let given = ["--tester", "case:nowhere.json", "--tester", "suite:nowhere.suite"];
+    let explorer = Explorer::start(&[&[adder, "--sut", "model:examples/adder.iox"][..], &given].concat());
+    let view: Json = serde_json::from_str(&explorer.get("/api/sut").1).expect("JSON");
+    let offered: Vec<String> = serde_json::from_value(view["testers"].clone()).expect("names");
+    let mut kinds: Vec<&str> =
+        offered.iter().map(|tester| tester.split(':').next().unwrap_or(tester)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let (help, _) = print(&["test", adder, "--sut", "model:examples/adder.iox", "--tester", "?"]);
+    let listed = help.split("there is ").nth(2).expect("a list of testers");
+    let mut written: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
+    written.iter_mut().for_each(|form| *form = form.split(':').next().unwrap_or(form));
+    written.sort_unstable();
+    written.dedup();
+    assert_eq!(kinds, written, "{offered:?}");
+    assert!(offered.contains(&"purpose:stops".to_owned()), "{offered:?}");
+    // No path of a file comes from the page.
+    let (status, refused) = explorer.post("/api/live/start", &json!({ "tester": "suite:other.suite" }));
+    assert_eq!(status, 400, "{refused}");
+    assert_eq!(explorer.post("/api/live/start", &json!({ "tester": "huntt" })).0, 400);
+}
+
+#[test]
+fn the_page_begins_with_the_default_tester() {
+    let explorer = Explorer::start(&[SPEC, "--sut", "model:examples/brp/m3.iox"]);
+    let view: Json = serde_json::from_str(&explorer.get("/api/sut").1).expect("JSON");
+    assert_eq!(view["testers"][0], "hunt");
+    assert_eq!(explorer.post("/api/live/start", &json!({ "seed": 1 })).0, 200);
+    let ended = (0..600).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        let view: Json = serde_json::from_str(&explorer.get("/api/live").1).expect("JSON");
+        (view["phase"] == "over").then_some(view)
+    });
+    let view = ended.expect("it ends");
+    assert_eq!((&view["failed"], &view["planned"]), (&json!(1), &Json::Null), "{view}");
 }
 
 #[test]

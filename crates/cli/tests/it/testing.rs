@@ -120,7 +120,9 @@ fn what_cannot_be_done_is_said() {
         (&["--tester", "test:nothing"][..], 2, "three and four make seven"),
         (&["--objective", "nothing"], 2, "`stops`, `large_sum`"),
         (&["--objective", "never_negative"], 2, "not an objective"),
-        (&["--tester", "fastest"], 2, "`tour`"),
+        (&["--tester", "fastest"], 2, "there is no tester `fastest`"),
+        (&["--tester", "fastest"], 2, "help: there is `hunt`, `cover`, `tour`"),
+        (&["--tester", "hnut"], 2, "help: did you mean `hunt`?"),
         (&["--jobs", "0"], 4, "--jobs"),
     ] {
         let (text, code) = test(more);

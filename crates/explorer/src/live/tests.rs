@@ -18,6 +18,10 @@ impl Launcher for Arc<Steps> {
         "steps".into()
     }
 
+    fn testers(&self) -> Vec<TesterSpec> {
+        vec![TesterSpec::Cover]
+    }
+
     fn may_hold(&self) -> bool {
         self.may_hold
     }
@@ -90,7 +94,7 @@ fn launched_by(launcher: Box<dyn Launcher>) -> Arc<LiveCampaign> {
 }
 
 const WISH: CampaignRequest =
-    CampaignRequest { tester: CampaignTester::Cover, runs: None, seed: None, keeps_going: false };
+    CampaignRequest { tester: TesterSpec::Cover, runs: None, seed: None, keeps_going: false };
 
 /// Waits until the state is as wanted; what never comes shows as a test that hangs.
 fn wait(live: &LiveCampaign, wanted: impl Fn(&LiveState) -> bool) {
@@ -178,6 +182,10 @@ struct Panics;
 impl Launcher for Panics {
     fn sut(&self) -> String {
         "none".into()
+    }
+
+    fn testers(&self) -> Vec<TesterSpec> {
+        vec![TesterSpec::Cover]
     }
 
     fn may_hold(&self) -> bool {

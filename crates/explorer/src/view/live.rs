@@ -20,7 +20,8 @@ pub struct LiveView {
     passed: u64,
     failed: u64,
     other: u64,
-    planned: u64,
+    /// The number of runs; null if the tester decides when to end.
+    planned: Option<u64>,
     /// The seed as text, since it may exceed the numbers of JavaScript.
     seed: String,
     /// The number of the run under way, from 1.

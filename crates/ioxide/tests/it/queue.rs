@@ -25,6 +25,7 @@ const MODEL: &str = "model Queue {
             -> ready
     }
     purpose two: push, ok, push, ok, pop, give
+    purpose asked: reach popped
     test \"first in, first out\" {
         send push(n: 1, name: none)
         expect ok
@@ -88,6 +89,10 @@ fn a_right_queue_passes_and_everything_is_taken() {
         TesterChoice::Purpose("two".into()),
         TesterChoice::Tests,
         TesterChoice::Test("first in, first out".into()),
+        TesterChoice::Cover,
+        TesterChoice::Tour,
+        "force:asked".parse().expect("a tester"),
+        "purpose:two".parse().expect("a tester"),
     ] {
         let passed = check(&model, Queue::default).tester(tester).runs(3).time(Duration::from_secs(60)).run();
         assert!(passed.runs() > 0 && passed.inconclusive() == 0, "{passed:?}");
@@ -132,6 +137,11 @@ fn what_is_no_model_is_told_with_its_line() {
     let model = ModelFile::text(MODEL);
     let failure = check(&model, Queue::default).tester(TesterChoice::Purpose("three".into())).try_run();
     assert!(failure.is_err_and(|failure| !failure.is_verdict));
+    for tester in ["kill", "suite:nowhere", "case:nowhere"] {
+        let tester = tester.parse().expect("a tester");
+        let failure = check(&model, Queue::default).tester(tester).try_run().expect_err("no file is read");
+        assert!(!failure.is_verdict && failure.story.contains("`ioxide test` has it"), "{failure}");
+    }
 }
 
 /// Defect: a time beyond the range of the clock was a panic, and a check that had no time for a single step passed.

@@ -17,6 +17,7 @@ use super::claim::{Claim, UpdateClaim};
 use super::concretise::{ConcreteWord, Concretiser};
 use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
 use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction};
+use crate::tester::spec::CompleteOption;
 
 /// The number of words searched for ways to a state.
 const MAX_WORDS: usize = 20_000;
@@ -60,6 +61,25 @@ impl Default for CompleteConfig {
             max_symbols: 2_000_000,
             seed: 0,
         }
+    }
+}
+
+impl CompleteConfig {
+    /// Returns the configuration that the options of a tester ask for.
+    #[must_use]
+    pub fn from_options(options: &[CompleteOption], seed: u64) -> Self {
+        let mut config = Self { seed, ..Self::default() };
+        for option in options {
+            match option {
+                CompleteOption::Extra(extra) => config.extra = *extra,
+                CompleteOption::Values(values) => config.values = *values,
+                CompleteOption::Refine(boundary) => config.boundary = *boundary,
+                CompleteOption::Bounded(bounded) => config.limits.bounded = *bounded,
+                CompleteOption::Method(method) => config.method = *method,
+                CompleteOption::Only(name) => config.only.push(name.clone()),
+            }
+        }
+        config
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ioxide_model::sts::Model;
 use ioxide_runner::campaign::RunCounts;
 use ioxide_testgen::complete::claim::Claim;
+use ioxide_testgen::complete::suite::CompleteConfig;
+use ioxide_testgen::tester::spec::CompleteOption;
 use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Value as Json, json};
 
-use super::{claim_json, config, make_suite};
-use crate::args::CompleteArgs;
+use super::{claim_json, make_suite};
 use crate::counted::count_noun;
 use crate::exit::CliError;
 use crate::solver::SolverRequest;
@@ -138,40 +139,16 @@ impl GuaranteeStanding {
 
 /// The tester that `complete` or `complete:extra=1,refine=1` names.
 pub fn tester(
-    options: &str,
+    options: &[CompleteOption],
     model: &mut Model,
     request: &SolverRequest<'_>,
     seed: u64,
     path: &str,
 ) -> Result<(SuiteTester, CompleteGuarantee), CliError> {
-    let mut args = CompleteArgs::default();
-    for option in options.split(',').filter(|option| !option.is_empty()) {
-        set(&mut args, option)?;
-    }
-    let suite = make_suite(model, &config(&args, seed)?, request, path)?;
+    let suite = make_suite(model, &CompleteConfig::from_options(options, seed), request, path)?;
     let mut tests = LabelTests::default();
     suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
     Ok((SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1), CompleteGuarantee::new(&suite.claim)))
-}
-
-/// Sets what `name=value` says.
-fn set(args: &mut CompleteArgs, option: &str) -> Result<(), CliError> {
-    let wrong = || {
-        CliError::usage(format!("`{option}` says nothing about a complete suite"))
-            .help("write `complete:extra=1,refine=1,values=2,method=h,only=NAME`")
-    };
-    let (name, value) = option.split_once('=').ok_or_else(wrong)?;
-    let number = || value.parse::<usize>().map_err(|_| wrong());
-    match name {
-        "extra" => args.extra = number()?,
-        "values" => args.values = number()?,
-        "refine" => args.refine = u32::try_from(number()?).map_err(|_| wrong())?,
-        "bounded" => args.bounded = number()?,
-        "method" => value.clone_into(&mut args.method),
-        "only" => args.only.push(value.to_owned()),
-        _ => return Err(wrong()),
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -11,22 +11,28 @@ use ioxide_runner::reporter::{EventSink, Reporter};
 use ioxide_runner::run::RunSetup;
 use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_symex::Ctx;
+use ioxide_testgen::tester::spec::TesterSpec;
 
 use crate::args::{ExploreArgs, TestArgs};
 use crate::commands::test::run_config;
-use crate::commands::test::tester_choice::ChosenTester;
+use crate::commands::test::tester_choice::{self, ChosenTester};
+use crate::deadline::TimedTester;
 use crate::exit::CliError;
 use crate::interrupt::STOP;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
-use crate::{redaction, seed, solver, timing};
+use crate::{redaction, seed, session, solver, timing};
 
 /// Starts campaigns against one system.
 pub struct SystemLauncher {
     spec: Model,
     sut: SystemUnderTest,
+    /// The testers that were given, which the page offers first.
+    testers: Vec<TesterSpec>,
     /// The arguments `ioxide test` would have; tester, runs and seed are replaced by those of the page.
     settings: TestArgs,
+    /// Steps of a run of the random tester.
+    steps: usize,
 }
 
 impl SystemLauncher {
@@ -35,7 +41,6 @@ impl SystemLauncher {
         let settings = TestArgs {
             model: args.model.clone(),
             sut: args.sut.clone().unwrap_or_default(),
-            steps: Some(args.steps.max(1)),
             quiescence_ms: args.quiescence_ms,
             time: args.time.clone(),
             solver: args.solver.clone(),
@@ -44,14 +49,18 @@ impl SystemLauncher {
         // Settings that make no sense are told before the page is opened.
         run_config(&settings, &spec, &sut)?;
         timing::clock(&settings.time, &sut)?;
-        Ok(Self { spec, sut, settings })
+        Ok(Self { spec, sut, testers: args.testers.clone(), steps: args.steps.max(1), settings })
     }
 
     fn run_campaign(&self, request: &CampaignRequest, reporter: &mut dyn Reporter) -> Result<(), CliError> {
         let mut spec = self.spec.clone();
         let seed = request.seed.unwrap_or_else(seed::fresh_seed);
-        let args =
-            TestArgs { tester: request.tester.name().into(), runs: request.runs, ..self.settings.clone() };
+        let args = TestArgs {
+            tester: request.tester.clone(),
+            runs: request.runs,
+            steps: (request.tester == TesterSpec::Random).then_some(self.steps),
+            ..self.settings.clone()
+        };
         let mut chosen = ChosenTester::named(&args, &mut spec, seed)?;
         let config = CampaignConfig {
             runs: chosen.runs(&args),
@@ -72,8 +81,11 @@ impl SystemLauncher {
             let mut clock = self.clock();
             let mut discreet = Discreet::new(reporter, self.sut.secrets()?);
             let sink = EventSink::new(&mut discreet, &mut *clock);
-            let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
-            campaign(&mut bench, chosen.tester(), &config, &sink)?;
+            let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
+            // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
+            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::thinking(&args));
+            session::prepare(&mut setup, &mut tester);
+            campaign(&mut setup, &mut tester, &config, &sink)?;
             Ok(())
         })
     }
@@ -89,6 +101,14 @@ impl SystemLauncher {
 impl Launcher for SystemLauncher {
     fn sut(&self) -> String {
         self.settings.sut.clone()
+    }
+
+    fn testers(&self) -> Vec<TesterSpec> {
+        let mut testers = self.testers.clone();
+        testers.extend(
+            TesterSpec::for_model(&self.spec.sts).into_iter().filter(|tester| !self.testers.contains(tester)),
+        );
+        testers
     }
 
     fn may_hold(&self) -> bool {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use ioxide_lang::suggest::nearest_name;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, Model};
+use ioxide_model::suggest::nearest_name;
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver, SolverAnswer};

@@ -29,6 +29,7 @@ use ioxide_runner::secrets::discreet::Discreet;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::fair::InputFair;
+use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
 use super::rounds;
@@ -95,7 +96,7 @@ impl<'a> PreparedCampaign<'a> {
                     "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
                 ));
         }
-        if args.tester == "kill" {
+        if args.tester == TesterSpec::Kill {
             return Err(CliError::usage(
                 "the tester `kill` cannot be planned: every part would decide all mutants again",
             )
@@ -121,8 +122,8 @@ impl<'a> PreparedCampaign<'a> {
 
     /// The texts that results depend on.
     fn depends_on(&self) -> String {
-        let named = ["suite:", "case:"].iter().find_map(|kind| self.args.tester.strip_prefix(kind));
-        let files: Vec<&str> = named.into_iter().chain(unit_command::played_model(&self.args.sut)).collect();
+        let named = self.args.tester.file().into_iter();
+        let files: Vec<&str> = named.chain(unit_command::played_model(&self.args.sut)).collect();
         unit_command::depends_on(&[&self.sources], &files)
     }
 }

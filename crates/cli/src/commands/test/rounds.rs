@@ -11,6 +11,7 @@ use ioxide_model::index::Idx as _;
 use ioxide_model::sts::{Sts, SwitchId};
 use ioxide_runner::campaign::unit::UnitTold;
 use ioxide_runner::coverage::Coverage;
+use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
 use super::parts::PreparedCampaign;
@@ -28,7 +29,7 @@ pub fn repeat_units(units: UnitNames, chosen: &ChosenTester, args: &TestArgs) ->
     let is_shared = matches!(units, UnitNames::Numbered { word: "share", .. });
     let is_by_coverage = match chosen {
         ChosenTester::Hunt(_) | ChosenTester::Tour(..) => true,
-        ChosenTester::Cover(..) => args.tester == "cover",
+        ChosenTester::Cover(..) => args.tester == TesterSpec::Cover,
         _ => false,
     };
     if is_shared && is_by_coverage {

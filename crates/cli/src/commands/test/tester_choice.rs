@@ -18,6 +18,7 @@ use ioxide_testgen::tester::game::GameTester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_testgen::tester::random::{Interaction, RandomConfig, RandomTester};
 use ioxide_testgen::tester::script::ScriptTester;
+use ioxide_testgen::tester::spec::TesterSpec;
 use ioxide_testgen::tester::suite::SuiteTester;
 use ioxide_testgen::tester::tour::TourTester;
 use serde_json::{Value as Json, json};
@@ -71,63 +72,51 @@ impl ChosenTester {
     pub fn named(args: &TestArgs, spec: &mut Model, seed: u64) -> Result<Self, CliError> {
         let request =
             SolverRequest::new(&args.solver, limit::halt_within(&half(&args.limit), BEFORE_TESTING));
-        if let Some(names) = args.tester.strip_prefix("purpose:") {
-            let named = |name| purpose_search::find_named_purpose(spec, &request, name, MAX_STATES);
-            let found = names.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
-            let set = PurposeSet::from_purposes(&spec.sts, found);
-            return Ok(Self::Cover(
-                Box::new(CoverTester::new(&set, CoverRounds::Endless, PurposeOrder::default())),
-                Box::new(set),
-            ));
-        }
-        if let Some(name) = args.tester.strip_prefix("force:") {
-            return Ok(Self::Game(Box::new(purpose_search::game(
-                spec,
-                &request,
-                name,
-                args.interaction.unwrap_or_default().into(),
-            )?)));
-        }
-        if let Some(name) = args.tester.strip_prefix("test:") {
-            return Self::tests(args, spec, Some(name));
-        }
-        if let Some(file) = args.tester.strip_prefix("case:") {
-            return Ok(Self::Case(Box::new(case::tester(file, spec, &args.solver)?)));
-        }
         refuse_timed(&args.tester, spec)?;
-        if let Some(path) = args.tester.strip_prefix("suite:") {
-            let (tester, guarantee) = fsm::suite::tester(path, spec)?;
-            return Ok(Self::Suite(Box::new(tester), guarantee));
-        }
-        if let Some(options) = complete_options(&args.tester) {
-            let (tester, guarantee) =
-                complete::guarantee::tester(options, spec, &request, seed, &args.model.file)?;
-            return Ok(Self::Suite(Box::new(tester), Some(guarantee)));
-        }
-        match args.tester.as_str() {
-            "hunt" => Ok(Self::Hunt(Box::new(HuntTester::new(hunt(args, &spec.sts))))),
-            "random" => {
+        Ok(match &args.tester {
+            TesterSpec::Hunt => Self::Hunt(Box::new(HuntTester::new(hunt(args, &spec.sts)))),
+            TesterSpec::Random => {
                 let steps = args.steps.unwrap_or(RANDOM_STEPS);
                 let config = RandomConfig { steps, interaction: args.interaction.unwrap_or_default().into() };
-                Ok(Self::Random(Box::new(RandomTester::new(config, seed))))
+                Self::Random(Box::new(RandomTester::new(config, seed)))
             }
-            "cover" => {
-                let set = purposes(args, spec, &request)?;
-                Ok(Self::Cover(Box::new(CoverTester::new(&set, rounds(args), PurposeOrder::default())), Box::new(set)))
-            }
-            "tour" => {
+            TesterSpec::Cover => Self::cover(purposes(args, spec, &request)?, rounds(args)),
+            TesterSpec::Tour => {
                 let set = purposes(args, spec, &request)?;
                 let limits = ExploreLimits { max_states: TOUR_STATES, max_depth: u32::MAX };
-                Ok(Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set)))
+                Self::Tour(Box::new(TourTester::new(&set, rounds(args), limits)), Box::new(set))
             }
-            "tests" => Self::tests(args, spec, None),
-            "kill" => {
+            TesterSpec::Purpose(names) => {
+                let named = |name| purpose_search::find_named_purpose(spec, &request, name, MAX_STATES);
+                let found = names.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+                Self::cover(PurposeSet::from_purposes(&spec.sts, found), CoverRounds::Endless)
+            }
+            TesterSpec::Force(name) => {
+                let interaction = args.interaction.unwrap_or_default().into();
+                Self::Game(Box::new(purpose_search::game(spec, &request, name, interaction)?))
+            }
+            TesterSpec::Tests => Self::tests(args, spec, None)?,
+            TesterSpec::Test(name) => Self::tests(args, spec, Some(name))?,
+            TesterSpec::Case(file) => Self::Case(Box::new(case::tester(file, spec, &args.solver)?)),
+            TesterSpec::Suite(file) => {
+                let (tester, guarantee) = fsm::suite::tester(file, spec)?;
+                Self::Suite(Box::new(tester), guarantee)
+            }
+            TesterSpec::Complete(options) => {
+                let (tester, guarantee) =
+                    complete::guarantee::tester(options, spec, &request, seed, &args.model.file)?;
+                Self::Suite(Box::new(tester), Some(guarantee))
+            }
+            TesterSpec::Kill => {
                 let (killer, is_partial) = kill::tester(spec, &request)?;
-                Ok(Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some()))
+                Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some())
             }
-            other => Err(CliError::usage(format!("there is no tester `{other}`"))
-                .help("there is `hunt`, `cover`, `tour`, `purpose:NAME,...`, `force:NAME`, `tests`, `test:NAME`, `case:FILE`, `suite:FILE`, `complete`, `complete:extra=1,...`, `kill` and `random`")),
-        }
+        })
+    }
+
+    /// Returns the tester that executes the purposes of `set`.
+    fn cover(set: PurposeSet, rounds: CoverRounds) -> Self {
+        Self::Cover(Box::new(CoverTester::new(&set, rounds, PurposeOrder::default())), Box::new(set))
     }
 
     /// The tests written beside the model, or the one called `name`.
@@ -215,7 +204,7 @@ impl ChosenTester {
             Self::Hunt(_) => ENDLESS,
             _ if args.time_limit.is_some() => ENDLESS,
             Self::Random(_) | Self::Case(_) | Self::Game(_) => RUNS,
-            Self::Cover(..) if args.tester != "cover" => RUNS,
+            Self::Cover(..) if args.tester != TesterSpec::Cover => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
             Self::Tour(_, set) => (ROUNDS * set.total) as u64,
             Self::Tests(tester) => tester.n_runs() as u64,
@@ -398,16 +387,9 @@ pub fn thinking(args: &TestArgs) -> TimeLimit {
     args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
-/// Returns the options that follow `complete`, if that is the tester; empty if there are none.
-fn complete_options(tester: &str) -> Option<&str> {
-    let rest = tester.strip_prefix("complete")?;
-    if rest.is_empty() { Some("") } else { rest.strip_prefix(':') }
-}
-
 /// Testers that know nothing of time cannot test a model that has clocks.
-fn refuse_timed(tester: &str, spec: &Model) -> Result<(), CliError> {
-    let is_untimed = tester == "tour" || tester.starts_with("suite:") || complete_options(tester).is_some();
-    if spec.sts.is_timed() && is_untimed {
+fn refuse_timed(tester: &TesterSpec, spec: &Model) -> Result<(), CliError> {
+    if spec.sts.is_timed() && !tester.knows_time() {
         Err(CliError::usage(format!(
             "`{}` has clocks, and the tester `{tester}` knows no time",
             spec.sts.name
