@@ -4,8 +4,8 @@ use ioxide_model::concrete;
 use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
 
-use crate::after::Belief;
 use crate::cx::Ctx;
+use crate::monitor::Belief;
 use crate::state::SymState;
 
 /// Returns the switches that explain `label` in some state of `belief`, in order, each once.

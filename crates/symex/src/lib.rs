@@ -28,7 +28,6 @@
 //! assert!(forbidden.is_err(), "3 was said, so 4 must not come back");
 //! ```
 
-mod after;
 mod bounds;
 mod cx;
 mod explaining;
@@ -40,6 +39,8 @@ pub mod leaves;
 mod lint;
 mod live;
 mod merge;
+mod monitor;
+mod orders;
 mod outputs;
 mod quiescence;
 mod relevance;
@@ -51,10 +52,6 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 
-pub use crate::after::{
-    AllowedLabel, Arrival, Belief, ConnectionWiring, Crossing, Forbidden, LostStates, MessageRoute, Monitor,
-    SentId, SwitchBlock, SwitchRefusal, Tolerance, may_wait,
-};
 pub use crate::bounds::keep_tightest;
 pub use crate::cx::{Ctx, PoolSnapshot};
 pub use crate::explaining::explaining_switches;
@@ -67,6 +64,13 @@ pub use crate::instants::{change_instants, holds_at, sample_instants};
 pub use crate::lint::{LintResult, lint};
 pub use crate::live::LiveVars;
 pub use crate::merge::{RegionRevisit, connected_facts};
+pub use crate::monitor::{
+    AllowedLabel, Belief, ConnectionWiring, Forbidden, LostStates, MessageRoute, Monitor, SentId,
+    SwitchBlock, SwitchRefusal, Tolerance, may_wait,
+};
+pub use crate::orders::{
+    Arrival, ClosedOrders, Crossing, EventOrder, EventOrders, WaitingLabel, close_orders,
+};
 pub use crate::outputs::{SwitchOffer, list_offers, symbolic_offers};
 pub use crate::quiescence::{Quiescence, after_waiting, can_react, is_quiescent, quiescence_condition};
 pub use crate::relevance::relevant_switches;

@@ -259,6 +259,8 @@ fn an_answer_held_back_that_nothing_explains_is_forbidden() {
         };
         let both = see(0, answers[0], 1).and_then(|_| see(1, answers[1], 0));
         assert_eq!(both.is_ok(), is_allowed, "{answers:?}");
+        // The held answer is settled by now, but nobody has seen in which order they were sent.
+        assert!(monitor.is_crossed(), "{answers:?}");
     }
 }
 

@@ -118,3 +118,36 @@ fn a_suspect_may_have_taken_an_input_late() {
     suspects.follow_trace(cx, &after, &history);
     assert_eq!(suspects.ruled_out(), (1, 1));
 }
+
+/// One unconfirmed input too many made every later label prove nothing.
+#[test]
+fn a_suspect_is_ruled_out_whatever_the_order_of_two_inputs() {
+    let mut model = model(
+        "model Two { input go output x output y
+            state idle { say: emit x -> idle  ask: on go -> busy }
+            state busy { tell: emit y -> idle  again: on go -> busy } }",
+    );
+    let mut all = mutants(&mut model, &[MutationOperator::Delete]);
+    all.retain(|mutant| mutant.id.starts_with("tell") || mutant.id.starts_with("say"));
+    let label = |name| Label::message(&model.sts, model.sts.gate_named(name).expect("a gate"), Vec::new());
+    let [go, x, y] = ["go", "x", "y"].map(|name| label(name).expect("visible"));
+    let start = Suspects::new(&model.sts, all.iter().enumerate());
+    let mut solver = build_stack(&SolverConfig::default());
+    let cx = &mut Ctx::new(&mut model, &mut solver);
+    let mut ruled_out = |seen: &Label| {
+        let (mut monitor, mut suspects, mut trace) = (Monitor::new(cx), start.clone(), Trace::default());
+        suspects.follow_trace(cx, &monitor, &trace);
+        for _ in 0..2 {
+            monitor.record_sent(cx, &go, 0);
+            trace.labels.push(go.clone());
+            suspects.follow_trace(cx, &monitor, &trace);
+        }
+        monitor.observe(cx, seen).expect("allowed");
+        trace.labels.push(seen.clone());
+        suspects.follow_trace(cx, &monitor, &trace);
+        let out = (0..all.len()).filter(|&at| !suspects.is_open(at));
+        out.map(|at| all[at].id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ruled_out(&y), ["tell-delete-1"]);
+    assert_eq!(ruled_out(&x), ["say-delete-1"]);
+}

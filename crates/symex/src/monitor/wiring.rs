@@ -101,10 +101,10 @@ impl ConnectionWiring {
     /// delivered.
     pub(super) fn may_owe_message(&self, cx: &mut Ctx<'_>, course: &EventCourse, connection: u32) -> bool {
         // An earlier message may have been sent at any instant since the last one, so time starts there.
-        if let Some(entry) = course.single.as_timed().map(TimedCourse::entry_belief) {
+        if let Some(entry) = course.state.as_timed().map(TimedCourse::entry_belief) {
             return self.owes_in_time(cx, entry, course, connection);
         }
-        match course.single.belief() {
+        match course.state.belief() {
             Belief::Unspecified => true,
             Belief::Concrete(states) => {
                 states.iter().any(|state| self.owes_from(cx, state.loc, Some(state), course, connection))

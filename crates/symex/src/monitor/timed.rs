@@ -31,7 +31,7 @@ pub use self::elapse::may_wait;
 use self::elapse::{PassedSilence, elapse};
 use self::project::project_instants;
 use self::read::as_read;
-use super::single::{Belief, HeldBelief, NextBelief, by_label};
+use super::belief::{Belief, HeldBelief, NextBelief, by_label};
 use super::{AllowedLabel, Forbidden, explain};
 use crate::cx::Ctx;
 use crate::state::SymState;

@@ -21,11 +21,11 @@
 //! steps cut at the limit, too many courses), [`Monitor::lost_states`] says so, and nothing is forbidden from there on. After
 //! an input the specification does not mention, a course allows everything.
 
+mod belief;
 mod blame;
 mod concrete;
 mod course;
 mod explain;
-mod single;
 mod symbolic;
 mod timed;
 mod wiring;
@@ -37,13 +37,14 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
 
-use self::course::{EventCourse, WaitingLabel};
-use self::single::CourseBelief;
+use self::belief::CourseBelief;
+use self::course::{EventCourse, take_waiting};
 use self::timed::TimedCourse;
 use crate::cx::Ctx;
+use crate::orders::{Arrival, Crossing, WaitingLabel, close_orders};
 
+pub use self::belief::Belief;
 pub use self::explain::{Forbidden, SwitchBlock, SwitchRefusal};
-pub use self::single::Belief;
 pub use self::timed::{Tolerance, may_wait};
 pub use self::wiring::{ConnectionWiring, MessageRoute};
 
@@ -85,38 +86,6 @@ impl fmt::Display for LostStates {
     }
 }
 
-/// The route by which a message arrived.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrival {
-    /// On the only connection and lane, after everything that was sent before it.
-    #[default]
-    Direct,
-    /// As the answer to the input of this lane, while `others` lanes have no answer yet.
-    Answer {
-        /// The lane.
-        lane: u32,
-        /// The number of outstanding answers, which may have been sent before this one.
-        others: usize,
-    },
-    /// On one of several connections, whose messages may arrive in another order than they were sent.
-    Crossing(Crossing),
-}
-
-/// The arrival of a message on one of several connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
-    /// The connection.
-    pub connection: u32,
-    /// The lane on it: messages of one lane arrive in the order they were sent.
-    pub lane: u32,
-    /// True if this is the answer to the input of this lane, which was thus taken.
-    pub is_answer: bool,
-    /// The number of outstanding answers on the same connection, which may have been sent before this one.
-    pub others: usize,
-    /// True if this is the end of the connection: inputs under way on it may be lost.
-    pub is_end: bool,
-}
-
 /// The identity of an input that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentId(u64);
@@ -130,6 +99,8 @@ pub struct Monitor {
     sent: u64,
     /// The reason why courses, or states of courses that were given up, are missing.
     lost: Option<LostStates>,
+    /// True once a message was held back in some course, which may be gone since.
+    has_crossed: bool,
     /// The connection of every message, if there are several connections.
     wiring: Option<Arc<ConnectionWiring>>,
 }
@@ -143,7 +114,8 @@ impl Monitor {
     /// Makes a monitor in the initial states; instants are observed within `tolerance`.
     pub fn with_tolerance(cx: &mut Ctx<'_>, tolerance: Tolerance) -> Self {
         let courses = vec![EventCourse::new(CourseBelief::new(cx, tolerance))];
-        Self { courses, relation: ConformanceRelation::default(), sent: 0, lost: None, wiring: None }
+        let relation = ConformanceRelation::default();
+        Self { courses, relation, sent: 0, lost: None, has_crossed: false, wiring: None }
     }
 
     /// Makes the monitor judge by `relation`.
@@ -167,7 +139,7 @@ impl Monitor {
     /// Returns the number of states after the observed trace, over all courses; `None` if one allows everything.
     #[must_use]
     pub fn count_states(&self) -> Option<usize> {
-        self.courses.iter().map(|course| course.single.belief().count_states()).sum()
+        self.courses.iter().map(|course| course.state.belief().count_states()).sum()
     }
 
     /// Returns the number of inputs that may not have been taken yet.
@@ -183,10 +155,11 @@ impl Monitor {
     }
 
     /// Returns whether messages may have been sent in another order than they were seen in: they come by several
-    /// connections, or one is held back.
+    /// connections, or one was held back. Once true, it stays so: the specification may allow one order only, but who
+    /// follows another system must not take that order for granted.
     #[must_use]
     pub fn is_crossed(&self) -> bool {
-        self.wiring.is_some() || self.courses.iter().any(EventCourse::has_held)
+        self.wiring.is_some() || self.has_crossed
     }
 
     /// Returns whether every order holds a message back: only a message still to come can explain the trace.
@@ -204,13 +177,13 @@ impl Monitor {
     /// Returns the number of questions that the solver left open.
     #[must_use]
     pub fn count_doubts(&self) -> usize {
-        self.courses.iter().map(|course| course.single.count_doubts()).max().unwrap_or(0)
+        self.courses.iter().map(|course| course.state.count_doubts()).max().unwrap_or(0)
     }
 
     /// Returns the reason why the belief may lack states, if it may.
     #[must_use]
     pub fn lost_states(&self) -> Option<LostStates> {
-        self.lost.or_else(|| self.courses.iter().find_map(|course| course.single.lost_states()))
+        self.lost.or_else(|| self.courses.iter().find_map(|course| course.state.lost_states()))
     }
 
     /// Returns the seconds since the start, as observed; `None` if the model has no clocks.
@@ -236,7 +209,7 @@ impl Monitor {
     /// now: what it sent may not have been seen yet, and if it sent nothing, that is soon forbidden.
     pub fn is_overdue(&self, cx: &mut Ctx<'_>) -> bool {
         let settled = self.courses.iter().filter(|course| course.is_settled());
-        settled.filter_map(|course| course.single.as_timed()).any(|course| course.is_overdue(cx))
+        settled.filter_map(|course| course.state.as_timed()).any(|course| course.is_overdue(cx))
     }
 
     /// Moves on by one label that happened just now: an input is taken, an output was the next thing sent. If instants
@@ -311,7 +284,7 @@ impl Monitor {
     /// Returns whether some course allows everything: nothing can be forbidden any more.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.courses.iter().any(|course| *course.single.belief() == Belief::Unspecified)
+        self.courses.iter().any(|course| *course.state.belief() == Belief::Unspecified)
     }
 
     /// Moves on by a message that arrived by this route.
@@ -329,12 +302,10 @@ impl Monitor {
                 let observed = self.step_courses(cx, label, EventCourse::is_timely);
                 observed.map_err(|refused| self.blame_label(cx, label, refused))
             }
-            Arrival::Answer { lane, others } => {
-                // Without another outstanding answer nothing can have been sent before this one: it need not be held.
-                let held = if others > 0 { self.courses_holding(label, lane) } else { Vec::new() };
+            Arrival::Answer { .. } => {
+                let held = self.courses_holding(label, arrival, |_| true);
                 let before = self.courses.clone();
-                // An answer proves that its input was taken: courses in which it still waits are wrong.
-                let may = |course: &EventCourse| course.is_timely() && !course.waits_on(lane);
+                let may = |course: &EventCourse| course.is_timely() && course.may_happen_next(arrival);
                 let observed = self.step_courses(cx, label, may);
                 match (observed, held.is_empty()) {
                     (Ok(observed), true) => self.settle_orders(cx, before, observed),
@@ -361,24 +332,17 @@ impl Monitor {
         label: &Label,
         crossing: Crossing,
     ) -> Result<AllowedLabel, Box<Forbidden>> {
-        let Crossing { connection, lane, is_answer, others, is_end } = crossing;
+        let Crossing { connection, lane, others, is_end, .. } = crossing;
+        let arrival = Arrival::Crossing(crossing);
         let wiring = self.wiring.clone();
-        let mut held = self.make_waiting(label, lane);
-        held.is_held = true;
-        let mut holding = Vec::new();
-        let is_next = |course: &&EventCourse| course.is_timely() && !(is_answer && course.waits_on(lane));
         // The message is held only where another connection may still deliver an earlier one; elsewhere it must
         // have been sent next, which `step_courses` checks below.
-        for course in self.courses.iter().filter(is_next) {
-            if others > 0
-                || wiring.as_ref().is_none_or(|wiring| wiring.may_owe_message(cx, course, connection))
-            {
-                let mut course = course.clone();
-                course.push(held.clone());
-                holding.push(course);
-            }
-        }
-        let observed = self.step_courses(cx, label, |course| is_next(&course) && !course.holds_on(lane));
+        let may_owe = |course: &EventCourse| {
+            others > 0 || wiring.as_ref().is_none_or(|wiring| wiring.may_owe_message(cx, course, connection))
+        };
+        let holding = self.courses_holding(label, arrival, may_owe);
+        let may = |course: &EventCourse| course.is_timely() && course.may_happen_next(arrival);
+        let observed = self.step_courses(cx, label, may);
         let observed = match observed {
             Err(refused) if holding.is_empty() => return Err(self.blame_label(cx, label, refused)),
             Err(_) => {
@@ -434,13 +398,13 @@ impl Monitor {
     /// Lets time pass up to a message, which is judged together with its instant.
     pub fn advance_time(&mut self, cx: &mut Ctx<'_>, by: &Rational) {
         for course in &mut self.courses {
-            course.single.advance_time(cx, by);
+            course.state.advance_time(cx, by);
         }
     }
 
     /// Returns the belief of the first course, which reports and plans use.
     fn first_belief(&self) -> &CourseBelief {
-        &self.courses[0].single
+        &self.courses[0].state
     }
 
     /// Makes a waiting label with the next number and the current instant.
@@ -469,18 +433,18 @@ impl Monitor {
         if let [course] = &mut self.courses[..]
             && course.is_settled()
         {
-            let observed = course.single.observe(cx, label, self.relation);
+            let observed = course.state.observe(cx, label, self.relation);
             return self.or_unknown(observed);
         }
         let mut survivors = Vec::new();
         let mut refused = None;
         for course in self.courses.iter().filter(|course| may(course)) {
             let mut next = course.clone();
-            match next.single.observe(cx, label, self.relation) {
+            match next.state.observe(cx, label, self.relation) {
                 Ok(_) => survivors.push(next),
                 Err(forbidden) => {
                     // What it lacks might have allowed it.
-                    self.lost = self.lost.or(next.single.lost_states());
+                    self.lost = self.lost.or(next.state.lost_states());
                     refused.get_or_insert(forbidden);
                 }
             }
@@ -518,38 +482,37 @@ impl Monitor {
         self.courses.iter_mut().for_each(EventCourse::give_up_belief);
     }
 
-    /// Returns the courses in which this answer was sent after one that is still outstanding.
-    fn courses_holding(&mut self, label: &Label, lane: u32) -> Vec<EventCourse> {
-        let mut held = self.make_waiting(label, lane);
+    /// Returns the courses in which this message waits for one that was sent before it and may still come.
+    fn courses_holding(
+        &mut self,
+        label: &Label,
+        arrival: Arrival,
+        mut may_owe: impl FnMut(&EventCourse) -> bool,
+    ) -> Vec<EventCourse> {
+        if !arrival.may_overtake() {
+            return Vec::new();
+        }
+        let mut held = self.make_waiting(label, arrival.lane());
         held.is_held = true;
-        let is_next = |course: &&EventCourse| course.is_timely() && !course.waits_on(lane);
-        let mut courses: Vec<EventCourse> = self.courses.iter().filter(is_next).cloned().collect();
-        courses.iter_mut().for_each(|course| course.push(held.clone()));
+        let may_hold =
+            |course: &&EventCourse| course.is_timely() && course.may_hold(arrival) && may_owe(course);
+        let courses: Vec<EventCourse> =
+            self.courses.iter().filter(may_hold).map(|course| course.with_waiting(held.clone())).collect();
+        self.has_crossed |= !courses.is_empty();
         courses
     }
 
     /// Adds every course in which more of the waiting labels have happened.
     fn close_courses(&mut self, cx: &mut Ctx<'_>) {
-        let mut done: Vec<EventCourse> = Vec::new();
-        let mut todo = std::mem::take(&mut self.courses);
-        while let Some(course) = todo.pop() {
-            // Two orders of independent labels lead to the same belief; it is followed once.
-            if done.contains(&course) {
-                continue;
-            }
-            if done.len() >= MAX_COURSES {
-                self.lost = self.lost.or(Some(LostStates::Courses(MAX_COURSES)));
-                break;
-            }
-            let relation = self.relation;
-            todo.extend(
-                course.next_positions().into_iter().filter_map(|at| course.take_waiting(cx, at, relation)),
-            );
-            done.push(course);
+        let relation = self.relation;
+        let happen = |belief: &CourseBelief, label: &WaitingLabel| take_waiting(cx, belief, label, relation);
+        let closed = close_orders(std::mem::take(&mut self.courses), MAX_COURSES, happen);
+        if !closed.is_all {
+            self.lost = self.lost.or(Some(LostStates::Courses(MAX_COURSES)));
         }
+        self.courses = closed.orders;
         // Reports and plans use the first course: the one that leaves the least open.
-        done.sort_by_key(EventCourse::count_waiting);
-        debug_assert!(!done.is_empty(), "a monitor follows at least one course");
-        self.courses = done;
+        self.courses.sort_by_key(EventCourse::count_waiting);
+        debug_assert!(!self.courses.is_empty(), "a monitor follows at least one course");
     }
 }

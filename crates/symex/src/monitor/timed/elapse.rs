@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::SolverDecision;
 
-use super::super::single::{Belief, NextBelief};
+use super::super::belief::{Belief, NextBelief};
 use super::super::{LostStates, symbolic};
 use super::TimeKnowledge;
 use crate::cx::Ctx;

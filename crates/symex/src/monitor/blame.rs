@@ -10,10 +10,11 @@
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateKind;
 
-use super::course::{EventCourse, WaitingLabel};
-use super::single::Belief;
+use super::belief::{Belief, CourseBelief};
+use super::course::{EventCourse, take_waiting};
 use super::{Forbidden, Monitor};
 use crate::cx::Ctx;
+use crate::orders::{WaitingLabel, close_orders};
 use crate::state::SymState;
 use crate::step::{SwitchStep, take_switch};
 
@@ -45,7 +46,7 @@ impl Monitor {
             }
             // One that is missing would have explained it.
             (Label::Quiescence, Some(_)) if self.has_prospect(cx, course, held) == Some(true) => {
-                course.single.clone().observe(cx, label, self.relation).err()
+                course.state.clone().observe(cx, label, self.relation).err()
             }
             _ => None,
         };
@@ -64,7 +65,7 @@ impl Monitor {
     /// courses it is the one that explains the trace the longest.
     fn first_unexplained(&self) -> Option<(&EventCourse, &WaitingLabel)> {
         let holding = self.courses.iter().filter_map(|course| Some((course, course.first_held()?)));
-        holding.min_by_key(|(course, held)| (course.n_held(), std::cmp::Reverse(held.id)))
+        holding.min_by_key(|(course, held)| (course.count_held(), std::cmp::Reverse(held.id)))
     }
 
     /// Returns whether outputs that may still be under way could make room for `held`; `None` if that is not decided.
@@ -72,13 +73,13 @@ impl Monitor {
         if cx.sts.is_timed() {
             return None;
         }
-        let doubts = course.single.count_doubts();
+        let doubts = course.state.count_doubts();
         let mut courses = vec![course.clone()];
         for _ in 0..=MAX_OUTPUTS {
             courses = self.with_waiting_taken(cx, courses)?;
             if courses
                 .iter()
-                .any(|course| course.single.count_doubts() > doubts || course.single.lost_states().is_some())
+                .any(|course| course.state.count_doubts() > doubts || course.state.lost_states().is_some())
             {
                 return None;
             }
@@ -98,31 +99,18 @@ impl Monitor {
     }
 
     /// Returns the courses in which any number of the waiting labels have happened; `None` if there are too many.
-    fn with_waiting_taken(&self, cx: &mut Ctx<'_>, mut todo: Vec<EventCourse>) -> Option<Vec<EventCourse>> {
-        let mut done: Vec<EventCourse> = Vec::new();
-        while let Some(course) = todo.pop() {
-            if done.contains(&course) {
-                continue;
-            }
-            if done.len() >= MAX_TRIED {
-                return None;
-            }
-            todo.extend(
-                course
-                    .next_positions()
-                    .into_iter()
-                    .filter_map(|at| course.take_waiting(cx, at, self.relation)),
-            );
-            done.push(course);
-        }
-        Some(done)
+    fn with_waiting_taken(&self, cx: &mut Ctx<'_>, courses: Vec<EventCourse>) -> Option<Vec<EventCourse>> {
+        let happen =
+            |belief: &CourseBelief, label: &WaitingLabel| take_waiting(cx, belief, label, self.relation);
+        let closed = close_orders(courses, MAX_TRIED, happen);
+        closed.is_all.then_some(closed.orders)
     }
 
     /// Returns the courses after one output, of any value, that may come by a connection on which nothing is held;
     /// `None` if there are too many states, or the solver leaves one open.
     fn after_one_more(&self, cx: &mut Ctx<'_>, course: &EventCourse) -> Option<Vec<EventCourse>> {
         let sts = cx.sts;
-        let states = symbolic_states(cx, course.single.belief())?;
+        let states = symbolic_states(cx, course.state.belief())?;
         let mut next: Vec<EventCourse> = Vec::new();
         for state in states.iter().take(MAX_TRIED) {
             for (id, switch) in sts.switches_from(state.loc) {

@@ -9,7 +9,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 use rustc_hash::FxHashSet;
 
-use super::single::Belief;
+use super::belief::Belief;
 use crate::cx::Ctx;
 use crate::outputs::{SwitchOffer, constant_substitution, offers_in_time, symbolic_offers_in_time};
 use crate::state::SymState;

@@ -6,7 +6,7 @@ use ioxide_model::term::{Substitution, Term};
 use ioxide_model::value::Value;
 
 use super::super::Forbidden;
-use super::super::single::Belief;
+use super::super::belief::Belief;
 use super::TimedCourse;
 use crate::cx::Ctx;
 use crate::instants::change_instants;

@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
 use super::LostStates;
-use super::single::{Belief, MAX_SYMBOLIC, NextBelief};
+use super::belief::{Belief, MAX_SYMBOLIC, NextBelief};
 use crate::cx::Ctx;
 use crate::quiescence::quiescence_condition;
 use crate::state::{PathCondition, Store, SymState};

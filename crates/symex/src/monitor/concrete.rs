@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::SolverDecision;
 
 use super::LostStates;
-use super::single::{Belief, MAX_STATES, NextBelief};
+use super::belief::{Belief, MAX_STATES, NextBelief};
 use crate::cx::Ctx;
 use crate::outputs::constant_substitution;
 use crate::quiescence::{Quiescence, is_quiescent};

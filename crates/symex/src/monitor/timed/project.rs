@@ -3,7 +3,7 @@
 use ioxide_model::term::{Term, VarId};
 use ioxide_smt::layers::forall::eliminate;
 
-use super::super::single::Belief;
+use super::super::belief::Belief;
 use crate::bounds::keep_tightest;
 use crate::cx::Ctx;
 use crate::state::{PathCondition, Store, SymState};
