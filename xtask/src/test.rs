@@ -1,11 +1,12 @@
 //! `cargo xtask test`: all tests, module by module, side by side.
 //!
 //! Every crate has one program of integration tests and one of unit tests. The tests of a module are run in a process of
-//! their own; as many modules run at once as there are cores, and one more, since many tests wait for systems that they
-//! start. A test that fails there is run once more, with nothing beside it. If it passes then, the run passes, and says
+//! their own; as many modules run at once as there are cores, and more while the cores are idle, since many tests wait for
+//! systems that they start. A test that fails there is run once more, with nothing beside it. If it passes then, the run passes, and says
 //! so: it is a defect of the test or of what it tests.
 
 mod build;
+mod idle;
 mod job;
 mod output;
 
@@ -13,9 +14,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use std::{fs, thread};
 
+use idle::ProcessorTimes;
 use job::{JobEnd, TestJob};
 
 use crate::campaigns::Problem;
@@ -70,16 +72,38 @@ fn logs(root: &Path) -> Result<PathBuf, Problem> {
     Ok(logs)
 }
 
-/// Runs the jobs side by side, in their order.
+/// Jobs that may run at once on one core. Tests wait for a tenth of a second to a minute at a time, and a test that
+/// waits still needs some memory and some ports: with four jobs on each core the cores are busy nearly all the time.
+const MAX_JOBS_PER_CORE: usize = 4;
+
+/// The share of idle processor time above which one more job is begun: less than half a core of two.
+const IDLE_SHARE: f64 = 0.2;
+
+/// The time over which idleness is measured: longer than the start of a test program.
+const IDLE_PERIOD: Duration = Duration::from_secs(1);
+
+/// Runs the jobs side by side, in their order: one on each core at any time, and more while the cores are idle.
 fn run_all(jobs: Vec<TestJob>, logs: &Path) -> Vec<JobEnd> {
-    let n_lanes = thread::available_parallelism().map_or(2, usize::from) + 1;
+    let n_cores = thread::available_parallelism().map_or(2, usize::from);
     let waiting = Mutex::new(jobs.into_iter().enumerate().collect::<VecDeque<_>>());
     let ends = Mutex::new(Vec::new());
     let next = || waiting.lock().ok()?.pop_front();
+    let is_empty = || waiting.lock().is_ok_and(|jobs| jobs.is_empty());
+    // Whoever measures idleness keeps the others from beginning a job in the same second.
+    let measuring = Mutex::new(());
+    let wait_for_idle_cores = || {
+        let _alone = measuring.lock();
+        while !is_empty() && !has_idle_cores() {}
+    };
     thread::scope(|scope| {
-        for _ in 0..n_lanes {
-            scope.spawn(|| {
-                while let Some((n, job)) = next() {
+        for lane in 0..n_cores * MAX_JOBS_PER_CORE {
+            let (next, ends, wait_for_idle_cores) = (&next, &ends, &wait_for_idle_cores);
+            scope.spawn(move || {
+                loop {
+                    if lane >= n_cores {
+                        wait_for_idle_cores();
+                    }
+                    let Some((n, job)) = next() else { return };
                     let end = job.run(&logs.join(format!("{n}.log")), threads());
                     if !end.failed.is_empty() {
                         say(&format!("{}: {} failed", end.name, end.failed.len()));
@@ -92,6 +116,14 @@ fn run_all(jobs: Vec<TestJob>, logs: &Path) -> Vec<JobEnd> {
         }
     });
     ends.into_inner().unwrap_or_default()
+}
+
+/// Measures for [`IDLE_PERIOD`] whether the cores have time for one more job; never where the system does not tell.
+fn has_idle_cores() -> bool {
+    let before = ProcessorTimes::now();
+    thread::sleep(IDLE_PERIOD);
+    let share = before.zip(ProcessorTimes::now()).and_then(|(before, now)| now.idle_share_since(before));
+    share.is_some_and(|share| share > IDLE_SHARE)
 }
 
 fn threads() -> usize {

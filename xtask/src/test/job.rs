@@ -55,11 +55,16 @@ pub fn modules(program: &TestProgram) -> Result<Vec<TestJob>, Problem> {
     let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in String::from_utf8(output.stdout)?.lines() {
         if let Some(test) = line.strip_suffix(": test") {
-            let module = test.split_once("::").map_or("", |(module, _)| module);
-            modules.entry(module.to_owned()).or_default().push(test.to_owned());
+            modules.entry(module_of(test)).or_default().push(test.to_owned());
         }
     }
     Ok(modules.into_iter().map(|(module, tests)| TestJob::new(program, &module, tests)).collect())
+}
+
+/// The module whose tests are one job with `test`: at most two levels, so that large modules are several jobs.
+fn module_of(test: &str) -> String {
+    let path: Vec<&str> = test.split("::").collect();
+    path[..(path.len() - 1).min(2)].join("::")
 }
 
 /// Sorts jobs so that the longest begin first: by the seconds of an earlier run, or else by the number of tests.
