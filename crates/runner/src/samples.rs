@@ -10,6 +10,8 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_smt::brute::BruteSolver;
+use ioxide_smt::layers::cache::CacheLayer;
+use ioxide_smt::layers::witness::WitnessLayer;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
@@ -128,7 +130,9 @@ pub(crate) fn on_bench<T>(
     body: impl FnOnce(&mut RunSetup<'_, '_>) -> T,
 ) -> T {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
-    let (mut spec_solver, mut sut_solver) = (BruteSolver::new(), BruteSolver::new());
+    // Plans for smaller runs ask a lot; enumeration answers what the witnesses of earlier answers leave open.
+    let mut spec_solver = CacheLayer::new(WitnessLayer::new(BruteSolver::new()), 1 << 10);
+    let mut sut_solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
     let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
     let mut adapter = ModelAdapter::new(spec, sut_cx, seed).unwrap();

@@ -8,10 +8,11 @@ fn checker() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/differential/checker.py")
 }
 
-/// Returns the output of the checker on `ioxide` and its exit code; `None` where there is no Python.
-fn checked(ioxide: &str, models: &str, seed: &str) -> Option<(String, Option<i32>)> {
+/// Returns the output of the checker on `ioxide`, called with `options`, and its exit code; `None` where there is no
+/// Python.
+fn checked(ioxide: &str, options: &[&str]) -> Option<(String, Option<i32>)> {
     let mut command = Command::new("python3");
-    let output = command.arg(checker()).args([ioxide, "--models", models, "--seed", seed]).output().ok()?;
+    let output = command.arg(checker()).arg(ioxide).args(["--seed", "1"]).args(options).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     Some((String::from_utf8_lossy(&text).into_owned(), output.status.code()))
 }
@@ -21,7 +22,7 @@ fn an_outside_checker_agrees() {
     if !ioxide_test_support::has_program("python3") {
         return;
     }
-    let (text, code) = checked(env!("CARGO_BIN_EXE_ioxide"), "6", "1").expect("python3 runs");
+    let (text, code) = checked(env!("CARGO_BIN_EXE_ioxide"), &["--models", "6"]).expect("python3 runs");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("6 rounds") && text.contains(" 0 wrong"), "{text}");
 }
@@ -31,21 +32,26 @@ fn an_outside_checker_agrees() {
 #[test]
 fn an_ioxide_that_lies_is_found_out() {
     let folder = tempfile::tempdir().expect("a folder");
+    // Each with a round that asks for what the lie is about.
     let lies = [
-        r#"s/"verdict":"pass"/"verdict":"fail"/"#,
-        r#"s/"conforms":true/"conforms":false,"trace":[]/; t; s/"conforms":false/"conforms":true/"#,
-        r#"s/"outcome":"killed"/"outcome":"equivalent"/"#,
-        r#"s/"proof":true/"proof":true,"name":"t1"/"#,
+        ("judged", r#"s/"verdict":"pass"/"verdict":"fail"/"#),
+        (
+            "conformed",
+            r#"s/"conforms":true/"conforms":false,"trace":[]/; t; s/"conforms":false/"conforms":true/"#,
+        ),
+        ("killed", r#"s/"outcome":"killed"/"outcome":"equivalent"/"#),
+        ("purposed", r#"s/"proof":true/"proof":true,"name":"t1"/"#),
     ];
-    for (at, lie) in lies.iter().enumerate() {
-        let liar = folder.path().join(format!("liar{at}"));
+    for (round, lie) in lies {
+        let liar = folder.path().join(format!("liar_{round}"));
         let text = format!(
             "#!/bin/sh\n'{}' \"$@\" > '{path}.out'; code=$?\nsed '{lie}' '{path}.out'\nexit $code\n",
             env!("CARGO_BIN_EXE_ioxide"),
             path = liar.display()
         );
         ioxide_test_support::write_program(&liar, text);
-        let Some((text, code)) = checked(&liar.display().to_string(), "3", "1") else { return };
+        let options = ["--models", "3", "--only", round];
+        let Some((text, code)) = checked(&liar.display().to_string(), &options) else { return };
         assert!(code == Some(1) && text.contains("DISAGREEMENT"), "{lie}: {text}");
     }
 }
