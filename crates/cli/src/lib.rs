@@ -20,7 +20,6 @@ macro_rules! eprintln {
 
 pub mod args;
 pub mod commands;
-mod counted;
 mod date;
 mod deadline;
 pub mod exit;
@@ -50,6 +49,7 @@ pub mod unit_command;
 mod write;
 
 use clap::Parser as _;
+use ioxide_model::counted;
 
 pub use self::commands::bench::BenchHost;
 

@@ -1,15 +1,14 @@
 //! Files of finite state machines, and models that are machines.
 
-use std::collections::BTreeMap;
-
 use ioxide_fsm::mealy::MachineListing;
 use ioxide_fsm::read::MachineFormat;
 use ioxide_lang::machine_form;
-use ioxide_model::label::Label;
+pub use ioxide_learn::messages::Messages;
+use ioxide_model::label::{Label, SILENCE};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Gate, GateKind, Model};
 use ioxide_symex::Ctx;
-use ioxide_testgen::abstraction::{self, FlattenLimits, NotFinite, SILENCE};
+use ioxide_testgen::abstraction::{self, FlattenLimits, NotFinite};
 use ioxide_testgen::tester::suite::AnswerWait;
 
 use crate::exit::{CliError, ExitStatus};
@@ -32,17 +31,6 @@ enum MachineSource {
     Text(String),
     /// A model that was flattened.
     Model(Box<Messages>),
-}
-
-/// The messages that the names of a machine stand for.
-#[derive(Clone)]
-pub struct Messages {
-    /// The model that knows them.
-    pub model: Model,
-    /// The label of each input of the machine, by name.
-    pub inputs: BTreeMap<String, Label>,
-    /// The outputs of the model before the first input.
-    pub preamble: Vec<Label>,
 }
 
 impl NamedMachine {

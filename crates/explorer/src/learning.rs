@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ioxide_learn::drawing::{Counterexample, HypothesisDrawing};
+
 use crate::view::hypothesis::HypothesisView;
 use crate::view::learning::LearningView;
 
@@ -65,52 +67,6 @@ pub enum LearningPhase {
     Timers,
     /// Learning has ended.
     Over,
-}
-
-/// A hypothesis to draw; the first state is initial.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HypothesisDrawing {
-    /// The number of the hypothesis.
-    pub number: usize,
-    /// Its states.
-    pub states: Vec<DrawnState>,
-    /// Its transitions.
-    pub moves: Vec<DrawnMove>,
-}
-
-/// A state of a hypothesis.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DrawnState {
-    /// An identifier that stays the same from one hypothesis to the next.
-    pub key: String,
-    /// Its name.
-    pub name: String,
-    /// The variables that are live in the state.
-    pub variables: Vec<String>,
-}
-
-/// A transition of a hypothesis.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DrawnMove {
-    /// The position of the source state.
-    pub from: usize,
-    /// The position of the target state.
-    pub to: usize,
-    /// The input and the output.
-    pub text: String,
-    /// The guard; may be empty.
-    pub guard: String,
-    /// The updates of variables; may be empty.
-    pub updates: String,
-}
-
-/// A trace on which system and hypothesis differ in the last output.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counterexample {
-    /// The inputs with the outputs of the system.
-    pub steps: Vec<(String, String)>,
-    /// The output of the hypothesis in place of the last one.
-    pub believed: String,
 }
 
 /// The end of learning.

@@ -138,6 +138,7 @@ impl BelievedMachine {
             Some((tree.output(entry.node?), entry.to?))
         };
         let table: Vec<Option<(OutputId, StateId)>> = steps().map(edge).collect();
+        debug_assert_eq!(table.len(), fold.n_states() * tree.n_inputs(), "`step` finds a move by its number");
         let mut reached = vec![1.0_f64; fold.n_states()];
         for &(_, to) in table.iter().flatten() {
             reached[to.index()] += 1.0;
@@ -241,6 +242,8 @@ impl PairWords {
             Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
+        // Round by round, as in the minimisation of Moore: first the pairs that one input tells apart, then those from which
+        // an input leads to a pair of an earlier round. So the word of a pair is a shortest one.
         loop {
             let found: Vec<(StateId, StateId, InputId)> = open
                 .iter()

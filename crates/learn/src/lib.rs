@@ -7,6 +7,12 @@
 //! [`difference`] lists the differences between two machines. Anything that can be reset and given an input is a
 //! system: the trait is [`ioxide_fsm::reduce::LiveMachine`].
 //!
+//! A whole session is a [`session::LearningSession`]: a system that answers messages, copies of it, earlier runs, what to
+//! do about contradictions. It learns a machine, or with [`data`] one that stores and compares values; [`timed`] learns
+//! time-outs. The crate opens no connection, writes no file and reads no clock: whoever does implements the traits of
+//! [`system`] and [`timed`], and is told about progress by the events of [`watch`]. [`draft`] writes what was learned as a
+//! model.
+//!
 //! # Example
 //!
 //! ```
@@ -29,15 +35,28 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
 mod adaptive;
+pub mod alphabet;
+pub mod copies;
+pub mod data;
 pub mod difference;
+pub mod draft;
+pub mod drawing;
 mod fold;
 pub mod learner;
+pub mod messages;
 pub mod naming;
 pub mod observer;
 pub mod oracle;
+pub mod origin;
 pub mod passive;
 pub mod played;
+pub mod recheck;
+pub mod recorded;
 pub mod register;
+pub mod session;
 pub mod several;
+pub mod system;
+pub mod timed;
 pub mod tree;
 pub mod votes;
+pub mod watch;

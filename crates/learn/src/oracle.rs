@@ -165,6 +165,7 @@ pub fn ask_reference_suite<L: LiveMachine>(
         let word: Vec<InputId> = word.iter().map_while(|input| inputs[input.index()]).collect();
         words.push(word);
     }
+    // A batch ahead for the copies, then word by word in the order of the suite: the tree grows as without copies.
     let batch = TESTS_PER_COPY * observer.live.width();
     for next in words.chunks(batch) {
         observer.ask_ahead(next.iter().map(Vec::as_slice))?;
@@ -200,6 +201,7 @@ pub fn learn<L: LiveMachine>(
         let (machine, guarantee) = match search.run_round() {
             Ok(Some(found)) => found,
             Ok(None) => continue,
+            // A time limit that ends a question looks like a broken connection; the watch knows which it was.
             Err(LearnError::System(error)) => {
                 (search.machine_after_failure(error)?, LearnedGuarantee::Consistent)
             }

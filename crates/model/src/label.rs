@@ -5,6 +5,9 @@ use crate::sts::{GateId, GateKind, Sts};
 use crate::term::TermPool;
 use crate::value::Value;
 
+/// The name of the empty answer: quiescence right after an input.
+pub const SILENCE: &str = "δ";
+
 /// An observation at the boundary of a system.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
@@ -48,6 +51,21 @@ impl Label {
             Self::Quiescence => "δ".into(),
             Self::Delay(time) => format!("+{}s", readable(time)),
         }
+    }
+}
+
+/// Returns the name of an input: the message as people write it, without a mark for its direction.
+#[must_use]
+pub fn input_name(pool: &TermPool, sts: &Sts, label: &Label) -> String {
+    label.show(pool, sts).trim_start_matches(['?', '!']).to_owned()
+}
+
+/// Returns the name of an answer: its messages, or [`SILENCE`].
+#[must_use]
+pub fn answer_name(pool: &TermPool, sts: &Sts, answer: &[Label]) -> String {
+    match answer {
+        [] => SILENCE.to_owned(),
+        _ => answer.iter().map(|label| input_name(pool, sts, label)).collect::<Vec<_>>().join(", "),
     }
 }
 

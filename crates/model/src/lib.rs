@@ -23,6 +23,7 @@ pub mod code;
 pub mod collection;
 pub mod compose;
 pub mod concrete;
+pub mod counted;
 pub mod diag;
 pub mod goal;
 pub mod index;

@@ -21,17 +21,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ioxide_fsm::mealy::{MachineListing, TransitionRow};
 use ioxide_model::concrete::{self, ConcreteState, initial_state};
-use ioxide_model::label::Label;
-use ioxide_model::sts::{GateKind, Sts};
-use ioxide_model::term::TermPool;
+use ioxide_model::label::{Label, answer_name, input_name};
+use ioxide_model::sts::GateKind;
 use ioxide_symex::{Ctx, list_offers};
 
 pub use self::error::NotFinite;
 use self::reactions::{QuiescentReply, StateReplies};
 use self::values::values;
-
-/// The name of the empty answer: quiescence right after an input.
-pub const SILENCE: &str = "δ";
 
 /// The limits of flattening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,21 +60,6 @@ pub struct FlatModel {
     pub outputs: BTreeMap<String, Vec<Label>>,
     /// The outputs of the model before its first input.
     pub preamble: Vec<Label>,
-}
-
-/// The name of an input: the message as people write it.
-#[must_use]
-pub fn input_name(pool: &TermPool, sts: &Sts, label: &Label) -> String {
-    label.show(pool, sts).trim_start_matches(['?', '!']).to_owned()
-}
-
-/// The name of an answer: its messages, or [`SILENCE`].
-#[must_use]
-pub fn answer_name(pool: &TermPool, sts: &Sts, answer: &[Label]) -> String {
-    match answer {
-        [] => SILENCE.to_owned(),
-        _ => answer.iter().map(|label| input_name(pool, sts, label)).collect::<Vec<_>>().join(", "),
-    }
 }
 
 /// The machine of the model of `cx`.

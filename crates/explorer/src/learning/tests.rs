@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::thread::{self, JoinHandle};
 
+use ioxide_learn::drawing::{DrawnMove, DrawnState};
 use serde_json::Value as Json;
 
 use super::*;

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use ioxide_learn::drawing::{DrawnMove, DrawnState, HypothesisDrawing};
 use ioxide_model::index::Idx;
 use ioxide_report::graph::{EdgeLine, GraphEdge, GraphNode, GraphNodeId, LinePart, PictureGraph};
 use ioxide_report::svg::{PictureUse, SvgConfig, draw_svg};
 use serde::Serialize;
 
 use super::{VERSION, bounded_text};
-use crate::learning::{DrawnMove, DrawnState, HypothesisDrawing};
 
 /// The greatest number of moves of a hypothesis that is drawn.
 const MAX_DRAWN: usize = 1_000;

@@ -1,10 +1,11 @@
 //! Learning as the page sees it: the whole state every time, so that a page can join or come back. The picture is
 //! requested on its own, by the number in the view.
 
+use ioxide_learn::drawing::Counterexample;
 use serde::Serialize;
 
 use super::{VERSION, bounded_text};
-use crate::learning::{BoardState, Counterexample, LearningEnd, LearningPhase};
+use crate::learning::{BoardState, LearningEnd, LearningPhase};
 
 /// Learning under way, or ended.
 #[derive(Debug, Serialize)]

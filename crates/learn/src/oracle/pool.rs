@@ -47,6 +47,7 @@ impl TestPool {
 
     fn draw_one(&mut self, tree: &ObservationTree, rng: &mut ChaCha8Rng) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
+        // With replacement: a test that comes up twice competes with itself, which does no harm.
         for _ in 0..CANDIDATES_PER_DRAW.min(self.left.len()) {
             let at = rng.random_range(0..self.left.len());
             let share = novel_share(tree, self.test_word(self.left[at]));
@@ -54,6 +55,7 @@ impl TestPool {
                 best = Some((share, at));
             }
         }
+        // The order of `left` means nothing, so the last may take the place of the one that goes.
         best.map(|(_, at)| self.left.swap_remove(at))
     }
 }

@@ -62,6 +62,7 @@ pub fn find_separating_word<A: DataMachine, B: DataMachine>(
             let (from_a, from_b) = (a.step(&pair.0, &input), b.step(&pair.1, &input));
             let mut longer = word.clone();
             longer.push(input);
+            // A transition that one machine lacks is a difference as well: there is no answer to compare.
             let next = match (from_a, from_b) {
                 (Some((said, next_a)), Some((other, next_b))) if said == other => (next_a, next_b),
                 (None, None) => continue,
@@ -108,11 +109,14 @@ fn normalise_pair<A: DataMachine, B: DataMachine>(
     let mut known: Vec<ValuePoint> = a.values(&pair.0).iter().chain(b.values(&pair.1)).copied().collect();
     let mut once = BTreeSet::new();
     known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
+    // The points of values say nothing but how they compare, so two pairs whose values compare alike have the same future.
+    // Putting the values anew into the gaps between the constants gives such pairs the same name.
     let mut between = signature.constants.clone();
     let fresh: Vec<ValuePoint> = {
         let places = signature.places_of(&mut between.clone(), &known);
         signature.values_at(&mut between, &[], &places)
     };
+    debug_assert_eq!(fresh.len(), known.len(), "each value has its own replacement");
     let by = |value: ValuePoint| known.iter().position(|&it| it == value).map_or(value, |at| fresh[at]);
     (a.rename_values(&pair.0, &by), b.rename_values(&pair.1, &by))
 }

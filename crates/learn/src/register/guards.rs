@@ -169,6 +169,7 @@ impl DataMachine for GuardedMachine {
             Operand::Constant(number) => self.signature.constants[number],
         };
         let holds = |it: &GuardComparison| it.relation.holds(value(it.left), value(it.right));
+        // The first branch that fits: if there are several, they agree in answer and target.
         let fits = |branch: &&GuardedBranch| branch.gate == input.gate && branch.guard.iter().all(holds);
         let branch = self.locations[at.0].branches.iter().find(fits)?;
         let tell = |told: &GuardedAnswerValue| match *told {

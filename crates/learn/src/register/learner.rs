@@ -189,6 +189,7 @@ impl DataLearner {
             if now == before {
                 return Err(DataLearnError::Stuck(word));
             }
+            // The tree itself is the counterexample: what it shows is used before the system is asked anything new.
             self.learn_from_counterexample(observer, &machine, &word)?;
             before = now;
         }
@@ -252,6 +253,7 @@ impl DataLearner {
             return Ok(LearningRound::Done(None));
         }
         let Some(kid) = observer.tree.find(&word) else { return Ok(LearningRound::Done(None)) };
+        // `Again` from within: a location or a register was found, so regions that were listed before may be too coarse.
         let LearningRound::Done(belief) = self.identify(observer, node, kid)? else {
             return Ok(LearningRound::Again);
         };
@@ -304,6 +306,7 @@ fn transition_to(
 
 /// A shortest word of the tree that `machine` answers differently.
 fn find_inconsistency(machine: &RegisterMachine, tree: &DataTree) -> Option<DataWord> {
+    // Breadth first, so that the word is a shortest one: the search for the wrong transition bisects it.
     let mut queue = vec![(tree.root(), machine.start())];
     let mut at = 0;
     while at < queue.len() {

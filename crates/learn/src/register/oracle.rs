@@ -201,6 +201,8 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 return Ok((Some(word.clone()), guarantee));
             }
         }
+        // Guarantees are raised suite by suite and never lowered: what was passed for `extra` states holds of this hypothesis
+        // whatever the next suite, which is larger, finds. A word that is found ends this hypothesis and its guarantee.
         // On finitely many values the hypothesis is an ordinary machine, and suites for those are complete for it.
         if let Some(unrolled) = UnrolledMachine::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
@@ -298,6 +300,7 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
             let mut values = Vec::new();
             for number in 0..signature.n_values(gate) {
                 let is_given = number < signature.arity[gate.index()];
+                // Half of the values came before: purely new ones would hardly ever meet what is stored.
                 let again = known.choose(self.rng).copied().filter(|_| self.rng.random_bool(0.5));
                 let gap = self.rng.random_range(0..=known.len());
                 let place = ValuePlace::New(u32::try_from(gap).unwrap_or(0));

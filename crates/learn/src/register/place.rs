@@ -144,13 +144,15 @@ impl InputSignature {
         // The nearest value from below, `others` included: a value between the two compares with `known` as the place says,
         // and lies above every other value that it could be taken for.
         let below = known.iter().chain(others).copied().filter(|&point| is_below(point)).max();
-        match (below, above) {
+        let value = match (below, above) {
             // Halving leaves room on both sides; with a stride of 2^80 some eighty values fit into one gap.
             (Some(below), Some(above)) => below + (above - below) / 2,
             (Some(below), None) => below + STRIDE,
             (None, Some(above)) => above - STRIDE,
             (None, None) => 0,
-        }
+        };
+        debug_assert!(!known.contains(&value), "there is room for another value at {place:?}");
+        value
     }
 
     /// Values at `places`, as [`value_at`](Self::value_at); new ones are added to `known`.
@@ -175,6 +177,8 @@ impl InputSignature {
     #[must_use]
     pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<ValueRegion> {
         use ioxide_model::index::Idx;
+        // Row by row: a value is one of those known so far, or new in one of the gaps between them, and is known from then on.
+        // With order a field has 2n+1 places beside n known values, and the next field up to two more: hence the limit on registers.
         let mut rows: Vec<(Vec<ValuePlace>, usize)> = vec![(Vec::new(), n_known)];
         for at in 0..self.n_values(gate) {
             let is_given = at < self.arity[gate.index()];

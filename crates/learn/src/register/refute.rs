@@ -226,6 +226,7 @@ fn variants_of(
         tree.signature.places_of(&mut known, &input.values);
     }
     let mut new = known.split_off(n_known);
+    // From the greatest down, so that a value that moves up past forgotten ones never has to pass another new one.
     new.sort_unstable_by(|a, b| b.cmp(a));
     let mut steps = vec![(None, behind.to_vec())];
     let mut moved: Vec<ValuePoint> = Vec::new();

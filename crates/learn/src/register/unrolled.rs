@@ -100,6 +100,7 @@ impl MadeUpNames {
         before: usize,
     ) -> usize {
         let mut slots = signature.slots(input).iter();
+        // Slots are filled in order; one that the answer skips counts as used, so that the names of later ones stay the same.
         let last = slots.rposition(|&slot| answer.values.contains(&AnswerValue::Point(slot)));
         last.map_or(before, |last| before + last + 1)
     }
@@ -125,6 +126,7 @@ impl UnrolledMachine {
     pub fn new(machine: &RegisterMachine, n_values: usize) -> Option<Self> {
         let mut inputs = all_inputs(&machine.signature, n_values, &[]);
         let names = MadeUpNames::new(&machine.signature, &inputs, n_values);
+        // The names must differ from the values of the inputs, so the inputs are listed once without them, and once more.
         if names.n_given > 0 {
             inputs = all_inputs(&machine.signature, n_values, &names.points[..names.n_given]);
         }
@@ -156,6 +158,7 @@ impl UnrolledMachine {
                 return None;
             }
         }
+        debug_assert_eq!(table.len(), numbers.len() * inputs.len(), "every state was expanded, in order of its number");
         let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
         let spec = SuiteModel::from_reduced(&mealy).ok()?;
         Some(Self { inputs, names, spec, n_values })

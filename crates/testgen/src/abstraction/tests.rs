@@ -7,6 +7,7 @@ use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{align_names, reduction_witness};
 use ioxide_fsm::read;
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::label::SILENCE;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::brute::BruteSolver;

@@ -3,13 +3,13 @@
 //! A condition class is named by its location and the values its conditions fix, then the conditions that say more;
 //! answers have the value of a term where the classes fix it, so that equal answers have equal names.
 
+use ioxide_model::label::SILENCE;
 use ioxide_model::term::{Substitution, Term, VarId};
 use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::Ctx;
 
 use super::react::SaidMessage;
 use super::{Abstraction, ClassStep};
-use crate::abstraction::SILENCE;
 
 /// Names the classes and fixes the terms of answers.
 pub(super) fn name_classes(cx: &mut Ctx<'_>, abstraction: &mut Abstraction) {

@@ -7,9 +7,8 @@ use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
 use ioxide_fsm::word::{Word, show as show_word};
 use ioxide_model::index::Idx;
-use ioxide_model::label::Label;
+use ioxide_model::label::{Label, input_name};
 use ioxide_runner::suite::{SuiteReader, SuiteTest};
-use ioxide_testgen::abstraction::input_name;
 use serde_json::{Value as Json, json};
 
 use super::suite::spec;

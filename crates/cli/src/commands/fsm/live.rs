@@ -3,18 +3,18 @@
 //! Answers that the machine does not have get names of their own behind those it has, so that they are reported and
 //! never allowed.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
 use ioxide_fsm::reduce::LiveMachine;
-use ioxide_model::label::Label;
+use ioxide_learn::messages::NamedAnswers;
+use ioxide_learn::system::{CopyLost, MessageSystem};
+use ioxide_model::label::{Label, answer_name};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Breakdown;
 use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
 use ioxide_runner::player::PlayError;
 use ioxide_smt::halt::{Halt, Halted};
-use ioxide_testgen::abstraction::answer_name;
 use ioxide_testgen::tester::suite::AnswerWait;
 
 use super::first_reply::FirstReply;
@@ -55,6 +55,13 @@ impl LiveTestError {
     }
 }
 
+impl From<CopyLost> for LiveTestError {
+    fn from(lost: CopyLost) -> Self {
+        let stop = CliError::new(ExitStatus::Infrastructure, lost.to_string());
+        Self::Stop(Box::new(stop.help("ask one system at a time: leave `--jobs` out")))
+    }
+}
+
 impl From<AdapterError> for LiveTestError {
     fn from(error: AdapterError) -> Self {
         if let AdapterError::Play(PlayError::Stopped { halted, .. }) = error {
@@ -79,10 +86,7 @@ pub struct LiveSystem<'a> {
     preamble: &'a [Label],
     wait: AnswerWait,
     patience: Duration,
-    names: MachineNames,
-    outputs: BTreeMap<String, OutputId>,
-    /// The messages of every answer that was observed.
-    answers: BTreeMap<OutputId, Vec<Label>>,
+    answers: NamedAnswers,
     /// The label that stands for the end of the system, where its end is an answer.
     end: Option<Label>,
     /// The system has ended.
@@ -111,7 +115,6 @@ impl<'a> LiveSystem<'a> {
             messages.inputs.get(name).cloned().ok_or_else(|| CliError::new(ExitStatus::Model, unknown()))
         };
         let labels = names.inputs.iter().map(label).collect::<Result<_, _>>()?;
-        let outputs = names.outputs.iter_enumerated().map(|(id, name)| (name.clone(), id)).collect();
         Ok(Self {
             model: &messages.model,
             adapter,
@@ -119,9 +122,7 @@ impl<'a> LiveSystem<'a> {
             preamble: &messages.preamble,
             wait,
             patience,
-            names: names.clone(),
-            outputs,
-            answers: BTreeMap::new(),
+            answers: NamedAnswers::new(names.clone()),
             end: None,
             is_over: false,
             first_reply: FirstReply::default(),
@@ -151,32 +152,8 @@ impl<'a> LiveSystem<'a> {
         Ok(said)
     }
 
-    /// The messages of the model.
-    pub fn model(&self) -> &'a Model {
-        self.model
-    }
-
-    /// Returns the messages of every answer that was observed.
-    pub fn answers(&self) -> &BTreeMap<OutputId, Vec<Label>> {
-        &self.answers
-    }
-
-    /// Returns the id of the answer with these outputs, which is kept.
-    pub fn intern_answer(&mut self, said: Vec<Label>) -> OutputId {
-        let output = self.output_id(&self.name(&said));
-        self.answers.entry(output).or_insert(said);
-        output
-    }
-
-    /// Returns the id of the answer called `name`, a new one if the machine does not have it.
-    pub fn output_id(&mut self, name: &str) -> OutputId {
-        let names = &mut self.names;
-        let entry = self.outputs.entry(name.to_owned());
-        *entry.or_insert_with_key(|name| names.outputs.push(name.clone()))
-    }
-
     /// Sends `input`, which need not be one of those it was made with, and returns all outputs that answer it.
-    pub fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
+    fn ask(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
         go_on(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
@@ -210,7 +187,7 @@ impl<'a> LiveSystem<'a> {
 
     /// The names of the machine, and of the answers it does not have.
     pub fn names(&self) -> &MachineNames {
-        &self.names
+        self.answers.names()
     }
 
     fn name(&self, said: &[Label]) -> String {
@@ -272,7 +249,7 @@ pub(super) fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
     halt.halt_reason().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
 }
 
-impl LiveMachine for LiveSystem<'_> {
+impl MessageSystem for LiveSystem<'_> {
     type Error = LiveTestError;
 
     fn reset(&mut self) -> Result<(), LiveTestError> {
@@ -287,10 +264,22 @@ impl LiveMachine for LiveSystem<'_> {
         if said == self.preamble { Ok(()) } else { Err(LiveTestError::Preamble(self.name(&said))) }
     }
 
+    fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
+        self.ask(input)
+    }
+}
+
+impl LiveMachine for LiveSystem<'_> {
+    type Error = LiveTestError;
+
+    fn reset(&mut self) -> Result<(), LiveTestError> {
+        MessageSystem::reset(self)
+    }
+
     fn step(&mut self, input: InputId) -> Result<OutputId, LiveTestError> {
         let label = self.labels[ioxide_model::index::Idx::index(input)].clone();
-        let said = self.send_input(&label)?;
-        Ok(self.intern_answer(said))
+        let said = self.ask(&label)?;
+        Ok(self.answers.intern_answer(self.model, said))
     }
 }
 

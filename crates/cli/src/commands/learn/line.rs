@@ -2,23 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use ioxide_explorer::learning::{Counterexample, HypothesisDrawing, LearningPhase};
+use ioxide_explorer::learning::LearningPhase;
 use ioxide_learn::observer::LearningEffort;
-use ioxide_learn::oracle::{LearnedGuarantee, LearningStage};
-use ioxide_learn::register::oracle::{DataGuarantee, DataStage};
+use ioxide_learn::oracle::LearningStage;
+use ioxide_learn::register::oracle::DataStage;
+use ioxide_learn::watch::{LearningEvent, LearningNote, LearningWatcher};
+use ioxide_smt::halt::Halt;
 
 use super::page::LearningViewer;
 use crate::counted::count_noun;
 use crate::progress::ProgressLine;
 
 /// The time of a session divided by the time that may be spent on drawings.
-const DRAWN: u32 = 20;
+const DRAWING_DIVISOR: u32 = 20;
 
 /// The progress of learning as one line on the terminal, and on the page if there is one.
 pub struct LearningLine<'v> {
     progress: ProgressLine,
     viewer: &'v LearningViewer,
-    hypotheses: usize,
+    /// The time limit and the interrupt, which end the session.
+    halt: &'v Halt,
+    /// True if notes are not shown.
+    is_quiet: bool,
     /// The instant at which the current suite began, and the states and extra states it is made for.
     suite: Option<(Instant, (usize, usize))>,
     drawings: DrawingPace,
@@ -30,155 +35,155 @@ struct DrawingPace {
     spent: Duration,
     /// The last hypothesis that was drawn.
     last: usize,
+    /// The instant at which the drawing under way began.
+    drawing: Option<Instant>,
 }
 
 impl<'v> LearningLine<'v> {
     /// Starts the clock.
-    pub fn new(viewer: &'v LearningViewer) -> Self {
-        let drawings = DrawingPace { begun: Instant::now(), spent: Duration::ZERO, last: 0 };
-        Self { progress: ProgressLine::start(), viewer, hypotheses: 0, suite: None, drawings }
+    pub fn new(viewer: &'v LearningViewer, halt: &'v Halt) -> Self {
+        let drawings = DrawingPace { begun: Instant::now(), spent: Duration::ZERO, last: 0, drawing: None };
+        Self { progress: ProgressLine::start(), viewer, halt, is_quiet: false, suite: None, drawings }
     }
 
-    /// Goes on after `hypotheses` hypotheses: the system is learned once more.
-    pub fn with_hypotheses(mut self, hypotheses: usize) -> Self {
-        self.hypotheses = hypotheses;
-        self
+    /// Shows no notes, as for a reference.
+    pub fn without_notes(self) -> Self {
+        Self { is_quiet: true, ..self }
     }
 
-    /// Returns the number of hypotheses so far.
-    pub fn hypotheses(&self) -> usize {
-        self.hypotheses
-    }
-
-    /// Shows a stage of learning a machine; `promise` puts a guarantee into words.
-    pub fn stage(
-        &mut self,
-        stage: LearningStage,
-        effort: LearningEffort,
-        promise: impl FnOnce(LearnedGuarantee) -> String,
-    ) {
+    /// Shows a stage of learning a machine.
+    fn show_stage(&mut self, number: usize, stage: LearningStage, effort: LearningEffort) {
         let mut left = None;
         match stage {
-            LearningStage::Hypothesis { states } => {
-                self.hypotheses += 1;
-                self.viewer.hypothesis(self.hypotheses, states);
-            }
+            LearningStage::Hypothesis { states } => self.viewer.hypothesis(number, states),
             LearningStage::Settling { .. } => self.viewer.phase(LearningPhase::Asking),
             LearningStage::Testing { states, extra, done, of } => {
                 let (begun, which) = self.suite.unwrap_or((Instant::now(), (0, 0)));
                 let begun = if which == (states, extra) && done > 0 { begun } else { Instant::now() };
                 self.suite = Some((begun, (states, extra)));
-                left = guess(begun.elapsed(), done, of);
+                left = estimate_time_left(begun.elapsed(), done, of);
                 self.viewer.phase(LearningPhase::Testing { extra, done, of });
             }
-            LearningStage::Passed { states, extra } => {
-                self.viewer.guarantee(|| promise(LearnedGuarantee::Complete { states, extra }));
-            }
+            LearningStage::Passed { .. } => (),
             LearningStage::Walking { done, of, .. } => self.viewer.phase(LearningPhase::Walking { done, of }),
         }
-        let hypotheses = self.hypotheses;
-        self.progress.tick(|| {
-            let done = match stage {
-                LearningStage::Hypothesis { states } => {
-                    format!("a machine with {}", count_noun(states, "state"))
-                }
-                LearningStage::Settling { states, done, of } => {
-                    format!("{}: where move {done} of {of} leads", count_noun(states, "state"))
-                }
-                LearningStage::Testing { states, extra, done, of } => format!(
-                    "{}: test {done} of {of} for {extra} extra{}",
-                    count_noun(states, "state"),
-                    left.map_or_else(String::new, |left| format!(
-                        ", {} s left if it is right",
-                        left.as_secs()
-                    ))
-                ),
-                LearningStage::Passed { states, extra } => {
-                    format!("{}: passed for {extra} extra", count_noun(states, "state"))
-                }
-                LearningStage::Walking { states, done, of } => {
-                    format!("{}: walk {done} of {of}", count_noun(states, "state"))
-                }
-            };
-            cost(&done, hypotheses, effort)
-        });
-    }
-
-    /// Draws the hypothesis if it was not drawn yet and it is time to: the number of the hypothesis says which it is.
-    pub fn draw(&mut self, drawing: impl FnOnce(usize) -> HypothesisDrawing) {
-        let (number, pace) = (self.hypotheses, &mut self.drawings);
-        let is_time = pace.last == 0 || pace.spent * DRAWN < pace.begun.elapsed();
-        if !self.viewer.is_there() || pace.last == number || !is_time {
-            return;
-        }
-        let begun = Instant::now();
-        self.viewer.draw(|| drawing(number));
-        pace.spent += begun.elapsed();
-        pace.last = number;
-    }
-
-    /// Shows the counterexample that refuted the hypothesis before the last one.
-    pub fn surprise(&self, found: impl FnOnce() -> Counterexample) {
-        self.viewer.counterexample(self.hypotheses.saturating_sub(1), found);
+        self.progress.tick(|| describe_progress(&describe_stage(stage, left), number, effort));
     }
 
     /// Shows a stage of drafting a machine with choices.
-    pub fn show_drafting(&mut self, states: usize, effort: LearningEffort) {
-        let number = self.hypotheses + 1;
+    fn show_drafting(&mut self, number: usize, states: usize, effort: LearningEffort) {
         self.viewer.hypothesis(number, states);
         self.viewer.phase(LearningPhase::Drafting);
         let done = || format!("a draft with choices, {}", count_noun(states, "state"));
-        self.progress.tick(|| cost(&done(), number, effort));
+        self.progress.tick(|| describe_progress(&done(), number, effort));
     }
 
-    /// Shows a stage of learning a machine with values; `promise` puts a guarantee into words.
-    pub fn data(
-        &mut self,
-        stage: DataStage,
-        effort: LearningEffort,
-        promise: impl FnOnce(DataGuarantee) -> String,
-    ) {
+    /// Shows a stage of learning a machine with values.
+    fn show_data_stage(&mut self, number: usize, stage: DataStage, effort: LearningEffort) {
         match stage {
-            DataStage::Hypothesis { locations, .. } => {
-                self.hypotheses += 1;
-                self.viewer.hypothesis(self.hypotheses, locations);
-            }
+            DataStage::Hypothesis { locations, .. } => self.viewer.hypothesis(number, locations),
             DataStage::Testing { extra, done, of, .. } => {
                 self.viewer.phase(LearningPhase::Testing { extra, done, of });
             }
-            DataStage::Passed { values, states, extra } => {
-                self.viewer.guarantee(|| promise(DataGuarantee::Complete { values, states, extra }));
-            }
+            DataStage::Passed { .. } => (),
             DataStage::Walking { done, of } => self.viewer.phase(LearningPhase::Walking { done, of }),
         }
-        let hypotheses = self.hypotheses;
-        self.progress.tick(|| {
-            let done = match stage {
-                DataStage::Hypothesis { locations, registers } => {
-                    format!(
-                        "{}, at most {}",
-                        count_noun(locations, "location"),
-                        count_noun(registers, "register")
-                    )
-                }
-                DataStage::Testing { locations, extra, done, of } => {
-                    format!("{}: test {done} of {of} for {extra} extra", count_noun(locations, "location"))
-                }
-                DataStage::Passed { values, states, extra } => {
-                    format!(
-                        "{} on {}: passed for {extra} extra",
-                        count_noun(states, "state"),
-                        count_noun(values, "value")
-                    )
-                }
-                DataStage::Walking { done, of } => format!("walk {done} of {of}"),
-            };
-            cost(&done, hypotheses, effort)
-        });
+        self.progress.tick(|| describe_progress(&describe_data_stage(stage), number, effort));
+    }
+
+    fn show_note(&self, note: &LearningNote) {
+        if !self.is_quiet {
+            eprintln!("note: {note}");
+            self.viewer.show_note(&note.to_string());
+        }
     }
 }
 
-fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
+impl LearningWatcher for LearningLine<'_> {
+    fn notify(&mut self, event: LearningEvent) {
+        match event {
+            LearningEvent::Begun { inputs, most_extra } => self.viewer.begins(inputs, most_extra),
+            LearningEvent::Machine { number, stage, effort } => self.show_stage(number, stage, effort),
+            LearningEvent::Values { number, stage, effort } => self.show_data_stage(number, stage, effort),
+            LearningEvent::Drafted { number, states, effort } => self.show_drafting(number, states, effort),
+            LearningEvent::FindsTimers => self.viewer.phase(LearningPhase::Timers),
+            LearningEvent::Guaranteed(words) => self.viewer.guarantee(&words),
+            LearningEvent::Refuted(number, found) => self.viewer.counterexample(number, found),
+            LearningEvent::Drawn(drawing) => {
+                self.drawings.last = drawing.number;
+                self.viewer.draw(drawing);
+                let begun = self.drawings.drawing.take();
+                self.drawings.spent += begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+            }
+            LearningEvent::TooLargeToDraw => self
+                .viewer
+                .show_note("the hypothesis is too large to be drawn on the way; the model is, in the end"),
+            LearningEvent::Contradicted(runs) => self.viewer.disagreement(&runs),
+            LearningEvent::DraftsChoices(runs) => {
+                eprintln!("note: {runs}; it is drafted with choices");
+                self.viewer.drafts();
+            }
+            LearningEvent::Noted(note) => self.show_note(&note),
+        }
+    }
+
+    fn wants_details(&self) -> bool {
+        self.viewer.is_there()
+    }
+
+    fn wants_drawing(&mut self, number: usize) -> bool {
+        let pace = &mut self.drawings;
+        let is_time = pace.last == 0 || pace.spent * DRAWING_DIVISOR < pace.begun.elapsed();
+        let is_wanted = self.viewer.is_there() && pace.last != number && is_time;
+        if is_wanted {
+            pace.drawing = Some(Instant::now());
+        }
+        is_wanted
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.halt.halt_reason().is_some()
+    }
+}
+
+fn describe_stage(stage: LearningStage, left: Option<Duration>) -> String {
+    match stage {
+        LearningStage::Hypothesis { states } => format!("a machine with {}", count_noun(states, "state")),
+        LearningStage::Settling { states, done, of } => {
+            format!("{}: where move {done} of {of} leads", count_noun(states, "state"))
+        }
+        LearningStage::Testing { states, extra, done, of } => format!(
+            "{}: test {done} of {of} for {extra} extra{}",
+            count_noun(states, "state"),
+            left.map_or_else(String::new, |left| format!(", {} s left if it is right", left.as_secs()))
+        ),
+        LearningStage::Passed { states, extra } => {
+            format!("{}: passed for {extra} extra", count_noun(states, "state"))
+        }
+        LearningStage::Walking { states, done, of } => {
+            format!("{}: walk {done} of {of}", count_noun(states, "state"))
+        }
+    }
+}
+
+fn describe_data_stage(stage: DataStage) -> String {
+    match stage {
+        DataStage::Hypothesis { locations, registers } => {
+            format!("{}, at most {}", count_noun(locations, "location"), count_noun(registers, "register"))
+        }
+        DataStage::Testing { locations, extra, done, of } => {
+            format!("{}: test {done} of {of} for {extra} extra", count_noun(locations, "location"))
+        }
+        DataStage::Passed { values, states, extra } => format!(
+            "{} on {}: passed for {extra} extra",
+            count_noun(states, "state"),
+            count_noun(values, "value")
+        ),
+        DataStage::Walking { done, of } => format!("walk {done} of {of}"),
+    }
+}
+
+fn describe_progress(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
     let LearningEffort { resets, symbols } = effort;
     format!(
         "{done}; hypothesis {hypotheses}, {}, {}",
@@ -188,7 +193,7 @@ fn cost(done: &str, hypotheses: usize, effort: LearningEffort) -> String {
 }
 
 /// Returns the time the remaining tests take at the pace so far; `None` before the first.
-fn guess(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
+fn estimate_time_left(elapsed: Duration, done: usize, of: usize) -> Option<Duration> {
     let share = of.checked_sub(done)? as f64 / done as f64;
     (done > 0).then(|| elapsed.mul_f64(share.min(1e6)))
 }
@@ -199,8 +204,8 @@ mod tests {
 
     #[test]
     fn what_is_left_takes_as_long_as_what_is_done() {
-        assert_eq!(guess(Duration::from_secs(10), 5, 10), Some(Duration::from_secs(10)));
-        assert_eq!(guess(Duration::from_secs(10), 0, 10), None);
-        assert_eq!(guess(Duration::from_secs(10), 20, 10), None);
+        assert_eq!(estimate_time_left(Duration::from_secs(10), 5, 10), Some(Duration::from_secs(10)));
+        assert_eq!(estimate_time_left(Duration::from_secs(10), 0, 10), None);
+        assert_eq!(estimate_time_left(Duration::from_secs(10), 20, 10), None);
     }
 }

@@ -9,14 +9,12 @@ use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ioxide_explorer::learning::{
-    Counterexample, HypothesisDrawing, LearningBoard, LearningEnd, LearningMeter, LearningPhase,
-    LearningSubject,
-};
+use ioxide_explorer::learning::{LearningBoard, LearningEnd, LearningMeter, LearningPhase, LearningSubject};
 use ioxide_explorer::server::ServerEnder;
+use ioxide_learn::drawing::{Counterexample, HypothesisDrawing};
+use ioxide_learn::origin::MachineOrigin;
 
 use super::MIXED;
-use super::origin::MachineOrigin;
 use crate::args::LearnArgs;
 use crate::commands::explore;
 use crate::exit::{CliError, ExitStatus};
@@ -69,19 +67,19 @@ impl LearningViewer {
     }
 
     /// Shows the guarantee so far.
-    pub fn guarantee(&self, words: impl FnOnce() -> String) {
-        self.update_board(|board| board.report_guarantee(redaction::hide(&words())));
+    pub fn guarantee(&self, words: &str) {
+        self.update_board(|board| board.report_guarantee(redaction::hide(words)));
     }
 
     /// Shows a hypothesis as a graph.
-    pub fn draw(&self, drawing: impl FnOnce() -> HypothesisDrawing) {
-        self.update_board(|board| board.report_drawing(without_secrets(drawing())));
+    pub fn draw(&self, drawing: HypothesisDrawing) {
+        self.update_board(|board| board.report_drawing(without_secrets(drawing)));
     }
 
     /// Shows the counterexample that refuted the hypothesis with this number.
-    pub fn counterexample(&self, number: usize, found: impl FnOnce() -> Counterexample) {
+    pub fn counterexample(&self, number: usize, found: Counterexample) {
         self.update_board(|board| {
-            let Counterexample { steps, believed } = found();
+            let Counterexample { steps, believed } = found;
             let hide = |text: String| redaction::hide(&text);
             let steps = steps.into_iter().map(|(input, said)| (hide(input), hide(said))).collect();
             board.report_counterexample(number, Counterexample { steps, believed: hide(believed) });

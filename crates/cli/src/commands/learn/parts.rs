@@ -14,7 +14,7 @@ use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
 use serde_json::{Value as Json, json};
 
-use super::origin::MachineOrigin;
+use super::output::LearnedReport;
 use crate::args::{DraftFormat, LearnArgs, MergeArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::STOP;
@@ -72,7 +72,7 @@ impl UnitCommand for SessionUnit<'_> {
             return Ok(PartEnd { end: EndOfPart::All, status: ExitStatus::Success });
         };
         part.begin_unit(unit, &names.name(unit)).map_err(unit_command::part_error)?;
-        let status = match super::session(self.args) {
+        let status = match super::run_session(self.args) {
             Err(stop) if stop.status() == ExitStatus::Infrastructure => {
                 eprintln!("error: {}", stop.message());
                 part.write_missing(unit, &names.name(unit), stop.message())
@@ -100,8 +100,9 @@ fn result_path(args: &LearnArgs) -> PathBuf {
 }
 
 /// Keeps the model and the report for the unit.
-pub fn keep_result(args: &LearnArgs, text: &str, origin: &MachineOrigin) -> Result<(), CliError> {
-    let kept = json!({ "model": text, "said": origin.lines(), "json": origin.to_json(&name(args)) });
+pub fn keep_result(args: &LearnArgs, text: &str, report: &LearnedReport) -> Result<(), CliError> {
+    let (lines, report) = (report.origin.lines(), report.to_json(&name(args)));
+    let kept = json!({ "model": text, "said": lines, "json": report });
     let path = result_path(args);
     write::write_named(&path.display().to_string(), |out| writeln!(out, "{kept}"))
 }

@@ -8,19 +8,21 @@
 use std::sync::Arc;
 
 use ioxide_fsm::mealy::MachineNames;
+use ioxide_learn::data::system::DataGate;
+use ioxide_learn::data::{StartAssumption, ValuePlan};
+use ioxide_learn::messages::Messages;
 use ioxide_learn::register::oracle::DataExamination;
+use ioxide_learn::session::{EarlierRuns, LearningSession};
+use ioxide_learn::system::ForgetfulKeeper;
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::suite::AnswerWait;
 
-use super::super::learning_error;
-use super::super::session::SessionFile;
-use super::halving::GivenValueSystem;
-use super::system::{DataGate, SeenAnswers};
-use super::value_system::{StartAssumption, ValueSystem};
+use super::super::line::LearningLine;
+use super::super::page::LearningViewer;
+use super::super::refusal::{learning_error, session_error};
 use crate::args::LearnArgs;
 use crate::commands::fsm::live::LiveSystem;
 use crate::exit::{CliError, ExitStatus};
-use crate::machine::Messages;
 use crate::session::patience;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
@@ -31,7 +33,7 @@ pub fn learn_assumptions(
     messages: &Messages,
     gates: &[DataGate],
     start: StartAssumption,
-    examination: &DataExamination,
+    test: &DataExamination,
     halt: &Halt,
 ) -> Result<StartAssumption, CliError> {
     let Some(path) = &args.reference else { return Ok(start) };
@@ -40,19 +42,25 @@ pub fn learn_assumptions(
     let patience = patience(&system, &sut, args.quiescence_ms)?.default_time();
     let request = SolverRequest::new(&args.solver, halt.clone());
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
-    let taken = opener.open(0, examination.seed, |adapter| {
+    let taken = opener.open(0, test.seed, |adapter| {
         let preamble = LiveSystem::greeting(adapter, patience, halt).map_err(learning_error)?;
         let messages = Messages { model: messages.model.clone(), inputs: Default::default(), preamble };
         let names = MachineNames::default();
         let wait = AnswerWait::Quiescence;
         let mut live = LiveSystem::new(&messages, wait, &names, adapter, patience, halt)?.ending();
-        let (mut file, mut seen) = (SessionFile::without_file(), SeenAnswers::default());
-        let mut class = ValueSystem::new(halt, &messages, gates, start.clone(), examination);
-        class.is_quiet = true;
-        let mut asked = GivenValueSystem { live: &mut live, file: &mut file, seen: &mut seen };
-        let (learned, _) = class.learn_values(&mut asked, None)?;
-        let ValueSystem { theories, constants, made, .. } = class;
-        Ok(StartAssumption { theories, constants, made, words: learned.surprises })
+        let viewer = LearningViewer::default();
+        let mut watcher = LearningLine::new(&viewer, halt).without_notes();
+        let session = LearningSession {
+            system: &mut live,
+            copies: None,
+            keeper: &mut ForgetfulKeeper,
+            watcher: &mut watcher,
+            messages: &messages,
+            earlier: EarlierRuns::default(),
+        };
+        let plan = ValuePlan { gates, start: start.clone(), test, votes: None };
+        let lesson = session.learn_values(plan).map_err(|error| session_error(args, halt, error))?;
+        Ok(lesson.assumptions)
     });
     match taken {
         Err(stop) if stop.status() == ExitStatus::Inconclusive => {

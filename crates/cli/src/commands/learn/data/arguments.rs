@@ -1,0 +1,148 @@
+//! The arguments of `learn --data`: inputs, constants, theories, and fields whose values are made up.
+
+use ioxide_learn::alphabet::choose_all_inputs;
+use ioxide_learn::data::field_kinds;
+use ioxide_learn::data::made_values::{MadeField, data_fields, field_text};
+use ioxide_learn::data::system::DataGate;
+use ioxide_learn::data::values::ValueKind;
+use ioxide_learn::register::place::Theory;
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind, Model};
+use ioxide_model::value::Value;
+
+use super::super::alphabet::print_left_out;
+use crate::args::{CompareArg, DraftFormat, LearnArgs, UnstableArg};
+use crate::exit::{CliError, ExitStatus};
+
+/// Refuses models and arguments that cannot be combined with `--data`.
+pub fn refuse_arguments(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
+    let not =
+        |what: &str, why: &str| Err(CliError::usage(format!("`--data` does not go with {what}")).help(why));
+    match () {
+        () if model.sts.is_timed() => {
+            Err(CliError::usage("systems with time cannot be learned with `--data`")
+                .help("give a model with the same messages and without clocks"))
+        }
+        () if args.unstable == UnstableArg::Majority && args.jobs > 1 => not(
+            "`--unstable majority` and `--jobs` at once",
+            "every question is asked until two answers agree, by one copy: leave one of them out",
+        ),
+        () if args.unstable == UnstableArg::Draft => not(
+            "`--unstable draft`",
+            "whether an answer depends on values or on chance cannot be told from a few repetitions. `--unstable majority` \
+             believes the usual answer; without `--data`, with fixed values, a model with choices can be drafted",
+        ),
+        () if !args.made.is_empty() && args.compare == CompareArg::Order => not(
+            "`--made` and `--compare order` at once",
+            "where a value that nobody has seen yet stands among others cannot be chosen: leave one of them out",
+        ),
+        () if args.format == DraftFormat::Dot => {
+            not("`--format dot`", "a machine in DOT has no values: leave `--format` out")
+        }
+        () => Ok(()),
+    }
+}
+
+/// Refuses names of `--input` that are no input messages, and lists of inputs with values.
+fn refuse_inputs(args: &LearnArgs, model: &Model) -> Result<(), CliError> {
+    if args.inputs_file.is_some() {
+        return Err(
+            CliError::usage("`--data` does not go with `--inputs`").help("name messages with `--input`")
+        );
+    }
+    for name in &args.inputs {
+        let is_there =
+            model.sts.gates.iter().any(|gate| gate.kind == GateKind::Input && *gate.name == **name);
+        if !is_there {
+            return Err(CliError::usage(format!(
+                "`--input {name}`: with `--data`, the name of an input message"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the inputs: every message of `--input`, or all, once for each choice of values for the fields that are no
+/// data.
+pub fn choose_gates(args: &LearnArgs, model: &Model) -> Result<Vec<DataGate>, CliError> {
+    refuse_inputs(args, model)?;
+    let is_wanted = |gate: GateId| {
+        let name = &model.sts.gates[gate].name;
+        args.inputs.is_empty() || args.inputs.iter().any(|wanted| **wanted == **name)
+    };
+    let mut all = choose_all_inputs(model, |sort| ValueKind::of_sort(sort).is_some());
+    all.left_out.retain(|(gate, _)| is_wanted(*gate));
+    print_left_out(&all, model, "the others can be given with fixed values, without `--data`");
+    let mut gates = Vec::new();
+    for label in all.labels {
+        let Label::Input(gate, values) = label else { continue };
+        if !is_wanted(gate) {
+            continue;
+        }
+        let sorts = model.sts.gates[gate].fields.iter().map(|&field| model.pool.var_info(field).sort);
+        let fixed = sorts
+            .zip(values)
+            .map(|(sort, value)| ValueKind::of_sort(sort).is_none().then_some(value))
+            .collect();
+        let one = DataGate { gate, fixed };
+        if !gates.contains(&one) {
+            gates.push(one);
+        }
+    }
+    if gates.is_empty() {
+        Err(CliError::new(ExitStatus::Nothing, "the model has no input to learn with"))
+    } else {
+        Ok(gates)
+    }
+}
+
+/// Returns the constants of `--constant`: numbers, texts, or both, as there are fields that can hold them.
+pub fn parse_constants(args: &LearnArgs, kinds: &[Vec<ValueKind>]) -> Result<Vec<Value>, CliError> {
+    let mut values = Vec::new();
+    for text in &args.constants {
+        let has = |wanted: fn(&ValueKind) -> bool| kinds.iter().flatten().any(wanted);
+        let number = text.parse().ok().filter(|_| has(|kind| matches!(kind, ValueKind::Number(..))));
+        let is_text = has(|kind| *kind == ValueKind::Text);
+        if number.is_none() && !is_text {
+            return Err(CliError::usage(format!("`--constant {text}`: no field can hold that")));
+        }
+        values.extend(number.map(Value::int));
+        values.extend(is_text.then(|| Value::str(text)));
+    }
+    Ok(values)
+}
+
+/// Returns the theories by which values may be compared, in the order in which they are tried.
+pub fn choose_theories(args: &LearnArgs, model: &Model, gates: &[DataGate]) -> Result<Vec<Theory>, CliError> {
+    let kinds = field_kinds(model, gates);
+    let has_texts = kinds.iter().flatten().any(|kind| *kind == ValueKind::Text);
+    match args.compare {
+        CompareArg::Order if has_texts => Err(CliError::usage("texts have no order")
+            .help("leave `--compare` out, or pick messages without texts with `--input`")),
+        CompareArg::Order => Ok(vec![Theory::Order]),
+        CompareArg::Equality => Ok(vec![Theory::Equality]),
+        CompareArg::Auto if has_texts => Ok(vec![Theory::Equality]),
+        CompareArg::Auto => Ok(vec![Theory::Equality, Theory::Order]),
+    }
+}
+
+/// Returns the fields that `--made` names: `MESSAGE.FIELD`.
+pub fn parse_made_fields(names: &[String], model: &Model) -> Result<Vec<MadeField>, CliError> {
+    names.iter().map(|name| find_made_field(name, model)).collect()
+}
+
+fn find_made_field(name: &str, model: &Model) -> Result<MadeField, CliError> {
+    let data: Vec<MadeField> = data_fields(model).collect();
+    let found = data.iter().find(|field| field_text(model, **field) == name);
+    found.copied().ok_or_else(|| {
+        let known: Vec<String> =
+            data.iter().map(|field| format!("`{}`", field_text(model, *field))).collect();
+        let help = if known.is_empty() {
+            "no output has a field that is a number or a text".to_owned()
+        } else {
+            format!("there is {}", known.join(", "))
+        };
+        CliError::usage(format!("`--made {name}`: no field of an output that holds numbers or texts"))
+            .help(help)
+    })
+}

@@ -1,0 +1,342 @@
+//! A register automaton as a model: variables for registers, guards, and states whose answer is due.
+//!
+//! A variable is named after the field whose values it keeps. Values of an answer that are no longer at hand when it is
+//! given are kept in variables of their own ([`answer`]).
+
+mod answer;
+mod picture;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ioxide_fsm::mealy::{InputId, OutputId};
+use ioxide_model::index::Idx;
+use ioxide_model::value::Value;
+
+use super::made_values::MadeField;
+use super::system::{AnswerShape, DataGate, SeenAnswers};
+use super::values::{FieldValues, ValueKind};
+use crate::draft::{DraftError, DraftHead, OwedAnswers, format_draft, label_texts};
+use crate::messages::Messages;
+use crate::naming::{NamedMove, identifier, state_names};
+use crate::register::guards::{GuardComparison, GuardedAnswerValue, GuardedBranch, GuardedMachine, Operand};
+
+/// A register automaton with the values, inputs and answers that its numbers stand for.
+pub struct LearnedText<'t> {
+    /// The machine.
+    pub machine: &'t GuardedMachine,
+    /// The values of the fields.
+    pub domain: &'t FieldValues,
+    /// The inputs, by gate number.
+    pub gates: &'t [DataGate],
+    /// The shapes and literals of the answers.
+    pub seen: &'t SeenAnswers,
+    /// The messages.
+    pub messages: &'t Messages,
+}
+
+/// The variable of a register: true if it holds texts rather than numbers, and its name.
+type Variable = (bool, String);
+
+/// Assignments of values that the answer makes up.
+type LateUpdates = Vec<(String, Operand)>;
+
+impl LearnedText<'_> {
+    /// Returns the model.
+    ///
+    /// # Errors
+    /// If a name of the machine cannot be written in a model.
+    pub fn write_model(&self, head: &DraftHead<'_>) -> Result<String, DraftError> {
+        let model = &self.messages.model;
+        let variables = self.name_variables();
+        let given = self.find_given_registers();
+        let (owing, said) = (OwedAnswers::default(), BTreeMap::new());
+        let mut writer = ModelTextWriter { text: self, variables: &variables, given: &given, owing, said };
+        let states = self.name_states();
+        let mut body = String::new();
+        if !self.messages.preamble.is_empty() {
+            let first = writer.owing.state_for(&label_texts(model, &self.messages.preamble), &states[0]);
+            body.push_str(&writer.owing.take_state(&first));
+        }
+        for location in 0..self.machine.locations.len() {
+            body.push_str(&writer.write_location(location, &states));
+        }
+        let mut text = head.write(model)?;
+        let mut all: Vec<Variable> = variables.iter().flatten().cloned().collect();
+        all.extend(writer.said.into_iter().map(|(name, is_text)| (is_text, name)));
+        all.sort_by(|a, b| a.1.cmp(&b.1));
+        all.dedup();
+        for (is_text, name) in all {
+            let (sort, first) = if is_text { ("string", "\"\"") } else { ("int", "0") };
+            let _ = writeln!(text, "var {name}: {sort} = {first}");
+        }
+        text.push_str(&body);
+        text.push_str(&writer.owing.remaining_states());
+        text.push_str("}\n");
+        format_draft(text)
+    }
+
+    fn name_states(&self) -> Vec<String> {
+        let mut arrows: Vec<NamedMove> = Vec::new();
+        for (from, location) in self.machine.locations.iter().enumerate() {
+            arrows.extend(location.branches.iter().map(|branch| (from, branch.shape, branch.target)));
+        }
+        let sts = &self.messages.model.sts;
+        let name = |shape: &AnswerShape| {
+            shape.iter().map(|(gate, _)| sts.gates[*gate].name.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let outputs: Vec<String> = self.seen.shapes.iter().map(name).collect();
+        state_names(self.machine.locations.len(), &arrows, &outputs)
+    }
+
+    /// Returns the names of the data fields of an input.
+    fn field_names(&self, gate: InputId) -> Vec<String> {
+        let DataGate { gate, fixed } = &self.gates[gate.index()];
+        let model = &self.messages.model;
+        let fields = model.sts.gates[*gate].fields.iter().zip(fixed).filter(|(_, fixed)| fixed.is_none());
+        fields.map(|(&field, _)| model.pool.var_info(field).name.to_string()).collect()
+    }
+
+    /// Returns a variable for every register of every location, different within a location.
+    fn name_variables(&self) -> Vec<Vec<Variable>> {
+        let n = self.machine.locations.len();
+        let mut found: Vec<Vec<Option<Variable>>> =
+            self.machine.locations.iter().map(|location| vec![None; location.n_registers]).collect();
+        // Sources may be registers that are not known yet: as often as there are locations is enough.
+        for _ in 0..=n {
+            for (from, location) in self.machine.locations.iter().enumerate() {
+                for branch in &location.branches {
+                    for (register, &operand) in branch.registers.iter().enumerate() {
+                        let source = self.find_source(&found[from], branch, operand);
+                        let place = &mut found[branch.target][register];
+                        *place = place.take().or(source);
+                    }
+                }
+            }
+        }
+        let named = |registers: Vec<Option<Variable>>| {
+            let mut names: Vec<Variable> = Vec::new();
+            for variable in registers {
+                let (is_text, base) = variable.unwrap_or((false, "kept".into()));
+                let taken = |name: &String| names.iter().any(|(_, known)| known == name);
+                let numbered = (2..).map(|number| format!("{base}_{number}"));
+                let name = [base.clone()].into_iter().chain(numbered).find(|name| !taken(name));
+                names.push((is_text, name.unwrap_or(base)));
+            }
+            names
+        };
+        found.into_iter().map(named).collect()
+    }
+
+    /// Returns for each location the registers that may hold values of inputs or constants, not only values the system
+    /// made up.
+    fn find_given_registers(&self) -> Vec<Vec<bool>> {
+        let mut given: Vec<Vec<bool>> =
+            self.machine.locations.iter().map(|location| vec![false; location.n_registers]).collect();
+        loop {
+            let before = given.clone();
+            for (from, location) in self.machine.locations.iter().enumerate() {
+                for branch in &location.branches {
+                    for (register, &operand) in branch.registers.iter().enumerate() {
+                        given[branch.target][register] |= match operand {
+                            Operand::Register(at) => before[from][at],
+                            Operand::Field(_) | Operand::Constant(_) => !self.is_made(branch.gate, operand),
+                        };
+                    }
+                }
+            }
+            if given == before {
+                return given;
+            }
+        }
+    }
+
+    /// Returns whether an operand is a value that the answer makes up.
+    fn is_made(&self, gate: InputId, operand: Operand) -> bool {
+        matches!(operand, Operand::Field(at) if at >= self.domain.signature.arity[gate.index()])
+    }
+
+    /// Returns the field of the answer in which a value is first emitted.
+    fn find_said_field(&self, branch: &GuardedBranch, operand: Operand) -> Option<MadeField> {
+        let shape = self.seen.shapes.get(OutputId::index(branch.shape))?;
+        let fields = shape.iter().flat_map(|(gate, fixed)| {
+            let data = fixed.iter().enumerate().filter(|(_, value)| value.is_none());
+            data.map(move |(at, _)| (*gate, at))
+        });
+        let is_it = |told: &GuardedAnswerValue| *told == GuardedAnswerValue::Operand(operand);
+        fields.zip(&branch.told).find(|(_, told)| is_it(told)).map(|(field, _)| field)
+    }
+
+    fn find_source(
+        &self,
+        registers: &[Option<Variable>],
+        branch: &GuardedBranch,
+        operand: Operand,
+    ) -> Option<Variable> {
+        let gate = branch.gate;
+        let kept = |is_text: bool, name: &str| {
+            (is_text, format!("kept_{}{name}", if is_text { "text_" } else { "" }))
+        };
+        match operand {
+            Operand::Field(_) if self.is_made(gate, operand) => {
+                let (output, at) = self.find_said_field(branch, operand)?;
+                let model = &self.messages.model;
+                let info = model.pool.var_info(*model.sts.gates[output].fields.get(at)?);
+                Some(kept(
+                    ValueKind::of_sort(info.sort) == Some(ValueKind::Text),
+                    &identifier(&info.name).unwrap_or_default(),
+                ))
+            }
+            Operand::Field(at) => {
+                let kind = self.domain.kinds[gate.index()][at];
+                Some(kept(
+                    kind == ValueKind::Text,
+                    &identifier(&self.field_names(gate)[at]).unwrap_or_default(),
+                ))
+            }
+            Operand::Register(at) => registers.get(at)?.clone(),
+            Operand::Constant(at) => {
+                let value = &self.domain.constants()[at].1;
+                Some(kept(matches!(value, Value::Str(_)), "constant"))
+            }
+        }
+    }
+}
+
+struct ModelTextWriter<'w, 't> {
+    text: &'w LearnedText<'t>,
+    variables: &'w [Vec<Variable>],
+    /// The registers of each location that may hold values of inputs or constants.
+    given: &'w [Vec<bool>],
+    owing: OwedAnswers,
+    /// Variables for values of answers; true if they hold texts.
+    said: BTreeMap<String, bool>,
+}
+
+/// The effects of a branch under its guard: assignments, and the target state.
+#[derive(PartialEq, Eq)]
+struct WrittenEffects {
+    updates: Vec<(String, String)>,
+    target: String,
+}
+
+impl ModelTextWriter<'_, '_> {
+    fn write_location(&mut self, location: usize, states: &[String]) -> String {
+        let mut text = format!("\nstate {} {{\n", states[location]);
+        let branches = &self.text.machine.locations[location].branches;
+        for number in 0..self.text.gates.len() {
+            let gate = InputId::new(number);
+            let mut groups: Vec<(WrittenEffects, Vec<&GuardedBranch>)> = Vec::new();
+            for branch in branches.iter().filter(|branch| branch.gate == gate) {
+                let written = self.write_effects(location, branch, states);
+                match groups.iter_mut().find(|(known, _)| *known == written) {
+                    Some((_, alike)) => alike.push(branch),
+                    None => groups.push((written, vec![branch])),
+                }
+            }
+            for at in 0..groups.len() {
+                let guard = self.write_guard(location, gate, &groups, at);
+                let (written, _) = &groups[at];
+                let updates: Vec<String> =
+                    written.updates.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let updates =
+                    if updates.is_empty() { String::new() } else { format!(" {{ {} }}", updates.join(", ")) };
+                let message = self.message_text(gate);
+                let _ = writeln!(text, "on {message}{guard}{updates} -> {}", written.target);
+            }
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// Returns the message with the values of the fields that are no data.
+    fn message_text(&self, gate: InputId) -> String {
+        self.text.gates[gate.index()].name(&self.text.messages.model)
+    }
+
+    /// Returns the guard of a group: any of its branches; none of the others, where that is shorter.
+    fn write_guard(
+        &self,
+        location: usize,
+        gate: InputId,
+        groups: &[(WrittenEffects, Vec<&GuardedBranch>)],
+        at: usize,
+    ) -> String {
+        let all = |branch: &GuardedBranch| {
+            let parts: Vec<String> =
+                branch.guard.iter().map(|it| self.write_comparison(location, gate, it)).collect();
+            parts.join(" && ")
+        };
+        let mine = &groups[at].1;
+        let others: Vec<&&GuardedBranch> = groups
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .flat_map(|(_, (_, all))| all)
+            .collect();
+        match (&mine[..], &others[..]) {
+            ([only], _) if only.guard.is_empty() => String::new(),
+            ([only], _) => format!(" when {}", all(only)),
+            (_, []) => String::new(),
+            (_, [other]) => format!(" when !({})", all(other)),
+            (several, _) => {
+                let any: Vec<String> = several.iter().map(|branch| format!("({})", all(branch))).collect();
+                format!(" when {}", any.join(" || "))
+            }
+        }
+    }
+
+    fn write_comparison(&self, location: usize, gate: InputId, it: &GuardComparison) -> String {
+        let sign = it.relation.operator().unwrap_or("==");
+        format!(
+            "{} {sign} {}",
+            self.write_operand(location, gate, it.left),
+            self.write_operand(location, gate, it.right)
+        )
+    }
+
+    fn write_operand(&self, location: usize, gate: InputId, operand: Operand) -> String {
+        match operand {
+            Operand::Field(at) => self.text.field_names(gate)[at].clone(),
+            Operand::Register(at) => self.variables[location][at].1.clone(),
+            Operand::Constant(at) => self.value_text(&self.text.domain.constants()[at].1),
+        }
+    }
+
+    fn value_text(&self, value: &Value) -> String {
+        self.text.messages.model.pool.show_value(value)
+    }
+
+    fn write_effects(
+        &mut self,
+        location: usize,
+        branch: &GuardedBranch,
+        states: &[String],
+    ) -> WrittenEffects {
+        let (mut updates, late) = self.stored_updates(location, branch);
+        let answer = self.write_answer(location, branch, &mut updates, &late);
+        let target = self.owing.state_for(&answer, &states[branch.target]);
+        WrittenEffects { updates, target }
+    }
+
+    /// Returns the assignments at the input, and those once the answer has made up the value.
+    fn stored_updates(
+        &self,
+        location: usize,
+        branch: &GuardedBranch,
+    ) -> (Vec<(String, String)>, LateUpdates) {
+        let (mut updates, mut late) = (Vec::new(), Vec::new());
+        for (register, &operand) in branch.registers.iter().enumerate() {
+            let name = self.variables[branch.target][register].1.clone();
+            if self.text.is_made(branch.gate, operand) {
+                late.push((name, operand));
+                continue;
+            }
+            let value = self.write_operand(location, branch.gate, operand);
+            if name != value {
+                updates.push((name, value));
+            }
+        }
+        (updates, late)
+    }
+}

@@ -1,0 +1,497 @@
+//! A machine, learned to the end: until no counterexample is found, a contradiction is dealt with, or the session is
+//! stopped.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::thread;
+
+use ioxide_fsm::mealy::{InputId, MachineCompletion, MachineNames, Mealy, OutputId, SuiteModel};
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_fsm::word::{IoWord, Word};
+use ioxide_model::counted::count_noun;
+use ioxide_model::index::Idx;
+use ioxide_model::label::{Label, input_name};
+
+use super::{LearningSession, MajorityVote, SessionError};
+use crate::copies::{LabelWord, PoolGuard, QuestionQueue, WorkerPool};
+use crate::draft::LearnedDraft;
+use crate::drawing::{draw_choices, draw_machine, show_surprise};
+use crate::learner::Learner;
+use crate::messages::{DataRun, Messages, NamedAnswers};
+use crate::observer::{Disagreement, LearnError, LearningEffort, SystemObserver};
+use crate::oracle::{
+    HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, ask_reference_suite, learn,
+};
+use crate::recorded::RecordedError;
+use crate::several::{Drafting, SeveralDraft, draft_machine};
+use crate::system::{CopyLost, KeptSystem, MessageSystem};
+use crate::tree::ObservationTree;
+use crate::votes::confidence;
+use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
+
+/// Contradictions that are put to the vote before a system is given up. Chosen by feel: a system with more of them has no
+/// usual answers.
+const MAX_VOTES: usize = 1000;
+
+/// The factor on the wished repetitions after which a vote ends though its confidence is too low. Chosen by feel.
+pub(crate) const MAX_REPETITION_FACTOR: u32 = 10;
+
+/// The settings under which a machine is learned.
+#[derive(Debug)]
+pub struct MachinePlan {
+    /// The suites and walks that test hypotheses.
+    pub test: HypothesisTest,
+    /// The names of answers after which no other answer follows.
+    pub closed: Vec<String>,
+    /// The reaction to a system that answers in several ways.
+    pub unstable: UnstablePolicy,
+    /// An earlier version, whose suite is asked first.
+    pub reference: Option<EarlierVersion>,
+}
+
+/// The reaction to a system that answers the same inputs in several ways.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum UnstablePolicy {
+    /// It is an error.
+    Stop,
+    /// The usual answer is believed.
+    Majority(MajorityVote),
+    /// A machine with choices is drafted.
+    Draft(Drafting),
+}
+
+/// An earlier version of a system.
+#[derive(Debug)]
+pub struct EarlierVersion {
+    spec: SuiteModel,
+    /// The input of the system for each input of the earlier version; `None` if the system is not learned with it.
+    inputs: Vec<Option<InputId>>,
+}
+
+impl EarlierVersion {
+    /// The earlier version `machine` of a system that is learned with inputs of these `names`; inputs that the machine does
+    /// not answer are answered with `ignoring`. `None` if the methods for suites refuse it.
+    #[must_use]
+    pub fn new(machine: &Mealy, ignoring: &str, names: &MachineNames) -> Option<Self> {
+        let whole = machine.complete_with(&MachineCompletion::SelfLoop(ignoring.to_owned()));
+        let spec = SuiteModel::from_reduced(&whole).ok()?;
+        let inputs = spec.names().inputs.iter().map(|name| names.input(name)).collect();
+        Some(Self { spec, inputs })
+    }
+
+    /// Returns whether it has an input that the system is learned with.
+    #[must_use]
+    pub fn has_common_inputs(&self) -> bool {
+        self.inputs.iter().any(Option::is_some)
+    }
+}
+
+/// The result of learning.
+#[derive(Debug)]
+pub enum LearnedModel {
+    /// A machine.
+    Machine(LearnedMachine),
+    /// A machine that answers in several ways, each question asked as often as the number says.
+    Several(SeveralDraft, u32),
+}
+
+/// The result of learning, with its effort and the confidence of votes.
+#[derive(Debug)]
+pub struct MachineLesson {
+    /// The machine, or the draft with choices.
+    pub learned: LearnedModel,
+    /// The answers, with their names.
+    pub answers: NamedAnswers,
+    /// The effort, that of earlier sessions included.
+    pub effort: LearningEffort,
+    /// The confidence of each vote, between 0 and 1.
+    pub votes: Vec<f64>,
+}
+
+impl MachineLesson {
+    /// Returns whether the session was stopped before everything was tested.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        match &self.learned {
+            LearnedModel::Machine(learned) => learned.is_stopped,
+            LearnedModel::Several(draft, _) => draft.is_stopped,
+        }
+    }
+
+    /// Returns the guarantee in words.
+    #[must_use]
+    pub fn guarantee(&self) -> String {
+        match &self.learned {
+            LearnedModel::Machine(learned) => learned.guarantee.description(),
+            LearnedModel::Several(_, repetitions) => {
+                let missed = 0.9_f64.powi(i32::try_from(*repetitions).unwrap_or(i32::MAX)) * 100.0;
+                format!(
+                    "has every run that was seen; an answer that comes once in ten times is missed with probability \
+                     {missed:.1}% wherever it may come"
+                )
+            }
+        }
+    }
+
+    /// Returns the origin of the machine, one sentence for each fact.
+    #[must_use]
+    pub fn facts(&self) -> Vec<String> {
+        let LearningEffort { resets, symbols } = self.effort;
+        let inputs = count_noun(self.answers.names().inputs.len(), "input");
+        let cost = format!("{}, {}", count_noun(resets, "reset"), count_noun(symbols, "message"));
+        let (first, stopped) = match &self.learned {
+            LearnedModel::Machine(learned) => {
+                let states = count_noun(learned.machine.n_states(), "state");
+                let hypotheses = count_noun(learned.hypotheses, "hypothesis");
+                (format!("{states} with {inputs}: {hypotheses}, {cost}"), "everything was tested")
+            }
+            LearnedModel::Several(draft, _) => {
+                let states = count_noun(draft.n_states, "state");
+                let choices = count_noun(draft.n_choices(), "input");
+                (
+                    format!("{states} with {inputs}: {choices} answered in several ways, {cost}"),
+                    "all walks were made",
+                )
+            }
+        };
+        let mut facts = vec![first, self.guarantee()];
+        if self.is_stopped() {
+            facts.push(format!("stopped before {stopped}"));
+        }
+        facts.extend(describe_votes(&self.votes));
+        facts
+    }
+
+    /// Returns the machine as it is written.
+    #[must_use]
+    pub fn draft<'a>(&'a self, messages: &'a Messages) -> LearnedDraft<'a> {
+        match &self.learned {
+            LearnedModel::Machine(learned) => {
+                LearnedDraft::new(&learned.machine, &self.answers, messages, None)
+            }
+            LearnedModel::Several(draft, _) => LearnedDraft::from_several(draft, &self.answers, messages),
+        }
+    }
+}
+
+/// Returns the number of votes and the least confidence among them in words; `None` if there were none.
+pub(crate) fn describe_votes(votes: &[f64]) -> Option<String> {
+    let least = votes.iter().copied().reduce(f64::min)?;
+    Some(format!(
+        "{} by majority, the least sure with confidence {:.1}%; an answer that was seen once may be wrong",
+        count_noun(votes.len(), "answer"),
+        least * 100.0
+    ))
+}
+
+impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
+    /// Learns a machine until no counterexample is found, a contradiction ends the session, or it is stopped.
+    ///
+    /// # Errors
+    /// If the system cannot be asked or contradicts itself, or recorded runs do.
+    pub fn learn_machine(self, plan: &MachinePlan) -> Result<MachineLesson, SessionError<E>> {
+        let Self { system, copies, keeper, watcher, messages, earlier } = self;
+        let queue: QuestionQueue<LabelWord> = QuestionQueue::default();
+        thread::scope(|scope| {
+            let _guard = PoolGuard(&queue);
+            let pool = copies.as_ref().map(|copies| WorkerPool::start(scope, copies, &queue));
+            let inputs: Vec<String> = messages.inputs.keys().cloned().collect();
+            let n_inputs = inputs.len();
+            let names = MachineNames { inputs: inputs.into_iter().collect(), ..MachineNames::default() };
+            let mut machine = KeptMachine {
+                kept: KeptSystem::new(system, keeper),
+                pool,
+                messages,
+                labels: messages.inputs.values().cloned().collect(),
+                answers: NamedAnswers::new(names),
+            };
+            let most_extra = plan.test.extra.unwrap_or(0);
+            watcher.notify(LearningEvent::Begun { inputs: n_inputs, most_extra });
+            let closed = plan.closed.iter().map(|answer| machine.answers.output_id(answer)).collect();
+            let mut known = ObservationTree::new(n_inputs);
+            for run in &earlier.session {
+                // A contradiction was told when it was seen, and will be again: the first run counts.
+                let _ = known.insert_run(&machine.name_run(run));
+            }
+            let recorded = machine.name_recorded(&earlier.recorded).map_err(SessionError::Recorded)?;
+            for run in &recorded {
+                let _ = known.insert_run(run);
+            }
+            let observer = SystemObserver::new(machine, n_inputs, closed);
+            let mut learning =
+                MachineLearning { plan, n_inputs, observer, watcher, hypotheses: 0, votes: Vec::new() };
+            let learned = learning.run(known)?;
+            learning.show_result(&learned);
+            let MachineLearning { observer, votes, .. } = learning;
+            let effort = earlier.effort().plus(observer.effort);
+            Ok(MachineLesson { learned, answers: observer.live.answers, effort, votes })
+        })
+    }
+}
+
+/// A machine that is being learned.
+struct MachineLearning<'l, 'k, 'p, E> {
+    plan: &'l MachinePlan,
+    n_inputs: usize,
+    /// The system, and the observations of it.
+    observer: SystemObserver<KeptMachine<'k, 'p, E>>,
+    watcher: &'l mut dyn LearningWatcher,
+    /// The number of hypotheses, with those before a contradiction.
+    hypotheses: usize,
+    /// The confidence of each vote, between 0 and 1.
+    votes: Vec<f64>,
+}
+
+impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
+    /// Learns, and starts again with what is known after each contradiction that was voted on.
+    fn run(&mut self, mut memory: ObservationTree) -> Result<LearnedModel, SessionError<E>> {
+        loop {
+            self.observer.restart(memory);
+            let earlier = self.hypotheses;
+            let found = match self.learn_once() {
+                Ok(mut learned) => {
+                    learned.hypotheses += earlier;
+                    return Ok(LearnedModel::Machine(learned));
+                }
+                Err(LearnError::System(error)) => return Err(SessionError::System(error)),
+                Err(LearnError::Disagrees(found)) => found,
+            };
+            self.watcher.notify(LearningEvent::Contradicted(self.two_ways(&found)));
+            match self.plan.unstable {
+                UnstablePolicy::Majority(vote) if self.votes.len() < MAX_VOTES => {
+                    let usual = self.vote(&found, vote)?;
+                    let word: Word = usual.iter().map(|&(input, _)| input).collect();
+                    // All runs are cut off where they contradict the vote, so the usual answer is new there.
+                    memory = self.observer.all_answers().without_inputs(&word);
+                    let _ = memory.insert_run(&usual);
+                }
+                UnstablePolicy::Draft(drafting) => return self.draft_with_choices(&found, &drafting),
+                UnstablePolicy::Stop | UnstablePolicy::Majority(_) => {
+                    let (effort, runs) = (self.observer.effort, self.show_runs(&found));
+                    return Err(SessionError::TwoWays { effort, runs });
+                }
+            }
+        }
+    }
+
+    /// Learns until no counterexample is found or two answers contradict each other.
+    fn learn_once(&mut self) -> Result<LearnedMachine, LearnError<E>> {
+        let Self { plan, observer, watcher, hypotheses, .. } = self;
+        if let Some(EarlierVersion { spec, inputs }) = &plan.reference {
+            ask_reference_suite(observer, spec, inputs)?;
+        }
+        let mut told = ToldSurprise::new();
+        let mut watch = |stage: LearningStage, learner: &Learner, observer: &SystemObserver<_>| {
+            let names = KeptMachine::names(&observer.live);
+            watch_machine(&mut **watcher, hypotheses, stage, observer.effort, LearnedGuarantee::description);
+            told.tell(&mut **watcher, *hypotheses, learner.last_surprise(), |found| {
+                show_surprise(found, names)
+            });
+            if watcher.wants_drawing(*hypotheses) {
+                let drawing = draw_machine(*hypotheses, &learner.machine(&observer.tree), names);
+                watcher.notify(LearningEvent::Drawn(drawing));
+            }
+            if watcher.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        learn(observer, &plan.test, &mut watch)
+    }
+
+    /// Repeats a run that was answered in two ways; returns the most frequent run.
+    fn vote(&mut self, disagreement: &Disagreement, vote: MajorityVote) -> Result<IoWord, SessionError<E>> {
+        let mut counts: BTreeMap<IoWord, u32> = BTreeMap::new();
+        let mut of = 0;
+        let (usual, count) = loop {
+            of += 1;
+            *counts.entry(self.repeat_run(disagreement)?).or_default() += 1;
+            let most = counts.iter().max_by_key(|(_, count)| **count);
+            let (usual, count) =
+                most.map_or_else(|| (disagreement.now.clone(), 0), |(run, count)| (run.clone(), *count));
+            if vote.is_over(count, of) {
+                break (usual, count);
+            }
+        };
+        self.votes.push(confidence(count, of));
+        let names = self.observer.live.names();
+        let answer = usual.last().map_or_else(String::new, |&(_, output)| names.outputs[output].clone());
+        let inputs = disagreement.now.len();
+        let note = LearningNote::Majority { inputs, answer, count, of };
+        self.watcher.notify(LearningEvent::Noted(note));
+        Ok(usual)
+    }
+
+    /// Repeats the run of a contradiction and returns it with its answers.
+    fn repeat_run(&mut self, disagreement: &Disagreement) -> Result<IoWord, E> {
+        let machine = &mut self.observer.live;
+        machine.reset()?;
+        let mut seen = IoWord::new();
+        for &(input, _) in &disagreement.now {
+            seen.push((input, machine.step(input)?));
+        }
+        let cost = LearningEffort { resets: 1, symbols: seen.len() as u64 };
+        self.observer.effort = self.observer.effort.plus(cost);
+        Ok(seen)
+    }
+
+    /// Drafts a machine that may answer in several ways, with all that was seen so far.
+    fn draft_with_choices(
+        &mut self,
+        disagreement: &Disagreement,
+        drafting: &Drafting,
+    ) -> Result<LearnedModel, SessionError<E>> {
+        self.watcher.notify(LearningEvent::DraftsChoices(self.two_ways(disagreement)));
+        self.hypotheses += 1;
+        let mut earlier = self.observer.all_answers().runs();
+        earlier.push(disagreement.now.clone());
+        let (number, watcher) = (self.hypotheses, &mut *self.watcher);
+        let mut watch = |states: usize, effort: LearningEffort| {
+            watcher.notify(LearningEvent::Drafted { number, states, effort });
+            if watcher.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let live = &mut self.observer.live;
+        let (draft, effort) = draft_machine(live, self.n_inputs, &earlier, drafting, &mut watch)?;
+        self.observer.effort = self.observer.effort.plus(effort);
+        Ok(LearnedModel::Several(draft, drafting.repetitions))
+    }
+
+    /// Shows the last machine, if it is wanted.
+    fn show_result(&mut self, learned: &LearnedModel) {
+        if !self.watcher.wants_details() {
+            return;
+        }
+        let names = self.observer.live.names();
+        match learned {
+            LearnedModel::Machine(learned) => {
+                let drawing = draw_machine(learned.hypotheses, &learned.machine, names);
+                self.watcher.notify(LearningEvent::Drawn(drawing));
+                self.watcher.notify(LearningEvent::Guaranteed(learned.guarantee.description()));
+            }
+            LearnedModel::Several(draft, _) => {
+                self.watcher.notify(LearningEvent::Drawn(draw_choices(self.hypotheses, draft, names)));
+            }
+        }
+    }
+
+    /// Returns the sentence about two runs that contradict each other.
+    fn two_ways(&self, disagreement: &Disagreement) -> String {
+        let (effort, runs) = (self.observer.effort, self.show_runs(disagreement));
+        SessionError::<E>::TwoWays { effort, runs }.to_string()
+    }
+
+    fn show_runs(&self, disagreement: &Disagreement) -> String {
+        show_two_runs(self.observer.live.names(), disagreement)
+    }
+}
+
+impl MajorityVote {
+    /// Returns whether a vote ends in which `count` of `of` answers are the same: it is sure enough, or was repeated too
+    /// often.
+    pub(crate) fn is_over(&self, count: u32, of: u32) -> bool {
+        let is_sure = of >= self.at_least && confidence(count, of) >= self.confidence;
+        is_sure || of >= self.at_least.saturating_mul(MAX_REPETITION_FACTOR)
+    }
+}
+
+/// Tells `watcher` of a stage of learning a machine; `describe` puts a guarantee into words.
+pub(crate) fn watch_machine(
+    watcher: &mut dyn LearningWatcher,
+    hypotheses: &mut usize,
+    stage: LearningStage,
+    effort: LearningEffort,
+    describe: impl FnOnce(LearnedGuarantee) -> String,
+) {
+    match stage {
+        LearningStage::Hypothesis { .. } => *hypotheses += 1,
+        LearningStage::Passed { states, extra } => {
+            let guarantee = describe(LearnedGuarantee::Complete { states, extra });
+            watcher.notify(LearningEvent::Guaranteed(guarantee));
+        }
+        LearningStage::Settling { .. } | LearningStage::Testing { .. } | LearningStage::Walking { .. } => (),
+    }
+    watcher.notify(LearningEvent::Machine { number: *hypotheses, stage, effort });
+}
+
+/// Returns two runs that contradict each other, one below the other.
+pub(crate) fn show_two_runs(names: &MachineNames, disagreement: &Disagreement) -> String {
+    let show = |run: &IoWord| {
+        let step = |&(input, output): &(_, _)| format!("{}/{}", names.inputs[input], names.outputs[output]);
+        run.iter().map(step).collect::<Vec<_>>().join(" ")
+    };
+    format!("  earlier: {}\n  now:     {}", show(&disagreement.before), show(&disagreement.now))
+}
+
+/// A system with names for its inputs and answers, whose every answer is kept.
+struct KeptMachine<'k, 'p, E> {
+    kept: KeptSystem<'k, E>,
+    /// Copies of the system.
+    pool: Option<WorkerPool<'p, LabelWord, E>>,
+    messages: &'k Messages,
+    /// The message of each input.
+    labels: Vec<Label>,
+    answers: NamedAnswers,
+}
+
+impl<E> KeptMachine<'_, '_, E> {
+    fn names(&self) -> &MachineNames {
+        self.answers.names()
+    }
+
+    /// Returns a run in the names of the machine, up to the first input that is not learned with.
+    fn name_run(&mut self, run: &DataRun) -> IoWord {
+        let model = &self.messages.model;
+        let mut word = IoWord::new();
+        for (input, said) in run {
+            let name = input_name(&model.pool, &model.sts, input);
+            let Some(input) = self.messages.inputs.keys().position(|known| *known == name) else { break };
+            word.push((InputId::new(input), self.answers.intern_answer(model, said.clone())));
+        }
+        word
+    }
+
+    /// Returns recorded runs in the names of the machine; two that contradict each other are an error.
+    fn name_recorded(&mut self, recorded: &[DataRun]) -> Result<Vec<IoWord>, RecordedError> {
+        let mut tree = ObservationTree::new(self.labels.len());
+        let mut runs = Vec::new();
+        for run in recorded {
+            let run = self.name_run(run);
+            tree.insert_run(&run).map_err(|node| {
+                let before = tree.trace(node);
+                let now = run[..before.len()].to_vec();
+                RecordedError::contradiction(self.answers.names(), &Disagreement { before, now })
+            })?;
+            runs.push(run);
+        }
+        Ok(runs)
+    }
+}
+
+impl<E: From<CopyLost> + Send> LiveMachine for KeptMachine<'_, '_, E> {
+    type Error = E;
+
+    fn reset(&mut self) -> Result<(), E> {
+        self.kept.reset()
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, E> {
+        let said = self.kept.send_input(&self.labels[input.index()])?;
+        Ok(self.answers.intern_answer(&self.messages.model, said))
+    }
+
+    fn width(&self) -> usize {
+        1 + self.pool.as_ref().map_or(0, WorkerPool::size)
+    }
+
+    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, E> {
+        let Some(pool) = &self.pool else { return Ok(Vec::new()) };
+        let labels =
+            |word: &Word| LabelWord(word.iter().map(|&it| self.labels[it.index()].clone()).collect());
+        let questions: Vec<LabelWord> = words.iter().map(labels).collect();
+        let runs = self.kept.ask_with_copies(|own, keep| pool.ask_all(&questions, own, keep))?;
+        let mut named = Vec::new();
+        for (word, run) in words.iter().zip(runs) {
+            let answers =
+                run.into_iter().map(|(_, said)| self.answers.intern_answer(&self.messages.model, said));
+            named.push(word.iter().copied().zip(answers).collect());
+        }
+        Ok(named)
+    }
+}

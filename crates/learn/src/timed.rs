@@ -1,0 +1,250 @@
+//! Learning a system with time-outs: what comes without an input, and after how long.
+//!
+//! Beside its inputs the system is given `wait`: nothing, for as long as it takes until something comes. What comes then
+//! is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So a
+//! system with a timer is a machine, as in [VEB23]. Afterwards every move that leads from one state with a running
+//! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
+//! the timer anew.
+
+mod machine;
+mod text;
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{InputId, Mealy, StateId};
+use ioxide_fsm::word::Word;
+use ioxide_model::counted::count_noun;
+use ioxide_model::index::Idx;
+use thiserror::Error;
+
+use self::machine::TimedMachine;
+pub use self::machine::{TimedAnswer, TimedAnswers, TimedError, TimedSettings, TimedSystem};
+use crate::drawing::{draw_machine, show_surprise};
+use crate::messages::Messages;
+use crate::observer::{LearnError, LearningEffort, SystemObserver};
+use crate::oracle::{HypothesisTest, LearnedGuarantee, LearnedMachine, learn};
+use crate::session::{show_two_runs, watch_machine};
+use crate::watch::{LearningEvent, LearningWatcher, ToldSurprise};
+
+/// A system with time-outs that is learned.
+pub struct TimedSession<'s, E> {
+    /// The system.
+    pub system: &'s mut dyn TimedSystem<Error = E>,
+    /// Watches the progress.
+    pub watcher: &'s mut dyn LearningWatcher,
+    /// The messages behind names, and the outputs before the first input.
+    pub messages: &'s Messages,
+    /// The times.
+    pub settings: TimedSettings,
+    /// The suites and walks that test hypotheses.
+    pub test: HypothesisTest,
+}
+
+/// The reason why no machine with time-outs is learned.
+#[derive(Clone, Debug, Error)]
+pub enum TimedSessionError<E> {
+    /// The system cannot be asked.
+    #[error(transparent)]
+    System(TimedError<E>),
+    /// The same inputs are answered in two ways.
+    #[error("the system answers the same inputs in two ways\n{0}")]
+    TwoWays(String),
+}
+
+/// A machine with time-outs that was learned.
+#[derive(Debug)]
+pub struct TimedLesson {
+    /// The machine; its last input is to wait.
+    pub learned: LearnedMachine,
+    /// The answers.
+    pub seen: TimedAnswers,
+    /// The times under which it was learned.
+    pub settings: TimedSettings,
+    /// The effort.
+    pub effort: LearningEffort,
+    /// The moves that start a timer.
+    starts: TimerStarts,
+}
+
+impl<E> TimedSession<'_, E> {
+    /// Learns which answers come without an input, and after how long.
+    ///
+    /// # Errors
+    /// If the system cannot be asked, or contradicts itself.
+    pub fn learn_timeouts(self) -> Result<TimedLesson, TimedSessionError<E>> {
+        let Self { system, watcher, messages, settings, test } = self;
+        let n_inputs = messages.inputs.len();
+        let machine = TimedMachine::new(messages, system, settings);
+        watcher.notify(LearningEvent::Begun { inputs: n_inputs, most_extra: test.extra.unwrap_or(0) });
+        let mut observer = SystemObserver::new(machine, n_inputs + 1, Vec::new());
+        let learned = learn_watched(&mut observer, &test, watcher).map_err(|error| match error {
+            LearnError::System(error) => TimedSessionError::System(error),
+            LearnError::Disagrees(found) => {
+                TimedSessionError::TwoWays(show_two_runs(&observer.live.seen.names, &found))
+            }
+        })?;
+        watcher.notify(LearningEvent::FindsTimers);
+        if watcher.wants_details() {
+            let names = &observer.live.seen.names;
+            let drawing = draw_machine(learned.hypotheses, &learned.machine, names);
+            watcher.notify(LearningEvent::Drawn(drawing));
+            watcher.notify(LearningEvent::Guaranteed(describe_guarantee(settings, learned.guarantee)));
+        }
+        let starts = TimerStarts::find(&learned.machine, &mut observer).map_err(TimedSessionError::System)?;
+        let SystemObserver { live, effort, .. } = observer;
+        Ok(TimedLesson { learned, seen: live.seen, settings, effort, starts })
+    }
+}
+
+/// Learns the machine, and tells `watcher` of every stage.
+fn learn_watched<E>(
+    observer: &mut SystemObserver<TimedMachine<'_, E>>,
+    test: &HypothesisTest,
+    watcher: &mut dyn LearningWatcher,
+) -> Result<LearnedMachine, LearnError<TimedError<E>>> {
+    let settings = observer.live.settings;
+    let (mut number, mut told) = (0, ToldSurprise::new());
+    learn(observer, test, &mut |stage, learner, observer| {
+        let names = &observer.live.seen.names;
+        let describe = |guarantee| describe_guarantee(settings, guarantee);
+        watch_machine(watcher, &mut number, stage, observer.effort, describe);
+        told.tell(watcher, number, learner.last_surprise(), |found| show_surprise(found, names));
+        if watcher.wants_drawing(number) {
+            let drawing = draw_machine(number, &learner.machine(&observer.tree), names);
+            watcher.notify(LearningEvent::Drawn(drawing));
+        }
+        if watcher.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}
+
+/// The moves that start the timer of the state they lead to.
+#[derive(Clone, Debug, Default)]
+struct TimerStarts {
+    /// For each state and each input in turn, true if the move starts the timer.
+    moves: Vec<bool>,
+    /// The number of moves whose measured delay fits neither a new timer nor the old one, or both.
+    unclear: usize,
+}
+
+impl TimerStarts {
+    /// Finds out for every move whether it starts the timer of the state it leads to.
+    fn find<E>(
+        machine: &Mealy,
+        observer: &mut SystemObserver<TimedMachine<'_, E>>,
+    ) -> Result<Self, TimedError<E>> {
+        let wait = InputId::new(machine.n_inputs() - 1);
+        let ways = find_access_words(machine);
+        let mut starts = Self::default();
+        for state in machine.states() {
+            for input in machine.inputs() {
+                let due = |state: StateId| {
+                    let edge = machine.edge(state, wait)?;
+                    observer.live.seen.delay(edge.output)
+                };
+                let next = machine.edge(state, input).map(|edge| edge.next);
+                let does = match (due(state), next.and_then(due)) {
+                    (Some(before), Some(after)) if input != wait => {
+                        starts.measure(observer, &ways[state.index()], input, (before, after))?
+                    }
+                    // Without a timer before the move there is none to go on; after a wait it has run out.
+                    (_, after) => after.is_some(),
+                };
+                starts.moves.push(does);
+            }
+        }
+        Ok(starts)
+    }
+
+    /// Makes a move when half of the delay `before` it is over; returns whether the whole delay `after` it is left
+    /// then.
+    fn measure<E>(
+        &mut self,
+        observer: &mut SystemObserver<TimedMachine<'_, E>>,
+        way: &[InputId],
+        input: InputId,
+        (before, after): (Duration, Duration),
+    ) -> Result<bool, TimedError<E>> {
+        let half = before / 2;
+        observer.effort = observer.effort.plus(LearningEffort { resets: 1, symbols: way.len() as u64 + 2 });
+        let left = observer.live.measure_delay(way, half, input)?;
+        let tolerance = observer.live.settings.tolerance;
+        let is_about = |due: Duration| left.is_some_and(|left| left.abs_diff(due) <= tolerance);
+        let (is_new, is_old) = (is_about(after), is_about(after.saturating_sub(half)));
+        self.unclear += usize::from(is_new == is_old);
+        Ok(is_new || !is_old)
+    }
+}
+
+/// Returns a shortest word to every state.
+fn find_access_words(machine: &Mealy) -> Vec<Word> {
+    let mut ways: Vec<Option<Word>> = vec![None; machine.n_states()];
+    ways[machine.initial().index()] = Some(Word::new());
+    let mut queue = VecDeque::from([machine.initial()]);
+    while let Some(state) = queue.pop_front() {
+        let way = ways[state.index()].clone().unwrap_or_default();
+        for input in machine.inputs() {
+            let Some(edge) = machine.edge(state, input) else { continue };
+            if ways[edge.next.index()].is_none() {
+                ways[edge.next.index()] = Some([&way[..], &[input]].concat());
+                queue.push_back(edge.next);
+            }
+        }
+    }
+    ways.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Returns the guarantee in words, as far as it holds for a system with time.
+fn describe_guarantee(settings: TimedSettings, guarantee: LearnedGuarantee) -> String {
+    let (wait, words) = (settings.wait.as_millis(), guarantee.description());
+    format!("as far as inputs that come at once and waits of {wait} ms show: {words}")
+}
+
+impl TimedLesson {
+    /// Returns the guarantee in words.
+    #[must_use]
+    pub fn guarantee(&self) -> String {
+        describe_guarantee(self.settings, self.learned.guarantee)
+    }
+
+    /// Returns the number of moves of which it is not clear whether they start the timer anew.
+    #[must_use]
+    pub fn n_unclear(&self) -> usize {
+        self.starts.unclear
+    }
+
+    /// Returns the origin of the machine, one sentence for each fact.
+    #[must_use]
+    pub fn facts(&self) -> Vec<String> {
+        let LearningEffort { resets, symbols } = self.effort;
+        // The last input is to wait.
+        let inputs = self.seen.names.inputs.len().saturating_sub(1);
+        let mut facts = vec![
+            format!(
+                "{} with {}: {}, {}, {}",
+                count_noun(self.learned.machine.n_states() as u64, "state"),
+                count_noun(inputs as u64, "input"),
+                count_noun(self.learned.hypotheses, "hypothesis"),
+                count_noun(resets, "reset"),
+                count_noun(symbols, "message"),
+            ),
+            format!(
+                "{}, each {} ms more or less",
+                count_noun(self.seen.delayed().len() as u64, "time-out"),
+                self.settings.tolerance.as_millis()
+            ),
+            self.guarantee(),
+        ];
+        if self.n_unclear() > 0 {
+            facts.push(format!(
+                "whether the timer starts anew is not clear for {}",
+                count_noun(self.n_unclear() as u64, "move")
+            ));
+        }
+        if self.learned.is_stopped {
+            facts.push("stopped before everything was tested".into());
+        }
+        facts
+    }
+}

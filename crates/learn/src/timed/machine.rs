@@ -1,0 +1,230 @@
+//! A system with time as a machine: its last input is to wait, and delays are part of its answers.
+
+use std::time::Duration;
+
+use ioxide_fsm::mealy::{InputId, MachineNames, OutputId};
+use ioxide_fsm::reduce::LiveMachine;
+use ioxide_model::index::Idx;
+use ioxide_model::label::{Label, answer_name};
+use thiserror::Error;
+
+use crate::messages::Messages;
+
+/// More outputs than this after one input are taken to be endless. Chosen by feel.
+const MAX_ANSWERS: usize = 1000;
+
+/// A system with a clock, on which time passes as the system offers it.
+pub trait TimedSystem {
+    /// The error of the connection to the system.
+    type Error;
+
+    /// Brings the system to its initial state; its clock then shows zero.
+    ///
+    /// # Errors
+    /// If the system cannot be reset.
+    fn reset(&mut self) -> Result<(), Self::Error>;
+
+    /// Sends `input`; returns the outputs that came before it.
+    ///
+    /// # Errors
+    /// If the system cannot be asked.
+    fn send(&mut self, input: &Label) -> Result<Vec<Label>, Self::Error>;
+
+    /// Returns the next output, if one is observed before the clock shows `until`.
+    ///
+    /// # Errors
+    /// If the system cannot be asked.
+    fn next_output(&mut self, until: Duration) -> Result<Option<Label>, Self::Error>;
+
+    /// Returns the time on the clock.
+    fn now(&self) -> Duration;
+
+    /// Notes that waiting is the input now, for whoever counts inputs.
+    fn count_wait(&mut self) {}
+}
+
+/// The reason why a system with time does not answer as a machine.
+#[derive(Clone, Debug, Error)]
+pub enum TimedError<E> {
+    /// The system cannot be asked, or the session is stopped.
+    #[error("the system cannot be asked")]
+    System(E),
+    /// Outputs do not end.
+    #[error("more than {MAX_ANSWERS} outputs came without a pause")]
+    Endless,
+    /// These are the outputs before the first input, and others than before.
+    #[error("the system does not always greet alike: now it says {0} before the first input")]
+    Greeting(String),
+}
+
+impl<E> From<E> for TimedError<E> {
+    fn from(error: E) -> Self {
+        Self::System(error)
+    }
+}
+
+/// The times of learning time-outs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimedSettings {
+    /// The time to wait for outputs without an input.
+    pub wait: Duration,
+    /// The greatest difference of two delays that count as the same.
+    pub tolerance: Duration,
+    /// The time without an output after which an answer is complete.
+    pub settle: Duration,
+}
+
+/// An answer: the outputs, and their delay if no input caused them.
+#[derive(Clone, Debug)]
+pub struct TimedAnswer {
+    /// The messages.
+    pub said: Vec<Label>,
+    /// The time without an output before the first one; `None` for the answer to an input, and for silence.
+    pub after: Option<Duration>,
+}
+
+/// The answers of a system with time, by id.
+#[derive(Clone, Debug, Default)]
+pub struct TimedAnswers {
+    /// The names of inputs and answers; the last input is to wait.
+    pub names: MachineNames,
+    /// The answers, by id.
+    pub answers: Vec<TimedAnswer>,
+}
+
+impl TimedAnswers {
+    /// Returns the delay after which this answer comes without an input.
+    #[must_use]
+    pub fn delay(&self, output: OutputId) -> Option<Duration> {
+        self.answers.get(output.index())?.after
+    }
+
+    /// Returns the messages of this answer.
+    #[must_use]
+    pub fn labels(&self, output: OutputId) -> &[Label] {
+        self.answers.get(output.index()).map_or(&[], |answer| &answer.said)
+    }
+
+    /// Returns the names of the answers that come without an input.
+    #[must_use]
+    pub fn delayed(&self) -> Vec<&String> {
+        let named = self.names.outputs.iter_enumerated();
+        named.filter(|(output, _)| self.delay(*output).is_some()).map(|(_, name)| name).collect()
+    }
+}
+
+/// A system with time, and the answers that were seen.
+pub(super) struct TimedMachine<'a, E> {
+    messages: &'a Messages,
+    system: &'a mut dyn TimedSystem<Error = E>,
+    labels: Vec<Label>,
+    pub(super) settings: TimedSettings,
+    pub(super) seen: TimedAnswers,
+}
+
+impl<'a, E> TimedMachine<'a, E> {
+    /// The machine of `system`, of which nothing was seen yet.
+    pub(super) fn new(
+        messages: &'a Messages,
+        system: &'a mut dyn TimedSystem<Error = E>,
+        settings: TimedSettings,
+    ) -> Self {
+        let inputs = messages.inputs.keys().cloned().chain(["wait".to_owned()]).collect();
+        let names = MachineNames { inputs, ..MachineNames::default() };
+        let labels = messages.inputs.values().cloned().collect();
+        Self { messages, system, labels, settings, seen: TimedAnswers { names, answers: Vec::new() } }
+    }
+
+    /// Adds the outputs that follow without a pause.
+    fn collect_rest(&mut self, said: &mut Vec<Label>) -> Result<(), TimedError<E>> {
+        while said.len() < MAX_ANSWERS {
+            let until = self.system.now() + self.settings.settle;
+            match self.system.next_output(until)? {
+                Some(label) => said.push(label),
+                None => return Ok(()),
+            }
+        }
+        Err(TimedError::Endless)
+    }
+
+    fn intern_answer(&mut self, answer: TimedAnswer) -> OutputId {
+        let is_close = |known: &TimedAnswer| match (known.after, answer.after) {
+            (Some(a), Some(b)) => a.abs_diff(b) <= self.settings.tolerance,
+            (a, b) => a == b,
+        };
+        let known = self.seen.answers.iter().position(|known| known.said == answer.said && is_close(known));
+        if let Some(at) = known {
+            return OutputId::new(at);
+        }
+        let said = answer_name(&self.messages.model.pool, &self.messages.model.sts, &answer.said);
+        let name = match answer.after {
+            Some(after) => format!("{said} after {} ms", after.as_millis()),
+            None => said,
+        };
+        self.seen.answers.push(answer);
+        self.seen.names.outputs.push(name)
+    }
+
+    /// Waits for outputs without an input, for at most the time to wait.
+    fn wait_for_outputs(&mut self) -> Result<TimedAnswer, TimedError<E>> {
+        self.system.count_wait();
+        let start = self.system.now();
+        let first = self.system.next_output(start + self.settings.wait)?;
+        // What came before was listened to for a while: a timer that it started runs for so long already.
+        let after = first.as_ref().map(|_| self.system.now().saturating_sub(start) + self.settings.settle);
+        let mut said: Vec<Label> = first.into_iter().collect();
+        if !said.is_empty() {
+            self.collect_rest(&mut said)?;
+        }
+        Ok(TimedAnswer { said, after })
+    }
+
+    fn give_input(&mut self, input: InputId) -> Result<TimedAnswer, TimedError<E>> {
+        let Some(label) = self.labels.get(input.index()) else { return self.wait_for_outputs() };
+        let mut said = self.system.send(label)?;
+        self.collect_rest(&mut said)?;
+        Ok(TimedAnswer { said, after: None })
+    }
+
+    /// Returns the delay until an output comes without an input, if `input` is sent when `pause` is over after `way`;
+    /// `None` if an output comes in the pause, or never.
+    pub(super) fn measure_delay(
+        &mut self,
+        way: &[InputId],
+        pause: Duration,
+        input: InputId,
+    ) -> Result<Option<Duration>, TimedError<E>> {
+        self.reset()?;
+        for &input in way {
+            self.give_input(input)?;
+        }
+        let until = self.system.now() + pause;
+        if self.system.next_output(until)?.is_some() {
+            return Ok(None);
+        }
+        self.give_input(input)?;
+        Ok(self.wait_for_outputs()?.after)
+    }
+}
+
+impl<E> LiveMachine for TimedMachine<'_, E> {
+    type Error = TimedError<E>;
+
+    fn reset(&mut self) -> Result<(), TimedError<E>> {
+        self.system.reset()?;
+        let mut said = Vec::new();
+        if !self.messages.preamble.is_empty() {
+            self.collect_rest(&mut said)?;
+        }
+        if said == self.messages.preamble {
+            return Ok(());
+        }
+        let model = &self.messages.model;
+        Err(TimedError::Greeting(answer_name(&model.pool, &model.sts, &said)))
+    }
+
+    fn step(&mut self, input: InputId) -> Result<OutputId, TimedError<E>> {
+        let answer = self.give_input(input)?;
+        Ok(self.intern_answer(answer))
+    }
+}
