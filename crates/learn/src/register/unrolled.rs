@@ -158,7 +158,11 @@ impl UnrolledMachine {
                 return None;
             }
         }
-        debug_assert_eq!(table.len(), numbers.len() * inputs.len(), "every state was expanded, in order of its number");
+        debug_assert_eq!(
+            table.len(),
+            numbers.len() * inputs.len(),
+            "every state was expanded, in order of its number"
+        );
         let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
         let spec = SuiteModel::from_reduced(&mealy).ok()?;
         Some(Self { inputs, names, spec, n_values })

@@ -94,7 +94,7 @@ impl CountedMachine<'_> {
         let system = align_names(model.names(), &Nfsm::from_listing(&machine.listing))
             .map_err(|refusal| refusal_error(sut, &refusal))?;
         let system = observable(args, sut, &machine, system)?;
-        let mut until = TimedSystem { system: Played(&system), halt: request.halt.clone() };
+        let mut until = TimeLimitedSystem { system: Played(&system), halt: request.halt.clone() };
         let report = count_reduction(model, &mut until, plan, args.variant).map_err(|ended| match ended {
             CountingEnd::Halted(halted) => not_counted(halted, &request.halt),
             CountingEnd::Trouble(never) => match never {},
@@ -118,7 +118,8 @@ impl CountedMachine<'_> {
         );
         opener.open(0, seed, |adapter| {
             let live = LiveSystem::new(&messages, spec.wait, model.names(), adapter, patience, halt)?;
-            let mut until = TimedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
+            let mut until =
+                TimeLimitedSystem { system: Repeated::new(live, repetitions), halt: halt.clone() };
             let counted = count_reduction(model, &mut until, plan, args.variant);
             let repeated = until.system;
             let effort = LiveEffort {
@@ -144,7 +145,7 @@ impl CountedMachine<'_> {
 }
 
 /// A system that is asked as long as there is time.
-struct TimedSystem<S> {
+struct TimeLimitedSystem<S> {
     system: S,
     halt: Halt,
 }
@@ -155,7 +156,7 @@ enum CountingEnd<E> {
     Trouble(E),
 }
 
-impl<S: Answering> Answering for TimedSystem<S> {
+impl<S: Answering> Answering for TimeLimitedSystem<S> {
     type Error = CountingEnd<S::Error>;
 
     fn observe(&mut self, case: &AdaptiveCase) -> Result<Vec<IoWord>, Self::Error> {
