@@ -1,43 +1,28 @@
 //! `ioxide step`: through a model by hand.
 //!
-//! On a terminal as a screen of panels, else (or with `--plain`) a line at a time, so that it works in
-//! pipes and scripts too. The belief is the monitor's: after each message it shows every state the model
-//! may be in. A recorded run can be opened at any of its steps.
-
-mod plain;
-mod route;
-mod screen;
-mod view;
+//! On a terminal as a screen of panels, else (or with `--plain`) a line at a time; both are in the crate `stepper`. A
+//! recorded run can be opened at any of its steps.
 
 use std::io::{self, IsTerminal};
 
 use ioxide_explorer::walk::ModelWalk;
-use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_stepper::route::{RouteError, find_labels_to};
+use ioxide_stepper::{OpenedRecord, ProgramEnd, StepEnd, StepError, plain, screen};
 use ioxide_symex::Ctx;
 
 use super::replay::{first_failing, numbered};
 use crate::args::StepArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::{load, record, solver};
-
-/// A recorded run and where it is opened.
-pub struct OpenedRecord {
-    /// The name of the run, for people.
-    pub name: String,
-    /// All its labels.
-    pub labels: Vec<Label>,
-    /// The number of labels before the step at which it is opened.
-    pub step: usize,
-}
+use crate::{interrupt, load, record, solver};
 
 /// Steps until the end of input, or until the user quits.
 pub fn run(args: &StepArgs) -> Result<ExitStatus, CliError> {
     let (_, mut model) = load::load_model(&args.model.file, &args.model.settings())?;
     let mut solver = solver::make(&args.solver)?;
     let opened = args.from.as_ref().map(|from| open_record(from, args.number, &model)).transpose()?;
-    let route =
-        args.at.as_deref().map(|state| route::labels_to(&mut model, &mut *solver, state)).transpose()?;
+    let find_route = |state| find_labels_to(&mut model, &mut *solver, state).map_err(route_error);
+    let route = args.at.as_deref().map(find_route).transpose()?;
     let mut walk = ModelWalk::new(Ctx::new(&mut model, &mut *solver));
     if let Some(opened) = &opened {
         go_to(&mut walk, opened)?;
@@ -49,9 +34,43 @@ pub fn run(args: &StepArgs) -> Result<ExitStatus, CliError> {
         }
     }
     if !args.plain && io::stdin().is_terminal() && io::stdout().is_terminal() {
-        screen::run(walk, opened)
+        let program = ProgramEnd {
+            on_request: |mut react| interrupt::on_interrupt(move |_| react()),
+            end_at_once: interrupt::end_at_once,
+        };
+        end_status(screen::run(walk, opened, program))
     } else {
-        plain::run(walk)
+        end_status(plain::run(walk))
+    }
+}
+
+/// Returns the status of stepping that has ended.
+fn end_status(ended: Result<StepEnd, StepError>) -> Result<ExitStatus, CliError> {
+    match ended {
+        Ok(StepEnd::Quit) => Ok(ExitStatus::Success),
+        Ok(StepEnd::Interrupted) => Ok(ExitStatus::Interrupted),
+        Err(StepError::Write(error)) => Err(error.into()),
+        Err(error @ StepError::Read(_)) => Err(CliError::usage(error.to_string())),
+        Err(error @ (StepError::NoTerminal(_) | StepError::BrokenTerminal(_))) => {
+            Err(CliError::usage(error.to_string()).help("`--plain` needs no screen"))
+        }
+    }
+}
+
+/// Returns the error of `--at` without a way to its state.
+fn route_error(error: RouteError) -> CliError {
+    let message = error.to_string();
+    match error {
+        RouteError::NoState { near: Some(near), .. } => {
+            CliError::usage(message).help(format!("did you mean `{near}`?"))
+        }
+        RouteError::NoState { near: None, .. } => {
+            CliError::usage(message).help("`ioxide show` lists the states")
+        }
+        RouteError::Timed => {
+            CliError::usage(message).help("step there by hand, or open a recorded run with `--from`")
+        }
+        RouteError::NoWay(..) | RouteError::NoValues(_) => CliError::new(ExitStatus::Inconclusive, message),
     }
 }
 

@@ -33,26 +33,25 @@ use self::engine::WalkEngine;
 use self::state::{ModelQuery, QueryWork, ScreenState};
 use self::theme::Theme;
 use self::update::update;
-use super::OpenedRecord;
-use crate::exit::{CliError, ExitStatus};
-use crate::interrupt::{end_at_once, on_interrupt};
+use crate::{OpenedRecord, ProgramEnd, StepEnd, StepError};
 
 /// Walks on the terminal until the user quits.
-pub fn run(walk: ModelWalk<'_>, opened: Option<OpenedRecord>) -> Result<ExitStatus, CliError> {
+///
+/// # Errors
+/// If the terminal cannot be used.
+pub fn run(
+    walk: ModelWalk<'_>,
+    opened: Option<OpenedRecord>,
+    program: ProgramEnd,
+) -> Result<StepEnd, StepError> {
     let mut engine = WalkEngine::new(walk, opened);
     let mut state = ScreenState::new(engine.scene());
     // It also puts the terminal back on a panic.
-    let mut terminal = ratatui::try_init().map_err(no_terminal)?;
-    restore_when_ended();
-    let ended = serve(&mut terminal, &mut engine, &mut state);
+    let mut terminal = ratatui::try_init().map_err(StepError::NoTerminal)?;
+    restore_when_ended(program);
+    let ended = serve(&mut terminal, &mut engine, &mut state, program);
     ratatui::restore();
-    ended.map_err(|error| {
-        CliError::usage(format!("the terminal broke: {error}")).help("`--plain` needs no screen")
-    })
-}
-
-fn no_terminal(error: io::Error) -> CliError {
-    CliError::usage(format!("cannot use the terminal: {error}")).help("`--plain` needs no screen")
+    ended.map_err(StepError::BrokenTerminal)
 }
 
 /// Draws the screen and answers keys until the user quits.
@@ -60,18 +59,19 @@ fn serve(
     terminal: &mut DefaultTerminal,
     engine: &mut WalkEngine<'_>,
     state: &mut ScreenState,
-) -> io::Result<ExitStatus> {
-    let theme = theme();
-    let events = events();
+    program: ProgramEnd,
+) -> io::Result<StepEnd> {
+    let theme = choose_theme();
+    let events = read_events(program);
     loop {
         state.width = terminal.draw(|frame| draw(frame, state, theme))?.area.width;
-        let Ok(event) = events.recv() else { return Ok(ExitStatus::Success) };
+        let Ok(event) = events.recv() else { return Ok(StepEnd::Quit) };
         // Anything but a key, such as a new size, is answered by drawing again.
         let Event::Key(key) = event? else { continue };
         match update(state, key) {
             None => (),
-            Some(ModelQuery::Quit) => return Ok(ExitStatus::Success),
-            Some(ModelQuery::Interrupt) => return Ok(ExitStatus::Interrupted),
+            Some(ModelQuery::Quit) => return Ok(StepEnd::Quit),
+            Some(ModelQuery::Interrupt) => return Ok(StepEnd::Interrupted),
             Some(ask) => {
                 state.work = QueryWork::Asked;
                 terminal.draw(|frame| draw(frame, state, theme))?;
@@ -88,13 +88,13 @@ fn serve(
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Returns a channel of keys and sizes. Ctrl-C ends the program at once while the model answers a question.
-fn events() -> Receiver<io::Result<Event>> {
+fn read_events(program: ProgramEnd) -> Receiver<io::Result<Event>> {
     let (sender, events) = mpsc::channel();
     std::thread::spawn(move || {
         loop {
             let event = event::read();
             if BUSY.load(Ordering::Relaxed) && event.as_ref().is_ok_and(is_interrupt) {
-                end_now();
+                end_now(program);
             }
             let is_broken = event.is_err();
             if sender.send(event).is_err() || is_broken {
@@ -110,21 +110,21 @@ fn is_interrupt(event: &Event) -> bool {
 }
 
 /// Returns the plain theme if `NO_COLOR` is not empty or `TERM` is `dumb`, else the one with colours.
-fn theme() -> Theme {
+fn choose_theme() -> Theme {
     let has_none = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
     if has_none || is_dumb { Theme::Plain } else { Theme::Colour }
 }
 
 /// In raw mode Ctrl-C is a key; a signal from elsewhere still ends the program, in good order.
-fn restore_when_ended() {
-    on_interrupt(|_| end_now());
+fn restore_when_ended(program: ProgramEnd) {
+    (program.on_request)(Box::new(move || end_now(program)));
 }
 
 /// Puts the terminal back and ends the program.
-fn end_now() -> ! {
+fn end_now(program: ProgramEnd) -> ! {
     ratatui::restore();
     // The terminal shows its cursor again when it is dropped, which does not happen here.
     let _ = execute!(io::stdout(), Show);
-    end_at_once()
+    (program.end_at_once)()
 }

@@ -19,7 +19,7 @@ use self::tell::forbidden;
 use super::moves::{self, RowSource};
 use super::scene::{WalkMode, WalkScene};
 use super::state::{ModelQuery, ModelReply, MoveReport, MoveTone, Overlay, Proposals};
-use crate::commands::step::OpenedRecord;
+use crate::OpenedRecord;
 
 /// States of a belief that are shown; the others are counted.
 const MAX_PLACES: usize = 50;

@@ -11,18 +11,45 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::{Solver, SolverAnswer};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{NoPurpose, TestPurpose, of_goal};
-
-use crate::exit::{CliError, ExitStatus};
+use thiserror::Error;
 
 /// The search looks at no more states.
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
-/// Labels that may bring `model` to the state called `state`.
-pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Result<Vec<Label>, CliError> {
-    let location = location(model, state)?;
+/// The reason why there is no way to a state.
+#[derive(Debug, Error)]
+pub enum RouteError {
+    /// The model has no state of this name; one with a name like it may be meant.
+    #[error("the model has no state `{state}`")]
+    NoState {
+        /// The name.
+        state: String,
+        /// A name like it.
+        near: Option<String>,
+    },
+    /// The model has clocks.
+    #[error("`--at` does not know when to wait: the model has clocks")]
+    Timed,
+    /// No way was found, for this reason.
+    #[error("no way to `{0}` was found: {1}")]
+    NoWay(String, NoPurpose),
+    /// The solver knows no values.
+    #[error("no values are known that lead to `{0}`")]
+    NoValues(String),
+}
+
+/// Finds labels that may bring `model` to the state called `state`.
+///
+/// # Errors
+/// If there is no such state, or no way to it is found.
+pub fn find_labels_to(
+    model: &mut Model,
+    solver: &mut dyn Solver,
+    state: &str,
+) -> Result<Vec<Label>, RouteError> {
+    let location = find_location(model, state)?;
     if model.sts.is_timed() {
-        return Err(CliError::usage("`--at` does not know when to wait: the model has clocks")
-            .help("step there by hand, or open a recorded run with `--from`"));
+        return Err(RouteError::Timed);
     }
     if location == model.sts.initial {
         return Ok(Vec::new());
@@ -32,31 +59,20 @@ pub fn labels_to(model: &mut Model, solver: &mut dyn Solver, state: &str) -> Res
     let kind = GoalKind::Reach { location: Some(location), when };
     let goal = Goal { name: Arc::from(state), kind, span, doc: String::new(), reqs: Vec::new() };
     let mut cx = Ctx::new(model, solver);
-    let purpose = of_goal(&mut cx, &goal, LIMITS).map_err(|why| no_way(state, &why))?;
+    let purpose = of_goal(&mut cx, &goal, LIMITS).map_err(|why| RouteError::NoWay(state.to_owned(), why))?;
     let facts: Vec<_> =
         purpose.steps.iter().flat_map(|step| &step.facts).chain(&purpose.end).copied().collect();
     match cx.solver.check(cx.pool, &facts) {
         SolverAnswer::Sat(values) => Ok(labels(&mut cx, &purpose, &values)),
-        SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(CliError::new(
-            ExitStatus::Inconclusive,
-            format!("no values are known that lead to `{state}`"),
-        )),
+        SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(RouteError::NoValues(state.to_owned())),
     }
 }
 
-fn location(model: &Model, state: &str) -> Result<LocId, CliError> {
+fn find_location(model: &Model, state: &str) -> Result<LocId, RouteError> {
     model.sts.location_named(state).ok_or_else(|| {
         let names = model.sts.locations.iter().map(|location| &*location.name);
-        let stop = CliError::usage(format!("the model has no state `{state}`"));
-        match nearest_name(state, names) {
-            Some(near) => stop.help(format!("did you mean `{near}`?")),
-            None => stop.help("`ioxide show` lists the states"),
-        }
+        RouteError::NoState { state: state.to_owned(), near: nearest_name(state, names).map(str::to_owned) }
     })
-}
-
-fn no_way(state: &str, why: &NoPurpose) -> CliError {
-    CliError::new(ExitStatus::Inconclusive, format!("no way to `{state}` was found: {why}"))
 }
 
 /// The messages of the path; internal steps are none. A field that nothing was asked of may have any value.

@@ -12,7 +12,7 @@ use ioxide_symex::{Belief, Ctx, SymState};
 const MAX_SHOWN: usize = 12;
 
 /// Writes the states the model may be in, the first [`MAX_SHOWN`] of them.
-pub fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io::Result<()> {
     let total = match belief.count_states() {
         None => return writeln!(out, "the model says nothing any more; `undo` goes back"),
         Some(1) => 1,
@@ -59,7 +59,11 @@ fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
 }
 
 /// Writes the choices by number, and whether silence is allowed.
-pub fn menu(walk: &mut ModelWalk<'_>, choices: &[SwitchChoice], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn menu(
+    walk: &mut ModelWalk<'_>,
+    choices: &[SwitchChoice],
+    out: &mut impl Write,
+) -> io::Result<()> {
     let cx = &walk.cx;
     for (i, choice) in choices.iter().enumerate() {
         let switch = &cx.sts.switches[choice.switch];

@@ -8,8 +8,7 @@ use ioxide_explorer::walk::{LabelJudgement, ModelWalk};
 use ioxide_model::label::Label;
 use ioxide_symex::Belief;
 
-use super::view;
-use crate::exit::{CliError, ExitStatus};
+use crate::{StepEnd, StepError, view};
 
 const HELP: &str = "\
 what you can do:
@@ -23,7 +22,10 @@ what you can do:
   help, quit";
 
 /// Reads commands until the end of input.
-pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, CliError> {
+///
+/// # Errors
+/// If the input cannot be read, or the output not be written.
+pub fn run(walk: ModelWalk<'_>) -> Result<StepEnd, StepError> {
     let mut session = StepSession { walk, choices: Vec::new() };
     let prompt = io::stdin().is_terminal();
     let mut out = io::stdout().lock();
@@ -34,17 +36,12 @@ pub fn run(walk: ModelWalk<'_>) -> Result<ExitStatus, CliError> {
             out.flush()?;
         }
         let mut line = String::new();
-        if io::stdin()
-            .lock()
-            .read_line(&mut line)
-            .map_err(|error| CliError::usage(format!("cannot read: {error}")))?
-            == 0
-        {
-            return Ok(ExitStatus::Success);
+        if io::stdin().lock().read_line(&mut line).map_err(StepError::Read)? == 0 {
+            return Ok(StepEnd::Quit);
         }
-        match session.command(line.trim(), &mut out)? {
+        match session.run_command(line.trim(), &mut out)? {
             NextCommand::Go => (),
-            NextCommand::Quit => return Ok(ExitStatus::Success),
+            NextCommand::Quit => return Ok(StepEnd::Quit),
         }
     }
 }
@@ -61,7 +58,7 @@ struct StepSession<'m> {
 }
 
 impl StepSession<'_> {
-    fn command(&mut self, line: &str, out: &mut impl Write) -> Result<NextCommand, CliError> {
+    fn run_command(&mut self, line: &str, out: &mut impl Write) -> Result<NextCommand, StepError> {
         match line {
             "" => (),
             "q" | "quit" | "exit" => return Ok(NextCommand::Quit),
@@ -85,7 +82,7 @@ impl StepSession<'_> {
         choice.label_with(&mut self.walk.cx, &[])
     }
 
-    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), CliError> {
+    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), StepError> {
         let shown = label.show(self.walk.cx.pool, self.walk.cx.sts);
         match self.walk.observe(label) {
             LabelJudgement::Forbidden(why) => {
@@ -100,14 +97,14 @@ impl StepSession<'_> {
         self.show(out)
     }
 
-    fn undo(&mut self, out: &mut impl Write) -> Result<(), CliError> {
+    fn undo(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         if self.walk.undo().is_none() {
             writeln!(out, "nothing to undo")?;
         }
         self.show(out)
     }
 
-    fn trace(&mut self, out: &mut impl Write) -> Result<(), CliError> {
+    fn trace(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         for (i, taken) in self.walk.steps().iter().enumerate() {
             writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
         }
@@ -117,7 +114,7 @@ impl StepSession<'_> {
         Ok(())
     }
 
-    fn show(&mut self, out: &mut impl Write) -> Result<(), CliError> {
+    fn show(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         self.choices = self.walk.choices();
         view::belief(&self.walk.cx, self.walk.monitor().belief(), out)?;
         if !matches!(self.walk.monitor().belief(), Belief::Unspecified) {

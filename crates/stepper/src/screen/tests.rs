@@ -17,7 +17,7 @@ use super::scene::WalkMode;
 use super::state::{ModelQuery, MoveTone, Overlay, ScreenState};
 use super::theme::Theme;
 use super::update::update;
-use crate::commands::step::OpenedRecord;
+use crate::OpenedRecord;
 
 mod any;
 mod pictures;
