@@ -41,11 +41,11 @@ pub struct ConcreteSuccessor {
     pub state: ConcreteState,
 }
 
-/// The states reached by internal steps.
+/// States, and those that follow from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TauClosure {
+pub struct StateClosure<T> {
     /// The states, the starting ones included.
-    pub states: BTreeSet<ConcreteState>,
+    pub states: BTreeSet<T>,
     /// True if the closure was cut at the limit, so that there may be more states.
     pub truncated: bool,
 }
@@ -164,22 +164,40 @@ pub fn tau_closure(
     sts: &Sts,
     states: impl IntoIterator<Item = ConcreteState>,
     limit: usize,
-) -> Result<TauClosure, EvalError> {
-    let mut closure: BTreeSet<ConcreteState> = states.into_iter().collect();
-    let mut todo: Vec<ConcreteState> = closure.iter().cloned().collect();
+) -> Result<StateClosure<ConcreteState>, EvalError> {
+    close_under(states.into_iter().collect(), limit, |state| {
+        Ok(internal_successors(pool, sts, state)?.into_iter().map(|next| next.state).collect())
+    })
+}
+
+/// The states reached from `states` by any number of steps of `next`, at most `limit` of them.
+///
+/// The closure of everyone who follows a system by its states; they differ in what they do where a step cannot be
+/// computed, so `next` decides that.
+///
+/// # Errors
+/// The first error of `next`.
+pub fn close_under<T: Clone + Ord, E>(
+    states: BTreeSet<T>,
+    limit: usize,
+    mut next: impl FnMut(&T) -> Result<Vec<T>, E>,
+) -> Result<StateClosure<T>, E> {
+    let mut closure = states;
+    let mut todo: Vec<T> = closure.iter().cloned().collect();
     while let Some(state) = todo.pop() {
-        for ConcreteSuccessor { state, .. } in internal_successors(pool, sts, &state)? {
+        for state in next(&state)? {
             if closure.contains(&state) {
                 continue;
             }
+            // A state that is there already costs nothing, so only a new one can exceed the limit.
             if closure.len() >= limit {
-                return Ok(TauClosure { states: closure, truncated: true });
+                return Ok(StateClosure { states: closure, truncated: true });
             }
             closure.insert(state.clone());
             todo.push(state);
         }
     }
-    Ok(TauClosure { states: closure, truncated: false })
+    Ok(StateClosure { states: closure, truncated: false })
 }
 
 /// Returns `state` with every clock advanced by `time` seconds.

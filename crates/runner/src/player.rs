@@ -20,7 +20,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-use ioxide_model::concrete::{self, ConcreteState, ConcreteSuccessor, TauClosure};
+use ioxide_model::concrete::{self, ConcreteState, ConcreteSuccessor, StateClosure};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateKind, SwitchId};
@@ -261,7 +261,7 @@ impl<'m> ModelPlayer<'m> {
     }
 
     /// Returns the states that internal steps lead to; `label` is named in the error if they are not known.
-    fn closure(&self, label: &Label) -> Result<TauClosure, PlayError> {
+    fn closure(&self, label: &Label) -> Result<StateClosure<ConcreteState>, PlayError> {
         let (pool, sts) = (&*self.cx.pool, self.cx.sts);
         let undecided =
             |_| PlayError::Undecided { switch: label.show(pool, sts), why: UnknownReason::Incomplete };

@@ -30,6 +30,7 @@ mod price;
 mod private;
 mod product;
 mod region;
+mod replayed_states;
 mod search;
 mod side;
 mod unshown;
@@ -55,11 +56,11 @@ pub(crate) use self::portfolio::decide;
 pub(crate) use self::ports::ports;
 pub(crate) use self::product::{ModelProduct, ProductNext, ProductState, ProductStep};
 pub(crate) use self::region::CanonicalNames;
+pub(crate) use self::replayed_states::{ReplayedStates, concrete_after, concrete_start, concretely};
 pub(crate) use self::search::Shortcut;
 pub(crate) use self::side::{
     Liveness, SideMember, SideSystem, SystemIndex, is_within, join_liveness, liveness,
 };
-pub(crate) use self::witness::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 /// The options of a comparison of two models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,16 @@
 //! The belief while every value is known: guards are evaluated.
+//!
+//! Three engines follow concrete states, all by the steps and the closure of [`ioxide_model::concrete`]. They differ in
+//! what they do where a step cannot be computed, because they promise different things:
+//!
+//! | engine | where a step cannot be computed |
+//! | --- | --- |
+//! | the monitor, here | the solver decides; in doubt the state stays, so that a Fail is never wrong |
+//! | replay of traces (`testgen/conform/replayed_states.rs`) | the state is left out, and the set is no longer all |
+//! | explicit search (`testgen/conform/explicit/world.rs`) | the whole enumeration is given up |
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
@@ -89,25 +99,16 @@ fn is_stable(cx: &mut Ctx<'_>, state: &ConcreteState, cost: &mut Cost) -> bool {
 pub(super) fn close_internally(cx: &mut Ctx<'_>, states: BTreeSet<ConcreteState>) -> NextBelief {
     let sts = cx.sts;
     let mut cost = Cost::default();
-    let mut closure = states;
-    let mut todo: Vec<ConcreteState> = closure.iter().cloned().collect();
-    'closing: while let Some(state) = todo.pop() {
-        for (_, switch) in sts.switches_from(state.loc) {
-            if sts.kind_of(switch) != GateKind::Internal {
-                continue;
-            }
-            let Some(next) = take_switch(cx, &state, switch, &[], &mut cost) else { continue };
-            // A state that is there already costs nothing, so only a new one can exceed the limit.
-            if closure.len() >= MAX_STATES && !closure.contains(&next) {
-                cost.lost = Some(LostStates::States(MAX_STATES));
-                break 'closing;
-            }
-            if closure.insert(next.clone()) {
-                todo.push(next);
-            }
-        }
+    let closed = concrete::close_under(states, MAX_STATES, |state| -> Result<_, Infallible> {
+        let internal = sts.switches_from(state.loc).filter(|(_, s)| sts.kind_of(s) == GateKind::Internal);
+        Ok(internal.filter_map(|(_, switch)| take_switch(cx, state, switch, &[], &mut cost)).collect())
+    });
+    let Ok(closure) = closed;
+    if closure.truncated {
+        cost.lost = Some(LostStates::States(MAX_STATES));
     }
-    NextBelief { belief: Belief::Concrete(closure), doubts: cost.doubts, lost: cost.lost, refused: false }
+    let belief = Belief::Concrete(closure.states);
+    NextBelief { belief, doubts: cost.doubts, lost: cost.lost, refused: false }
 }
 
 /// Returns the state after `switch` with these field values; `None` if it is not enabled or its update has no value.

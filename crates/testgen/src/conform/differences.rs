@@ -17,7 +17,8 @@ use super::portfolio::{EVALUATIONS_PER_STATE, PortfolioWatch, SymbolicPass, is_f
 use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
 use super::search::{ProductRevisit, SearchEffort};
-use super::witness::{ConformWitness, concrete_start, concretely};
+use super::replayed_states::{concrete_start, concretely};
+use super::witness::ConformWitness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported_reason};
 
 /// The number of symbolic product states before a search state by state is tried instead.

@@ -20,7 +20,6 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::Ctx;
 
-pub(crate) use self::replay::{ReplayedStates, concrete_after, concrete_start, concretely};
 
 use self::replay::check_trace;
 use self::values::choose_values;

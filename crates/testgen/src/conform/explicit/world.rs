@@ -1,4 +1,8 @@
 //! A system whose states are numbered as they are met ([AT15] Def. 2.2: a labelled transition system).
+//!
+//! A third way to follow concrete states beside the monitor and replay (`symex/monitor/concrete.rs` has the table). This
+//! one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and steps
+//! are kept. It asks no solver, and what cannot be evaluated ends it, as a set that lacks states would prove nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -269,17 +273,13 @@ impl<'w> EnumeratedSide<'w> {
         &mut self,
         pool: &TermPool,
         labels: &mut MetLabels,
-        mut states: BTreeSet<usize>,
+        states: BTreeSet<usize>,
     ) -> Result<StateSet, EnumerationGivenUp> {
-        let mut open: Vec<usize> = states.iter().copied().collect();
-        while let Some(at) = open.pop() {
-            for to in self.own_steps(pool, labels, at)?.internal.clone() {
-                if states.insert(to) {
-                    open.push(to);
-                }
-            }
-        }
-        Ok(states.into_iter().collect())
+        // The limit is on the states that have a number, whatever set they are in.
+        let closed = concrete::close_under(states, usize::MAX, |&at| {
+            Ok(self.own_steps(pool, labels, at)?.internal.clone())
+        })?;
+        Ok(closed.states.into_iter().collect())
     }
 
     fn all_closed<K: Ord>(
