@@ -210,6 +210,7 @@ impl ExploreSearch {
         };
         let mut seen = SeenRegions::new(config.revisit, live, config.symmetry.clone());
         let mut graph = ExecGraph::default();
+        // The initial state is recorded like any other, so that a search that comes back to it ends there.
         let initial = match seen.find_or_record(cx, initial.clone(), graph.nodes.next_id()) {
             RegionMatch::New(summary) => summary,
             RegionMatch::Equivalent(_) | RegionMatch::Subsumed(_) => initial,
@@ -230,6 +231,7 @@ impl ExploreSearch {
         let n_terms = cx.pool.len();
         while let Some(node) = self.frontier.next() {
             if self.graph.nodes[node].depth >= config.limits.max_depth {
+                // Left out, not forgotten: the result of a search that cut anything is not a proof.
                 self.cut = self.cut.or(Some(StopReason::MaxDepth));
                 continue;
             }
@@ -262,24 +264,29 @@ impl ExploreSearch {
                 return ControlFlow::Break(StopReason::Halted(halted));
             }
             let next = take_switch(cx, &state, switch);
+            // Only now: a search whose last switches are all refuted is complete at the limit.
             if !matches!(next, SwitchStep::Refuted) && self.graph.nodes.len() >= config.limits.max_states {
                 return ControlFlow::Break(StopReason::MaxStates);
             }
             match next {
                 SwitchStep::Refuted => self.stats.refuted += 1,
                 SwitchStep::Taken(next) => {
+                    // A collection of undecided length is many shapes at once, and states of different shapes are
+                    // never compared; so they are told apart before they are looked up.
                     for next in split_cases(cx, next) {
                         match next {
                             StateCase::State(next) => self.add_reached(cx, node, switch, next),
                             StateCase::Doubtful(next) => self.add_doubtful(cx, node, switch, next),
                         }
                     }
+                    // After the edge was added: the caller reads the way back from it.
                     if is_wanted(switch, true) {
                         return ControlFlow::Break(StopReason::Stopped);
                     }
                 }
                 SwitchStep::Doubtful(next, why) => {
                     self.stats.doubtful += 1;
+                    // The reasons of all doubtful switches are joined, for the report.
                     self.doubt = Some(self.doubt.take().map_or(why.clone(), |known| known.and(why)));
                     self.add_doubtful(cx, node, switch, next);
                     if is_wanted(switch, false) {
@@ -297,6 +304,7 @@ impl ExploreSearch {
             self.stats.switches = self.taken.len();
             self.frontier.is_fruitful();
         }
+        debug_assert_eq!(self.stats.states, self.graph.nodes.len(), "every state is counted once");
         match self.seen.find_or_record(cx, next, self.graph.nodes.next_id()) {
             RegionMatch::New(next) => self.push(cx, from, switch, next),
             RegionMatch::Equivalent(to) => {
@@ -323,6 +331,7 @@ impl ExploreSearch {
 
     fn push(&mut self, cx: &Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         self.stats.depth = self.stats.depth.max(next.depth);
+        // The state is in the graph, as it was reached; but computing on from it may not end.
         let too_large = next.store.terms().iter().any(|&term| cx.pool.is_too_heavy(term));
         let node = self.graph.add_state(next, Some((from, switch)));
         self.stats.states += 1;

@@ -8,7 +8,8 @@ use ioxide_model::sort::{CollectionKind, Sort};
 use ioxide_model::term::{Term, TermNode, TermPool};
 use ioxide_model::value::Value;
 
-/// The length beyond which a constant collection is one leaf.
+/// The length beyond which a constant collection is one leaf. Chosen by feel: a longer one still compares as a whole,
+/// only its items are no longer compared one by one.
 const MAX_ITEMS: usize = 64;
 
 /// The leaves of some stored terms, in order.

@@ -56,6 +56,8 @@ impl LiveVars {
             let read = pool.free_vars(switch.guard).into_iter().map(|var| (switch.source, var));
             open.extend(read.filter(|(_, var)| !sts.gates[switch.gate].fields.contains(var)));
         }
+        // A worklist: each pair of location and variable is handled once, so this is linear in their number times the
+        // switches into a location.
         while let Some((loc, var)) = open.pop() {
             if !live[loc].insert(var) {
                 continue;
@@ -95,6 +97,7 @@ impl LiveVars {
             }
         }
         for (at, control) in parts.controls.iter().enumerate() {
+            // A part without locations is always at its only one.
             if control.is_none() {
                 places[at] = Some(0);
             }
@@ -136,6 +139,8 @@ impl LiveParts {
         };
         let moves: Vec<PartMoves> =
             sts.switches.iter().map(|switch| found.part_moves(pool, sts, switch)).collect();
+        // Chaotic iteration: parts meet in switches, so a variable of one may become live through another. Sets only
+        // grow, so it ends.
         while moves.iter().fold(false, |changed, moved| found.add_needed(moved) | changed) {}
         Some(found)
     }
@@ -180,6 +185,7 @@ impl LiveParts {
 
     /// Adds the variables that must be known before a step; returns whether any was new.
     fn add_needed(&mut self, moved: &PartMoves) -> bool {
+        // Backwards over one step: what the guard reads, and what the live values after it are computed from.
         let mut needed = moved.guard.clone();
         for (part, ends) in moved.ends.iter().enumerate() {
             let Some((_, to)) = *ends else { continue };
@@ -190,6 +196,7 @@ impl LiveParts {
                 }
             }
         }
+        // What is always live, or belongs to no part, is needed whatever the locations.
         for (var, reads) in &moved.updates {
             if self.always.contains(var) || !self.owner.contains_key(var) {
                 needed.extend(reads);

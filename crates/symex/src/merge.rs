@@ -42,7 +42,8 @@ pub enum RegionRevisit {
     MergeSubsumed,
 }
 
-/// The greatest number of earlier states compared with a new one for subsumption.
+/// The greatest number of earlier states compared with a new one for subsumption. Chosen by feel: each costs a
+/// question to the solver; fewer leave more states unmerged, which is slower but never wrong.
 const MAX_CANDIDATES: usize = 32;
 
 /// The set of concrete states a symbolic state stands for: the values of the live variables,
@@ -86,6 +87,8 @@ impl SeenRegions {
         if self.revisit == RegionRevisit::Explore {
             return RegionMatch::New(state);
         }
+        // Two regions: the search goes on from the state as it is (`own`), and looks it up as its canonical
+        // permutation. The summary must not permute parts, or the steps of the graph would not fit together.
         let own = self.region_of(cx, &state);
         let region = self.canonical_region(cx, &state, &own);
         if let Some(known) = self.find_match(cx, &region) {
@@ -130,6 +133,7 @@ impl SeenRegions {
     /// Returns the state that stands for `region` with as few facts as possible, which keeps later questions small
     /// however long the path is; dead variables get plain values.
     fn summarise(&self, cx: &mut Ctx<'_>, state: SymState, region: &StateRegion) -> SymState {
+        // A summary with a quantifier would make every later question harder than the long path does.
         if region.facts.iter().any(|&fact| cx.pool.has_quantifier(fact)) {
             return state;
         }
@@ -145,6 +149,8 @@ impl SeenRegions {
                 continue;
             }
             let sort = cx.pool.var_info(var).sort;
+            // The terms of a region are the leaves of the live variables, one after the other; this many belong to
+            // this one.
             let n = Leaves::new(cx.pool, [(stored, sort)]).terms.len();
             let mut leaves = Vec::with_capacity(n);
             for &term in regional.by_ref().take(n) {
@@ -173,6 +179,7 @@ impl SeenRegions {
     /// The most recent explored region that stands for all of `region`.
     fn find_subsuming(&self, cx: &mut Ctx<'_>, region: &StateRegion) -> Option<ExploredId> {
         let candidates = self.by_loc.get(&region.loc)?;
+        // The latest first: loops come back to where the search just was.
         let plausible = candidates.iter().rev().filter(|(other, _)| may_include(cx, other, region));
         let few: Vec<&(StateRegion, ExploredId)> = plausible.take(MAX_CANDIDATES).collect();
         few.into_iter().find(|(other, _)| is_included(cx, other, region)).map(|(_, node)| *node)
@@ -198,6 +205,7 @@ impl SeenRegions {
                 continue;
             }
             let name = cx.position_name(position, sort);
+            // The region says what the names are, under the path; everything else is quantified away below.
             facts.push(cx.pool.eq(name, term));
             terms.push(name);
         }
@@ -217,6 +225,7 @@ pub fn connected_facts(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term
         facts.iter().map(|&fact| (fact, cx.pool.free_vars(fact))).collect();
     let mut kept = Vec::new();
     loop {
+        // Facts reached through a fact reached before: a fixed point, at most one round per fact.
         let (now, later): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|(_, vars)| vars.iter().any(|var| reached.contains(var)));
         if now.is_empty() {
@@ -232,7 +241,9 @@ pub fn connected_facts(cx: &Ctx<'_>, terms: &[Term], facts: &[Term]) -> Vec<Term
 
 /// A cheap necessary condition for [`is_included`]: a constant covers only itself.
 fn may_include(cx: &Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool {
+    // As many values as well: which variables are live may depend on where the parts of a system are.
     big.shape == small.shape
+        && big.terms.len() == small.terms.len()
         && big.terms.iter().zip(&small.terms).all(|(&b, &s)| b == s || !cx.pool.is_ground(b))
 }
 
@@ -243,6 +254,8 @@ fn is_included(cx: &mut Ctx<'_>, big: &StateRegion, small: &StateRegion) -> bool
         TermNode::Var(name) => Some((*name, value)),
         _ => None,
     });
+    // Names stand at the same positions in both, so the condition of `big` can be read over the values of `small`.
+    debug_assert_eq!(big.terms.len(), small.terms.len(), "regions of one shape have as many values");
     let names: Substitution = names.collect();
     let condition = cx.pool.and(big.facts.iter().copied());
     let condition = cx.pool.substitute(condition, &names);

@@ -389,6 +389,7 @@ impl<S: Clone + PartialEq> EventOrders<S> {
     fn close(&mut self, happen: impl FnMut(&S, &WaitingLabel) -> Option<S>) {
         let closed = close_orders(std::mem::take(&mut self.orders), self.max, happen);
         self.orders = closed.orders;
+        // Once orders are missing, their continuations are missing for good.
         self.is_all &= closed.is_all;
     }
 }

@@ -71,6 +71,7 @@ pub fn is_quiescent(cx: &mut Ctx<'_>, state: &ConcreteState) -> Quiescence {
             continue;
         }
         match can_react_in(cx, switch, state) {
+            // One switch that can be taken decides; a doubt about another one no longer matters.
             SolverDecision::Sat => return Quiescence::Active,
             SolverDecision::Unsat => (),
             SolverDecision::Unknown(why) => doubt = Some(why),
@@ -86,6 +87,8 @@ pub(crate) fn can_react_in(cx: &mut Ctx<'_>, switch: &Switch, state: &ConcreteSt
     }
     let possible = can_react(cx, switch);
     let values = constant_substitution(cx, state);
+    // With constants for the variables the formula is often closed; only quantifiers over large domains are left to
+    // the solver.
     let possible = cx.pool.substitute(possible, &values);
     match cx.pool.holds(possible, &Valuation::new()) {
         Ok(true) => SolverDecision::Sat,

@@ -11,7 +11,8 @@ use crate::cx::Ctx;
 use crate::leaves::{apply_decision, find_undecided};
 use crate::state::{Store, SymState};
 
-/// The greatest number of cases of a state; beyond it, conditions stay undecided.
+/// The greatest number of cases of a state; beyond it, conditions stay undecided. Chosen by feel: undecided
+/// conditions are sound, but states with them are seldom merged.
 const MAX_CASES: usize = 64;
 
 /// A case of a state.

@@ -105,9 +105,12 @@ impl Store {
         switch: &Switch,
         names: &Substitution,
     ) -> Self {
+        // All right-hand sides are read before anything is written: `names` has the values before the switch, so `x =
+        // y, y = x` swaps.
         let effect = switch_effect(pool, switch);
         let value = |(var, old): (VarId, Term)| match effect.get(var) {
             Some(term) => pool.substitute(term, names),
+            // From `names` and not from the store: with clocks, time may have passed since the store was made.
             None => names.get(var).unwrap_or(old),
         };
         Self { terms: self.iter(sts).map(value).collect() }
@@ -178,6 +181,7 @@ impl PathCondition {
     pub fn with_fact(&self, cx: &Ctx<'_>, fact: Term) -> Self {
         let mut facts = self.facts.clone();
         for conjunct in cx.pool.conjuncts(fact) {
+            // Terms are unique in their pool, so a fact that is there already has the same id.
             if !facts.contains(&conjunct) {
                 facts.push(conjunct);
             }

@@ -43,6 +43,8 @@ pub fn take_switch(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId) -> SwitchSt
     }
     let is_clock = |var| cx.sts.clocks.iter().any(|clock| clock.var == var);
     let value = |var| state.store.get(cx.sts, var).filter(|_| !is_clock(var));
+    // Most switches of a location are excluded by a constant, at once and without making a term. Clocks are left out:
+    // they advance before the guard is asked.
     if cx.pool.is_refuted_at_once(switch.guard, |var| value(var).and_then(|term| cx.pool.as_value(term))) {
         return SwitchStep::Refuted;
     }
@@ -71,11 +73,13 @@ pub fn successor(cx: &mut Ctx<'_>, state: &SymState, switch: &Switch) -> SymStat
     let depth = state.depth + 1;
     let mut path = state.path.clone();
     let mut names = state.store.substitution(cx.sts);
+    // The delay comes first, so that guards and updates read the clocks as they are at the instant of the step.
     if cx.sts.is_timed() {
         let waited = add_delay(cx, depth, &mut names);
         path = path.with_fact(cx, waited);
     }
     for &field in &cx.sts.gates[switch.gate].fields {
+        // Numbered by depth: the fields of every message on a path are variables of their own.
         let value = cx.pool.indexed_var(field, depth);
         names.set(field, cx.pool.var(value));
     }

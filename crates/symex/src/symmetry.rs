@@ -51,6 +51,8 @@ impl Symmetry {
         }
         let mut shapes: Option<FxHashMap<SwitchShape, SwitchId>> = None;
         for mut instances in families.into_values() {
+            // Being interchangeable is an equivalence: those like the first form a group, the others are tried among
+            // themselves.
             while instances.len() > 1 {
                 let first = instances.remove(0);
                 let shapes = shapes.get_or_insert_with(|| shapes_of(pool, sts));
@@ -58,6 +60,7 @@ impl Symmetry {
                 instances.retain(|&other| {
                     let pair = (&composition.parts[first], &composition.parts[other]);
                     let swap = InstanceSwap::new(pool, sts, composition, pair);
+                    // The proof: every switch has an image under the swap, so it maps the system onto itself.
                     let images = swap.and_then(|swap| swap.switch_images(pool, sts, shapes, terms));
                     let is_alike = images.is_some();
                     found.swaps.extend(images);
@@ -96,6 +99,7 @@ impl Symmetry {
         let mut all = switches.clone();
         let mut todo: Vec<SwitchId> = all.iter().copied().collect();
         while let Some(switch) = todo.pop() {
+            // Swaps with the first of a group generate all permutations of it, so closing under them is enough.
             let images = self.swaps.iter().filter_map(|swap| swap.get(&switch).copied());
             todo.extend(images.filter(|&image| all.insert(image)).collect::<Vec<_>>());
         }
@@ -108,6 +112,7 @@ impl Symmetry {
         for group in &self.groups {
             let mut blocks: Vec<Vec<Term>> =
                 group.iter().map(|block| block.iter().map(|&at| terms[at]).collect()).collect();
+            // Stable, and unknown values are all alike: instances that only they distinguish stay where they are.
             blocks.sort_by_key(|block| {
                 block.iter().map(|&term| cx.pool.is_ground(term).then_some(term)).collect::<Vec<_>>()
             });
@@ -135,6 +140,7 @@ impl SwitchShape {
         mut update: Vec<(VarId, Term)>,
         mut resets: Vec<VarId>,
     ) -> Self {
+        // Shapes are compared as sets: the order of conjuncts and assignments means nothing.
         guard.sort_unstable();
         update.sort_unstable();
         resets.sort_unstable();
@@ -180,6 +186,7 @@ impl<'a> InstanceSwap<'a> {
     ) -> Option<BTreeMap<SwitchId, SwitchId>> {
         let names = self.swap_substitution(pool, &[]);
         let stays = |pool: &mut TermPool, term: Term| {
+            // Conjunct by conjunct, as a swap may reorder a conjunction that means the same.
             let mut image = pool.conjuncts(term);
             image.iter_mut().for_each(|part| *part = pool.substitute(*part, &names));
             let mut before = pool.conjuncts(term);
@@ -211,6 +218,7 @@ impl<'a> InstanceSwap<'a> {
         }
         let fields: Vec<(VarId, VarId)> = from.iter().copied().zip(to.iter().copied()).collect();
         let names = self.swap_substitution(pool, &fields);
+        // A message of all instances names its instance in its first field; the swap exchanges these numbers too.
         let index = from.first().copied().filter(|_| index);
         let mut guard = Vec::new();
         for fact in pool.conjuncts(switch.guard) {

@@ -45,14 +45,18 @@ pub use self::hints::{Hints, ModelLexicon, SeenValues, ValueWeights, comparisons
 use self::random::ValueDraw;
 pub use self::random::any_value;
 
-/// The greatest number of combinations that are all tried.
+/// The greatest number of combinations that are all tried. Chosen by feel: evaluating a guard is far cheaper than a
+/// question to the solver.
 const MAX_COMBINATIONS: usize = 512;
-/// The number of random draws before the solver is asked.
+/// The number of random draws before the solver is asked. Chosen by feel: fewer ask the solver for guards that
+/// drawing satisfies, more waste draws on narrow ones.
 const DRAWS_BEFORE_SOLVER: usize = 48;
-/// The number of random draws before all combinations are tried.
+/// The number of random draws before all combinations are tried. Chosen by feel: a guard that most values satisfy
+/// needs no list.
 const DRAWS_BEFORE_LISTING: usize = 8;
 
-/// The greatest number of valuations the solver is asked for; the last one found is taken.
+/// The greatest number of valuations the solver is asked for; the last one found is taken. Chosen by feel: the solver
+/// likes zeros, and the first valuation is often the same every time.
 const MAX_VALUATIONS: usize = 5;
 
 /// A request for field values of `gate` that satisfy `guard` in a state.

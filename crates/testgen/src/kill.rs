@@ -39,7 +39,8 @@ pub(crate) use self::cheap::is_deterministic;
 /// The version of the analysis, raised whenever answers may change: decisions of another version are not reused.
 pub const ANALYSIS_VERSION: u32 = 5;
 
-/// The number of symbolic states above which a specification is not explored beforehand.
+/// The number of symbolic states above which a specification is not explored beforehand. Chosen by feel: the graph is
+/// made once for all mutants, but has to fit into memory.
 const MAX_GRAPH: usize = 10_000;
 /// The number above which it is not if a variable has an infinite domain or there are clocks: most such models have
 /// infinitely many states.

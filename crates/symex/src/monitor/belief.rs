@@ -20,9 +20,11 @@ use super::{AllowedLabel, Forbidden, LostStates, concrete, explain, symbolic};
 use crate::cx::Ctx;
 use crate::state::SymState;
 
-/// The greatest number of concrete states kept; an excess is reported, never silently cut.
+/// The greatest number of concrete states kept; an excess is reported, never silently cut. Chosen by feel: every
+/// label evaluates guards in each of them. Beyond it nothing is forbidden any more.
 pub(super) const MAX_STATES: usize = 100_000;
-/// The greatest number of symbolic states kept, which cost a question each.
+/// The greatest number of symbolic states kept, which cost a question each. Chosen by feel, as a tenth of the limit
+/// on concrete ones.
 pub(super) const MAX_SYMBOLIC: usize = 10_000;
 
 /// The states the specification may be in.
@@ -196,6 +198,7 @@ impl CourseBelief {
 
     /// Returns the belief in `state` alone, closed under internal steps; `None` in a timed model.
     pub(super) fn with_state(&self, cx: &mut Ctx<'_>, state: SymState) -> Option<Self> {
+        // With clocks the instant of the state would be needed too, which a symbolic state alone does not have.
         let Self::Untimed(course) = self else { return None };
         let mut held = HeldBelief { belief: Belief::Symbolic(vec![state]), ..course.held.clone() };
         held.close_internally(cx);
@@ -210,6 +213,7 @@ impl CourseBelief {
         given: Option<&Rational>,
         relation: ConformanceRelation,
     ) -> Option<Box<Forbidden>> {
+        // On a copy: asking why must not move the belief.
         let mut then = self.clone();
         if let (Self::Timed(course), Some(given)) = (&mut then, given) {
             course.turn_back(given);

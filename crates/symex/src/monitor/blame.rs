@@ -21,7 +21,8 @@ use crate::step::{SwitchStep, take_switch};
 /// The number of outputs still under way that are tried in front of a held message; chosen by feel: a connection
 /// rarely owes more than one.
 const MAX_OUTPUTS: usize = 4;
-/// The number of courses, and of states of one, that are tried; beyond it the question is left open.
+/// The number of courses, and of states of one, that are tried; beyond it the question is left open. Chosen by feel:
+/// it only decides which label is named as the wrong one, never whether there is one.
 const MAX_TRIED: usize = 200;
 
 impl Monitor {
@@ -75,6 +76,7 @@ impl Monitor {
         }
         let doubts = course.state.count_doubts();
         let mut courses = vec![course.clone()];
+        // Breadth first over the outputs that may still come: after each of them, does the held message fit?
         for _ in 0..=MAX_OUTPUTS {
             courses = self.with_waiting_taken(cx, courses)?;
             if courses
@@ -125,6 +127,7 @@ impl Monitor {
                 }
             }
         }
+        // "No room" must rest on all of them; with some left out the answer is "not decided".
         (states.len() <= MAX_TRIED && next.len() <= MAX_TRIED).then_some(next)
     }
 }

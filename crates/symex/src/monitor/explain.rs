@@ -83,10 +83,12 @@ pub(super) fn explain_forbidden(
     // A belief may have very many states.
     let mut known: FxHashSet<(SwitchId, Term)> = FxHashSet::default();
     let mut note = |cx: &Ctx<'_>, here: Vec<SwitchOffer>| {
+        // No move of the system at all: in this state silence would have been right.
         silence_allowed |= here.is_empty();
         let outputs = here.into_iter().filter(|offer| cx.sts.gates[offer.gate].kind == GateKind::Output);
         allowed.extend(outputs.filter(|offer| known.insert((offer.switch, offer.when))));
     };
+    // From `entry`, not from `belief`: with clocks, what could have come earlier was allowed too.
     match entry {
         Belief::Concrete(states) => {
             for state in states {
@@ -113,6 +115,7 @@ pub(super) fn explain_forbidden(
         }
         Belief::Unspecified => Vec::new(),
     };
+    // In a system of parts most switches are refused because their part is elsewhere, which explains nothing.
     let refusals = without_absent(cx, refusals);
     Forbidden {
         label: label.clone(),
@@ -177,6 +180,8 @@ fn switch_block(cx: &mut Ctx<'_>, state: &ConcreteState, id: SwitchId, values: &
     for (field, value) in fields.iter() {
         known.set(field, cx.pool.value(value.clone()));
     }
+    // One condition is what a reader can check. If each holds alone, only all of them together exclude the switch,
+    // and no single one is to blame.
     for conjunct in cx.pool.conjuncts(switch.guard) {
         let here = cx.pool.substitute(conjunct, &known);
         if cx.decide(&[here]) == SolverDecision::Unsat {
@@ -232,6 +237,7 @@ fn symbolically_blocked(cx: &mut Ctx<'_>, state: &SymState, id: SwitchId, values
         names.set(field, cx.pool.value(value.clone()));
     }
     for conjunct in cx.pool.conjuncts(switch.guard) {
+        // With the path: what was learned about unknown values is part of why this one is impossible.
         let mut facts = state.path.facts().to_vec();
         facts.push(cx.pool.substitute(conjunct, &names));
         if cx.decide(&facts) == SolverDecision::Unsat {

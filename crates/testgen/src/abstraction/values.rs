@@ -9,7 +9,8 @@ use ioxide_symex::{Ctx, SwitchOffer};
 
 use super::NotFinite;
 
-/// Combinations that are tried one by one rather than asked for.
+/// Combinations that are tried one by one rather than asked for. Chosen by feel: trying is exact and needs no solver,
+/// but takes time with each pair of classes.
 const MAX_TRIED: usize = 50_000;
 
 /// The values of the fields of `offer`, sorted, at most `limit` of them.

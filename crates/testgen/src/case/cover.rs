@@ -20,7 +20,8 @@ use ioxide_symex::{Ctx, ExploreLimits, StopReason, SymState, take_switch};
 use super::{CaseConfig, CaseError, Sending, TestCase, Waypoint, complete, generate};
 use crate::purpose::{NoPurpose, of_goal};
 
-/// The number of steps tried to extend a path to an output.
+/// The number of steps tried to extend a path to an output. Chosen by feel: a path that reaches no output within it
+/// ends where it is.
 const MAX_LED_ON: usize = 2_000;
 
 /// The coverage goal of a set of cases.

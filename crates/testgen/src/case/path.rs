@@ -63,7 +63,8 @@ impl fmt::Display for PathError {
     }
 }
 
-/// The number of steps tried before the search ends.
+/// The number of steps tried before the search ends. Chosen by feel: a path not found within it is reported as not
+/// found.
 const MAX_TRIED: usize = 5_000;
 
 /// Reads a list of words as waypoints: labels of switches first, then messages, then states.

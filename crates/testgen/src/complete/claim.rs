@@ -3,7 +3,7 @@
 //! *Promises.* The sentences state the whole assumption: a fault that is not covered is not part of the fault domain
 //! they describe.
 
-/// The number of uncovered wrong updates that are listed one by one.
+/// The number of uncovered wrong updates that are listed one by one. Chosen by feel: the others are counted.
 const SHOWN_UPDATES: usize = 5;
 
 /// The claim that a suite proves, with its assumptions and gaps.

@@ -25,9 +25,11 @@ use super::rivals::{difference, has_gates_of};
 use super::{Abstraction, AnswerNames, ClassOutcome};
 use crate::data::{PickedValues, ValueRequest, pick};
 
-/// Choices of values drawn for a word before the solver is asked.
+/// Choices of values drawn for a word before the solver is asked. Chosen by feel: a draw takes a fraction of the time
+/// of a question about a whole word.
 const DRAWS_BEFORE_SOLVER: usize = 3;
-/// The number of the first copy of a field in a word.
+/// The number of the first copy of a field in a word. Above the numbers that steps of a model have, so that copies
+/// meet no other variable; any such number does.
 const FIRST_COPY: u32 = 100_000;
 
 /// A word with as many choices of values as it takes.
@@ -88,9 +90,12 @@ impl<'a> Concretiser<'a> {
         if (1..=word.len()).any(|n| self.impossible.contains(&word[..n])) {
             return None;
         }
+        // A word is followed by the first outcome of each step. Where there are several, they are choices on which
+        // nothing later depends.
         let places = self.places(word)?;
         let mut open = self.goals(&places);
         let mut found = ConcreteWord::default();
+        // The first `values` draws are wanted in any case; the ones beyond are kept only if they settle a goal.
         for attempt in 0..self.values.max(DRAWS_BEFORE_SOLVER) {
             if attempt >= self.values && open.is_empty() {
                 break;
@@ -109,6 +114,8 @@ impl<'a> Concretiser<'a> {
         if found.tests.is_empty() {
             return None;
         }
+        // One question per goal that drawing did not settle. Its answer often settles others, so they are looked at
+        // again; a goal without an answer is given up, so the list gets shorter in every round.
         while let Some(goal) = open.first().copied() {
             let asked = self.solve_word(cx, &places, Some(goal)).test();
             let before = open.len();
@@ -150,6 +157,7 @@ impl<'a> Concretiser<'a> {
             .flat_map(|(step, place)| answers(place).map(move |answer| (step, answer)))
             .collect();
         let alike = self.open_after(cx, places, test, &all);
+        // What is not alike is told apart, also where it was no goal of this word: later words need not ask for it.
         for goal in all.into_iter().filter(|goal| !alike.contains(goal)) {
             self.told.insert((places[goal.0].state, places[goal.0].input, goal.1));
         }
@@ -174,6 +182,8 @@ impl<'a> Concretiser<'a> {
             let answers = &self.abstraction.answers[place.input];
             let right = answers.answer_number(&place.outcomes[0].said).unwrap_or(0);
             for (number, rival) in answers.all.iter().enumerate() {
+                // An answer with other messages shows without any choice of values, and one of the group of the right
+                // answer counts as right.
                 let is_like = has_gates_of(&place.outcomes[0].said, rival);
                 if is_like && answers.groups[number] != answers.groups[right] {
                     goals.push((step, number));
@@ -213,12 +223,14 @@ impl<'a> Concretiser<'a> {
             let same = |&&(at, rival): &&(usize, usize)| {
                 at == step && {
                     let rival = &self.abstraction.answers[place.input].all[rival];
+                    // Alike for one outcome is not told apart: the system may have chosen that one.
                     place.outcomes.iter().any(|outcome| is_equal(cx, &outcome.said, rival, &fields, &state))
                 }
             };
             left.extend(open.iter().filter(same));
             match store_after(cx, &state, *gate, values, &place.outcomes[0]) {
                 Some(next) => state = next,
+                // A store that cannot be computed shows nothing.
                 None => return open.to_vec(),
             }
         }
@@ -258,6 +270,8 @@ impl<'a> Concretiser<'a> {
         places: &[WordPlace<'a>],
         goal: Option<(usize, usize)>,
     ) -> AskedValues {
+        // The whole word as one formula, step by step as in bounded model checking: `names` are the values of the
+        // variables before the step, in terms over the fields of the inputs so far.
         let mut names = Substitution::new();
         for (var, value) in self.abstraction.start.values.iter() {
             names.set(var, cx.pool.value(value.clone()));
@@ -278,6 +292,8 @@ impl<'a> Concretiser<'a> {
                 && at == step
             {
                 let rival = &self.abstraction.answers[place.input].all[rival];
+                // Different from every outcome, not only from the first: whichever the system chooses, the rival is
+                // none of them.
                 for outcome in place.outcomes {
                     let differs = difference(cx, &outcome.said, rival);
                     facts.push(cx.pool.substitute(differs, &names));
@@ -296,6 +312,7 @@ impl<'a> Concretiser<'a> {
             SolverAnswer::Unknown(_) => return AskedValues::Unknown,
         };
         let value = |var| {
+            // A field that no fact mentions may have any value.
             found.get(var).cloned().unwrap_or_else(|| cx.pool.default_value(cx.pool.var_info(var).sort))
         };
         let label = |(gate, vars): (_, Vec<_>)| Label::Input(gate, vars.into_iter().map(value).collect());

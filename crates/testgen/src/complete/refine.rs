@@ -349,6 +349,8 @@ impl<'l> ClassRefiner<'l> {
                 }
                 ClassTruth::None | ClassTruth::Unknown => return Err(ClassCut::Nothing),
             }
+            // All members of the pair take this path; they must also end in one condition class, or the pair is cut
+            // by where they end.
             let target = self.target(cx, block, gate, &facts, path)?;
             outcomes.push(ClassOutcome {
                 switches: path.switches.clone(),

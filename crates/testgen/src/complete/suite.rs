@@ -19,11 +19,13 @@ use super::updates::{WhyUncovered, WrongUpdate, cover_updates};
 use super::{Abstraction, AnswerNames, ClassLimits, NoAbstraction, abstraction};
 use crate::tester::spec::CompleteOption;
 
-/// The number of words searched for ways to a state.
+/// The number of words searched for ways to a state. Chosen by feel: it bounds the memory of the search, as words
+/// grow with every step.
 const MAX_WORDS: usize = 20_000;
-/// The number of detours tried for a word that cannot be executed from the initial state.
+/// The number of detours tried for a word that cannot be executed from the initial state. Chosen by feel: each may
+/// cost questions for the whole word; a word without values is counted as infeasible.
 const MAX_DETOURS: usize = 40;
-/// The number of ways to a state that are collected.
+/// The number of ways to a state that are collected. Chosen by feel, as many as detours are tried.
 const MAX_WAYS: usize = 40;
 
 /// The parameters of a complete suite.
@@ -176,6 +178,8 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let machine =
         // Several answers to one class in one state would be a choice; `has_choices` has ruled that out.
         Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.merge_equivalent_states();
+    // The machine is minimal, so a fault of control shows in its answers; which values tell them apart is the
+    // business of the concretiser below.
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;
     let inputs = numbers(&found, &machine);
@@ -271,6 +275,7 @@ fn control_words(
 
 fn method_words(spec: &SuiteModel, config: &CompleteConfig) -> Result<Vec<Word>, NoCompleteSuite> {
     let mut suite = config.method.suite(spec, config.extra);
+    // Counted while they are made: the suite of a large machine would not fit into memory before it is too large.
     let (mut words, mut symbols) = (Vec::new(), 0);
     while let Some(word) = suite.advance() {
         symbols += word.len();
@@ -343,6 +348,8 @@ fn told_apart(
     let mut tests = Vec::new();
     for input in 0..abstraction.inputs.len() {
         for &(state, answer) in &abstraction.answers[input].fragile {
+            // Fragile: two answers that are equal for some values and different for others. A word of the suite may
+            // have drawn the former.
             claim.fragile += 1;
             if concretiser.has_told(state, input, answer) {
                 continue;
@@ -367,6 +374,8 @@ fn ways_to(abstraction: &Abstraction, state: usize) -> Vec<Vec<usize>> {
     let mut words = vec![(abstraction.initial, Vec::new())];
     let mut next = 0;
     while ways.len() < MAX_WAYS && next < words.len().min(MAX_WORDS) {
+        // Breadth first over words, not over states: a way that comes back to a state with other values is another
+        // way.
         let (at, word): (usize, Vec<usize>) = words[next].clone();
         next += 1;
         for input in 0..abstraction.inputs.len() {

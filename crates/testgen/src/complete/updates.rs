@@ -175,6 +175,8 @@ pub fn cover_updates(cx: &mut Ctx<'_>, tests: &mut Vec<Vec<Label>>) -> Result<Up
     }
     let mut search = FaultSearch::default();
     for fault in faults {
+        // Wrong updates are searched in the order of transitions, so that the tree keeps the takers of one transition
+        // at a time.
         if let Some(halted) = cx.halt_reason() {
             return Err(halted);
         }
@@ -228,6 +230,8 @@ impl FaultSearch {
         if self.n_searches > MAX_SEARCHES || self.n_undecided > MAX_UNDECIDED {
             return FaultAnswer::Open(WhyUncovered::TooMany);
         }
+        // The mutation analysis compares the model with the fault where inputs are given only in silence, as the
+        // tests give them; otherwise it would find differences that no test of the suite can show.
         let (spec, analysis) = self.prepared.get_or_insert_with(|| {
             let spec = waiting(cx);
             let bounds = SearchBounds { max_states: MAX_STATES, max_depth: u32::MAX };
@@ -248,6 +252,7 @@ impl FaultSearch {
         };
         let mut watch = |_: &_| ControlFlow::Continue(());
         match analysis.decide(&mut cx.with_system(spec), &mutant, &mut watch).answer {
+            // A proof: the fault makes no difference to any test.
             ConformAnswer::Conforms(_) => FaultAnswer::Unobservable,
             ConformAnswer::Unknown(_) => {
                 self.n_undecided += 1;

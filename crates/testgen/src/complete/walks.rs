@@ -24,9 +24,10 @@ use ioxide_smt::solver::{SolverAnswer, SolverDecision};
 use ioxide_symex::{Ctx, Quiescence, SwitchOffer, is_quiescent, list_offers};
 use rustc_hash::FxHashMap;
 
-/// The greatest number of pairs between one input and the next. A model without choices has one per output.
+/// The greatest number of pairs between one input and the next. A model without choices has one per output. Chosen by
+/// feel: where there are more, the test counts as one that does not kill.
 const MAX_PAIRS: usize = 2_000;
-/// The greatest number of states that internal steps lead to.
+/// The greatest number of states that internal steps lead to. Chosen by feel, as for pairs.
 const MAX_INTERNAL: usize = 2_000;
 /// The greatest number of different steps that are computed for one fault; nearly all faults of the random models of
 /// the tests take fewer than a thousand. A fault that no test kills within it counts as one that no test kills.
@@ -64,6 +65,7 @@ struct PairSets {
 
 impl PairSets {
     fn insert(&mut self, pairs: BTreeSet<Pair>) -> SetId {
+        // Equal sets have equal numbers, so a step from a set is computed once however many tests pass through it.
         if let Some(&number) = self.numbers.get(&pairs) {
             return number;
         }
@@ -79,6 +81,7 @@ impl PairSets {
     }
 
     fn truncate(&mut self, n: usize) {
+        debug_assert!(n <= self.sets.len(), "only the newest sets go");
         for pairs in self.sets.drain(n..) {
             self.numbers.remove(&pairs);
         }
@@ -125,7 +128,7 @@ impl TestTree {
     pub fn new(cx: &Ctx<'_>) -> Self {
         let mut tree = Self { inputs: vec![None], ..Self::default() };
         if let Some(start) = concrete::initial_state(cx.pool, cx.sts)
-            && let Ok(closed) = closure(cx, [start.clone()].into())
+            && let Ok(closed) = close_internally(cx, [start.clone()].into())
         {
             let before = tree.sets.insert(BTreeSet::from([(start, closed)]));
             tree.nodes.push(InputNode {
@@ -154,7 +157,9 @@ impl TestTree {
                 continue;
             }
             let InputNode { before, input: last, first_child, .. } = self.nodes[at];
+            // The pairs before a node are those after its parent's input, which was not followed until now.
             let Some(step) = self.model_step(cx, before, last) else { return };
+            debug_assert!(at < self.nodes.len(), "a node has a greater number than its parent");
             let child = self.nodes.len();
             self.nodes.push(InputNode {
                 parent: at,
@@ -184,6 +189,8 @@ impl TestTree {
         if let Some(step) = self.steps.get(&(before, input)) {
             return step.clone();
         }
+        // Beyond the limit nothing is known, which counts as "not killed": the claim of the suite becomes weaker,
+        // never wrong.
         if self.steps.len() >= MAX_MODEL_STEPS {
             return None;
         }
@@ -206,16 +213,18 @@ impl TestTree {
         }
         self.find_takers(cx, switch);
         let n_sets = self.sets.sets.len();
-        let is_killed = self.search(cx, switch, changed);
+        let is_killed = self.search_tree(cx, switch, changed);
         // The sets of a faulty system are of no use to the next one.
         self.sets.truncate(n_sets);
         is_killed
     }
 
-    fn search(&mut self, cx: &mut Ctx<'_>, switch: SwitchId, changed: &Switch) -> Result<bool, Halted> {
+    /// Follows the faulty system through the tree until a test surely fails.
+    fn search_tree(&mut self, cx: &mut Ctx<'_>, switch: SwitchId, changed: &Switch) -> Result<bool, Halted> {
         // With another guard the transition may be taken where the model does not take it.
         let has_guard = cx.sts.switches[switch].guard == changed.guard;
         let mut run = FaultRun::new(cx, switch, changed);
+        // Depth first, with the pairs of the faulty system beside each node. They start as the model's own.
         let mut todo = vec![(ROOT, self.nodes[ROOT].before)];
         let mut n_nodes = 0_usize;
         while let Some((node, before)) = todo.pop() {
@@ -227,6 +236,8 @@ impl TestTree {
             }
             let at = self.nodes[node];
             let is_taken = self.takers.as_ref().is_none_or(|(_, takers)| takers[node]);
+            // The faulty system is exactly as the model is, and from here on the model never takes the changed
+            // transition: every test below this node passes.
             if has_guard && before == at.before && !is_taken {
                 continue;
             }
@@ -329,6 +340,7 @@ impl FaultRun {
         let mut walker =
             Walker { imp: &self.imp, n_pairs: 0, kept: Some(self.switch), taken: BTreeSet::new() };
         let step = match walker.step_pairs(cx, &sets.get(before), inputs[input as usize].as_ref()) {
+            // No pair is left: every run of the faulty system has shown something that the model forbids.
             Ok(next) if next.is_empty() => FaultStep::Killed,
             Ok(next) => FaultStep::Next(sets.insert(next)),
             Err(WalkDoubt) => FaultStep::Doubt,
@@ -373,6 +385,7 @@ impl Walker<'_> {
         (imp, spec): &Pair,
         input: &Label,
     ) -> Result<BTreeSet<Pair>, WalkDoubt> {
+        // Before the system is asked: a test is cut where the model does not specify the input.
         let next_spec = states_after(cx, spec, input)?;
         if next_spec.is_empty() {
             return Ok(BTreeSet::from([(imp.clone(), spec.clone())]));
@@ -391,12 +404,14 @@ impl Walker<'_> {
         let mut todo: Vec<Pair> = given.iter().cloned().collect();
         let mut seen = given;
         while let Some((imp, spec)) = todo.pop() {
+            // Counted over the whole step, so that outputs that lead to ever new states end here.
             self.n_pairs += 1;
             if self.n_pairs > MAX_PAIRS {
                 return Err(WalkDoubt);
             }
             match is_quiescent(&mut cx.with_system(self.imp), &imp) {
                 Quiescence::Quiet => {
+                    // Silence that no state of the model allows is a failure: the pair is left out.
                     let quiet = silent_states(cx, &spec)?;
                     if !quiet.is_empty() {
                         silent.insert((imp, quiet));
@@ -434,6 +449,7 @@ impl Walker<'_> {
                     continue;
                 }
                 let next = concrete::successors(cx.pool, self.imp, imp, &label).map_err(|_| WalkDoubt)?;
+                // Another transition with the same message has an offer of its own.
                 let own = next.into_iter().filter(|next| next.switch == offer.switch);
                 found.extend(own.map(|next| (next.state, next_spec.clone())));
             }
@@ -507,6 +523,7 @@ fn is_only(cx: &mut Ctx<'_>, offer: &SwitchOffer, values: &[Value]) -> Result<bo
         same.push(cx.pool.eq(field, value));
     }
     let same = cx.pool.and(same);
+    // Unique if nothing else satisfies the guard. This is the usual case, so it is asked before the model is.
     let other = cx.pool.not(same);
     match cx.decide(&[offer.when, other]) {
         SolverDecision::Sat => Ok(false),
@@ -526,10 +543,14 @@ fn states_after(
         let found = concrete::successors(cx.pool, cx.sts, state, label).map_err(|_| WalkDoubt)?;
         next.extend(found.into_iter().map(|next| next.state));
     }
-    closure(cx, next)
+    close_internally(cx, next)
 }
 
-fn closure(cx: &Ctx<'_>, states: BTreeSet<ConcreteState>) -> Result<BTreeSet<ConcreteState>, WalkDoubt> {
+/// Returns the states closed under internal steps of the model.
+fn close_internally(
+    cx: &Ctx<'_>,
+    states: BTreeSet<ConcreteState>,
+) -> Result<BTreeSet<ConcreteState>, WalkDoubt> {
     let closed = concrete::tau_closure(cx.pool, cx.sts, states, MAX_INTERNAL).map_err(|_| WalkDoubt)?;
     if closed.truncated { Err(WalkDoubt) } else { Ok(closed.states) }
 }

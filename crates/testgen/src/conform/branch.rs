@@ -8,7 +8,8 @@ use ioxide_model::term::{Term, TermNode};
 use ioxide_smt::solver::SolverDecision;
 use ioxide_symex::Ctx;
 
-/// The greatest number of cases of one step.
+/// The greatest number of cases of one step. Chosen by feel: beyond it the step counts as too large, and the
+/// comparison as undecided.
 const MAX_CASES: usize = 256;
 
 /// A case of a step: a path condition.

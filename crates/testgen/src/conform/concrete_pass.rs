@@ -14,11 +14,14 @@ use super::unshown::UnshownDifferences;
 use super::witness::{ConformWitness, NoWitness, replayed_trace, witness};
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, SearchEngine};
 
-/// The number of concrete states kept for one symbolic state of the bounds.
+/// The number of concrete states kept for one symbolic state of the bounds. Chosen by feel: concrete states are small
+/// beside symbolic ones.
 const CONCRETE_STATES: usize = 20;
-/// The length of a witness above which its values are those of the concrete search, and no condition is computed.
+/// The length of a witness above which its values are those of the concrete search, and no condition is computed. In
+/// steps. Chosen by feel: the condition of a longer one takes the solver longer than the comparison took.
 const MAX_EXPLAINED: usize = 24;
-/// The number of differences without a trace that are tolerated before the search gives up.
+/// The number of differences without a trace that are tolerated before the search gives up. Chosen by feel: where so
+/// many fail to replay, the next will too.
 const MAX_UNSHOWN: usize = 16;
 
 /// A search state by state with the differences it met that no trace shows; a further turn resumes it.

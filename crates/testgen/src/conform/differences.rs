@@ -16,12 +16,13 @@ use super::concrete_pass::{ConcreteEnd, ConcretePass};
 use super::portfolio::{EVALUATIONS_PER_STATE, PortfolioWatch, SymbolicPass, is_final};
 use super::product::{InputCompletion, ModelProduct};
 use super::region::{CanonicalNames, Widening};
-use super::search::{ProductRevisit, SearchEffort};
 use super::replayed_states::{concrete_start, concretely};
+use super::search::{ProductRevisit, SearchEffort};
 use super::witness::ConformWitness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, PortMismatch, product, unsupported_reason};
 
-/// The number of symbolic product states before a search state by state is tried instead.
+/// The number of symbolic product states before a search state by state is tried instead. Chosen by feel, as the
+/// first pass of a plain comparison.
 const SYMBOLIC_FIRST: usize = 500;
 
 /// The differences between two models.

@@ -13,7 +13,8 @@ use ioxide_symex::Ctx;
 use super::branch::TooMany;
 use super::side::{SideMember, SideSystem};
 
-/// The greatest number of members that internal steps make while time passes.
+/// The greatest number of members that internal steps make while time passes. Chosen by feel: each has a delay of its
+/// own, and the product with the other side multiplies them.
 const MAX_ON_THE_WAY: usize = 64;
 
 /// A member after a delay.

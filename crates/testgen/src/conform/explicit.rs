@@ -28,7 +28,8 @@ use self::world::{EnumeratedSide, OpenValues, StateSet};
 use super::search::SearchEffort;
 use super::{InputCompletion, InputRule};
 
-/// The number of evaluations between two calls of the function that may stop the search.
+/// The number of evaluations between two calls of the function that may stop the search. Chosen by feel: often enough
+/// for an interrupt to be noticed at once, seldom enough to cost nothing.
 const EVALUATIONS_PER_CHECK: usize = 10_000;
 
 /// The result of enumeration.

@@ -17,17 +17,23 @@ use super::unshown::UnshownDifferences;
 use super::witness::witness;
 use super::{ConformAnswer, ConformDoubt, ConformOptions, ConformProof, Conformance, Merging};
 
-/// The number of symbolic product states of the first pass, before widening is tried.
+/// The number of symbolic product states of the first pass, before widening is tried. Chosen by feel: a small search
+/// should end without widening, which loses the shortest witness.
 const FIRST_PASS_STATES: usize = 500;
-/// The number of symbolic product states of the second pass, before states are split into concrete ones.
+/// The number of symbolic product states of the second pass, before states are split into concrete ones. Chosen by
+/// feel: where widening has not closed the search by then, it seldom does.
 const SECOND_PASS_STATES: usize = 4_000;
-/// The number of evaluations of guards in one turn.
+/// The number of evaluations of guards in one turn. Chosen by feel: short turns, so that the way that is going to
+/// succeed is never far behind.
 const EVALUATIONS_PER_TURN: usize = 1_000;
-/// The number of guards evaluated in about the time of exploring one symbolic product state, queries included.
+/// The number of guards evaluated in about the time of exploring one symbolic product state, queries included. A
+/// rough figure: it only decides how evenly the two ways share the time.
 pub(super) const EVALUATIONS_PER_STATE: usize = 400;
-/// The number of product states of one shape before they are widened.
+/// The number of product states of one shape before they are widened. Chosen by feel: fewer widen loops that would
+/// have ended, more explore endless ones for longer.
 const MAX_ALIKE_STATES: usize = 4;
-/// The number of unsafe states without a trace that are tolerated before a search gives up.
+/// The number of unsafe states without a trace that are tolerated before a search gives up. Chosen by feel: each
+/// costs a query for a trace that does not exist.
 const MAX_SPURIOUS: usize = 64;
 
 pub(super) type PortfolioWatch<'w> = &'w mut dyn FnMut(&SearchEffort) -> ControlFlow<()>;

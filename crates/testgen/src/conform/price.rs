@@ -6,7 +6,8 @@
 use ioxide_smt::tally::SolverTally;
 use ioxide_symex::Ctx;
 
-/// The price of exploring a product state.
+/// The price of exploring a product state. All prices are in evaluations of a guard and rough: they only decide whose
+/// turn is over, never an answer.
 const STATE_PRICE: usize = 30;
 /// The price of a new term.
 const TERM_PRICE: usize = 20;

@@ -17,7 +17,7 @@ use super::elapse::{MemberAfterDelay, MemberDelay, elapse_members};
 use super::ports::ProductPort;
 use super::side::{SideMember, SideSystem, Unknowns};
 
-/// The greatest number of members of one side; more is a divergence, or too expensive.
+/// The greatest number of members of one side; more is a divergence, or too expensive. Chosen by feel.
 const MAX_MEMBERS: usize = 1024;
 
 /// The treatment of an input that no switch of the implementation accepts.
@@ -96,6 +96,7 @@ impl ModelProduct<'_> {
         let spec = self.spec.initial(cx, Unknowns::Believed);
         let case = BranchCase { path: Vec::new(), doubt: false };
         let mut found = Vec::new();
+        // The sides are closed one after the other, under one path: what splits one side splits the pair.
         for (case, imp) in close_members(cx, &self.imp, case, vec![imp])? {
             for (case, spec) in close_members(cx, &self.spec, case, vec![spec.clone()])? {
                 found.push((ProductState { imp: imp.clone(), spec, path: case.path, fresh: 0 }, case.doubt));
@@ -135,15 +136,15 @@ impl ModelProduct<'_> {
         step: ProductStep,
     ) -> Result<Vec<ProductNext>, TooMany> {
         match step {
-            ProductStep::Delta => self.silence(cx, state),
+            ProductStep::Delta => self.step_silence(cx, state),
             ProductStep::Wait => self.check_silence(cx, state),
             ProductStep::Port(at) => {
                 let port = &self.ports[at];
                 let message = port.message(cx, state.fresh);
                 if port.kind.is_input() && self.inputs == InputRule::Free {
-                    self.input(cx, state, port, &message)
+                    self.step_input(cx, state, port, &message)
                 } else {
-                    self.output(cx, state, port, &message)
+                    self.step_output(cx, state, port, &message)
                 }
             }
         }
@@ -151,25 +152,26 @@ impl ModelProduct<'_> {
 
     /// Returns both sides just before the next message of `state`, after some delay in a timed product; `None` if no
     /// delay is possible.
-    fn moment(
+    fn sides_before_message(
         &self,
         cx: &mut Ctx<'_>,
         state: &ProductState,
     ) -> Result<Option<PairBeforeMessage<'_>>, TooMany> {
         if !self.is_timed() {
-            let (imp, spec) = (scene(&self.imp, state.imp.clone()), scene(&self.spec, state.spec.clone()));
+            let (imp, spec) =
+                (make_scene(&self.imp, state.imp.clone()), make_scene(&self.spec, state.spec.clone()));
             let (excuses, spec_excuses) = (Vec::new(), Vec::new());
-            return Ok(Some(PairBeforeMessage { case: state.case(), imp, spec, excuses, spec_excuses }));
+            return Ok(Some(PairBeforeMessage { case: state.to_case(), imp, spec, excuses, spec_excuses }));
         }
         let delay = MemberDelay::before_message(cx, state.fresh);
         let forward = delay.fact(cx);
-        let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
+        let Some(case) = assume(cx, &state.to_case(), forward) else { return Ok(None) };
         let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
         let spec = elapse_members(cx, &self.spec, &case.path, &state.spec, delay)?;
         let excuses = |members: &[MemberAfterDelay]| members.iter().map(|it| it.excuse).collect();
         let (excuses, spec_excuses) = (excuses(&imp), excuses(&spec));
         let members = |all: Vec<MemberAfterDelay>| all.into_iter().map(|it| it.member).collect();
-        let (imp, spec) = (scene(&self.imp, members(imp)), scene(&self.spec, members(spec)));
+        let (imp, spec) = (make_scene(&self.imp, members(imp)), make_scene(&self.spec, members(spec)));
         Ok(Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }))
     }
 
@@ -190,12 +192,13 @@ impl ModelProduct<'_> {
     }
 
     /// Returns the results of quiescence: no output or internal step is possible any more without an input.
-    fn silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
+    fn step_silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let Some((case, imp, spec)) = self.at_rest(cx, state)? else { return Ok(Vec::new()) };
         let ((imp, quiet_imp), (spec, quiet_spec)) = (imp, spec);
         let fresh = state.fresh + u32::from(self.rests_later());
         let mut found = Vec::new();
         for (case, quiet) in imp.cases(cx, &case, &quiet_imp)? {
+            // Not quiescent in this case: nothing is observed, so nothing can be forbidden.
             if quiet.is_empty() {
                 continue;
             }
@@ -215,26 +218,28 @@ impl ModelProduct<'_> {
     /// `None` if no delay is possible.
     fn at_rest(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Option<PairAtRest<'_>>, TooMany> {
         if !self.rests_later() {
-            let (imp, spec) = (scene(&self.imp, state.imp.clone()), scene(&self.spec, state.spec.clone()));
-            let (quiet_imp, quiet_spec) = (imp.quiet(cx), spec.quiet(cx));
-            return Ok(Some((state.case(), (imp, quiet_imp), (spec, quiet_spec))));
+            let (imp, spec) =
+                (make_scene(&self.imp, state.imp.clone()), make_scene(&self.spec, state.spec.clone()));
+            let (quiet_imp, quiet_spec) = (imp.quiescence_conditions(cx), spec.quiescence_conditions(cx));
+            return Ok(Some((state.to_case(), (imp, quiet_imp), (spec, quiet_spec))));
         }
         let delay = MemberDelay::before_message(cx, state.fresh);
         let forward = delay.fact(cx);
-        let Some(case) = assume(cx, &state.case(), forward) else { return Ok(None) };
+        let Some(case) = assume(cx, &state.to_case(), forward) else { return Ok(None) };
         let imp = elapse_members(cx, &self.imp, &case.path, &state.imp, delay)?;
         let spec = elapse_members(cx, &self.spec, &case.path, &state.spec, delay)?;
         let rested = |all: Vec<MemberAfterDelay>| -> (Vec<SideMember>, Vec<Term>) {
             all.into_iter().map(|it| (it.member, it.quiet)).unzip()
         };
         let ((imp, quiet_imp), (spec, quiet_spec)) = (rested(imp), rested(spec));
-        Ok(Some((case, (scene(&self.imp, imp), quiet_imp), (scene(&self.spec, spec), quiet_spec))))
+        Ok(Some((case, (make_scene(&self.imp, imp), quiet_imp), (make_scene(&self.spec, spec), quiet_spec))))
     }
 
     /// Returns a failure if the implementation may send nothing for longer than the specification allows. There is no
     /// product state after waiting: later steps have delays of their own.
     fn check_silence(&self, cx: &mut Ctx<'_>, state: &ProductState) -> Result<Vec<ProductNext>, TooMany> {
         let delay = MemberDelay::before_message(cx, state.fresh);
+        // A delay of 0 is always allowed; only a positive one tells something.
         let mut facts = state.path.clone();
         facts.push(delay.is_some(cx));
         let may = |cx: &mut Ctx<'_>, side: &SideSystem<'_>, members: &[SideMember]| {
@@ -251,7 +256,8 @@ impl ModelProduct<'_> {
         Ok(case.map(|case| ProductNext::Fail { doubt: case.doubt }).into_iter().collect())
     }
 
-    fn output(
+    /// Returns the results of an output, or of an input where inputs are compared too.
+    fn step_output(
         &self,
         cx: &mut Ctx<'_>,
         state: &ProductState,
@@ -262,7 +268,8 @@ impl ModelProduct<'_> {
         if !port.imp.is_some_and(|gate| state.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, mut imp, mut spec, .. }) = self.moment(cx, state)? else {
+        let Some(PairBeforeMessage { case, mut imp, mut spec, .. }) = self.sides_before_message(cx, state)?
+        else {
             return Ok(Vec::new());
         };
         let imp_moves = imp.moves(cx, port, port.imp, message);
@@ -271,12 +278,14 @@ impl ModelProduct<'_> {
         }
         let spec_moves = spec.moves(cx, port, Some(port.spec), message);
         let mut found = Vec::new();
-        for (case, truths) in cases(cx, &case, &guards(&imp_moves))? {
+        // *Invariant.* Each case decides the guards of all members, so every member of the next state is reached
+        // under every valuation of its path: the pair stays split.
+        for (case, truths) in cases(cx, &case, &guards_of(&imp_moves))? {
             if !truths.contains(&true) {
                 continue;
             }
             let imp_next = imp.members_after(cx, &imp_moves, &truths);
-            for (case, truths) in cases(cx, &case, &guards(&spec_moves))? {
+            for (case, truths) in cases(cx, &case, &guards_of(&spec_moves))? {
                 // [AT15] Def. 3.5: under the facts of this case the implementation says it, and no member of the
                 // specification does.
                 if !truths.contains(&true) {
@@ -296,7 +305,8 @@ impl ModelProduct<'_> {
         Ok(found)
     }
 
-    fn input(
+    /// Returns the results of an input at any instant at which both sides may have waited for it.
+    fn step_input(
         &self,
         cx: &mut Ctx<'_>,
         state: &ProductState,
@@ -306,7 +316,8 @@ impl ModelProduct<'_> {
         if !state.spec.iter().any(|it| self.spec.may_reach(it.loc, port.spec)) {
             return Ok(Vec::new());
         }
-        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) = self.moment(cx, state)?
+        let Some(PairBeforeMessage { case, imp, spec, excuses, spec_excuses }) =
+            self.sides_before_message(cx, state)?
         else {
             return Ok(Vec::new());
         };
@@ -339,7 +350,7 @@ impl ModelProduct<'_> {
         // allowed. Then the implementation, which may ignore it.
         let imp_moves = imp.moves(cx, port, port.imp, message);
         let mut found = Vec::new();
-        for (case, spec_truths) in cases(cx, &case, &guards(&spec_moves))? {
+        for (case, spec_truths) in cases(cx, &case, &guards_of(&spec_moves))? {
             if !spec_truths.contains(&true) {
                 continue;
             }
@@ -374,12 +385,12 @@ impl ModelProduct<'_> {
         by_spec: &AcceptedMoves<'_>,
     ) -> Result<Vec<(BranchCase, Vec<SideMember>)>, TooMany> {
         let mut found = Vec::new();
-        for (case, truths) in cases(cx, &case, &guards(moves))? {
+        for (case, truths) in cases(cx, &case, &guards_of(moves))? {
             let ignoring = self.may_ignore(state, imp, &AcceptedMoves { moves, truths: &truths }, by_spec);
             for (case, ignored) in imp.refusing(cx, &case, moves, &ignoring)? {
                 let mut next = imp.members_after(cx, moves, &truths);
                 for member in ignored {
-                    include(&mut next, member);
+                    add_unless_known(&mut next, member);
                 }
                 found.push((case, next));
             }
@@ -448,7 +459,8 @@ impl ModelProduct<'_> {
 }
 
 impl ProductState {
-    fn case(&self) -> BranchCase {
+    /// Returns the path as a case without doubt.
+    fn to_case(&self) -> BranchCase {
         BranchCase { path: self.path.clone(), doubt: false }
     }
 }
@@ -491,23 +503,27 @@ impl AcceptedMoves<'_> {
     }
 }
 
-fn guards(moves: &[MemberSwitch]) -> Vec<Term> {
+/// Returns the conditions under which the moves are taken by some state of their member.
+fn guards_of(moves: &[MemberSwitch]) -> Vec<Term> {
     moves.iter().map(|taken| taken.some).collect()
 }
 
-fn include(members: &mut Vec<SideMember>, member: SideMember) {
+/// Adds `member`, unless it is there already.
+fn add_unless_known(members: &mut Vec<SideMember>, member: SideMember) {
     if !members.contains(&member) {
         members.push(member);
     }
 }
 
-fn scene<'p>(side: &'p SideSystem<'p>, members: Vec<SideMember>) -> SideScene<'p> {
+/// Returns the side with the values of its members' variables at hand.
+fn make_scene<'p>(side: &'p SideSystem<'p>, members: Vec<SideMember>) -> SideScene<'p> {
     let values = members.iter().map(|member| side.values(member)).collect();
     SideScene { side, members, values }
 }
 
 impl<'p> SideScene<'p> {
-    fn quiet(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
+    /// Returns, for each member, the condition under which it is quiescent.
+    fn quiescence_conditions(&self, cx: &mut Ctx<'_>) -> Vec<Term> {
         let quiet = |(member, values)| self.side.quiet(cx, member, values);
         self.members.iter().zip(&self.values).map(quiet).collect()
     }
@@ -543,11 +559,11 @@ impl<'p> SideScene<'p> {
         excuses: &[Term],
     ) -> Result<Vec<(BranchCase, SideScene<'p>)>, TooMany> {
         if excuses.is_empty() {
-            return Ok(vec![(case, scene(self.side, self.members.clone()))]);
+            return Ok(vec![(case, make_scene(self.side, self.members.clone()))]);
         }
         let waiting = self.cases(cx, &case, excuses)?.into_iter();
         let some = waiting.filter(|(_, members)| !members.is_empty());
-        Ok(some.map(|(case, members)| (case, scene(self.side, members))).collect())
+        Ok(some.map(|(case, members)| (case, make_scene(self.side, members))).collect())
     }
 
     /// Returns the switches of `port` whose guards are not trivially false.
@@ -583,7 +599,7 @@ impl<'p> SideScene<'p> {
         for (taken, _) in moves.iter().zip(truths).filter(|(_, truth)| **truth) {
             let (member, values) = (&self.members[taken.member], &self.values[taken.member]);
             let member = self.side.successor(cx, member, (taken.switch, taken.guard), values);
-            include(&mut next, member);
+            add_unless_known(&mut next, member);
         }
         next
     }
@@ -608,7 +624,7 @@ impl<'p> SideScene<'p> {
             conditions.push(cx.pool.not(leaving));
         }
         let chosen = members.iter().map(|&at| self.members[at].clone()).collect();
-        scene(self.side, chosen).cases(cx, case, &conditions)
+        make_scene(self.side, chosen).cases(cx, case, &conditions)
     }
 }
 
@@ -641,8 +657,9 @@ pub(crate) fn close_members(
             let mut members = members.clone();
             let taken = internal.iter().zip(&guards).zip(&truths).filter(|(_, truth)| **truth);
             for ((&id, &guard), _) in taken {
-                include(&mut members, side.successor(cx, &member, (id, guard), &values));
+                add_unless_known(&mut members, side.successor(cx, &member, (id, guard), &values));
             }
+            debug_assert!(at < members.len(), "members are only added");
             if members.len() > MAX_MEMBERS {
                 return Err(TooMany);
             }

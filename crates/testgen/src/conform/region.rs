@@ -27,10 +27,11 @@ use super::private::{self, has_own};
 use super::product::ProductState;
 use super::side::SideMember;
 
-/// The greatest number of remembered states that are compared with a new one.
+/// The greatest number of remembered states that are compared with a new one. Chosen by feel: each costs a question;
+/// fewer explore states twice, which is slower but never wrong.
 const MAX_CANDIDATES: usize = 24;
 
-/// The greatest size of a domain that is enumerated.
+/// The greatest size of a domain that is enumerated. Chosen by feel: every value becomes a state of its own.
 const MAX_DOMAIN: usize = 64;
 
 /// The treatment of states that are not covered.
@@ -184,6 +185,7 @@ pub(crate) fn decided_cases(
     let (mut done, mut open) = (Vec::new(), vec![(state, doubt)]);
     while let Some((pair, doubt)) = open.pop() {
         let stored: Vec<(Term, Sort)> = terms(&pair).zip(names.sorts(&pair)).collect();
+        // Too many cases: the rest stays undecided, which is sound but seldom covers or is covered.
         let full = done.len() + open.len() >= MAX_DOMAIN;
         let question = find_undecided(cx.pool, stored.iter().copied(), &pair.path);
         let Some(question) = question.filter(|_| !full) else {
@@ -240,12 +242,14 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: Pro
         sorts.push(cx.pool.var_info(var).sort);
         stored.push(cx.pool.var(var));
     }
+    // The path is satisfiable and says nothing about constants, so the form needs none of it.
     if stored.iter().all(|&term| cx.pool.is_ground(term)) {
         return ProductState { path: Vec::new(), fresh: 0, ..pair };
     }
     let facts = connected_facts(cx, &stored, &pair.path);
     let own = private::own_variables(&pair);
     let values = CanonicalValues { stored: &stored, sorts: &sorts, own: &own };
+    // Renaming is cheap and keeps every fact as it is; projection quantifies, and may leave a quantifier.
     let found = is_plain.then(|| {
         rename_values(cx, names, values, &facts).or_else(|| project_values(cx, names, values, &facts))
     });
@@ -270,6 +274,7 @@ fn substitute_fixed(cx: &mut Ctx<'_>, mut state: ProductState) -> ProductState {
         let facts = state.path.iter().map(|&fact| cx.pool.substitute(fact, &known)).collect();
         state.path = conjuncts(cx, facts);
     }
+    // A constant may have made two members equal that only differed in the variable.
     for side in [&mut state.imp, &mut state.spec] {
         let mut kept: Vec<SideMember> = Vec::with_capacity(side.len());
         for member in side.drain(..) {
@@ -357,6 +362,7 @@ fn project_values(
             terms.push(term);
             continue;
         }
+        // Equal values get one name, so that two values are equal is part of the form and need not be a fact.
         if let Some(&name) = given.get(&term) {
             terms.push(name);
             continue;
@@ -432,6 +438,7 @@ pub(crate) fn concretise(
         if open.iter().all(|(terms, _)| cx.pool.is_ground(terms[at])) {
             continue;
         }
+        // One leaf at a time, each choice checked at once: most combinations are refuted before they are complete.
         let domain = cx.pool.finite_domain(sort).filter(|domain| domain.len() <= MAX_DOMAIN)?;
         let mut next = Vec::new();
         for (terms, case) in open {
@@ -443,6 +450,7 @@ pub(crate) fn concretise(
                 let value = cx.pool.value(value.clone());
                 let fact = cx.pool.eq(terms[at], value);
                 let Some(case) = assume(cx, &case, fact) else { continue };
+                // The same term elsewhere has the same value.
                 let same = terms[at];
                 let terms = terms.iter().map(|&term| if term == same { value } else { term }).collect();
                 next.push((terms, case));
@@ -520,6 +528,7 @@ fn covers(
     }
     let mut question = small.path.clone();
     question.push(cx.pool.not(demand));
+    // Only a proof covers: a state that is explored twice costs time, one that is dropped wrongly costs a fault.
     cx.decide(&question) == SolverDecision::Unsat && private::covers(cx, big, small, &names)
 }
 
@@ -539,6 +548,8 @@ fn generalise(
             image.push(a);
             continue;
         }
+        // The least general generalisation of Plotkin (1970): a pair of values that occurs twice gets the same name, which is
+        // what keeps the equalities that both states have.
         let name = *given.entry((a, b)).or_insert_with(|| names.name_for(cx, NameUse::State, at, sorts[at]));
         image.push(name);
     }
@@ -555,6 +566,7 @@ fn shared_facts(
 ) -> Vec<Term> {
     let mut renaming = Substitution::new();
     let mut in_new = Substitution::new();
+    // A fact of `old` is kept if it also holds in `new`, read through the values that its names have there.
     for (&a, &b) in old_leaves.iter().zip(new_leaves) {
         let (TermNode::Var(var), Some(&name)) = (cx.pool.node(a), given.get(&(a, b))) else { continue };
         let var = *var;

@@ -16,7 +16,8 @@ use super::region::{
 };
 use super::side::SideMember;
 
-/// The number of members with unknown values above which a symbolic search does not explore a state.
+/// The number of members with unknown values above which a symbolic search does not explore a state. Chosen by feel:
+/// the cases of a step grow exponentially with them.
 const MAX_MEMBERS: usize = 14;
 /// The number of members above which it does not in a timed product: every member has its own zones.
 const MAX_TIMED_MEMBERS: usize = 5;
@@ -357,6 +358,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                     ProductNext::Fail { doubt } => {
                         self.effort.doubts += usize::from(doubt);
                         let steps = self.trace(at, step);
+                        // Cases of one step lead to the same steps; one witness of them is enough.
                         if !self.found.contains(&steps) {
                             self.found.push_back(steps);
                         }
@@ -374,6 +376,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
     fn expand_diagonal(&mut self, cx: &mut Ctx<'_>, at: usize, node: usize) -> Result<(), TooMany> {
         let Some(shortcut) = &self.shortcut else { return Ok(()) };
         let pair = shortcut.graph.pair(node);
+        // Where the mutation changes nothing, model and mutant move together: the graph of the model alone, computed
+        // once for all mutants, has the answer.
         let touched = (shortcut.touches)(pair);
         let concerns = |step: ProductStep| touched && (shortcut.concerns)(step);
         let follow = shortcut.graph.edges(node).iter().copied().filter(|(step, _)| !concerns(*step));
@@ -408,6 +412,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
             self.leave_out(by.depth);
             return;
         }
+        // From the cheapest cut to the dearest: members, clocks beyond their bounds, items of collections, values of
+        // small domains. What is left is looked up as one state.
         for (pair, doubt) in one_by_one(self.product, state)
             .into_iter()
             .flat_map(|pair| self.product.limits.split(cx, pair, doubt))
@@ -485,6 +491,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
             self.push(SearchItem::Pair(pair), by);
             return;
         }
+        // The number under which `push` will put it, if it is new.
         let number = self.nodes.len();
         let to = match self.seen.visit(cx, &mut self.names, pair, number, widening) {
             ProductMatch::New(pair) => self.push(SearchItem::Pair(pair), by),

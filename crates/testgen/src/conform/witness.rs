@@ -20,7 +20,6 @@ use ioxide_smt::layers::forall::eliminate;
 use ioxide_smt::solver::{SolverDecision, UnknownReason};
 use ioxide_symex::Ctx;
 
-
 use self::replay::check_trace;
 use self::values::choose_values;
 use super::branch::TooMany;
@@ -29,11 +28,12 @@ use super::ports::ProductPort;
 use super::product::{InputCompletion, ModelProduct, ProductStep};
 use super::side::{SideMember, SideSystem, Unknowns};
 
-/// The greatest number of states kept while a trace is replayed.
-const MAX_STATES: usize = 10_000;
+/// The number of members looked at while one side is closed under internal steps; beyond it these steps are taken to
+/// have no end, and there is no witness along this way. Chosen by feel: a larger one only gives up later.
+const MAX_ROUNDS: usize = 10_000;
 
 /// The number of undecided items of collections above which internal steps are not followed: without cases their number
-/// only grows.
+/// only grows. Chosen by feel: 64 undecided items are more cases than a solver tells apart.
 const MAX_UNDECIDED: usize = 64;
 
 /// The reason why steps did not become a trace.
@@ -72,6 +72,7 @@ pub(crate) fn witness(
     steps: &[ProductStep],
 ) -> Result<ConformWitness, NoWitness> {
     let condition = condition(cx, product, steps)?;
+    // Steps are numbered from 1 here and in `condition`, so that the variables are the same ones.
     let mut n = 0;
     let mut messages: Vec<(ProductStep, Option<VarId>, Vec<VarId>)> = Vec::new();
     for &step in steps {
@@ -89,6 +90,7 @@ pub(crate) fn witness(
     let mut labels = Vec::new();
     for (step, delay, fields) in &messages {
         let delay = delay.and_then(|delay| values_of(&values, delay)?.as_real().cloned());
+        // A delay of 0 is no label: the message comes at once.
         labels.extend(delay.filter(|delay| !delay.is_zero()).map(Label::Delay));
         let fields = fields.iter().filter_map(|&field| values_of(&values, field)).collect();
         labels.extend(product.label(*step, fields));
@@ -139,6 +141,7 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
         n += 1;
         facts.extend(forward(cx, product, step, n));
         let message = WitnessMessage { step, n };
+        // After an input that is not specified everything is allowed, so the trace would show nothing.
         facts.push(spec.specifies(cx, message)?);
         imp = imp.after_message(cx, message)?;
         spec = spec.after_message(cx, message)?;
@@ -200,6 +203,8 @@ impl<'p> WitnessCourse<'p> {
             WitnessRole::Implementation => (&product.imp, Unknowns::Known),
             WitnessRole::Specification => (&product.spec, Unknowns::Believed),
         };
+        // Unknown initial values of the implementation are what they are, so some values have to be found; those of
+        // the specification are only believed, so the trace must be forbidden for all of them.
         let start = side.initial(cx, unknowns);
         Self { product, side, role, members: vec![start] }.close_internally(cx)
     }
@@ -238,7 +243,8 @@ impl<'p> WitnessCourse<'p> {
         WaitedMember { values: self.side.values(&member), member, excuse, quiet }
     }
 
-    fn gate(&self, port: &ProductPort) -> Option<GateId> {
+    /// Returns the gate of a port on this side; `None` if it has none.
+    fn gate_of(&self, port: &ProductPort) -> Option<GateId> {
         match self.role {
             WitnessRole::Implementation => port.imp,
             WitnessRole::Specification => Some(port.spec),
@@ -246,14 +252,14 @@ impl<'p> WitnessCourse<'p> {
     }
 
     /// The switches of the message with their guards; the fields of the message are added to the values.
-    fn moves(
+    fn find_moves(
         &self,
         cx: &mut Ctx<'_>,
         port: &ProductPort,
         n: u32,
         waited: &mut WaitedMember,
     ) -> Vec<(SwitchId, Term)> {
-        let Some(gate) = self.gate(port) else { return Vec::new() };
+        let Some(gate) = self.gate_of(port) else { return Vec::new() };
         let message = port.message(cx, n);
         let demand = port.bind(cx, &self.side.sts.gates[gate], &message, &mut waited.values);
         let mut found = Vec::new();
@@ -311,7 +317,7 @@ impl<'p> WitnessCourse<'p> {
         mut waited: WaitedMember,
         next: &mut Vec<SideMember>,
     ) {
-        let moves = self.moves(cx, port, n, &mut waited);
+        let moves = self.find_moves(cx, port, n, &mut waited);
         let WaitedMember { member, values, excuse, .. } = waited;
         let is_imp = self.role == WitnessRole::Implementation;
         // An input comes when the tester likes, so either side must have been able to wait for it. An output is its own
@@ -323,6 +329,8 @@ impl<'p> WitnessCourse<'p> {
             add(cx, next, reached, condition);
         }
         if is_imp && port.kind.is_input() && self.product.completion != InputCompletion::None {
+            // [AT15]'s `exec_neg`: where neither the input nor an internal step is possible, the input changes
+            // nothing.
             let mut leaving: Vec<Term> = moves.iter().map(|(_, guard)| *guard).collect();
             leaving.extend(self.internal(cx, &member, &values));
             let leaving = cx.pool.or(leaving);
@@ -342,7 +350,7 @@ impl<'p> WitnessCourse<'p> {
         while let Some(member) = open.pop() {
             // A member whose condition grew is looked at again, so this may go on for ever where internal steps count.
             rounds += 1;
-            if rounds > MAX_STATES {
+            if rounds > MAX_ROUNDS {
                 return Err(NoWitness::Doubtful("internal steps do not end".into()));
             }
             let values = self.side.values(&member);
@@ -376,8 +384,10 @@ impl<'p> WitnessCourse<'p> {
         }
         let mut all = Vec::new();
         for mut waited in self.wait_until_message(cx, n)? {
+            // To refuse is to stay: neither the input nor an internal step is possible, in a state that could wait
+            // until now.
             let mut leaving: Vec<Term> = self.internal(cx, &waited.member, &waited.values);
-            let moves = self.moves(cx, port, n, &mut waited);
+            let moves = self.find_moves(cx, port, n, &mut waited);
             leaving.extend(moves.into_iter().map(|(_, guard)| guard));
             let leaving = cx.pool.or(leaving);
             let staying = cx.pool.not(leaving);
@@ -416,7 +426,7 @@ impl<'p> WitnessCourse<'p> {
             ProductStep::Port(at) => {
                 let port = &self.product.ports[at];
                 for mut waited in self.wait_until_message(cx, n)? {
-                    for (_, guard) in self.moves(cx, port, n, &mut waited) {
+                    for (_, guard) in self.find_moves(cx, port, n, &mut waited) {
                         any.push(some_state(cx, &waited.member, guard));
                     }
                 }
@@ -453,6 +463,7 @@ fn constrain(cx: &mut Ctx<'_>, mut member: SideMember, condition: Term) -> SideM
 /// Adds `member` with `condition`, unless that is refuted; returns whether a member is new or its facts became weaker.
 fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, condition: Term) -> bool {
     let member = constrain(cx, member, condition);
+    // Unknown keeps the member: a condition too many is found out by the replay, one too few would be missed.
     if cx.decide(&member.facts) == SolverDecision::Unsat {
         return false;
     }

@@ -10,7 +10,8 @@ use ioxide_model::sort::{CollectionId, CollectionKind, Sort};
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
-/// The number of items of a known collection that are values to draw near to.
+/// The number of items of a known collection that are values to draw near to. Chosen by feel: enough for the small
+/// collections of tests.
 const MAX_KNOWN_ITEMS: usize = 12;
 
 /// Adds `value` and its parts to `found`: the first items of its collections, the last item of its lists, the fields of

@@ -17,11 +17,13 @@ use ioxide_symex::Ctx;
 
 use super::collection;
 
-/// The number of values of a run that are remembered; older ones are forgotten.
+/// The number of values of a run that are remembered; older ones are forgotten. Chosen by feel: recent values are the
+/// ones a system is likely to compare with.
 const MAX_SEEN: usize = 48;
-/// The number of parts of one value that are remembered.
+/// The number of parts of one value that are remembered. Chosen by feel: a large document must not push out
+/// everything else.
 const MAX_PARTS: usize = 16;
-/// The number of constants of a model that are tried.
+/// The number of constants of a model that are tried. Chosen by feel: with more, each is drawn too seldom to matter.
 const MAX_CONSTANTS: usize = 256;
 
 /// The values of the messages of a run, the latest last, each once.
@@ -183,7 +185,8 @@ pub(super) fn constants(pool: &TermPool, terms: &[Term]) -> Vec<Value> {
 /// switches the table of all comparisons would grow without bound.
 const MAX_NEIGHBOURS: usize = 200;
 
-/// The number of guards and updates searched before the first step.
+/// The number of guards and updates searched before the first step. Chosen by feel: so that the first step of a large
+/// model does not wait; guards beyond it give no hints.
 const MAX_LOOKED_AT: usize = 100_000;
 
 /// Returns the comparisons about fields of `id`: in guards of its message at its location, in its updates, and in the

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::value::Value;
 
-/// The widths in bits at whose edges numbers overflow.
+/// The widths in bits at whose edges numbers overflow. Those of the integer types of common languages, signed and
+/// unsigned.
 const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 
 /// Draws `base` itself, a number beside it, or one in a relation to `other`.

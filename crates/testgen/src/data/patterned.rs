@@ -20,15 +20,20 @@ use ioxide_symex::Ctx;
 
 use super::{PickedValues, any_value, pick_symbolic};
 
-/// The number of fields above which patterns are sampled instead of enumerated.
+/// The number of fields above which patterns are sampled instead of enumerated. The patterns of six fields are the
+/// 203 partitions of a set of six; those of seven are 877.
 const MAX_FIELDS: usize = 6;
-/// The number of random draws for a pattern before the solver is asked.
+/// The number of random draws for a pattern before the solver is asked. Chosen by feel: a pattern is already a strong
+/// hint, so fewer than for plain values.
 const DRAWS_BEFORE_SOLVER: usize = 6;
-/// The number of draws of a value that differs from those of the other groups.
+/// The number of draws of a value that differs from those of the other groups. Chosen by feel: a small range may have
+/// no other value.
 const MAX_TRIES: usize = 16;
-/// The greatest number of patterns tried for one message.
+/// The greatest number of patterns tried for one message. Chosen by feel: each may cost a question to the solver, and
+/// the tester waits.
 const MAX_PATTERNS: usize = 8;
-/// The greatest number of valuations of the solver that are skipped.
+/// The greatest number of valuations of the solver that are skipped. Chosen by feel: skipping more varies more, and
+/// costs a question each.
 const MAX_SPREAD: usize = 3;
 
 /// A request for values by a pattern of equality.

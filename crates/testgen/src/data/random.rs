@@ -14,10 +14,12 @@ use super::hints::{Hints, ValueWeights, constants, is_comparison};
 use super::inside::TextInside;
 use super::{ValueRequest, collection, edge, number, text};
 
-/// The depth to which values of recursive types are nested.
+/// The depth to which values of recursive types are nested. Chosen by feel: deep enough for a list of pairs of lists;
+/// values grow exponentially with it.
 const MAX_DEPTH: u32 = 4;
 
-/// The number of draws of a value that is unlike everything known.
+/// The number of draws of a value that is unlike everything known. Chosen by feel: a small range may have no value
+/// that is unlike the known ones.
 const MAX_TRIES: usize = 4;
 
 /// The values to draw near to, and the weights of the kinds of values.

@@ -12,7 +12,8 @@ use ioxide_symex::Ctx;
 use crate::conform::{InputCompletion, concrete_start, concretely};
 use crate::mutate::Mutant;
 
-/// The greatest number of traces that are tried on one mutant.
+/// The greatest number of traces that are tried on one mutant. Chosen by feel: replaying a trace is cheap, but with
+/// thousands of mutants most traces kill nothing new.
 const MAX_TRACES: usize = 200;
 
 /// The witnesses of mutants that are killed, to be tried on others.

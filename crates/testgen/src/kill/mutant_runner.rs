@@ -20,7 +20,7 @@ use super::matrix::{MatrixMutant, TraceWalk, walk};
 use super::suite::{KillTest, candidates, cover};
 use crate::mutate::Mutant;
 
-/// The greatest number of outputs followed after one input.
+/// The greatest number of outputs followed after one input. Chosen by feel: it ends a mutant that answers for ever.
 const MAX_ANSWERS: usize = 16;
 
 /// A mutant with its system.

@@ -29,13 +29,17 @@ use self::course::SuspectCourse;
 use crate::conform::{ConformAnswer, ConformOptions, SearchBounds, conform};
 use crate::mutate::Mutant;
 
-/// The greatest number of experiments with one suspect.
+/// The greatest number of experiments with one suspect. Chosen by feel: a suspect that may choose as the model does
+/// is given a few chances to choose otherwise.
 const MAX_TRIES: u32 = 5;
-/// The number of suspects for which an experiment is looked for at one point of a run.
+/// The number of suspects for which an experiment is looked for at one point of a run. Chosen by feel: every look is
+/// a search, and the tester waits for it in the middle of a run.
 const MAX_LOOKED: usize = 4;
-/// The bounds of the search for one experiment.
+/// The bounds of the search for one experiment. Chosen by feel: small, as the search runs between two messages of a
+/// live system; what is not found here is tried from the start.
 const EXPERIMENT_BOUNDS: SearchBounds = SearchBounds { max_states: 150, max_depth: 16 };
-/// The number of states above which a belief is too large to search from.
+/// The number of states above which a belief is too large to search from. Chosen by feel: the search starts with an
+/// internal choice among them, and each multiplies its cases.
 const MAX_STATES: usize = 8;
 
 /// The suspects, by number of the mutant.

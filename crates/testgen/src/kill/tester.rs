@@ -15,9 +15,11 @@ use super::suite::KillTest;
 use super::suspects::Suspects;
 use crate::tester::{Tester, TesterMove, TesterStop};
 
-/// The greatest number of runs that begin with a test.
+/// The greatest number of runs that begin with a test. Chosen by feel: a test that the system leads astray so often
+/// is left.
 const MAX_TRIES: u32 = 5;
-/// The number of labels of a run after which no new experiment begins.
+/// The number of labels of a run after which no new experiment begins. Chosen by feel: a long run can be lost by one
+/// choice of the system, a short one wastes resets.
 const MAX_RUN: usize = 200;
 
 /// Runs the tests of a suite, one after the other.

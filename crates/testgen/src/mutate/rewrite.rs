@@ -5,9 +5,11 @@ use ioxide_model::number::{Int, Rational};
 use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::{DataValue, Value};
 
-/// The depth below which no place is changed.
+/// The depth below which no place is changed. Chosen by feel: guards that people write are far less deep; it bounds
+/// the recursion on generated ones.
 const MAX_DEPTH: usize = 48;
-/// The greatest number of changes of one term.
+/// The greatest number of changes of one term. Chosen by feel: a term of generated text would otherwise have more
+/// mutants than all others together.
 const MAX_CHANGES: usize = 200;
 
 /// The rule of a change.

@@ -23,7 +23,8 @@ use ioxide_symex::{
 use super::TestPurpose;
 use super::sliced::within_slice;
 
-/// The number of paths tried to one item before one in doubt is taken.
+/// The number of paths tried to one item before one in doubt is taken. Chosen by feel: a path that is not decided is
+/// often the neighbour of one that is.
 const MAX_PATHS: usize = 8;
 
 /// The number of steps of all purposes together above which no other is looked for: in a chain of twenty thousand
@@ -34,11 +35,13 @@ const MAX_STEPS: usize = 2_000_000;
 /// keeping.
 const GRACE_STEPS: usize = 5_000;
 
-/// The number of states without a new switch after which the search no longer insists on shortest paths.
+/// The number of states without a new switch after which the search no longer insists on shortest paths. Chosen by
+/// feel: smaller gives longer paths on models that breadth first covers, larger is slow on systems of many parts.
 const STATES_UNTIL_RESTLESS: usize = 300;
 
 /// The number of states without a new switch after which each missing one is searched for among the switches that can
-/// matter for it.
+/// matter for it. Chosen by feel: a slice costs a search per missing switch, so the common search gets its chance
+/// first.
 const STATES_UNTIL_SLICED: usize = 2_000;
 
 /// A coverage criterion.

@@ -15,7 +15,8 @@ use ioxide_symex::Ctx;
 
 use super::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
-/// The greatest number of detours tried in one set.
+/// The greatest number of detours tried in one set. Chosen by feel: what no detour of a set leads to is left to the
+/// other testers.
 const MAX_TRIES: usize = 24;
 
 /// Inputs, each with its answer if it has one, that lead from a location back to it and change nothing.

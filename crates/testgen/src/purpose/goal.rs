@@ -18,7 +18,8 @@ use ioxide_symex::{
 
 use super::{TestPurpose, observer};
 
-/// The number of states of the first search; each further one may explore four times as many.
+/// The number of states of the first search; each further one may explore four times as many. Chosen by feel: a
+/// fourfold next search repeats at most a third of the work.
 const FIRST_STATES: usize = 256;
 
 /// The reason why there is no purpose for a goal.

@@ -8,7 +8,8 @@ use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, SymState, explore_until, r
 
 use super::TestPurpose;
 
-/// The number of states of one search within a slice.
+/// The number of states of one search within a slice. Chosen by feel: a switch that is not found within it counts as
+/// not covered, so larger costs time on unreachable ones.
 const SLICE_STATES: usize = 2_000;
 
 /// Returns a shortest path that takes `wanted` within its slice, as a purpose called `name`; `left` is the number of

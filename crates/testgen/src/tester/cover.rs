@@ -15,7 +15,8 @@ use super::purpose::{InputChoice, PurposeGuided};
 use super::{Tester, TesterMove, TesterStop};
 use crate::purpose::{PurposeItem, PurposeSet};
 
-/// The greatest number of tries of a purpose in one round.
+/// The greatest number of tries of a purpose in one round. Chosen by feel: a system that chooses gets the other
+/// purposes in between.
 const MAX_TRIES: usize = 3;
 
 /// Runs all purposes of a set.

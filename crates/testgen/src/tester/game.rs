@@ -39,7 +39,8 @@ use crate::data::PickedValues;
 use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::purpose::TestPurpose;
 
-/// The number of states of a belief from which the game is solved.
+/// The number of states of a belief from which the game is solved. Chosen by feel: the game is solved for each, and
+/// the tester waits.
 const MAX_BELIEF: usize = 4;
 
 /// Plays for one goal.

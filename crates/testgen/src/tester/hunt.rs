@@ -36,22 +36,28 @@ use super::{MethodFinding, Tester, TesterMove, TesterStop, has_room_for_input, l
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
 /// The symbolic states explored before the first step; if queries are expensive, the second number, after the first
-/// walks.
+/// walks. Chosen by feel: the first message should leave within a second or so.
 const FIRST_STATES: (usize, usize) = (2_000, 32);
-/// The greatest number of symbolic states explored; the second number if queries are expensive.
+/// The greatest number of symbolic states explored; the second number if queries are expensive. Chosen by feel: a
+/// larger model is walked at random where the search has not been.
 const MAX_STATES: (usize, usize) = (20_000, 500);
-/// The factor by which the states of a search grow that was cut.
+/// The factor by which the states of a search grow that was cut. Chosen by feel: a cut search starts afresh, and a
+/// factor of four repeats at most a third of the work.
 const STATE_GROWTH: usize = 4;
 /// The terms that a search may make: so many for each of its states, and the least number; fewer large states are
 /// explored.
 const TERMS: (usize, usize) = (100, 100_000);
-/// The number of labels of walks between two parts of a search.
+/// The number of labels of walks between two parts of a search. Chosen by feel: walks and searches should take about
+/// equal shares of the time.
 const STEPS_BETWEEN_SEARCHES: usize = 400;
-/// One run in so many executes a purpose again.
+/// One run in so many executes a purpose again. Chosen by feel: purposes lead far into the model, walks find what no
+/// purpose asks for.
 const PURPOSE_ONE_IN: usize = 2;
-/// The number of labels that a run goes on after the first purpose, and after others.
+/// The number of labels that a run goes on after the first purpose, and after others. Chosen by feel: the first run
+/// explores at length where resets may be slow.
 const GO_ON: (usize, usize) = (320, 24);
-/// The greatest number of executions of the first purpose before anything else.
+/// The greatest number of executions of the first purpose before anything else. Chosen by feel: a system that never
+/// lets it succeed must not hold up the rest.
 const MAX_FIRST: usize = 3;
 
 /// The parameters of a hunt.

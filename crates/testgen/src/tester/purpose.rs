@@ -30,7 +30,8 @@ use crate::data::patterned::{PatternedRequest, pick_patterned};
 use crate::data::{PickedValues, pick_symbolic, pick_uniform};
 use crate::purpose::TestPurpose;
 
-/// The number of silences that an observed input may take.
+/// The number of silences that an observed input may take. Chosen by feel: somebody else sends it, in their own time;
+/// then the run ends without a verdict.
 const MAX_SILENCES: usize = 3;
 
 /// The reason why the next input of a purpose cannot be given.

@@ -23,7 +23,7 @@ use ioxide_symex::{Belief, Ctx, Monitor, SwitchStep, take_switch};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{PickedValues, ValueRequest, pick, pick_symbolic};
 
-/// The number of silences that an expected observed input may take.
+/// The number of silences that an expected observed input may take. As for purposes.
 const MAX_SILENCES: usize = 3;
 
 /// A test written beside the model.

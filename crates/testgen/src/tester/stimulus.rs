@@ -18,7 +18,8 @@ use super::TesterMove;
 use super::instant::{self, WaitingCost};
 use crate::data::{Hints, PickedValues, ValueRequest, pick_hinted, pick_symbolic};
 
-/// The number of states tried for the values of one switch.
+/// The number of states tried for the values of one switch. Chosen by feel: each may cost a question, and the tester
+/// waits.
 const MAX_STATES: usize = 8;
 
 /// A belief, borrowed.

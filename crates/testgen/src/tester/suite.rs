@@ -17,7 +17,8 @@ use ioxide_symex::{Belief, Ctx, Monitor, Quiescence, is_quiescent};
 use super::replay::PlannedMove;
 use super::{Tester, TesterMove, TesterStop};
 
-/// The number of outputs after one input above which a run ends.
+/// The number of outputs after one input above which a run ends. Chosen by feel: it ends a run whose system never
+/// becomes silent.
 const MAX_ANSWERS: usize = 10_000;
 
 /// The condition under which the answer to an input is complete.

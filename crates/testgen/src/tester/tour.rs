@@ -24,10 +24,11 @@ use super::purpose::PurposeGuided;
 use super::{Tester, TesterMove, TesterStop};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, TestPurpose};
 
-/// The number of paths in a row without a new item before a run ends.
+/// The number of paths in a row without a new item before a run ends. Chosen by feel: a fresh start often reaches
+/// what this run cannot.
 const MAX_IDLE: usize = 10;
 
-/// The number of paths tried to a new item.
+/// The number of paths tried to a new item. Chosen by feel, as for purposes.
 const MAX_PATHS: usize = 8;
 
 /// A tester that covers all items in as few runs as it can.

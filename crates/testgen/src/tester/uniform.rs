@@ -25,9 +25,11 @@ use super::stimulus::{BorrowedBelief, StimulusChoice};
 use super::{Tester, TesterMove, TesterStop};
 use crate::data::{Hints, any_value};
 
-/// The number of draws before the solver is asked.
+/// The number of draws before the solver is asked. Chosen by feel: more than other testers, as uniform values are the
+/// point of this one.
 const DRAWS_BEFORE_SOLVER: usize = 200;
-/// The power of two below which numbers are.
+/// The power of two below which numbers are. Chosen by feel: a million values, so that equal ones are rare but
+/// numbers stay readable.
 const NUMBER_BITS: u32 = 20;
 
 /// A tester that walks uniformly at random.

@@ -20,6 +20,7 @@ use crate::quiescence::{Quiescence, can_react, is_quiescent, quiescence_conditio
 use crate::state::SymState;
 
 /// The greatest number of states after internal steps at unknown instants; an excess is reported, never silently cut.
+/// Chosen by feel: every one of them has a delay of its own, which the solver has to order against all others.
 const MAX_STATES: usize = 200;
 
 /// A silence since the last message.

@@ -42,9 +42,11 @@ use ioxide_model::value::Value;
 use super::EnumerationGivenUp;
 use super::offer::{FieldSource, MessageList, source};
 
-/// The number of values above which a field is tried by representatives, if its message has too many values otherwise.
+/// The number of values above which a field is tried by representatives, if its message has too many values
+/// otherwise. Chosen by feel: representatives are fewer, but have to be found anew for every pair.
 const MAX_LISTED_VALUES: usize = 64;
-/// The number of representatives of one field above which a search gives up.
+/// The number of representatives of one field above which a search gives up. Chosen by feel: the messages of a field
+/// multiply with those of the others.
 const MAX_REPRESENTATIVES: usize = 1_000;
 
 /// One of the two systems, with its gate for each gate of the specification that it has.
@@ -106,12 +108,15 @@ impl FreeFields {
         let analysis = FieldAnalysis { pool, sides: &sides, open: &open, listed: &listed };
         let names = analysis.names()?;
         let mut free = Self::default();
+        // What is kept, or compared with what is kept, is named. Every other open field has to be separated, which
+        // `note_comparisons` checks.
         for &field in &open {
             let is_named = names.contains(&NameHolder::Field(field));
             let kind = if is_named { FreeKind::Named } else { FreeKind::Separated };
             free.kinds.insert(field, kind);
         }
         free.note_names(&analysis, &names)?;
+        debug_assert_eq!(free.kinds.len(), open.len(), "every open field has one kind");
         free.note_comparisons(&analysis, &names)?;
         Some(free)
     }
@@ -134,6 +139,8 @@ impl FreeFields {
         states: [&[&ConcreteState]; 2],
     ) -> Result<FreeValues, EnumerationGivenUp> {
         let mut cuts: BTreeMap<FieldPosition, BTreeSet<Value>> = self.bounds.clone();
+        // The comparisons of all states of both sides cut together: two values may share a representative only if
+        // nobody in the pair tells them apart.
         for side in 0..2 {
             for state in states[side] {
                 for (id, _) in sides[side].switches_from(state.loc) {
@@ -187,6 +194,7 @@ impl FreeFields {
             NameHolder::Var(..) => None,
         });
         let fields: Vec<GateId> = fields.collect();
+        // All named fields of a message may bring a new value each, so that many unused ones are needed side by side.
         let count = |gate: &GateId| fields.iter().filter(|it| *it == gate).count();
         self.width = fields.iter().map(count).max().unwrap_or(0);
         let mut sorts = BTreeSet::new();
@@ -354,6 +362,7 @@ impl FieldAnalysis<'_> {
     /// Returns the holders of named values: what open fields are copied to, and what is compared with those for
     /// equality; `None` if a value is computed from an open field.
     fn names(&self) -> Option<BTreeSet<NameHolder>> {
+        // A least fixed point: copies and comparisons only ever add holders, and there are finitely many.
         let mut names = BTreeSet::new();
         loop {
             let before = names.len();
@@ -390,6 +399,8 @@ impl FieldAnalysis<'_> {
                     names.insert(NameHolder::Var(side, target));
                 }
                 _ => {
+                    // A sum or another function of an open field: neither cells nor names survive that, unless the
+                    // guard fixes the field.
                     let reads = self.pool.free_vars(term);
                     let is_computed =
                         |var| matches!(source(self.pool, sts, switch, var), Some(FieldSource::Computed(_)));
@@ -449,6 +460,7 @@ impl FieldAnalysis<'_> {
                             let other = if is_named(a) { b } else { a };
                             found.push(ConstantUse::Ordered(self.pool.as_value(other)?.clone()));
                         }
+                        // A sum, a length, a pattern: it may tell values apart that the permutation swaps.
                         _ => return None,
                     }
                 }
@@ -474,6 +486,7 @@ fn separating(pool: &TermPool, sts: &Sts, switch: &Switch, var: VarId) -> Option
         }
         let (TermNode::Eq(a, b) | TermNode::Lt(a, b) | TermNode::Le(a, b)) = *node else { return None };
         let other = if is_it(a) { b } else { a };
+        // Compared with another field, the cells of this one would depend on the value of that one.
         if pool.free_vars(other).iter().any(|it| fields.contains(it)) {
             return None;
         }
@@ -496,6 +509,7 @@ fn cell_representatives(pool: &TermPool, sort: Sort, cuts: &BTreeSet<Value>) -> 
             found.extend(numbers().min().map(|n| Value::Int(n - &Int::from(1))));
         }
         Sort::Real => {
+            // Reals are dense: the middle between two neighbours, and one value beyond either end.
             let numbers: Vec<&Rational> = cuts.iter().filter_map(Value::as_real).collect();
             let half = Rational::new(Int::from(1), Int::from(2)).unwrap_or(Rational::ONE);
             found.extend(numbers.windows(2).map(|pair| Value::Real(&(pair[0] + pair[1]) * &half)));
@@ -525,6 +539,8 @@ fn unused_numbers(known: &BTreeSet<Value>, ordered: &BTreeSet<Value>, n: usize) 
     };
     let below = std::iter::successors(Some(*first - &one), |number| Some(number - &Int::from(1)));
     found.extend(below.filter(unused).take(n));
+    // Between two ends there may be fewer than `n` unused numbers; then these are all there are, and no value is
+    // missing.
     for pair in ends.windows(2) {
         found.extend(upwards(pair[0] + &one).take_while(|number| number < pair[1]).filter(unused).take(n));
     }

@@ -11,7 +11,8 @@ use ioxide_model::term::{Term, TermNode, TermPool, VarId};
 use ioxide_model::value::Value;
 use ioxide_smt::layers::interval::variable_bounds;
 
-/// The number of messages of one switch above which they are not listed.
+/// The number of messages of one switch above which they are not listed. Chosen by feel: every one is tried in every
+/// state.
 const MAX_MESSAGES: usize = 10_000;
 
 /// The source of the values of a field.
@@ -37,10 +38,13 @@ impl MessageList {
     pub fn new(pool: &TermPool, sts: &Sts, switch: &Switch, open: &[bool]) -> Option<Self> {
         let fields = sts.gates[switch.gate].fields.iter().enumerate();
         let source = |(at, &field): (usize, &VarId)| match source(pool, sts, switch, field) {
+            // Open for one switch is open for all: both sides must be tried with the same representatives.
             Some(FieldSource::Listed(_)) | None if open.get(at) == Some(&true) => Some(FieldSource::Open(at)),
             source => source,
         };
         let fields = fields.map(source).collect::<Option<Vec<FieldSource>>>()?;
+        // An open field counts as one: the number of its representatives depends on the pair, and `in_state` counts
+        // again.
         let size = |field: &FieldSource| match field {
             FieldSource::Computed(_) | FieldSource::Open(_) => 1,
             FieldSource::Listed(values) => values.len(),
@@ -105,6 +109,7 @@ fn equal_to(pool: &TermPool, fact: Term, field: VarId, fields: &[VarId]) -> Opti
         (_, TermNode::Var(var)) if *var == field => a,
         _ => return None,
     };
+    // Fields are computed from the state alone, in no particular order, so a term over another field does not help.
     let reads = pool.free_vars(other);
     fields.iter().all(|field| !reads.contains(field)).then_some(other)
 }
@@ -118,6 +123,7 @@ fn list_values(pool: &TermPool, guard: &[Term], field: VarId) -> Option<Vec<Valu
     let (Some(lo), Some(hi)) = variable_bounds(pool, guard, &[field])[0] else {
         return pool.finite_domain(sort);
     };
+    // Bounds that exclude each other list nothing: the switch is never taken.
     let size = usize::try_from(hi.checked_sub(lo)?.checked_add(1)?.max(0)).ok()?;
     (size <= MAX_MESSAGES).then(|| (lo..=hi).map(Value::int).collect())
 }

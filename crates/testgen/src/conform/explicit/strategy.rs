@@ -23,13 +23,17 @@ use super::super::InputCompletion;
 use super::world::{EnumeratedSide, OpenValues, StateSet};
 use super::{EnumerationBudget, EnumerationGivenUp, MetLabels};
 
-/// The number of positions above which no arena is made.
+/// The number of positions above which no arena is made. Chosen by feel: the fixed points go over all of them in
+/// every round.
 const MAX_POSITIONS: usize = 20_000;
-/// The greatest number of steps of a test that cannot force its end.
+/// The greatest number of steps of a test that cannot force its end. Chosen by feel: a longer test is seldom better
+/// than the same test again.
 const MAX_STEPS: usize = 60;
-/// The number of nodes above which no tree is made.
+/// The number of nodes above which no tree is made. Chosen by feel: a tree is kept in memory, and often written to a
+/// file.
 const MAX_NODES: usize = 10_000;
-/// The discount of a difference by one step: of two equal chances the shorter way wins.
+/// The discount of a difference by one step: of two equal chances the shorter way wins. Small enough that sixty steps
+/// cost six per cent of a chance.
 const STEP_DISCOUNT: f64 = 0.999;
 
 /// A test that distinguishes one system from another, each move depending on the observations.
@@ -89,7 +93,8 @@ pub fn adaptive_test(
         return None;
     }
     let mut builder = StrategyGameBuilder::new(imp, spec, (relation, completion), budget);
-    let arena = builder.arena(pool).ok()?;
+    let arena = builder.build_arena(pool).ok()?;
+    // A forced difference first: it needs no repetition and no assumption about how the system chooses.
     let forced = arena.forced_moves();
     if forced[0].is_some() {
         let strategy = |at: usize, _: usize| forced[at].map(|(_, choice)| choice);
@@ -151,6 +156,8 @@ impl StrategyPlay<'_, '_> {
         states: &StateSet,
         known: &mut Effects,
     ) -> Result<(bool, f64), EnumerationGivenUp> {
+        // Nodes are shared but never lead back to themselves: a forced move leads to a smaller rank, any other to
+        // fewer steps left. So this ends.
         if let Some(&effect) = known.get(&(at, states.clone())) {
             return Ok(effect);
         }
@@ -180,6 +187,8 @@ impl StrategyPlay<'_, '_> {
                     Some(next) if !to.is_empty() => self.play_from(pool, *next, &to, known)?,
                     _ => (false, 0.0),
                 };
+                // An output may come before the input arrives, so forcing demands that each of those ends with a
+                // failure as well. The chance assumes a tester who is in time.
                 (after.0 && shown.iter().all(|it| it.0), after.1)
             }
         };
@@ -220,7 +229,8 @@ impl<'w> StrategyGameBuilder<'w> {
         }
     }
 
-    fn arena(&mut self, pool: &TermPool) -> Result<StrategyGame, EnumerationGivenUp> {
+    /// Builds the game from the initial states of both systems.
+    fn build_arena(&mut self, pool: &TermPool) -> Result<StrategyGame, EnumerationGivenUp> {
         let start = (
             self.imp.initial_states(pool, &mut self.labels)?,
             self.spec.initial_states(pool, &mut self.labels)?,
@@ -228,8 +238,9 @@ impl<'w> StrategyGameBuilder<'w> {
         self.number_of(start);
         let mut positions = Vec::new();
         while positions.len() < self.open.len() {
+            // `open` is list and queue in one: the position with number n is made n-th.
             let (left, right) = self.open[positions.len()].clone();
-            positions.push(self.position(pool, &left, &right)?);
+            positions.push(self.build_position(pool, &left, &right)?);
             if self.open.len() > MAX_POSITIONS || self.imp.evaluated + self.spec.evaluated > self.steps {
                 return Err(EnumerationGivenUp);
             }
@@ -241,12 +252,14 @@ impl<'w> StrategyGameBuilder<'w> {
         if let Some(&known) = self.numbers.get(&pair) {
             return known;
         }
+        debug_assert_eq!(self.numbers.len(), self.open.len(), "every pair has one number");
         self.open.push(pair.clone());
         self.numbers.insert(pair, self.open.len() - 1);
         self.open.len() - 1
     }
 
-    fn position(
+    /// Builds the moves at the pair of these state sets, and numbers the pairs after them.
+    fn build_position(
         &mut self,
         pool: &TermPool,
         left: &StateSet,
@@ -256,12 +269,16 @@ impl<'w> StrategyGameBuilder<'w> {
         let mut allowed: BTreeMap<Option<usize>, StateSet> =
             self.spec.reactions(pool, &mut self.labels, right, &OpenValues::new())?;
         let mut position = GamePosition::default();
+        // A label is removed as the system shows it. What is left is allowed but never shown by this system; a tree
+        // has to accept it, as a system that conforms may show it.
         for (label, to) in doing {
             let next = allowed.remove(&label).map(|theirs| self.number_of((to, theirs)));
             position.shown.push((label, next));
         }
         position.unshown = allowed.into_keys().collect();
         for (label, to) in self.spec.inputs(pool, &mut self.labels, right, &OpenValues::new())? {
+            // Under uioco an input that a stable state refuses is not specified, so nothing after it could be a
+            // failure.
             if self.relation == ConformanceRelation::Uioco
                 && self.spec.refuses(pool, &mut self.labels, right, label)?
             {
@@ -282,6 +299,8 @@ impl StrategyGame {
     /// where the tester cannot force one.
     fn forced_moves(&self) -> Vec<Option<(usize, StrategyChoice)>> {
         let mut known: Vec<Option<(usize, StrategyChoice)>> = vec![None; self.positions.len()];
+        // The attractor in layers: rank n holds the positions from which a difference comes in at most n steps. A
+        // layer is collected before it is added, so no position counts on one of its own rank.
         for rank in 1.. {
             let won = |at: usize| known[at].is_some();
             let new: Vec<(usize, StrategyChoice)> = (0..self.positions.len())
@@ -300,6 +319,8 @@ impl StrategyGame {
     /// [`MAX_STEPS`] unless the shortest way is longer.
     fn horizon(&self) -> Option<(usize, usize)> {
         let mut distance: Vec<Option<usize>> = vec![None; self.positions.len()];
+        // The same fixed point with "some observation" where `forced_moves` has "every observation": a way the system
+        // may take, not one it must.
         for steps in 1.. {
             let near = |at: usize| distance[at].is_some();
             let leads = |position: &GamePosition| {
@@ -320,6 +341,7 @@ impl StrategyGame {
     fn chances(&self, steps: usize) -> (Vec<Vec<f64>>, Vec<Vec<StrategyChoice>>) {
         let mut values = vec![vec![0.0; self.positions.len()]];
         let mut choices = vec![vec![StrategyChoice::Look; self.positions.len()]];
+        // Backwards from no steps left: a chance with n steps depends on those with n - 1 alone.
         for left in 1..=steps {
             let before = &values[left - 1];
             let best = |position: &GamePosition| position.best(before);
@@ -369,6 +391,7 @@ impl GamePosition {
         if !self.shown.is_empty() && self.shown.iter().all(|(_, next)| is_won(next)) {
             return Some(StrategyChoice::Look);
         }
+        // Looking is tried before sending: nothing can overtake a look.
         let send = self.sends.iter().position(|&(_, next)| won(next));
         send.filter(|_| never_too_late).map(StrategyChoice::Send)
     }
@@ -378,6 +401,7 @@ impl GamePosition {
         let after = |next: &Option<usize>| next.map_or(1.0, |next| before[next]);
         let looked: f64 = self.shown.iter().map(|(_, next)| after(next)).sum();
         let mut best = (STEP_DISCOUNT * looked / self.shown.len().max(1) as f64, StrategyChoice::Look);
+        // Strictly better only, so that of equal chances looking wins, and the earlier input among several.
         for (which, &(_, next)) in self.sends.iter().enumerate() {
             let value = STEP_DISCOUNT * before[next];
             if value > best.0 {
@@ -414,6 +438,9 @@ impl<'a> GrownTree<'a> {
         let mut at = 0;
         while at < self.open.len() {
             let (position, left) = self.open[at];
+            // Nodes get their numbers when they are first mentioned and are made in that order, so `open` and `nodes`
+            // agree.
+            debug_assert_eq!(self.nodes.len(), at, "nodes are made in the order of their numbers");
             let node = self.make_node(strategy, position, left);
             self.nodes.push(node);
             at += 1;

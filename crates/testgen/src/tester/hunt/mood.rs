@@ -12,7 +12,8 @@ use crate::data::ValueWeights;
 
 /// The numbers of repetitions of the inputs of a pump: a number twice as large occurs about half as often.
 const PUMPS: [usize; 12] = [8, 24, 3, 24, 70, 8, 24, 3, 150, 8, 24, 3];
-/// The number of moods after which they last longer.
+/// The number of moods after which they last longer. Chosen by feel: long moods find what needs many equal steps,
+/// short ones everything else.
 const GROWS_EVERY: usize = 4;
 
 /// The preferences of a walk for a number of inputs.

@@ -11,11 +11,13 @@ use rustc_hash::FxHashMap;
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;
 
-/// The greatest number of labels of a way that is kept.
+/// The greatest number of labels of a way that is kept. Chosen by feel: replaying a longer way takes longer than
+/// walking on.
 const MAX_LABELS: usize = 32;
-/// The greatest number of ways kept.
+/// The greatest number of ways kept. Chosen by feel: it bounds the memory; the ways kept first stay.
 const MAX_WAYS: usize = 1_024;
-/// The number of ways drawn, of which the one to the rarest state is taken.
+/// The number of ways drawn, of which the one to the rarest state is taken. Chosen by feel: the rarest of few is rare
+/// enough, and not always the same one.
 const DRAWN_WAYS: usize = 6;
 
 /// The states met, by outline.

@@ -25,20 +25,29 @@ use crate::tester::random::Interaction;
 use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
 use crate::tester::{TesterMove, TesterStop};
 
-/// The number of labels of the first walk, of the short ones, and the greatest number of a long one.
+/// The number of labels of the first walk. Chosen by feel, as are the next two: long enough to leave the start, short
+/// enough to be shrunk.
 const FIRST_WALK: usize = 320;
+/// The number of labels of short walks.
 const SHORT_WALK: usize = 24;
+/// The greatest number of labels of a long walk.
 const MAX_WALK: usize = 4_000;
-/// The length of the longest sequences of inputs that are counted.
+/// The length of the longest sequences of inputs that are counted. Chosen by feel: sequences of six are too many to
+/// come again.
 const MAX_GRAM: usize = 5;
-/// The number of messages that may be sent again, and one message in so many that is.
+/// The number of messages that may be sent again: the last ones, as systems forget. Chosen by feel.
 const MAX_SENT: usize = 6;
+/// One message in so many is one sent before. Chosen by feel: a duplicate finds faults of its own, but covers nothing
+/// new.
 const RESEND_ONE_IN: u32 = 12;
-/// The percentage of moves at which an eager walk sends where it could also look.
+/// The percentage of moves at which an eager walk sends where it could also look. Chosen by feel: a few looks keep it
+/// from running into an answer it never reads.
 const EAGER_PERCENT: u32 = 90;
-/// One look in so many lasts long, where waiting costs nothing.
+/// One look in so many lasts long, where waiting costs nothing. Chosen by feel: silence is worth a look, but teaches
+/// the same every time.
 const LONG_LOOK_ONE_IN: u32 = 6;
-/// The percentage of moves at which a look is taken where no output is possible.
+/// The percentage of moves at which a look is taken where no output is possible. Chosen by feel: outputs that the
+/// model excludes are faults, but seldom ones.
 const IDLE_LOOK_PERCENT: u32 = 8;
 
 /// Random walks, with the knowledge of earlier ones.

@@ -22,7 +22,8 @@ use super::flow::{FlowKind, ReplyFlow};
 const DISTINCTIVE_NUMBER: i64 = 1_000;
 /// The least number of characters of a text that a tester is unlikely to choose itself; chosen by feel.
 const DISTINCTIVE_LENGTH: usize = 5;
-/// The greatest distance of an integer from the reply it is taken for a neighbour of.
+/// The greatest distance of an integer from the reply it is taken for a neighbour of. Chosen by feel: the next
+/// number, or the one after that; larger distances meet by chance.
 const MAX_DISTANCE: i64 = 2;
 
 /// The position of a part of a message: the field, then the position in each record, list, set or map.
