@@ -29,15 +29,19 @@ use crate::scan::{ScannedPart, parts_in, scan};
 use crate::schedule::{BatchEnd, BatchReport, CampaignTally, Schedule, ScheduleConfig, SetAside, UnitBatch};
 use crate::units::UnitSet;
 
-/// The longest single wait for a worker.
+/// The longest single wait for a worker. Chosen by feel: an interrupt is noticed this late at most.
 const MAX_WORKER_WAIT: Duration = Duration::from_millis(200);
-/// The time that workers have to end after they were asked to.
+/// The time that workers have to end after they were asked to. Chosen by feel: long enough to finish the run they are
+/// in and to write it down; then they are ended.
 const WORKER_EXIT_GRACE: Duration = Duration::from_secs(20);
-/// The exit code of a worker that had trouble with its system.
+/// The exit code of a worker that had trouble with its system. One of the exit codes of `ioxide test`, which scripts
+/// rely on.
 const NO_SYSTEM: i32 = 6;
-/// The time for which no shared system may answer before the campaign fails.
+/// The time for which no shared system may answer before the campaign fails. Chosen by feel: long enough for a
+/// service to restart.
 const UNANSWERED_TIMEOUT: Duration = Duration::from_secs(60);
-/// The number of batches in a row, per worker, that may complete no unit before the campaign fails.
+/// The number of batches in a row, per worker, that may complete no unit before the campaign fails. Chosen by feel:
+/// once may be an accident, three times in a row of every worker is not.
 const MAX_IDLE_BATCHES: u64 = 3;
 
 /// The reason why a campaign cannot go on.

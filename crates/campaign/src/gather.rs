@@ -14,7 +14,7 @@ use crate::part::{Manifest, PartError, UNITS};
 use crate::scan::{ScannedPart, UnitSpan, UnitText, parts_in, scan, unit_text};
 use crate::units::UnitSet;
 
-/// Files that are open at once.
+/// Files that are open at once. Well below the 256 files that some systems allow a process by default.
 const MAX_OPEN: usize = 64;
 
 /// Members that hold times or numbers of events: they differ wherever a unit runs.

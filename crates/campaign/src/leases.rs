@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The shortest and the longest pause of an address; each failure in a row doubles it.
+/// The shortest and the longest pause of an address; each failure in a row doubles it. Chosen by feel: short for a
+/// system that was just restarted, and no busy loop on one that is gone.
 const REST: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(15));
 
 /// The addresses of systems, each as often as it may be used at once.

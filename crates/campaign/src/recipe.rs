@@ -188,7 +188,8 @@ impl CampaignRecipe {
     }
 }
 
-/// The time that a batch should take if the recipe gives none.
+/// The time that a batch should take if the recipe gives none. Chosen by feel: long beside the start of a worker, and
+/// what is lost if one dies.
 pub const DEFAULT_BATCH_TIME: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

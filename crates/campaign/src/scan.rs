@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use crate::part::{EndOfPart, FORMAT, MANIFEST, Manifest, PartError, UNITS, VERSION};
 use crate::units::{MAX_UNITS, UnitSet};
 
-/// Longer lines are not read.
+/// Longer lines are not read. In bytes. Chosen by feel: no record has such lines, and one would fill the memory.
 const MAX_LINE: u64 = 256 << 20;
 
 /// A part that was read.

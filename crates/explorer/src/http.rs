@@ -6,9 +6,11 @@
 
 use std::io::{self, Read, Write};
 
-/// The greatest length of a head, in bytes; a longer one is refused.
+/// The greatest length of a head, in bytes; a longer one is refused. Chosen by feel, as common servers have it:
+/// browsers send far less.
 pub const MAX_HEAD: usize = 16 << 10;
-/// The greatest length of a body, in bytes; a longer one is refused.
+/// The greatest length of a body, in bytes; a longer one is refused. Chosen by feel: a long walk with large values
+/// fits, and a stranger cannot fill the memory.
 pub const MAX_BODY: usize = 8 << 20;
 
 /// The content security policy: only the page's own files are loaded or run, and only this server is contacted.

@@ -15,9 +15,9 @@ use ioxide_learn::drawing::{Counterexample, HypothesisDrawing};
 use crate::view::hypothesis::HypothesisView;
 use crate::view::learning::LearningView;
 
-/// The number of notes kept.
+/// The number of notes kept. Chosen by feel: the page shows fewer.
 const MAX_NOTES: usize = 50;
-/// The period over which inputs per second are counted.
+/// The period over which inputs per second are counted. Chosen by feel: shorter jumps, longer lags behind.
 const RATE_PERIOD: Duration = Duration::from_secs(5);
 /// The time since the last request within which a page counts as watching.
 const WATCHING_TIMEOUT: Duration = Duration::from_secs(4);

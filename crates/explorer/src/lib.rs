@@ -65,7 +65,8 @@ use crate::server::ServedPage;
 use crate::view::model::ModelView;
 use crate::worker::ExplorerWorker;
 
-/// The time for a campaign to end after its step, and for the processes it started to be ended.
+/// The time for a campaign to end after its step, and for the processes it started to be ended. Chosen by feel: a
+/// step may wait for its time limit, and processes get a grace period.
 const CAMPAIGN_END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An explorer: a model to walk through, recorded runs, and perhaps a campaign under way.

@@ -23,13 +23,13 @@ use thiserror::Error;
 use crate::recording::{RecordPlace, RecordedRun, Records, RunCollector};
 use crate::view::live::LiveView;
 
-/// The number of steps kept for the page.
+/// The number of steps kept for the page. Chosen by feel: more than a screen shows.
 const MAX_LAST: usize = 60;
-/// The number of characters of a step that are shown.
+/// The number of characters of a step that are shown. Chosen by feel, for one line of the page.
 const MAX_STEP: usize = 300;
-/// The number of failing runs kept.
+/// The number of failing runs kept. Chosen by feel: the record has all of them.
 const MAX_FAILURES: usize = 100;
-/// The slowest pace, as the least duration of a step.
+/// The slowest pace, as the least duration of a step. Chosen by feel: slow enough to read every step.
 const MAX_PACE: Duration = Duration::from_secs(5);
 
 /// The reason why a campaign could not run, in the words of its launcher.

@@ -10,9 +10,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The greatest number of strangers at once.
+/// The greatest number of strangers at once. Chosen by feel: it bounds the threads that connections without a token
+/// can hold.
 const MAX_STRANGERS: usize = 100;
-/// The greatest number of guests at once; more are turned away.
+/// The greatest number of guests at once; more are turned away. Chosen by feel: every open page holds a thread.
 const MAX_GUESTS: usize = 100;
 
 /// The connections of strangers, and the number of guests.

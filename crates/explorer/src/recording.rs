@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord, VerdictRecord};
 
-/// The number of runs kept of one record.
+/// The number of runs kept of one record. Chosen by feel, as are the next three: a page does not show more, and the
+/// memory stays bounded.
 const MAX_RUNS: usize = 10_000;
 /// The number of steps kept of one record, over all runs.
 const MAX_STEPS: usize = 2_000_000;

@@ -22,7 +22,8 @@ const SCRIPT: &str = include_str!("../assets/explorer.js");
 const STYLE: &str = include_str!("../assets/explorer.css");
 const ICON: &str = include_str!("../assets/icon.svg");
 const JSON: &str = "application/json";
-/// The greatest number of runs a page may request.
+/// The greatest number of runs a page may request. Chosen by feel: a slip of the finger must not start a campaign of
+/// weeks.
 const MAX_RUNS: u64 = 1_000_000;
 
 /// The answer to a request.

@@ -18,11 +18,14 @@ use crate::http::{self, BadRequest, ExplorerRequest, ExplorerResponse, RequestHe
 use crate::pending::{PendingConnections, PendingPermit};
 use crate::routes::RouteReply;
 
-/// The time for a request to arrive.
+/// The time for a request to arrive. Chosen by feel: requests are small and come from near by; a slow client holds a
+/// thread so long.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// The time for the client to take a piece of the response.
+/// The time for the client to take a piece of the response. Chosen by feel, as for arrival, with room for a page in
+/// the background.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time and bytes spent on a client that is still sending when it is answered.
+/// The time and bytes spent on a client that is still sending when it is answered. Chosen by feel: a client that is
+/// cut off while it sends may lose the answer.
 const FAREWELL: (Duration, usize) = (Duration::from_millis(300), 1 << 20);
 
 /// A page that a server serves.

@@ -21,7 +21,8 @@ use serde::Serialize;
 
 /// The version of all views.
 pub const VERSION: u32 = 2;
-/// The number of characters of a text in a view.
+/// The number of characters of a text in a view. Chosen by feel: a text beyond it is cut in the page, not in the
+/// record.
 const MAX_TEXT: usize = 2_000;
 
 /// Returns `text` for a view: visible, and cut if it is too long.

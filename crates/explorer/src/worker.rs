@@ -18,7 +18,8 @@ use ioxide_symex::Ctx;
 use crate::recording::{RecordPlace, Records};
 use crate::walk::ModelWalk;
 
-/// The number of terms by which a pool may grow before it is thrown away.
+/// The number of terms by which a pool may grow before it is thrown away. Chosen by feel: terms are never freed, and
+/// the explorer runs for days.
 const MAX_TERMS: usize = 2_000_000;
 
 type WorkerJob = Box<dyn FnOnce(&mut WorkerState<'_>) + Send>;

@@ -20,10 +20,11 @@ use crate::ast::{Comment, DeclMeta, SyntaxFile};
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
-/// The number of columns that lines are kept within if they can be broken.
+/// The number of columns that lines are kept within if they can be broken. The width that rustfmt uses; nothing but
+/// the looks depends on it.
 const WIDTH: usize = 100;
 
-/// The number of spaces per level.
+/// The number of spaces per level. As rustfmt has it.
 const INDENT: usize = 4;
 
 /// The text of `file` in canonical layout.

@@ -70,7 +70,8 @@ pub use crate::sink::Reported;
 pub use crate::system::files::gather;
 pub use crate::system::{NotAChannel, channel, through};
 
-/// The greatest size of a file that is read, in bytes.
+/// The greatest size of a file that is read, in bytes. Chosen by feel: far beyond any model, and small enough that a
+/// wrong file does not fill the memory.
 const MAX_BYTES: usize = 256 << 20;
 
 /// The options of a caller.

@@ -5,7 +5,8 @@ use ioxide_model::diag::Diagnostic;
 use ioxide_model::number::{Int, Rational};
 use ioxide_model::source::Span;
 
-/// The greatest number of digits of a number; reading more takes time that grows with the square.
+/// The greatest number of digits of a number; reading more takes time that grows with the square. Chosen by feel: no
+/// model needs more.
 const MAX_DIGITS: usize = 1000;
 
 /// The value of a number as written.

@@ -30,7 +30,8 @@ use crate::sink::{FindingSink, Reported};
 use crate::typeck::{Checker, DeclaredItem, GateItem, PartNames, ValueItem};
 use crate::{LintLevel, LoadOptions};
 
-/// The greatest number of switches, copies of `any` transitions included.
+/// The greatest number of switches, copies of `any` transitions included. Chosen by feel: it bounds the memory that a
+/// short text can ask for.
 const MAX_SWITCHES: usize = 1_000_000;
 
 /// Returns the model that `decl` describes; meaningful only if `sink` has no errors.

@@ -8,7 +8,8 @@ use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// The greatest number of errors kept; text that is no model at all could have millions.
+/// The greatest number of errors kept; text that is no model at all could have millions. Chosen by feel: nobody reads
+/// more.
 const MAX_ERRORS: usize = 100;
 
 /// Proof that an error has been reported: only a sink of findings hands it out.

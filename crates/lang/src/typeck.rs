@@ -38,13 +38,16 @@ use crate::ast::{Expr, Name, Type, TypeKind};
 use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 
-/// The greatest nesting depth of types; the constant below bounds the number of their parts.
+/// The greatest nesting depth of types; the constant below bounds the number of their parts. Chosen by feel: such
+/// types are not written by hand.
 const MAX_TYPE_DEPTH: usize = 32;
+/// The greatest number of parts of a type, so that types of types do not grow exponentially. Chosen by feel.
 const MAX_TYPE_PARTS: usize = 10_000;
 
 /// The greatest number of parts of a term after functions are written into their calls; the constants below bound the
 /// operands of products, concatenations and appended lists, and the bytes of constant strings.
 const MAX_TERM_PARTS: usize = 200_000;
+/// The greatest number of operands of a product, a concatenation or an appended list. Chosen by feel.
 const MAX_OPERANDS: usize = 1_000;
 const MAX_STRING: usize = 1 << 16;
 

@@ -15,7 +15,8 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::control_characters::excerpt;
 
-/// The columns of a chart unless another width is asked for.
+/// The columns of a chart unless another width is asked for. Chosen by eye, as are the widths below: charts go into
+/// reports, where lines of 100 characters fit.
 pub const WIDTH: usize = 100;
 /// The least width of a chart, in columns.
 const MIN_WIDTH: usize = 48;

@@ -31,7 +31,8 @@ use crate::run_number::number_from_one;
 use crate::summary::story::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
-/// The default number of runs of one outcome that are listed one by one.
+/// The default number of runs of one outcome that are listed one by one. Chosen by feel: programs that read such
+/// files become slow beyond it.
 pub const LISTED: u64 = 10_000;
 
 /// A reporter that writes a campaign as JUnit XML.

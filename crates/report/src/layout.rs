@@ -113,6 +113,7 @@ fn connected_components(boxes: &Boxes) -> Vec<Component> {
         }
     }
     for (id, edge) in boxes.edges.iter_enumerated() {
+        // An edge to a node that does not exist belongs to no part and keeps its empty line.
         let joins = part_of.get(edge.from).copied().flatten().filter(|_| part_of.get(edge.to).is_some());
         if let Some(component) = joins.and_then(|part| components.get_mut(part)) {
             component.edges.push(id);
@@ -152,6 +153,8 @@ fn component_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
 
 /// The number each node has within its part.
 fn item_numbers(boxes: &Boxes, components: &[Component]) -> IndexVec<GraphNodeId, ItemId> {
+    // Numbers within a part: the phases index arrays of the part's own size.
+    debug_assert_eq!(components.iter().map(|part| part.nodes.len()).sum::<usize>(), boxes.nodes.len());
     let mut item_of: IndexVec<GraphNodeId, ItemId> = IndexVec::from_elem(ItemId::new(0), boxes.nodes.len());
     for component in components {
         for (item, &node) in component.nodes.iter().enumerate() {

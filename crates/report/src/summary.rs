@@ -32,7 +32,8 @@ use crate::values::SentValues;
 
 /// A number of planned runs from which on the campaign has no planned end: something else ends it.
 pub const ENDLESS: u64 = 1 << 53;
-/// The number of kinds of failures kept.
+/// The number of kinds of failures kept. Chosen by feel, as are the next two: more than anyone reads, and the memory
+/// stays bounded however long the campaign is.
 pub const MAX_KINDS: usize = 50;
 /// The number of runs of one kind whose replay or shrinking is still attributed to the kind.
 const MAX_LOOKS: usize = 4;

@@ -21,7 +21,8 @@ use crate::layout::{
 /// The style sheet of every picture; its rules are confined to `.ioxide-graph`.
 pub const STYLE: &str = include_str!("assets/graph.css");
 
-/// The room around the drawing.
+/// The room around the drawing. In pixels. All sizes of the picture were chosen by eye; nothing but the looks depends
+/// on them.
 const MARGIN: f64 = 20.0;
 /// The room for the title.
 const TITLE: f64 = 30.0;
@@ -29,7 +30,8 @@ const TITLE: f64 = 30.0;
 const LEGEND: f64 = 34.0;
 /// The size of the dot before an initial node.
 const START_DOT_SIZE: f64 = 10.0;
-/// The number of edges up to which both directions are tried.
+/// The number of edges up to which both directions are tried. Chosen by feel: beyond it laying out twice takes longer
+/// than a reader waits.
 const MAX_TRIED: usize = 2_500;
 
 /// The settings of a picture.

@@ -25,7 +25,8 @@ use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
 /// The number of lines about failures of one kind, or about inconclusive runs for one reason.
 pub const MAX_REPEATS: u64 = 20;
-/// The number of characters of a text in a line.
+/// The number of characters of a text in a line. Chosen by feel, for a few lines of a terminal; the record has the
+/// whole text.
 const MAX_TEXT: usize = 300;
 
 /// A reporter that writes a campaign for people: progress, stories of failures, a summary.

@@ -13,7 +13,7 @@ use crate::control_characters::show_control_characters;
 use crate::describe::{describe_switch, kind_word, term_text, var_name};
 use crate::graph::PictureGraph;
 
-/// The width of a column beyond which a cell widens only its own row.
+/// The width of a column beyond which a cell widens only its own row. Chosen by eye.
 const MAX_COLUMN: usize = 44;
 
 /// `model` as a listing.

@@ -20,7 +20,8 @@ mod shape;
 
 pub use self::shape::ShapeRecord;
 
-/// The number of different values kept of one field.
+/// The number of different values kept of one field. Chosen by feel, as are the limits below: they bound the memory
+/// of a campaign of any length. Beyond it, "at least" is reported.
 pub const MAX_DISTINCT: usize = 500;
 /// The number of fields and messages kept, together.
 pub const MAX_FIELDS: usize = 200;

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd};
 use crate::recipe;
 
-/// The time that a cluster has for its first answer.
+/// The time that a cluster has for its first answer. Chosen by feel: a cluster may have to start machines.
 const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Tasks of a cluster.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use super::{CampaignEngine, EngineError, WorkOrder, WorkerEnd, command_line, quote_for_shell};
 
-/// The shortest interval between two queries of the queue.
+/// The shortest interval between two queries of the queue. Chosen by feel: the queue is shared with others, and its
+/// administrators dislike more.
 const QUERY_INTERVAL: Duration = Duration::from_secs(2);
 /// The number of queries in a row that must not list a task before it counts as dead: the queue may forget a task a
 /// moment before its files are seen here.

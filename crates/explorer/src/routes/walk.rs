@@ -17,9 +17,9 @@ use crate::walk::symbolic::SwitchPath;
 use crate::walk::{LabelJudgement, read};
 use crate::worker::WorkerState;
 
-/// The greatest length of a path that is followed.
+/// The greatest length of a path that is followed. Chosen by feel: a path is followed from its start for every click.
 const MAX_STEPS: usize = 20_000;
-/// The number of different values offered at once.
+/// The number of different values offered at once. Chosen by feel, for one row of buttons.
 const N_VALUES: usize = 6;
 
 /// A path to follow, along labels or along switches.

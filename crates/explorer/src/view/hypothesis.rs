@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use super::{VERSION, bounded_text};
 
-/// The greatest number of moves of a hypothesis that is drawn.
+/// The greatest number of moves of a hypothesis that is drawn. Chosen by feel: a larger picture tells nothing.
 const MAX_DRAWN: usize = 1_000;
-/// The number of new moves that are listed.
+/// The number of new moves that are listed. Chosen by feel, for one screen.
 const MAX_LISTED: usize = 40;
 /// The style class of new states and moves.
 const NEW: &str = "new";

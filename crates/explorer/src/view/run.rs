@@ -9,9 +9,9 @@ use super::walk::ExplanationView;
 use super::{VERSION, bounded_text};
 use crate::recording::{RecordedRun, Recording};
 
-/// The greatest number of steps sent at once.
+/// The greatest number of steps sent at once. Chosen by feel: the page asks for more as it is scrolled.
 const MAX_STEPS: usize = 1_000;
-/// The number of runs of a record that are listed.
+/// The number of runs of a record that are listed. Chosen by feel: a longer list is slow in a browser.
 const MAX_RUNS: usize = 2_000;
 
 /// All records.

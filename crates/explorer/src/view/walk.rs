@@ -18,9 +18,10 @@ use crate::walk::refused::{RefusedSwitch, refusal_reason};
 use crate::walk::symbolic::{SwitchPath, SwitchPossibility};
 use crate::walk::{ModelWalk, TakenStep, read};
 
-/// The number of states of a belief that are listed.
+/// The number of states of a belief that are listed. Chosen by feel, for one screen; the number of all is shown.
 const MAX_STATES: usize = 50;
-/// The number of steps that are listed; of a longer walk, the last ones.
+/// The number of steps that are listed; of a longer walk, the last ones. Chosen by feel: the beginning of a longer
+/// walk is of little interest.
 const MAX_STEPS: usize = 500;
 
 /// The end of a walk.

@@ -11,7 +11,8 @@ use ioxide_symex::{Belief, Ctx, list_offers, symbolic_offers};
 
 use super::error::WalkError;
 
-/// The number of states whose offers are collected; a larger belief offers what its first states offer.
+/// The number of states whose offers are collected; a larger belief offers what its first states offer. Chosen by
+/// feel: each may cost questions, and a click waits for them.
 pub const MAX_STATES: usize = 64;
 
 /// A switch that can be taken now.

@@ -11,9 +11,9 @@ use ioxide_runner::codec::typed;
 use super::ModelWalk;
 use super::error::WalkError;
 
-/// The greatest length of a step that is read.
+/// The greatest length of a step that is read. In bytes. Chosen by feel: as long as a large value.
 const MAX_TEXT: usize = 4 << 20;
-/// The greatest length of a time that is read.
+/// The greatest length of a time that is read. In characters: more than any number of seconds has.
 const MAX_TIME: usize = 64;
 
 /// `label` as a step of a path.

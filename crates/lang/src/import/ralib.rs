@@ -35,7 +35,7 @@ use crate::{LintLevel, LoadOptions, lower};
 /// The suffix in the tree of the name of an output that is an input too.
 const OUTPUT_MARK: &str = "__output";
 
-/// The greatest number of nodes of a document.
+/// The greatest number of nodes of a document. Chosen by feel: it bounds the memory that a document can ask for.
 const MAX_NODES: u32 = 10_000_000;
 
 /// The model of a register automaton.

@@ -8,7 +8,7 @@ use crate::ast::SystemItemKind;
 use crate::sink::FindingSink;
 use crate::{extension, parser};
 
-/// The greatest number of files that are read.
+/// The greatest number of files that are read. Chosen by feel: it ends files that include each other without end.
 const MAX_FILES: usize = 1000;
 
 /// Adds the files that the system in `file` uses, and those they use in turn; `read` returns the text of a path, or the

@@ -15,12 +15,14 @@ use crate::resolve::NameTable;
 use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower, suggest};
 
-/// The greatest number of instances of all parts together.
+/// The greatest number of instances of all parts together. Chosen by feel: it bounds the memory that a short text can
+/// ask for, as do the next two.
 const MAX_INSTANCES: usize = 10_000;
 /// The greatest number of messages of all parts together: systems of systems of systems grow fast.
 const MAX_MESSAGES: usize = 10_000;
+/// The greatest number of switches of all parts together.
 const MAX_SWITCHES: usize = 200_000;
-/// The greatest nesting depth of systems made of systems.
+/// The greatest nesting depth of systems made of systems. Chosen by feel: systems are put together by recursion.
 const MAX_DEPTH: usize = 16;
 
 /// The name of a model, with the values of its constants.

@@ -17,7 +17,8 @@ use crate::ast::{Expr, ExprKind, Name, Quantifier};
 use crate::sink::Reported;
 use crate::suggest;
 
-/// The greatest number of values of a quantifier that is written out.
+/// The greatest number of values of a quantifier that is written out. Chosen by feel: every value is a copy of the
+/// body; larger domains stay quantifiers.
 const MAX_WRITTEN_OUT: i64 = 1000;
 
 /// The names that can be read of one part.

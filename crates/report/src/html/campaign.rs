@@ -30,9 +30,10 @@ pub struct CampaignPage {
     smaller: SmallerRuns,
 }
 
-/// The bytes of tapes kept of runs that were made smaller.
+/// The bytes of tapes kept of runs that were made smaller. Chosen by feel: the page must stay small enough for a
+/// browser to open.
 const ROOM_FOR_SMALLER: usize = 16 << 20;
-/// The number of smaller runs kept.
+/// The number of smaller runs kept. Chosen by feel, as for their bytes.
 const MAX_SMALLER: usize = 1000;
 
 /// The runs that were made smaller.

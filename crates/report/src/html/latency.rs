@@ -9,7 +9,7 @@ use ioxide_runner::event::{LabelKind, LabelRecord};
 use ioxide_runner::line::cut;
 use serde::Serialize;
 
-/// The number of messages counted; further ones are left out.
+/// The number of messages counted; further ones are left out. Chosen by feel: a chart with more rows is not read.
 const MAX_GATES: usize = 100;
 
 /// The number of answers by message and class.

@@ -10,9 +10,10 @@ use crate::describe::{describe_switch, kind_word};
 use crate::graph::PictureGraph;
 use crate::svg::{PictureUse, SvgConfig, draw_svg};
 
-/// The number of characters of a source text.
+/// The number of characters of a source text. Chosen by feel, for one screen.
 const MAX_SOURCE: usize = 2_000;
-/// The number of edges above which the picture shows only the names of switches.
+/// The number of edges above which the picture shows only the names of switches. Chosen by eye: with labels in full a
+/// larger picture becomes wider than it is readable.
 const MAX_DRAWN_IN_FULL: usize = 400;
 
 /// Reachability of a switch, known before any test: a priori coverage.

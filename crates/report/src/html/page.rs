@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("../../assets/report.css");
 /// built.
 const POLICY: &str = include_str!("../../assets/report.csp");
 
-/// The number of characters of a title.
+/// The number of characters of a title. Chosen by feel: browsers show less.
 const MAX_TITLE: usize = 120;
 
 /// Writes the whole page.

@@ -17,7 +17,8 @@ use serde_json::Value as Json;
 
 use crate::step_kind::ShownStepKind;
 
-/// The number of steps kept of one run.
+/// The number of steps kept of one run. Chosen by feel, as are the limits below: a page must stay small enough for a
+/// browser to open.
 pub const MAX_STEPS: usize = 300_000;
 /// The bytes of texts kept of one run; beyond them its first steps are dropped.
 pub const MAX_BYTES: usize = 8 << 20;

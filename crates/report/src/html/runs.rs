@@ -15,7 +15,8 @@ use super::switch_totals::{self, InRun, SwitchTotals};
 use crate::run_number::number_from_one;
 use crate::summary::{EndedRun, Novelty};
 
-/// The number of runs listed.
+/// The number of runs listed. Chosen by feel, as are the limits below: a page must stay small enough for a browser to
+/// open. What is left out is counted.
 const MAX_LISTED: usize = 50_000;
 /// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::graph::PictureGraph;
 use crate::svg::{PictureUse, SvgConfig, draw_svg};
 
-/// The number of tests listed.
+/// The number of tests listed. Chosen by feel: a longer list is slow in a browser.
 pub const MAX_TESTS: usize = 20_000;
 
 /// A suite and its machine.

@@ -7,7 +7,7 @@ use ioxide_model::label::certain_switch;
 use ioxide_runner::event::{RunOutcome, StepRecord};
 use serde::Serialize;
 
-/// The number of runs named for each switch and outcome.
+/// The number of runs named for each switch and outcome. Chosen by feel, for one line.
 const MAX_RUNS: usize = 12;
 
 /// The counts of one run, by the label of the switch.

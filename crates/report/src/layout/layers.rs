@@ -17,9 +17,9 @@ const MAX_ITEMS: usize = 300_000;
 /// The room for one end of a link at the side of a node, in pixels, for the first ends and for further ones. Chosen by
 /// eye, as are the other lengths.
 const PORT: (f64, f64) = (12.0, 8.0);
-/// The number of ends that get the room of the first.
+/// The number of ends that get the room of the first. Chosen by eye.
 const FIRST_PORTS: usize = 7;
-/// Half the room a line needs where it passes through a layer.
+/// Half the room a line needs where it passes through a layer. In pixels, chosen by eye.
 const HALF_LINE: f64 = 3.0;
 
 /// The kind of an item on a layer.

@@ -34,6 +34,8 @@ pub fn make_room(body: &mut ItemBody, labels: &[Option<BoxSize>], direction: Lay
     let n_loops = labels.len() as f64;
     match direction {
         LayerDirection::Down => {
+            // The node grows along the layers until all ends fit on its side; the layers then make room for it by
+            // themselves.
             let lane = if labels.len() == 1 { PITCH } else { LANE_HEIGHT };
             body.half.along = body.half.along.max(lane * n_loops / 2.0 + 4.0);
             body.margin_after.across = label_distance(labels) + stack.width;
@@ -113,6 +115,7 @@ fn label_distance(labels: &[Option<BoxSize>]) -> f64 {
 /// Returns the line of the only loop: from the right side of `node` to the left edge of `label` and back.
 fn single_loop(node: Rect, label: Rect) -> EdgeRoute {
     let middle = node.centre().y;
+    // A margin of 4 at either end keeps the ends of the loop off the corners of the node.
     let spread = ((node.height - 8.0) / 2.0 - 1.0).clamp(1.0, 8.0);
     let tip = Point { x: label.x, y: label.centre().y };
     let (start, end) =
@@ -145,6 +148,7 @@ fn nested_loops(node: Rect, labels: &[Rect]) -> Vec<EdgeRoute> {
     let room = (node.height - 8.0).max(0.0) / labels.len() as f64;
     let heights: Vec<f64> = (0..labels.len()).map(|n| node.y + 4.0 + room * (n as f64 + 0.5)).collect();
     let goes_up: Vec<bool> = labels.iter().zip(&heights).map(|(it, here)| it.centre().y < *here).collect();
+    // Up and down share the lanes: a loop that goes up and one that goes down never meet, as their labels do not.
     let n_up = goes_up.iter().filter(|up| **up).count();
     let n_down = labels.len() - n_up;
     let lanes_room = labels.first().map_or(0.0, |label| label.x - node.right() - 2.0 * HEAD_ROOM);
@@ -184,6 +188,7 @@ fn round_corners(start: Point, corners: &[Point]) -> EdgeRoute {
     let mut before = start;
     for pair in corners.windows(2) {
         let (corner, after) = (pair[0], pair[1]);
+        // Never more than half of either leg, or two curves would overlap.
         let radius = RADIUS.min(distance(before, corner) / 2.0).min(distance(corner, after) / 2.0);
         let (from, to) = (point_towards(corner, before, radius), point_towards(corner, after, radius));
         steps.extend([RouteStep::Line(from), RouteStep::Curve(corner, corner, to)]);

@@ -15,9 +15,10 @@ use super::part::ItemId;
 /// The number of items visited by all sweeps together, roughly. It bounds the time for large graphs; chosen by feel, as
 /// are the next two.
 const MAX_VISITS: usize = 6_000_000;
-/// The number of sweeps for each start, at most and at least.
+/// The number of sweeps for each start, at most and at least. At most 24 as in [Gansner93].
 const SWEEPS: (usize, usize) = (24, 4);
-/// The number of sweeps without a better order before giving up.
+/// The number of sweeps without a better order before giving up. An order that has not improved for so long seldom
+/// does.
 const MAX_IDLE_SWEEPS: usize = 6;
 
 /// Orders the items of every layer.

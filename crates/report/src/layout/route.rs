@@ -13,15 +13,16 @@ use super::part::{ItemId, LinkId};
 /// The least gap between two layers, in pixels as all lengths here; arrow heads need it. The numbers of this file were
 /// chosen by eye.
 const MIN_LAYER_GAP: f64 = 24.0;
-/// A gap grows with the square root of the farthest sideways move, up to a limit.
+/// A gap grows with the square root of the farthest sideways move, up to a limit. In pixels, chosen by eye.
 const GAP_GROWTH: (f64, f64) = (2.2, 80.0);
-/// The least distance of a link's end from the corner of a node.
+/// The least distance of a link's end from the corner of a node. In pixels, chosen by eye.
 const MIN_CORNER_DISTANCE: f64 = 9.0;
 
-/// The greatest distance between two ends at the side of a node; wider sides keep them together in the middle.
+/// The greatest distance between two ends at the side of a node; wider sides keep them together in the middle. In
+/// pixels, chosen by eye.
 const MAX_PORT_STEP: f64 = 18.0;
 
-/// The length below which a straight piece is left out.
+/// The length below which a straight piece is left out. In pixels: less than anyone sees.
 const MIN_STRAIGHT: f64 = 0.05;
 
 /// A point in the axes of the method.

@@ -2,7 +2,7 @@
 
 use crate::control_characters::excerpt;
 
-/// The number of characters of a code span.
+/// The number of characters of a code span. Chosen by feel, for one line of a comment.
 const MAX_SPAN: usize = 200;
 
 /// `text` as a code span.

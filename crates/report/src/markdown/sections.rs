@@ -9,7 +9,8 @@ use crate::summary::parts::PartFamily;
 use crate::summary::story::{self, plural};
 use crate::summary::{FailureSummary, Reasons, Summary};
 
-/// The number of kinds of failures shown in full.
+/// The number of kinds of failures shown in full. Chosen by feel, as are the next two: reports in this form are
+/// comments on changes, which have a limit of their own.
 const MAX_KINDS: usize = 10;
 /// The number of uncovered items named for each measure.
 const MAX_MISSING: usize = 8;

@@ -9,7 +9,8 @@ use ioxide_runner::line::cut;
 
 use crate::chart::ChartStep;
 
-/// The number of steps kept of a run.
+/// The number of steps kept of a run. Chosen by feel, as are the limits below: they bound the memory of a campaign of
+/// any length, and the record has everything.
 pub const LAST_STEPS: usize = 12;
 /// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;

@@ -4,7 +4,8 @@ use ioxide_runner::event::ShrunkRecord;
 
 use crate::chart::ChartStep;
 
-/// The number of steps kept; of a longer run only the last ones are.
+/// The number of steps kept; of a longer run only the last ones are. Chosen by feel: smallest runs are seldom that
+/// long.
 const MAX_STEPS: usize = 200;
 
 /// A failing run that was made smaller.

@@ -13,9 +13,9 @@ use crate::run_number::number_from_one;
 
 /// The number of states, reasons and last words shown.
 const MAX_LINES: usize = 8;
-/// The number of steps of a smaller run that are drawn.
+/// The number of steps of a smaller run that are drawn. Chosen by feel, for a few screens.
 const MAX_STEPS: usize = 60;
-/// The number of characters of a line.
+/// The number of characters of a line. Chosen by feel, for a few lines.
 const MAX_TEXT: usize = 300;
 /// The shortest extension of a wait that is shown, in milliseconds: less happens on every machine.
 const MIN_LAG_SHOWN: u64 = 10;
@@ -232,7 +232,7 @@ pub fn other_outcome_lines(replayed: &Replayed) -> Vec<String> {
     lines
 }
 
-/// The number of references to replies that are shown.
+/// The number of references to replies that are shown. Chosen by feel, for a few lines.
 const MAX_REFERENCES: usize = 12;
 
 /// Returns a line on the progress of the search for a smaller run.

@@ -7,7 +7,8 @@
 
 use crate::layout::BoxSize;
 
-/// The number of characters in a line of a label, where it can be broken.
+/// The number of characters in a line of a label, where it can be broken. Chosen by eye, as are all sizes below,
+/// which are in characters, lines or pixels; nothing but the looks depends on them.
 const LABEL_COLUMNS: usize = 36;
 /// The number of lines of one label; the tooltip has them all.
 const LABEL_LINES: usize = 12;

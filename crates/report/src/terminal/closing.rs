@@ -12,7 +12,8 @@ use crate::values::ValueRow;
 
 /// The duration from which on the speed is shown: below it, it would say little and differ every time.
 const TOLD_FROM_NS: u64 = 5_000_000_000;
-/// The number of fields shown one by one.
+/// The number of fields shown one by one. Chosen by eye, as are the next three: the end of a campaign should fit on
+/// one screen.
 const MAX_ROWS: usize = 16;
 /// The number of uncovered items named for each measure.
 const MAX_MISSING: usize = 3;

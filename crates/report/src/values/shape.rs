@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::control_characters::excerpt;
 
-/// The number of constructors counted one by one.
+/// The number of constructors counted one by one. Chosen by feel: further ones are counted together.
 const MAX_CASES: usize = 64;
 /// The number of characters shown of the name of a constructor.
 const MAX_NAME: usize = 40;

@@ -23,7 +23,7 @@ use crate::ast::{Update, UpdateKind};
 use crate::lexer::TokenKind;
 use crate::parser::ParseResult;
 
-/// The greatest nesting depth of blocks.
+/// The greatest nesting depth of blocks. Chosen by feel: the parser is recursive, and people write far less.
 const MAX_BLOCKS: usize = 32;
 
 /// The separator between two assignments.

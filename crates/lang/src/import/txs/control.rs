@@ -33,7 +33,8 @@ use crate::sink::{FindingSink, Reported};
 ioxide_model::index! { /// A channel of a model: one it declares, or one it hides.
 pub(super) struct ChannelId; }
 
-/// The greatest nesting depth of compositions and calls.
+/// The greatest nesting depth of compositions and calls. Chosen by feel: calls are unfolded by recursion, and one
+/// that never ends has to be noticed.
 const MAX_NESTING: usize = 150;
 
 /// The text between the channels in the name of a message on several of them.

@@ -20,9 +20,10 @@ use super::tree::{
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 
-/// The greatest nesting depth of formulas and behaviours.
+/// The greatest nesting depth of formulas and behaviours. Chosen by feel: the parser is recursive, and people write
+/// far less.
 const MAX_NESTING: usize = 64;
-/// The greatest number of behaviour nodes of one text.
+/// The greatest number of behaviour nodes of one text. Chosen by feel: it bounds the memory that a text can ask for.
 const MAX_BEHAVIOURS: usize = 200_000;
 
 /// The keywords, which are no names.

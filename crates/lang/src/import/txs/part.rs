@@ -18,9 +18,10 @@ use ioxide_model::valuation::Valuation;
 use super::control::{ChannelId, ControlAct, ControlState, Stepper, path_of_side};
 use crate::sink::{FindingSink, Reported};
 
-/// The greatest number of locations of one part.
+/// The greatest number of locations of one part. Chosen by feel: a process that makes more has no end, or none that
+/// testing would come to.
 const MAX_PLACES: usize = 5_000;
-/// The greatest number of steps of one part.
+/// The greatest number of steps of one part. Chosen by feel, as the locations are bounded.
 const MAX_STEPS: usize = 50_000;
 
 /// The meaning of a message of a part.

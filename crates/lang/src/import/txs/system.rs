@@ -25,7 +25,8 @@ use super::words::Vocabulary;
 use crate::ast::Name;
 use crate::sink::{FindingSink, Reported};
 
-/// The greatest number of groups of parts that meet on the channels of a model.
+/// The greatest number of groups of parts that meet on the channels of a model. Chosen by feel: groups multiply with
+/// every part on a channel.
 const MAX_GROUPS: usize = 10_000;
 
 /// A checked text, with the meaning of its names.

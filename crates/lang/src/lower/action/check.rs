@@ -17,7 +17,8 @@ use crate::import::action::tree::{
 use crate::sink::Reported;
 use crate::typeck::{BoundName, ExprContext, GateItem, SortRole};
 
-/// The greatest number of rounds of a loop over numbers.
+/// The greatest number of rounds of a loop over numbers. Loops are written out, so each round is a copy of the body.
+/// Chosen by feel.
 const MAX_ROUNDS: i64 = 1_000;
 
 /// The parameters in scope.

@@ -14,14 +14,16 @@ use super::refute::is_refuted;
 use crate::sink::Reported;
 use crate::typeck::{Checker, n_parts};
 
-/// The greatest number of paths of an action.
+/// The greatest number of paths of an action. Chosen by feel: every path becomes a switch.
 const MAX_PATHS: usize = 1_000;
-/// The greatest number of steps on all paths of an action together.
+/// The greatest number of steps on all paths of an action together. Chosen by feel: it bounds the time that a short
+/// text can ask for.
 const MAX_STEPS: usize = 100_000;
-/// The greatest number of parts of the terms that all of them make together.
+/// The greatest number of parts of the terms that all of them make together. Chosen by feel, for the memory.
 const MAX_PARTS: usize = 20_000_000;
 
-/// The number of conditions below which a path is checked for contradictions whenever one is added.
+/// The number of conditions below which a path is checked for contradictions whenever one is added. Chosen by feel:
+/// the check takes time that grows with the square of their number.
 const MAX_LOOKED_AT: usize = 64;
 
 /// A step of a path.

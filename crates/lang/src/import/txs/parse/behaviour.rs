@@ -12,10 +12,12 @@ use super::super::tree::{
 };
 use super::{MAX_BEHAVIOURS, TxsRead, TxsReader, without_taken};
 
-/// The greatest number of compositions in one row, each of which is one level of control.
+/// The greatest number of compositions in one row, each of which is one level of control. Chosen by feel, as for
+/// nesting.
 const MAX_ROW: usize = 64;
 
-/// The greatest nesting depth of operators, with or without brackets.
+/// The greatest nesting depth of operators, with or without brackets. Chosen by feel: the parser is recursive, and
+/// people write far less.
 const MAX_DEPTH: usize = 128;
 
 /// A prefix of a behaviour; prefixes are read in a row.
