@@ -257,7 +257,9 @@ impl Monitor {
             self.lost = self.lost.or(Some(LostStates::Overdue));
             self.give_up_belief();
         }
+        // Earlier inputs of the lane are taken with it: in no course does a label happen before those in front of it.
         self.courses.retain(|course| !course.waits_for(id.0));
+        debug_assert!(!self.courses.is_empty(), "a monitor follows at least one course");
     }
 
     /// Drops the orders that still hold a message seen no later than `mark`: every message sent before it has arrived

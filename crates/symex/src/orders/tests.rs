@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// What is given or seen; its number is its position in the script.
+/// An event of a script; its number is its position.
 #[derive(Clone, Copy, Debug)]
 enum ScriptEvent {
     /// An input of this lane, known to be taken before the event at this position comes, if it ever is.

@@ -223,6 +223,10 @@ impl<'l> ClassRefiner<'l> {
                 }
                 let Some(ClassStep::Taken(outcomes)) = self.steps.get(&(block, part)) else { continue };
                 for outcome in outcomes {
+                    debug_assert!(
+                        self.blocks[outcome.target].is_alive,
+                        "steps into split classes are recomputed"
+                    );
                     if !order.contains(&outcome.target) {
                         order.push(outcome.target);
                     }

@@ -255,6 +255,7 @@ pub(crate) fn canonical(cx: &mut Ctx<'_>, names: &mut CanonicalNames, state: Pro
     });
     match found.flatten() {
         Some((terms, path)) => {
+            debug_assert_eq!(terms.len(), stored.len(), "a form names every value");
             let named = private::rename_variables(cx, pair, &stored[n_stored..], &terms[n_stored..]);
             with_terms(cx, names, &named, &terms[..n_stored], path)
         }

@@ -504,6 +504,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
                 known
             }
         };
+        debug_assert!(to <= number, "states are numbered in the order in which they are pushed");
         if let (Some(edges), Some((from, step))) = (&mut self.edges, by.parent) {
             edges.push((from, step, to));
         }
