@@ -10,24 +10,24 @@ use ioxide_lang::{LoadOptions, LoadedText, channel, format, gather, load, throug
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_openapi::{BadDescription, ServiceOptions, translate};
+use ioxide_record::format;
+use ioxide_record::json;
+use ioxide_record::reporter::Reporter;
+use ioxide_record::value::{WireMessage, label_from_json, label_to_json};
 use ioxide_report::case::json::CaseOutline;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::campaign::CampaignPage;
-use ioxide_runner::codec::binary::{BinaryCodec, BinaryConfig};
-use ioxide_runner::codec::http::answer::AnswerConfig;
-use ioxide_runner::codec::http::events::{BadStream, Dechunker, next_event};
-use ioxide_runner::codec::http::message::{AskedFor, HttpResponse};
-use ioxide_runner::codec::http::websocket::Assembly;
-use ioxide_runner::codec::http::{HttpCodec, HttpConfig};
-use ioxide_runner::codec::layout::{Endian, MessageLayout};
-use ioxide_runner::codec::text::{TextCodec, TextConfig};
-use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
-use ioxide_runner::json;
-use ioxide_runner::judge::plain_trace;
-use ioxide_runner::protocol::ProtocolMessage;
-use ioxide_runner::record;
-use ioxide_runner::reporter::Reporter;
-use ioxide_runner::suite::SuiteReader;
+use ioxide_run::judge::plain_trace;
+use ioxide_run::suite::SuiteReader;
+use ioxide_wire::codec::binary::{BinaryCodec, BinaryConfig};
+use ioxide_wire::codec::http::answer::AnswerConfig;
+use ioxide_wire::codec::http::events::{BadStream, Dechunker, next_event};
+use ioxide_wire::codec::http::message::{AskedFor, HttpResponse};
+use ioxide_wire::codec::http::websocket::Assembly;
+use ioxide_wire::codec::http::{HttpCodec, HttpConfig};
+use ioxide_wire::codec::layout::{Endian, MessageLayout};
+use ioxide_wire::codec::text::{TextCodec, TextConfig};
+use ioxide_wire::protocol::ProtocolMessage;
 
 use super::project::{Instances, SystemSource};
 
@@ -148,7 +148,7 @@ pub fn record(bytes: &[u8]) {
     match which % 4 {
         0 => {
             let mut campaign = CampaignPage::default();
-            let _ = record::each::<record::RecordError>(rest, |event| Ok(campaign.event(&event)?));
+            let _ = format::each::<format::RecordError>(rest, |event| Ok(campaign.event(&event)?));
             let page = ReportPage { campaign: Some(campaign), ..ReportPage::default() };
             let _ = page.write(&mut std::io::sink());
         }
@@ -235,7 +235,7 @@ static HTTP: LazyLock<HttpCodec> = LazyLock::new(|| {
         ..AnswerConfig::default()
     };
     let sum = AnswerConfig { body: Some("(?P<n>-?[0-9]+)".into()), ..AnswerConfig::default() };
-    let request = ioxide_runner::codec::http::RequestConfig {
+    let request = ioxide_wire::codec::http::RequestConfig {
         method: "POST".into(),
         path: "/{n}/{s}".into(),
         ..Default::default()

@@ -2,6 +2,7 @@
 
 mod code;
 mod docs;
+mod layers;
 mod names;
 
 use std::fs;
@@ -9,94 +10,6 @@ use std::path::{Path, PathBuf};
 
 use self::code::shipped;
 use self::names::NameRegister;
-
-/// The crates each crate may depend on (ARCHITECTURE.md, "Crates"). A new edge is an architecture change.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("ioxide-model", &[]),
-    ("ioxide-lang", &["ioxide-model", "ioxide-fsm"]),
-    ("ioxide-smt", &["ioxide-model"]),
-    ("ioxide-fsm", &["ioxide-model"]),
-    ("ioxide-symex", &["ioxide-model", "ioxide-smt"]),
-    ("ioxide-testgen", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-fsm"]),
-    ("ioxide-learn", &["ioxide-model", "ioxide-lang", "ioxide-fsm"]),
-    ("ioxide-runner", &["ioxide-model", "ioxide-smt", "ioxide-symex", "ioxide-testgen"]),
-    ("ioxide-report", &["ioxide-model", "ioxide-testgen", "ioxide-runner"]),
-    (
-        "ioxide-explorer",
-        &[
-            "ioxide-model",
-            "ioxide-smt",
-            "ioxide-symex",
-            "ioxide-testgen",
-            "ioxide-learn",
-            "ioxide-runner",
-            "ioxide-report",
-        ],
-    ),
-    ("ioxide-lsp", &["ioxide-model", "ioxide-lang", "ioxide-smt", "ioxide-symex"]),
-    (
-        "ioxide-stepper",
-        &[
-            "ioxide-model",
-            "ioxide-lang",
-            "ioxide-smt",
-            "ioxide-symex",
-            "ioxide-testgen",
-            "ioxide-runner",
-            "ioxide-report",
-            "ioxide-explorer",
-        ],
-    ),
-    ("ioxide-openapi", &["ioxide-model", "ioxide-lang"]),
-    ("ioxide-campaign", &[]),
-    (
-        "ioxide",
-        &[
-            "ioxide-model",
-            "ioxide-lang",
-            "ioxide-smt",
-            "ioxide-symex",
-            "ioxide-testgen",
-            "ioxide-runner",
-            "ioxide-report",
-        ],
-    ),
-    (
-        "ioxide-cli",
-        &[
-            "ioxide-model",
-            "ioxide-lang",
-            "ioxide-smt",
-            "ioxide-fsm",
-            "ioxide-symex",
-            "ioxide-testgen",
-            "ioxide-learn",
-            "ioxide-runner",
-            "ioxide-report",
-            "ioxide-explorer",
-            "ioxide-lsp",
-            "ioxide-stepper",
-            "ioxide-openapi",
-            "ioxide-campaign",
-        ],
-    ),
-    (
-        "ioxide-bench",
-        &[
-            "ioxide-model",
-            "ioxide-lang",
-            "ioxide-smt",
-            "ioxide-fsm",
-            "ioxide-symex",
-            "ioxide-testgen",
-            "ioxide-learn",
-            "ioxide-runner",
-            "ioxide-lsp",
-            "ioxide-campaign",
-            "ioxide-cli",
-        ],
-    ),
-];
 
 /// Ways to touch the world, allowed at the rim only.
 const EFFECTS: &[&str] = &[
@@ -112,17 +25,19 @@ const EFFECTS: &[&str] = &[
     "rand::rng(",
 ];
 
-/// Path prefixes of the code that may have effects: the rim, solver processes, and the clock of `count.rs` that finds
-/// the slowest query.
+/// Path prefixes of the code that may have effects: the rim, solver processes, the clock of `count.rs` that finds the
+/// slowest query, and limits that are set in the environment.
 const RIM: &[&str] = &[
     "crates/bench/",
     "crates/cli/",
     "crates/ioxide/",
-    "crates/runner/",
+    "crates/run/",
+    "crates/wire/",
     "crates/explorer/",
     "crates/stepper/",
     "crates/campaign/",
     "crates/test-support/",
+    "crates/record/src/limits.rs",
     "crates/smt/src/z3",
     "crates/smt/src/smtlib/process",
     "crates/smt/src/layers/count.rs",
@@ -136,7 +51,7 @@ const MAX_LINES: usize = 1000;
 
 /// Returns everything that is not in order, one line each.
 pub fn check(root: &Path) -> Vec<String> {
-    let mut complaints = layers(root);
+    let mut complaints = layers::check(root);
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
         collect(&root.join(folder), &mut files);
@@ -175,36 +90,6 @@ fn is_test(name: &str) -> bool {
     folder || name.ends_with("tests.rs")
 }
 
-/// Returns the dependencies among our crates that the layer table does not have.
-fn layers(root: &Path) -> Vec<String> {
-    let mut complaints = Vec::new();
-    for (package, allowed) in LAYERS {
-        let folder = package.strip_prefix("ioxide-").unwrap_or(package);
-        let path = root.join("crates").join(folder).join("Cargo.toml");
-        let Ok(text) = fs::read_to_string(&path) else {
-            complaints.push(format!("{} is missing", path.display()));
-            continue;
-        };
-        complaints.extend(edges(&text).into_iter().filter(|used| !allowed.contains(&used.as_str())).map(
-            |used| {
-                format!(
-                    "{package} must not use {used}: the edge is not in the layer table of xtask/src/tidy.rs"
-                )
-            },
-        ));
-    }
-    complaints
-}
-
-/// Returns our crates among the dependencies of a manifest; those of tests and build scripts do not count.
-fn edges(manifest: &str) -> Vec<String> {
-    let Ok(manifest) = manifest.parse::<toml::Table>() else { return vec!["an unreadable manifest".into()] };
-    let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else {
-        return Vec::new();
-    };
-    dependencies.keys().filter(|name| name.starts_with("ioxide")).cloned().collect()
-}
-
 /// Returns the complaints about one file of source code.
 fn source(name: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
@@ -232,7 +117,7 @@ fn source(name: &str, text: &str) -> Vec<String> {
             shipped(text).map(|(_, line)| line).filter(|line| !line.trim_start().starts_with("//")).collect();
         let found = EFFECTS.iter().filter(|effect| code.iter().any(|line| line.contains(**effect)));
         complaints.extend(
-            found.map(|effect| format!("`{effect}` is for the rim only (cli, runner, solver processes)")),
+            found.map(|effect| format!("`{effect}` is for the rim only (cli, run, wire, solver processes)")),
         );
     }
     complaints
@@ -287,12 +172,6 @@ mod tests {
             assert!(door.contains(kept), "`x` has no `{kept}`");
         }
         assert_eq!(door.matches("pip download").count(), 1);
-    }
-
-    #[test]
-    fn an_edge_upwards_is_found() {
-        let manifest = "[dependencies]\nioxide-cli.workspace = true\nserde = \"1\"\n[dev-dependencies]\nioxide-lang = \"1\"";
-        assert_eq!(edges(manifest), ["ioxide-cli"]);
     }
 
     #[test]

@@ -15,18 +15,18 @@ use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver::{self, SolverRequest};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::model::ModelAdapter;
-use ioxide_runner::campaign::run_seed;
-use ioxide_runner::clock::StoppedClock;
-use ioxide_runner::coverage::Coverage;
-use ioxide_runner::event::RunOutcome;
-use ioxide_runner::reporter::{EventSink, SilentReporter};
-use ioxide_runner::run::{self, RunConfig, RunId};
+use ioxide_record::clock::StoppedClock;
+use ioxide_record::event::RunOutcome;
+use ioxide_record::reporter::{EventSink, SilentReporter};
+use ioxide_run::campaign::run_seed;
+use ioxide_run::coverage::Coverage;
+use ioxide_run::run::{self, RunConfig, RunId};
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::tester::Tester as _;
+use ioxide_wire::adapter::model::ModelAdapter;
 use serde_json::{Value as Json, json};
 
 /// A shop assistant that offers the item wanted or another one, nondeterministically.

@@ -23,18 +23,18 @@ use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
-use ioxide_runner::adapter::RemoteConnection;
-use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::campaign::{CampaignConfig, campaign};
-use ioxide_runner::clock::MonotonicClock;
-use ioxide_runner::protocol::{
-    HelloMessage, OutputMessage, ProtocolMessage, ReadyMessage, SentMessage, VERSION,
-};
-use ioxide_runner::record::Recorder;
-use ioxide_runner::reporter::EventSink;
-use ioxide_runner::run::{RunConfig, RunSetup as Workbench};
+use ioxide_record::format::Recorder;
+use ioxide_record::reporter::EventSink;
+use ioxide_run::campaign::{CampaignConfig, campaign};
+use ioxide_run::clock::MonotonicClock;
+use ioxide_run::run::{RunConfig, RunSetup as Workbench};
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::{Tester, TesterMove, TesterStop as End};
+use ioxide_wire::adapter::RemoteConnection;
+use ioxide_wire::adapter::tcp::TcpAdapter;
+use ioxide_wire::protocol::{
+    HelloMessage, OutputMessage, ProtocolMessage, ReadyMessage, SentMessage, VERSION,
+};
 use serde_json::json;
 
 use super::memory;

@@ -35,7 +35,7 @@ use ioxide_cli::{seed, solver};
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{CampaignOutcome, FailureGroup, run_seed};
+use ioxide_run::campaign::{CampaignOutcome, FailureGroup, run_seed};
 use serde_json::{Value as Json, json};
 
 use self::child::Child;

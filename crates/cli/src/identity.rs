@@ -20,8 +20,8 @@ use std::{fs, thread};
 use ioxide_campaign::part::SystemFacts;
 use ioxide_campaign::plan::fingerprint;
 use ioxide_model::source::Sources;
-use ioxide_runner::adapter::SutSpec;
-use ioxide_runner::secrets::Secrets;
+use ioxide_record::secrets::Secrets;
+use ioxide_wire::adapter::SutSpec;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::load;

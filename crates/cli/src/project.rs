@@ -19,15 +19,15 @@ mod tls;
 use std::time::Duration;
 use std::{fs, io};
 
-use ioxide_runner::adapter::managed::SystemRenewal;
-use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness};
-use ioxide_runner::adapter::text::MessageFormat;
-use ioxide_runner::adapter::tls::{Roots, TlsConfig};
-use ioxide_runner::adapter::{BadSpec, SutSpec};
-use ioxide_runner::codec::BadProtocol;
-use ioxide_runner::codec::http::{BadUrl, Url};
-use ioxide_runner::codec::overlap;
-use ioxide_runner::secrets::Secrets;
+use ioxide_record::secrets::Secrets;
+use ioxide_wire::adapter::managed::SystemRenewal;
+use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness};
+use ioxide_wire::adapter::text::MessageFormat;
+use ioxide_wire::adapter::tls::{Roots, TlsConfig};
+use ioxide_wire::adapter::{BadSpec, SutSpec};
+use ioxide_wire::codec::BadProtocol;
+use ioxide_wire::codec::http::{BadUrl, Url};
+use ioxide_wire::codec::overlap;
 
 pub use self::connections::{ConnectedSystem, Instances};
 pub use self::quiescence::QuiescenceTimes;
@@ -188,7 +188,7 @@ pub fn render_system(content: &str, name: &str) -> Result<Vec<(String, String)>,
     with_system(content, name, |system| {
         let named = system.words("secrets")?;
         let is_hidden = |key: &str| {
-            ioxide_runner::codec::http::is_secret(key) || named.iter().any(|it| it.eq_ignore_ascii_case(key))
+            ioxide_wire::codec::http::is_secret(key) || named.iter().any(|it| it.eq_ignore_ascii_case(key))
         };
         Ok(system.render_keys(&is_hidden))
     })

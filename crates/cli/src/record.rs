@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use ioxide_runner::clock::seconds;
-use ioxide_runner::event::{ConnectionRecord, Event, EventKind};
-use ioxide_runner::judge::Inputs;
-use ioxide_runner::record::{Record, RecordError};
-use ioxide_runner::run::LagEffect;
+use ioxide_record::clock::seconds;
+use ioxide_record::event::{ConnectionRecord, Event, EventKind};
+use ioxide_record::format::{Record, RecordError};
+use ioxide_run::judge::Inputs;
+use ioxide_run::records::read_tolerance;
+use ioxide_run::run::LagEffect;
 use ioxide_symex::Tolerance;
 
 use crate::exit::CliError;
@@ -53,7 +54,7 @@ pub fn each(path: &str, mut tell: impl FnMut(&Event) -> io::Result<()>) -> Resul
             .help("records are written by `ioxide test --report DIR`")
     };
     let open = File::open(&file).map_err(|error| cannot(&error))?;
-    let told = ioxide_runner::record::each(BufReader::new(open), |event| {
+    let told = ioxide_record::format::each(BufReader::new(open), |event| {
         tell(&event).map_err(RecordReadError::Told)
     });
     let is_cut = told.map_err(|trouble| match trouble {
@@ -136,7 +137,7 @@ pub fn tolerance(record: &Record, run: u64) -> Tolerance {
         EventKind::RunFinished(told) if told.run == run => told.machine_lag,
         _ => None,
     });
-    let stated = told.map(Tolerance::from).unwrap_or_default();
+    let stated = told.map(read_tolerance).unwrap_or_default();
     let lag = lag.map(LagEffect::from).unwrap_or_default();
     Tolerance { latency: &stated.latency + &seconds(lag.tolerance), ..stated }
 }

@@ -11,11 +11,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ioxide_record::event::{Event, EventKind};
+use ioxide_record::format::Recorder;
+use ioxide_record::reporter::Reporter;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown::MarkdownReport;
-use ioxide_runner::event::{Event, EventKind};
-use ioxide_runner::record::Recorder;
-use ioxide_runner::reporter::Reporter;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::record;

@@ -1,6 +1,6 @@
 //! The output of this program, without the secrets of the systems it was told of.
 //!
-//! Records and reports are made of events, from which [`Discreet`](ioxide_runner::secrets::discreet::Discreet) takes
+//! Records and reports are made of events, from which [`RedactingReporter`](ioxide_record::secrets::redacting::RedactingReporter) takes
 //! secrets out field by field. Everything else that is written for people or programs goes through here: stdout, stderr,
 //! and files in which a system may have left what it said. The secrets of every description that is read are known from
 //! then on, so no command has to think of them.
@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use ioxide_runner::secrets::Secrets;
+use ioxide_record::secrets::Secrets;
 use serde_json::Value as Json;
 
 /// The secrets that were read so far; `None` before the first.

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{FailureGroup, Regression};
-use ioxide_runner::secrets::Secrets;
-use ioxide_runner::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_record::secrets::Secrets;
+use ioxide_run::campaign::{FailureGroup, Regression};
+use ioxide_run::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use serde_json::{Map, Value as Json};
 
 use crate::exit::CliError;

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
+use ioxide_record::clock::{RunClock, StoppedClock};
+use ioxide_record::event::Event;
+use ioxide_record::reporter::{EventSink, Reporter};
+use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_report::terminal::TerminalReporter;
-use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, CampaignState, campaign};
-use ioxide_runner::clock::patience::Patience;
-use ioxide_runner::clock::{MonotonicClock, RunClock, StoppedClock};
-use ioxide_runner::event::Event;
-use ioxide_runner::reporter::{EventSink, Reporter};
-use ioxide_runner::run::RunSetup;
-use ioxide_runner::secrets::discreet::Discreet;
+use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, campaign};
+use ioxide_run::clock::MonotonicClock;
+use ioxide_run::clock::patience::Patience;
+use ioxide_run::run::RunSetup;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::Tester;
+use ioxide_wire::adapter::ClockKind;
 
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
@@ -84,8 +85,8 @@ impl CampaignSession<'_> {
             config.time.start_clock();
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
-            let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-            let sink = EventSink::new(&mut discreet, &mut *clock);
+            let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets()?);
+            let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             prepare(&mut bench, testers[0]);
             Ok(campaign(&mut bench, testers[0], config, &sink)?)
@@ -98,8 +99,8 @@ impl CampaignSession<'_> {
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
-        let mut discreet = Discreet::new(&mut reporters, sut.secrets()?);
-        let sink = EventSink::new(&mut discreet, &mut *clock);
+        let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets()?);
+        let sink = EventSink::new(&mut redacting, &mut *clock);
         let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &sink)?;
         let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), CliError> {
             let (mut spec, mut solver) = (spec.clone(), wanted.make()?);

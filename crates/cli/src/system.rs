@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateId, GateKind, Model};
-use ioxide_runner::adapter::http::HttpAdapter;
-use ioxide_runner::adapter::managed::{MakeAdapter, ManagedAdapter};
-use ioxide_runner::adapter::model::ModelAdapter;
-use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::server::SystemServer;
-use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, closing, restrict_to, share_of_part};
-use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::TextAdapter;
-use ioxide_runner::adapter::tls::{Tls, TlsConfig};
-use ioxide_runner::adapter::{
+use ioxide_record::secrets::Secrets;
+use ioxide_run::clock::patience::Patience;
+use ioxide_symex::Ctx;
+use ioxide_wire::adapter::http::HttpAdapter;
+use ioxide_wire::adapter::managed::{MakeAdapter, ManagedAdapter};
+use ioxide_wire::adapter::model::ModelAdapter;
+use ioxide_wire::adapter::process::ProcessAdapter;
+use ioxide_wire::adapter::server::SystemServer;
+use ioxide_wire::adapter::several::{ConnectionPart, SeveralAdapter, closing, restrict_to, share_of_part};
+use ioxide_wire::adapter::tcp::TcpAdapter;
+use ioxide_wire::adapter::text::TextAdapter;
+use ioxide_wire::adapter::tls::{Tls, TlsConfig};
+use ioxide_wire::adapter::{
     Adapter, AdapterError, ClockKind, Interrupt, PartPlace, RemoteConnection, SutSpec,
 };
-use ioxide_runner::clock::patience::Patience;
-use ioxide_runner::secrets::Secrets;
-use ioxide_symex::Ctx;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;

@@ -6,7 +6,7 @@ use ioxide_lang::LoadOptions;
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput};
+use ioxide_wire::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput};
 
 /// Returns the model of `text`.
 pub fn model(text: &str) -> Model {

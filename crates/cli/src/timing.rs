@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::clock::seconds;
-use ioxide_runner::run::RunConfig;
-use ioxide_runner::shrink::ShrinkConfig;
+use ioxide_record::clock::seconds;
+use ioxide_run::run::RunConfig;
+use ioxide_run::shrink::ShrinkConfig;
 use ioxide_symex::Tolerance;
+use ioxide_wire::adapter::ClockKind;
 
 use crate::args::{ClockArg, TimeArgs};
 use crate::exit::CliError;

@@ -1,6 +1,6 @@
 //! A campaign under way: started, slowed down, paused and stopped from the page, and watched there.
 //!
-//! The runner knows nothing of this: a [`Reporter`] receives the events, keeps those the page shows, and does not
+//! The run loop knows nothing of this: a [`Reporter`] receives the events, keeps those the page shows, and does not
 //! return while the campaign is paused; where real time is judged, it pauses between runs only. A [`Launcher`] starts
 //! campaigns.
 
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use ioxide_model::label::certain_switch;
 use ioxide_model::sts::Sts;
+use ioxide_record::event::{Event, EventKind, LabelKind, RunOutcome, StepRecord};
+use ioxide_record::reporter::Reporter;
 use ioxide_report::control_characters::excerpt;
 use ioxide_report::summary::ENDLESS;
-use ioxide_runner::event::{Event, EventKind, LabelKind, RunOutcome, StepRecord};
-use ioxide_runner::reporter::Reporter;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde::Serialize;
 use thiserror::Error;

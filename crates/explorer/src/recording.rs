@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ioxide_runner::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord, VerdictRecord};
+use ioxide_record::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord, VerdictRecord};
 
 /// The number of runs kept of one record. Chosen by feel, as are the next three: a page does not show more, and the
 /// memory stays bounded.

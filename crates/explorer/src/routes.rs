@@ -103,7 +103,7 @@ fn with_body<T: DeserializeOwned>(
     if kind.split(';').next().map(str::trim) != Some(JSON) {
         return ExplorerResponse::refusal(415, "the body has to be JSON");
     }
-    match ioxide_runner::json::read(&request.body) {
+    match ioxide_record::json::read(&request.body) {
         Ok(wanted) => act(wanted),
         Err(error) => error_response(400, &format!("the body is not as expected: {error}")),
     }

@@ -15,8 +15,8 @@ pub mod symbolic;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::SwitchId;
-use ioxide_runner::event::Explanation;
-use ioxide_runner::explain::explanation;
+use ioxide_record::event::Explanation;
+use ioxide_run::explain::explanation;
 use ioxide_symex::{AllowedLabel, Ctx, Monitor, explaining_switches};
 
 use self::choices::SwitchChoice;

@@ -10,8 +10,8 @@ use std::thread;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_runner::codec::CodecError;
-use ioxide_runner::record;
+use ioxide_record::format;
+use ioxide_record::value::CodecError;
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 
@@ -97,7 +97,7 @@ impl WorkerState<'_> {
         let Some(run) = self.records.get_run(place) else { return Ok(None) };
         let mut labels = Vec::with_capacity(run.steps.len());
         for step in &run.steps {
-            labels.extend(record::label(self.model, &step.label)?);
+            labels.extend(format::label(self.model, &step.label)?);
         }
         let labels: Arc<[Label]> = labels.into();
         self.known = Some((place, Arc::clone(&labels)));

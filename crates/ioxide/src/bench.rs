@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
-use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
-use ioxide_runner::codec::{WireMessage, label_from_json};
+use ioxide_record::value::{WireMessage, label_from_json};
+use ioxide_wire::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
 use serde_json::{Map, Value as Json};
 
 use crate::system::{GivenInput, InProcess, Outputs, TestMistake};

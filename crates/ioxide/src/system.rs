@@ -8,7 +8,7 @@ use ioxide_model::collection::Items;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_runner::codec::value_to_json;
+use ioxide_record::value::value_to_json;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;

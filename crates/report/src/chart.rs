@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_runner::event::{Allowed, LabelKind, LabelRecord};
+use ioxide_record::event::{Allowed, LabelKind, LabelRecord};
 use unicode_width::UnicodeWidthChar;
 
 use crate::control_characters::excerpt;

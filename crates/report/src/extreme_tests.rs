@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use ioxide_runner::event::Event;
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::event::Event;
+use ioxide_record::reporter::Reporter;
 use serde_json::Value as Json;
 
 use crate::html::ReportPage;

@@ -22,8 +22,8 @@ mod xml;
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use ioxide_runner::event::{Event, EventKind, RunOutcome};
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::event::{Event, EventKind, RunOutcome};
+use ioxide_record::reporter::Reporter;
 
 use self::case::{JunitCase, JunitProblem, Totals};
 use self::xml::attribute_value;

@@ -7,7 +7,7 @@
 //!
 //! A campaign is told as events. [`summary`] folds them into figures and stories;
 //! [`terminal`], [`junit`] and [`markdown`] write those, each a
-//! [`Reporter`](ioxide_runner::reporter::Reporter) that can listen to a live campaign or be fed
+//! [`Reporter`](ioxide_record::reporter::Reporter) that can listen to a live campaign or be fed
 //! from a record. [`chart`] draws a run, [`values`] counts the values of inputs. [`html`] is all of it on one page.
 //!
 //! Nothing here opens files; the same model or events give the same bytes. Names and comments

@@ -10,8 +10,8 @@ mod sections;
 
 use std::io::{self, Write};
 
-use ioxide_runner::event::{Event, EventKind};
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::event::{Event, EventKind};
+use ioxide_record::reporter::Reporter;
 
 use crate::summary::Summary;
 

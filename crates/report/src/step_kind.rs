@@ -1,6 +1,6 @@
 //! Kinds of steps as pages know them: the words and numbers that `web/src` is generated from.
 
-use ioxide_runner::event::LabelKind;
+use ioxide_record::event::LabelKind;
 use serde::Serialize;
 
 /// The kind of a step, by the side that moved; all breakdowns are one kind.
@@ -54,7 +54,7 @@ impl ShownStepKind {
 
 #[cfg(test)]
 mod tests {
-    use ioxide_runner::event::RunOutcome;
+    use ioxide_record::event::RunOutcome;
 
     use super::*;
     use crate::typescript_tests::TypeDeclarations;

@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 use std::io;
 
 use ioxide_model::label::certain_switch;
-use ioxide_runner::event::{
+use ioxide_record::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
     StepRecord,
 };
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::reporter::Reporter;
 
 use self::runs::OpenRuns;
 pub use self::runs::RunSummary;

@@ -12,10 +12,10 @@ mod meter;
 
 use std::io::{self, Write};
 
-use ioxide_runner::event::{
+use ioxide_record::event::{
     CampaignStarted, Event, EventKind, Explanation, Replayed, RunOutcome, ShrinkingRecord,
 };
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::reporter::Reporter;
 
 use self::meter::SpeedMeter;
 use crate::control_characters::excerpt;

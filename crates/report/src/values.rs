@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::number::Rational;
-use ioxide_runner::event::{LabelKind, LabelRecord};
+use ioxide_record::event::{LabelKind, LabelRecord};
 use serde_json::Value as Json;
 
 use crate::control_characters::excerpt;

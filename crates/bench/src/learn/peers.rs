@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_fsm::mealy::Mealy;
 use ioxide_model::index::Idx;
-use ioxide_runner::json;
+use ioxide_record::json;
 use serde_json::{Value as Json, json};
 
 /// The Python script that learns with AALpy.

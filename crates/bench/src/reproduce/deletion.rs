@@ -3,11 +3,11 @@
 use std::io;
 
 use ioxide_model::trace::Trace;
-use ioxide_runner::clock::StoppedClock;
-use ioxide_runner::coverage::Coverage;
-use ioxide_runner::reporter::{EventSink, SilentReporter};
-use ioxide_runner::run::{RunConfig, RunId, RunResult, RunSetup, run};
-use ioxide_runner::shrink::FailureSign;
+use ioxide_record::clock::StoppedClock;
+use ioxide_record::reporter::{EventSink, SilentReporter};
+use ioxide_run::coverage::Coverage;
+use ioxide_run::run::{RunConfig, RunId, RunResult, RunSetup, run};
+use ioxide_run::shrink::FailureSign;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, Unmentioned, plan_of};
 
 /// The result of deletion.

@@ -11,7 +11,7 @@ use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
-use ioxide_runner::adapter::{Adapter, AdapterError, ArrivedOutput, AwaitedPart, Observation, SentInput};
+use ioxide_wire::adapter::{Adapter, AdapterError, ArrivedOutput, AwaitedPart, Observation, SentInput};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::managed::{ManagedAdapter, SystemRenewal};
-use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
-use ioxide_runner::adapter::{Interrupt, RemoteConnection};
-use ioxide_runner::campaign::run_seed;
+use ioxide_run::campaign::run_seed;
+use ioxide_wire::adapter::managed::{ManagedAdapter, SystemRenewal};
+use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
+use ioxide_wire::adapter::{Interrupt, RemoteConnection};
 use tempfile::TempDir;
 
 use super::child::{self, ChildPlace};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ioxide_runner::protocol::{self, HelloMessage, OutputMessage, ReadyMessage, SentMessage, VERSION};
+use ioxide_wire::protocol::{self, HelloMessage, OutputMessage, ReadyMessage, SentMessage, VERSION};
 use serde_json::{Map, Value as Json};
 
 use super::systems::{BenchMessage, Health, SystemBehaviour, SystemKind};

@@ -6,15 +6,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::{Adapter, AdapterError, RemoteConnection};
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
-use ioxide_runner::clock::MonotonicClock;
-use ioxide_runner::clock::patience::Patience;
-use ioxide_runner::reporter::{EventSink, SilentReporter};
-use ioxide_runner::run::{RunConfig, RunSetup};
+use ioxide_record::reporter::{EventSink, SilentReporter};
+use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure, campaign};
+use ioxide_run::clock::MonotonicClock;
+use ioxide_run::clock::patience::Patience;
+use ioxide_run::run::{RunConfig, RunSetup};
 use ioxide_smt::solver::Solver;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_wire::adapter::{Adapter, AdapterError, RemoteConnection};
 use thiserror::Error;
 
 use super::child::{ChildPlace, command};

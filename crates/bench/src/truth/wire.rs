@@ -4,17 +4,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateKind, Model};
-use ioxide_runner::adapter::http::{HttpAdapter, HttpProtocol};
-use ioxide_runner::adapter::process::ProcessAdapter;
-use ioxide_runner::adapter::several::{ConnectionPart, SeveralAdapter, restrict_to};
-use ioxide_runner::adapter::tcp::TcpAdapter;
-use ioxide_runner::adapter::text::{MessageFormat, TextAdapter, TextProtocol};
-use ioxide_runner::adapter::{
+use ioxide_wire::adapter::http::{HttpAdapter, HttpProtocol};
+use ioxide_wire::adapter::process::ProcessAdapter;
+use ioxide_wire::adapter::several::{ConnectionPart, SeveralAdapter, restrict_to};
+use ioxide_wire::adapter::tcp::TcpAdapter;
+use ioxide_wire::adapter::text::{MessageFormat, TextAdapter, TextProtocol};
+use ioxide_wire::adapter::{
     Adapter, AdapterError, Framing, HttpResetStep, RemoteConnection, ResetStep, SutSpec,
 };
-use ioxide_runner::codec::http::answer::AnswerConfig;
-use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
-use ioxide_runner::codec::text::TextConfig;
+use ioxide_wire::codec::http::answer::AnswerConfig;
+use ioxide_wire::codec::http::{HttpConfig, RequestConfig, Url};
+use ioxide_wire::codec::text::TextConfig;
 
 use super::pair::HELLO;
 use super::systems::SystemKind;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ioxide_model::relation::ConformanceRelation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use ioxide_runner::coverage::item::Measure;
+use ioxide_run::coverage::item::Measure;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
 use ioxide_testgen::tester::spec::{TesterSpec, TesterSpecError};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
-use ioxide_runner::adapter::server::SystemServer;
-use ioxide_runner::adapter::{Adapter as _, RemoteConnection, SutSpec};
 use ioxide_smt::stack::{SolverConfig, build_stack};
+use ioxide_wire::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
+use ioxide_wire::adapter::server::SystemServer;
+use ioxide_wire::adapter::{Adapter as _, RemoteConnection, SutSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};

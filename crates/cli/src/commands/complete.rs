@@ -9,7 +9,7 @@ use std::path::Path;
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
-use ioxide_runner::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_run::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
 use ioxide_testgen::complete::claim::Claim;
 use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite};

@@ -9,9 +9,9 @@ use std::path::Path;
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
+use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
+use ioxide_wire::adapter::ClockKind;
 use serde_json::json;
 
 use super::test::outcome_json;

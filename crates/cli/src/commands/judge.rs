@@ -6,10 +6,10 @@ use std::path::Path;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
+use ioxide_record::format::Record;
 use ioxide_report::summary::story;
 use ioxide_report::terminal::write_explanation;
-use ioxide_runner::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
-use ioxide_runner::record::Record;
+use ioxide_run::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
 use ioxide_symex::Ctx;
 use serde_json::{Value as Json, json};
 

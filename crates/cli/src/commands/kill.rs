@@ -14,7 +14,7 @@ use std::path::Path;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_model::trace::Trace;
-use ioxide_runner::suite::{SuiteTest, SuiteWriter, TraceTest};
+use ioxide_run::suite::{SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};

@@ -2,11 +2,11 @@
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome};
-use ioxide_runner::event::{EventKind, RunOutcome};
-use ioxide_runner::record::Record;
-use ioxide_runner::run::RunConfig;
-use ioxide_runner::shrink::{FailureSign, ShrinkConfig};
+use ioxide_record::event::{EventKind, RunOutcome};
+use ioxide_record::format::Record;
+use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
+use ioxide_run::run::RunConfig;
+use ioxide_run::shrink::{FailureSign, ShrinkConfig};
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};

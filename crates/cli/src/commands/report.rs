@@ -9,14 +9,14 @@ use std::path::Path;
 
 use ioxide_campaign::gather::GatheredParts;
 
+use ioxide_record::event::Event;
+use ioxide_record::format::Recorder;
+use ioxide_record::reporter::Reporter;
 use ioxide_report::html::campaign::CampaignPage;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown;
 use ioxide_report::summary::Summary;
 use ioxide_report::terminal::TerminalReporter;
-use ioxide_runner::event::Event;
-use ioxide_runner::record::Recorder;
-use ioxide_runner::reporter::Reporter;
 use tempfile::TempDir;
 
 use super::test::parts::WholeCampaign;

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::serve::{ListenerEvent, NewSolver, serve, serve_tcp};
 use ioxide_smt::solver::Solver;
+use ioxide_wire::serve::{ListenerEvent, NewSolver, serve, serve_tcp};
 
 use crate::args::SutArgs;
 use crate::exit::{CliError, ExitStatus};

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
+use ioxide_record::event::MeasureRecord;
 use ioxide_report::summary::refused_text;
-use ioxide_runner::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
-use ioxide_runner::clock::budget::TimeBudget;
-use ioxide_runner::event::{LagRecord, MeasureRecord};
-use ioxide_runner::objective::Objective;
-use ioxide_runner::run::RunConfig;
+use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
+use ioxide_run::clock::budget::TimeBudget;
+use ioxide_run::objective::Objective;
+use ioxide_run::run::RunConfig;
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::fair::InputFair;
@@ -264,7 +264,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "error": outcome.error.as_ref().map(ToString::to_string),
         "interrupted": outcome.interrupted,
         "steps": outcome.steps,
-        "machine_lag": LagRecord::new(outcome.lag),
+        "machine_lag": outcome.lag.to_record(),
         "failures": failures,
         "covered": names(outcome.coverage.covered_switches().collect()),
         "never": names(outcome.coverage.never().collect()),

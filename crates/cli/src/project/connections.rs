@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::tls::TlsConfig;
-use ioxide_runner::adapter::{PartPlace, SutSpec};
+use ioxide_wire::adapter::tls::TlsConfig;
+use ioxide_wire::adapter::{PartPlace, SutSpec};
 
 use super::speech::ProtocolConfig;
 use super::table::ProjectTable;

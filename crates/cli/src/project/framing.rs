@@ -1,7 +1,7 @@
 //! The framing of messages on a stream, as the project file describes it.
 
-use ioxide_runner::adapter::{Framing, LengthField, LengthUnit};
-use ioxide_runner::codec::layout::{Endian, NumberLayout};
+use ioxide_wire::adapter::{Framing, LengthField, LengthUnit};
+use ioxide_wire::codec::layout::{Endian, NumberLayout};
 
 use super::table::ProjectTable;
 use crate::exit::CliError;

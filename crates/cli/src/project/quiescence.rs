@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_model::suggest::nearest_name;
-use ioxide_runner::clock::patience::Patience;
+use ioxide_run::clock::patience::Patience;
 
 use super::table::ProjectTable;
 use crate::exit::CliError;

@@ -13,9 +13,9 @@
 //!
 //! *Promises.* The state of one run never leaks into the next unless the project file says that it may.
 
-use ioxide_runner::adapter::managed::SystemRenewal;
-use ioxide_runner::adapter::{HttpResetStep, ResetStep, SutSpec};
-use ioxide_runner::codec::http::answer::{AnswerConfig, AnswerReader};
+use ioxide_wire::adapter::managed::SystemRenewal;
+use ioxide_wire::adapter::{HttpResetStep, ResetStep, SutSpec};
+use ioxide_wire::codec::http::answer::{AnswerConfig, AnswerReader};
 
 use super::Variables;
 use super::connections::ConnectedSystem;

@@ -5,9 +5,10 @@
 //! `MESSAGE.FIELD`. A program that is started has the environment of this one, so what is secret there by its name is
 //! hidden too.
 
-use ioxide_runner::adapter::http::HttpProtocol;
-use ioxide_runner::codec::http::{RequestConfig, is_secret};
-use ioxide_runner::secrets::Secrets;
+use ioxide_record::secrets::Secrets;
+use ioxide_wire::adapter::http::HttpProtocol;
+use ioxide_wire::codec::http::secrets::{add_request_secrets, member_names};
+use ioxide_wire::codec::http::{RequestConfig, is_secret};
 
 use super::speech::{ProtocolConfig, variables_in};
 use super::table::ProjectTable;
@@ -37,7 +38,7 @@ pub(super) fn read<'s>(
     environment.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add(value));
     for speech in speeches {
         if let ProtocolConfig::Http(speech) = speech {
-            secrets.add_requests(&speech.http, &speech.reset, &is_one);
+            add_request_secrets(&mut secrets, &speech.http, &speech.reset, &is_one);
             names.extend(names_in(speech));
         }
     }
@@ -84,7 +85,7 @@ fn names_in(protocol: &HttpProtocol) -> Vec<String> {
     let named = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let of_request = |request: &RequestConfig| {
         let texts = [Some(&request.path), request.body.as_ref()].into_iter().flatten();
-        let members = texts.flat_map(|text| Secrets::member_names(text));
+        let members = texts.flat_map(|text| member_names(text));
         let own = [named(&request.query), named(&request.headers), named(&request.cookies)].concat();
         own.into_iter().chain(members).collect::<Vec<_>>()
     };

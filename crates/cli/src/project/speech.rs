@@ -2,16 +2,16 @@
 
 use std::convert::Infallible;
 
-use ioxide_runner::adapter::http::HttpProtocol;
-use ioxide_runner::adapter::text::{MessageFormat, TextProtocol as OwnSpeech};
-use ioxide_runner::adapter::{Framing, ResetStep};
-use ioxide_runner::codec::binary::BinaryConfig;
-use ioxide_runner::codec::form::JsonFormConfig;
-use ioxide_runner::codec::http::answer::AnswerConfig;
-use ioxide_runner::codec::http::capture::{CaptureConfig, CaptureFrom};
-use ioxide_runner::codec::http::{HttpConfig, RequestConfig, Url};
-use ioxide_runner::codec::layout::{Endian, MessageLayout, unhex};
-use ioxide_runner::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
+use ioxide_wire::adapter::http::HttpProtocol;
+use ioxide_wire::adapter::text::{MessageFormat, TextProtocol as OwnSpeech};
+use ioxide_wire::adapter::{Framing, ResetStep};
+use ioxide_wire::codec::binary::BinaryConfig;
+use ioxide_wire::codec::form::JsonFormConfig;
+use ioxide_wire::codec::http::answer::AnswerConfig;
+use ioxide_wire::codec::http::capture::{CaptureConfig, CaptureFrom};
+use ioxide_wire::codec::http::{HttpConfig, RequestConfig, Url};
+use ioxide_wire::codec::layout::{Endian, MessageLayout, unhex};
+use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
 
 use super::framing;
 use super::renewal;

@@ -1,6 +1,6 @@
-use ioxide_runner::adapter::{Framing, HttpResetStep, LengthUnit, ResetStep};
-use ioxide_runner::codec::layout::{Endian, NumberLayout};
-use ioxide_runner::codec::text::AnnouncedFrame;
+use ioxide_wire::adapter::{Framing, HttpResetStep, LengthUnit, ResetStep};
+use ioxide_wire::codec::layout::{Endian, NumberLayout};
+use ioxide_wire::codec::text::AnnouncedFrame;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ioxide_runner::adapter::tls::{Roots, TlsConfig};
+use ioxide_wire::adapter::tls::{Roots, TlsConfig};
 
 use super::table::ProjectTable;
 use crate::exit::CliError;

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
-use ioxide_runner::event::{LabelKind, LabelRecord, RunFinished, RunStarted};
+use ioxide_record::event::{LabelKind, LabelRecord, RunFinished, RunStarted};
 
 use super::*;
 

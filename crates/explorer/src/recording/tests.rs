@@ -1,4 +1,4 @@
-use ioxide_runner::event::{LabelKind, LabelRecord, RunFinished};
+use ioxide_record::event::{LabelKind, LabelRecord, RunFinished};
 
 use super::*;
 

@@ -1,8 +1,8 @@
 //! Recorded runs as the page sees them: a list of records, and a run piece by piece.
 
+use ioxide_record::event::{RunOutcome, StepRecord};
 use ioxide_report::run_number::number_from_one;
 use ioxide_report::step_kind::ShownStepKind;
-use ioxide_runner::event::{RunOutcome, StepRecord};
 use serde::Serialize;
 
 use super::walk::ExplanationView;
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use ioxide_model::trace::Breakdown;
     use ioxide_model::verdict::Verdict;
-    use ioxide_runner::event::{LabelRecord, RunStarted, VerdictRecord};
+    use ioxide_record::event::{LabelRecord, RunStarted, VerdictRecord};
     use std::sync::Arc;
 
     fn run(number: u64, seed: u64, outcome: RunOutcome) -> Arc<RecordedRun> {

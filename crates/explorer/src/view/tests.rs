@@ -1,6 +1,6 @@
 //! The types of the views in TypeScript, compared with the generated files.
 
-use ioxide_runner::event::RunOutcome;
+use ioxide_record::event::RunOutcome;
 
 use super::ErrorView;
 use super::hypothesis::HypothesisView;

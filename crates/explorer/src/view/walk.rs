@@ -6,8 +6,8 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId};
 use ioxide_model::term::VarId;
+use ioxide_record::event::Explanation;
 use ioxide_report::describe::{kind_word, term_text};
-use ioxide_runner::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
 use serde::Serialize;
 
@@ -285,11 +285,11 @@ impl ExplanationView {
             Some(state) => bounded_text(&state.location),
             None => String::new(),
         };
-        let allowed = |allowed: &ioxide_runner::event::Allowed| AllowedView {
+        let allowed = |allowed: &ioxide_record::event::Allowed| AllowedView {
             label: bounded_text(&allowed.label),
             switch: allowed.switch.as_deref().map(bounded_text),
         };
-        let why_not = |why: &ioxide_runner::event::WhyNot| WhyNotView {
+        let why_not = |why: &ioxide_record::event::WhyNot| WhyNotView {
             state: state(why.state),
             switch: bounded_text(&why.switch),
             reason: bounded_text(&why.reason),

@@ -1,6 +1,6 @@
 //! The reasons why a text or a switch gives no step of a walk, for people.
 
-use ioxide_runner::codec::typed::BadTypedMessage;
+use ioxide_record::typed::BadTypedMessage;
 use ioxide_smt::solver::UnknownReason;
 use thiserror::Error;
 

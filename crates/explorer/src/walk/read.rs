@@ -6,7 +6,7 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Sts;
 use ioxide_model::term::TermPool;
-use ioxide_runner::codec::typed;
+use ioxide_record::typed;
 
 use super::ModelWalk;
 use super::error::WalkError;

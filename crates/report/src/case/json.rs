@@ -4,8 +4,8 @@
 //! Fields may be added within a version; a field that changes its meaning or goes away makes a new one.
 
 use ioxide_model::term::VarId;
-use ioxide_runner::codec::value_to_json;
-use ioxide_runner::json::JsonError;
+use ioxide_record::json::JsonError;
+use ioxide_record::value::value_to_json;
 use ioxide_testgen::case::{CaseArc, CaseState, TestCase};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -91,7 +91,7 @@ impl CaseOutline {
     /// # Errors
     /// If the text is no case file, or of another version.
     pub fn read(text: &str) -> Result<Self, BadCaseFile> {
-        let outline: Self = ioxide_runner::json::read(text)?;
+        let outline: Self = ioxide_record::json::read(text)?;
         match outline.version {
             VERSION => Ok(outline),
             other => Err(BadCaseFile::Version(other)),

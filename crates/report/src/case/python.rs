@@ -255,7 +255,7 @@ fn python_constant(pool: &TermPool, value: &Value) -> String {
         Value::Str(text) => string_literal(text),
         Value::Int(n) => n.to_string(),
         // JSON without booleans inside an enum, record or option reads as Python, null aside.
-        Value::Data(_) | Value::Collection(_) => match ioxide_runner::codec::value_to_json(pool, value) {
+        Value::Data(_) | Value::Collection(_) => match ioxide_record::value::value_to_json(pool, value) {
             serde_json::Value::Null => "None".into(),
             json => format!("__import__(\"json\").loads({})", string_literal(&json.to_string())),
         },

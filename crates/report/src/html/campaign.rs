@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use ioxide_runner::event::{Event, EventKind, ShrunkRecord};
-use ioxide_runner::reporter::Reporter;
+use ioxide_record::event::{Event, EventKind, ShrunkRecord};
+use ioxide_record::reporter::Reporter;
 use serde::Serialize;
 
 use super::latency::LatencyView;
@@ -190,7 +190,7 @@ impl Reporter for CampaignPage {
 mod tests {
     use super::*;
     use crate::summary::samples::failing;
-    use ioxide_runner::event::LabelRecord;
+    use ioxide_record::event::LabelRecord;
 
     #[test]
     fn smaller_runs_are_bounded_and_those_left_out_counted() {

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{LabelKind, LabelRecord};
-use ioxide_runner::line::cut;
+use ioxide_record::event::{LabelKind, LabelRecord};
+use ioxide_record::line::cut;
 use serde::Serialize;
 
 /// The number of messages counted; further ones are left out. Chosen by feel: a chart with more rows is not read.

@@ -10,8 +10,8 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use ioxide_runner::event::{LabelRecord, StepRecord};
-use ioxide_runner::line::cut;
+use ioxide_record::event::{LabelRecord, StepRecord};
+use ioxide_record::line::cut;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
@@ -283,7 +283,7 @@ impl Serialize for RunTape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ioxide_runner::event::LabelKind;
+    use ioxide_record::event::LabelKind;
     use serde_json::{Map, json};
 
     fn shown_parts(tape: &RunTape) -> Json {

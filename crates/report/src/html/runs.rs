@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_runner::event::{Event, Explanation, FindingRecord, RunOutcome, RunStarted, StepRecord};
-use ioxide_runner::line::cut;
+use ioxide_record::event::{Event, Explanation, FindingRecord, RunOutcome, RunStarted, StepRecord};
+use ioxide_record::line::cut;
 use serde::Serialize;
 
 use super::latency::LatencyPage;

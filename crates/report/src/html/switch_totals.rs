@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use ioxide_record::event::{RunOutcome, StepRecord};
+
 use crate::run_number::number_from_one;
 use ioxide_model::label::certain_switch;
-use ioxide_runner::event::{RunOutcome, StepRecord};
 use serde::Serialize;
 
 /// The number of runs named for each switch and outcome. Chosen by feel, for one line.

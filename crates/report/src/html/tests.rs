@@ -1,5 +1,7 @@
 //! The page holds what it is given, as data.
 
+use ioxide_record::event::{Event, EventKind, RunOutcome};
+use ioxide_record::reporter::Reporter as _;
 use serde_json::Value as Json;
 
 use super::model::{ModelPart, SwitchReach};
@@ -9,8 +11,6 @@ use crate::samples;
 use crate::summary::samples as told;
 use crate::typescript_tests::TypeDeclarations;
 use ioxide_model::source::Sources;
-use ioxide_runner::event::{Event, EventKind, RunOutcome};
-use ioxide_runner::reporter::Reporter as _;
 
 /// The document inside a page, as a browser would read it.
 fn document(page: &str) -> Json {
@@ -116,7 +116,7 @@ fn numbers_are_counted_in_their_order_and_words_by_how_often() {
     let mut values = crate::values::SentValues::default();
     for (number, word) in [(10, "tea"), (9, "tea"), (9, "milk"), (-1, "cake")] {
         let mut label = told::label("m");
-        label.kind = ioxide_runner::event::LabelKind::Input;
+        label.kind = ioxide_record::event::LabelKind::Input;
         label.args.insert("n".into(), number.into());
         label.args.insert("w".into(), word.into());
         values.count_fields(&label);

@@ -1,6 +1,6 @@
 //! The sections of the page.
 
-use ioxide_runner::event::MeasureRecord;
+use ioxide_record::event::MeasureRecord;
 
 use super::escape::{code_span, fenced_block, shell_word, table_cell};
 use crate::control_characters::show_control_characters;

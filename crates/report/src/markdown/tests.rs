@@ -1,4 +1,4 @@
-use ioxide_runner::event::RunOutcome;
+use ioxide_record::event::RunOutcome;
 use proptest::prelude::*;
 
 use super::*;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use ioxide_runner::event::{
+use ioxide_record::event::{
     CampaignStarted, Explanation, HistoryRecord, LagRecord, LatencyRecord, MeasureRecord, Replayed,
     RunOutcome, UnmadeRecord,
 };

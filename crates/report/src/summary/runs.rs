@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ioxide_runner::event::{
+use ioxide_record::event::{
     Event, Explanation, RunStarted, StepRecord, SystemTrouble, VerdictRecord, VerdictWord,
 };
-use ioxide_runner::line::cut;
+use ioxide_record::line::cut;
 
 use crate::chart::ChartStep;
 
@@ -213,7 +213,7 @@ impl OpenRuns {
 mod tests {
     use super::*;
     use crate::summary::samples::{run_started, sent};
-    use ioxide_runner::event::EventKind;
+    use ioxide_record::event::EventKind;
 
     #[test]
     fn last_words_are_kept_from_the_end() {

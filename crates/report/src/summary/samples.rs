@@ -1,6 +1,6 @@
 //! Campaigns made by hand, for the tests of all reports.
 
-use ioxide_runner::event::{
+use ioxide_record::event::{
     Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentRecord,
     FailureSignature, HistoryRecord, LabelKind, LabelRecord, LatencyRecord, MeasureRecord, Replayed,
     RunFinished, RunOutcome, RunStarted, ShrunkRecord, StateRecord, StepRecord, VerdictRecord, VerdictWord,
@@ -266,7 +266,7 @@ pub fn failing() -> Vec<Event> {
     told.say(run_started(3)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in <T> & \"U\" | `n > 1`"));
     told.say(run_finished(3, RunOutcome::Fail, 1));
     let trouble =
-        ioxide_runner::event::SystemTrouble { error: "the system ended".into(), last_words: "bye\n".into() };
+        ioxide_record::event::SystemTrouble { error: "the system ended".into(), last_words: "bye\n".into() };
     told.say(run_started(4)).say(EventKind::Trouble(trouble)).say(run_finished(4, RunOutcome::Error, 0));
     told.say(run_started(5)).say(SampleEvents::verdict(VerdictWord::Inconclusive, "out of reach"));
     told.say(run_finished(5, RunOutcome::Inconclusive, 0));

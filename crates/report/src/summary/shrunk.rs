@@ -1,6 +1,6 @@
 //! A failing run that was made smaller.
 
-use ioxide_runner::event::ShrunkRecord;
+use ioxide_record::event::ShrunkRecord;
 
 use crate::chart::ChartStep;
 

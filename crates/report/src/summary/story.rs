@@ -1,7 +1,7 @@
 //! The story of a failure, in lines: the last steps, the expected ones, the reasons, the repetitions and the smaller
 //! run.
 
-use ioxide_runner::event::{
+use ioxide_record::event::{
     Allowed, Explanation, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed, RunOutcome,
     ShrinkingRecord, SystemTrouble, VerdictRecord,
 };

@@ -1,6 +1,6 @@
 //! Runs by outcome, and the reasons behind them.
 
-use ioxide_runner::event::RunOutcome;
+use ioxide_record::event::RunOutcome;
 
 use crate::control_characters::excerpt;
 

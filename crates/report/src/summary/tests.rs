@@ -1,4 +1,4 @@
-use ioxide_runner::event::VerdictRecord;
+use ioxide_record::event::VerdictRecord;
 use proptest::prelude::*;
 
 use super::samples::{SampleEvents, any_campaign, failing, run_finished, run_started, sent, started};

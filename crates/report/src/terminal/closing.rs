@@ -1,6 +1,6 @@
 //! The last lines of a campaign: outcomes, kinds of failures, switches, values, times.
 
-use ioxide_runner::event::{LatencyRecord, MeasureRecord};
+use ioxide_record::event::{LatencyRecord, MeasureRecord};
 
 use super::meter::{duration_text, seconds};
 use crate::control_characters::excerpt;

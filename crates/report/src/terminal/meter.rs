@@ -1,6 +1,6 @@
 //! One line about a campaign under way: progress, speed, and the time left.
 
-use ioxide_runner::event::{Event, EventKind};
+use ioxide_record::event::{Event, EventKind};
 
 use crate::summary::story::plural;
 use crate::summary::{ENDLESS, Summary};

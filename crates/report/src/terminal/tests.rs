@@ -1,5 +1,5 @@
 use ioxide_model::verdict::Verdict;
-use ioxide_runner::event::{LagRecord, PatienceRecord, SystemTrouble, UnmadeRecord, VerdictRecord};
+use ioxide_record::event::{LagRecord, PatienceRecord, SystemTrouble, UnmadeRecord, VerdictRecord};
 
 use super::*;
 use crate::summary::samples::{

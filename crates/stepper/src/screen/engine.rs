@@ -13,7 +13,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sort::Sort;
 use ioxide_model::sts::SwitchId;
 use ioxide_model::value::Value;
-use ioxide_runner::codec::typed;
+use ioxide_record::typed;
 
 use self::tell::forbidden;
 use super::moves::{self, RowSource};

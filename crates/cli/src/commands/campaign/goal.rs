@@ -9,8 +9,8 @@ use std::fs::File;
 use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{ScannedPart, unit_text};
 use ioxide_model::sts::Sts;
-use ioxide_runner::campaign::unit::UnitTold;
-use ioxide_runner::coverage::{CoverageRecord, EnoughCoverage};
+use ioxide_run::campaign::unit::UnitTold;
+use ioxide_run::coverage::{CoverageRecord, EnoughCoverage};
 use ioxide_symex::Ctx;
 
 use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};

@@ -17,11 +17,11 @@ use ioxide_fsm::word::show_io;
 use ioxide_model::index::Idx;
 use ioxide_model::label::{Label, answer_name};
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::Adapter;
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
 use ioxide_testgen::complete::concretise::ClassWalk;
 use ioxide_testgen::complete::{Abstraction, AnswerNames, abstraction};
+use ioxide_wire::adapter::Adapter;
 use serde_json::json;
 
 use super::{config, no_suite_error};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::RunCounts;
+use ioxide_run::campaign::RunCounts;
 use ioxide_testgen::complete::claim::Claim;
 use ioxide_testgen::complete::suite::CompleteConfig;
 use ioxide_testgen::tester::spec::CompleteOption;

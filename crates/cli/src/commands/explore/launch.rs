@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 
 use ioxide_explorer::live::{CampaignRequest, LaunchError, Launcher};
 use ioxide_model::sts::Model;
-use ioxide_runner::campaign::{CampaignConfig, OnFailure, campaign};
-use ioxide_runner::clock::{MonotonicClock, RunClock, StoppedClock};
-use ioxide_runner::reporter::{EventSink, Reporter};
-use ioxide_runner::run::RunSetup;
-use ioxide_runner::secrets::discreet::Discreet;
+use ioxide_record::clock::{RunClock, StoppedClock};
+use ioxide_record::reporter::{EventSink, Reporter};
+use ioxide_record::secrets::redacting::RedactingReporter;
+use ioxide_run::campaign::{CampaignConfig, OnFailure, campaign};
+use ioxide_run::clock::MonotonicClock;
+use ioxide_run::run::RunSetup;
 use ioxide_symex::Ctx;
 use ioxide_testgen::tester::spec::TesterSpec;
 
@@ -79,8 +80,8 @@ impl SystemLauncher {
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
-            let mut discreet = Discreet::new(reporter, self.sut.secrets()?);
-            let sink = EventSink::new(&mut discreet, &mut *clock);
+            let mut redacting = RedactingReporter::new(reporter, self.sut.secrets()?);
+            let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
             let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::thinking(&args));

@@ -8,7 +8,7 @@ use ioxide_fsm::product::difference;
 use ioxide_fsm::word::{Word, show as show_word};
 use ioxide_model::index::Idx;
 use ioxide_model::label::{Label, input_name};
-use ioxide_runner::suite::{SuiteReader, SuiteTest};
+use ioxide_run::suite::{SuiteReader, SuiteTest};
 use serde_json::{Value as Json, json};
 
 use super::suite::spec;

@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
-use ioxide_runner::adapter::{Adapter, Observation};
 use ioxide_smt::halt::Halt;
+use ioxide_wire::adapter::{Adapter, Observation};
 
 use super::live::{LiveTestError, go_on};
 

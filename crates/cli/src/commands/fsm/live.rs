@@ -12,10 +12,10 @@ use ioxide_learn::system::{CopyLost, MessageSystem};
 use ioxide_model::label::{Label, answer_name};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Breakdown;
-use ioxide_runner::adapter::{Adapter, AdapterError, Observation};
-use ioxide_runner::player::PlayError;
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::tester::suite::AnswerWait;
+use ioxide_wire::adapter::{Adapter, AdapterError, Observation};
+use ioxide_wire::player::PlayError;
 
 use super::first_reply::FirstReply;
 use crate::exit::{CliError, ExitStatus};

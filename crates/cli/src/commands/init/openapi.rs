@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
-use ioxide_runner::adapter::http::fetch;
-use ioxide_runner::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
-use ioxide_runner::adapter::{AdapterError, Interrupt};
+use ioxide_wire::adapter::http::fetch;
+use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
+use ioxide_wire::adapter::{AdapterError, Interrupt};
 
 use crate::args::InitArgs;
 use crate::exit::{CliError, ExitStatus};

@@ -8,12 +8,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 
+use ioxide_record::json;
+use ioxide_run::suite::{SuiteLabel, TraceTest};
+
 use crate::commands::mutate::text_after;
 use ioxide_model::sts::Model;
 use ioxide_model::term::VarId;
 use ioxide_model::trace::Trace;
-use ioxide_runner::json;
-use ioxide_runner::suite::{SuiteLabel, TraceTest};
 use ioxide_testgen::kill::ANALYSIS_VERSION;
 use ioxide_testgen::mutate::{Mutant, show_switch};
 use serde_json::{Value as Json, json};

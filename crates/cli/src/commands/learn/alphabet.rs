@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ioxide_learn::alphabet::{MessageAlphabet, choose_all_inputs};
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
-use ioxide_runner::codec::typed;
+use ioxide_record::typed;
 
 use crate::args::LearnArgs;
 use crate::exit::{CliError, ExitStatus};

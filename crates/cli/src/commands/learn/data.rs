@@ -10,7 +10,7 @@ use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::recheck::AnswerDetail;
 use ioxide_learn::register::oracle::DataExamination;
 use ioxide_model::sts::Model;
-use ioxide_runner::codec::typed;
+use ioxide_record::typed;
 use serde_json::{Value as Json, json};
 
 use super::asking::{AskedSystem, SessionInputs};

@@ -8,8 +8,8 @@ use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::recorded::{RecordedError, RecordedLesson, certain_prefix};
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
-use ioxide_runner::judge::plain_trace;
-use ioxide_runner::record::Record;
+use ioxide_record::format::Record;
+use ioxide_run::judge::plain_trace;
 use serde_json::json;
 
 use super::output::{self, LearnedReport};

@@ -14,8 +14,8 @@ use ioxide_learn::messages::DataRun;
 use ioxide_learn::system::AnswerKeeper;
 use ioxide_model::label::{Label, input_name};
 use ioxide_model::sts::Model;
-use ioxide_runner::codec::{WireMessage, label_from_json, label_to_json};
-use ioxide_runner::json;
+use ioxide_record::json;
+use ioxide_record::value::{WireMessage, label_from_json, label_to_json};
 use serde_json::{Value as Json, json};
 
 use crate::args::LearnArgs;

@@ -10,7 +10,7 @@ use ioxide_learn::oracle::HypothesisTest;
 use ioxide_learn::origin::MachineOrigin;
 use ioxide_learn::timed::{TimedError, TimedLesson, TimedSession, TimedSessionError, TimedSettings};
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::ClockKind;
+use ioxide_wire::adapter::ClockKind;
 use serde_json::{Value as Json, json};
 
 use self::clock::ClockedSystem;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ioxide_lsp::answers::lens::{LastCampaign, SwitchFate};
-use ioxide_runner::event::{CampaignFinished, CampaignStarted, EventKind};
-use ioxide_runner::record::{RecordError, each};
+use ioxide_record::event::{CampaignFinished, CampaignStarted, EventKind};
+use ioxide_record::format::{RecordError, each};
 
 use super::is_hidden;
 

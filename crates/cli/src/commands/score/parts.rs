@@ -9,7 +9,7 @@ use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
-use ioxide_runner::campaign::run_seed;
+use ioxide_run::campaign::run_seed;
 use serde_json::{Value as Json, json};
 
 use super::{KillTable, rounds, show_score};

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use ioxide_model::number::Rational;
 use ioxide_model::sts::Model;
-use ioxide_runner::adapter::ClockKind;
-use ioxide_runner::campaign::CampaignConfig;
+use ioxide_run::campaign::CampaignConfig;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
+use ioxide_wire::adapter::ClockKind;
 use std::ops::ControlFlow;
 
 use super::{DecidedMutants, KillTable, MAX_STATES};

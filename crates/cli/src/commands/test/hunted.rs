@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use ioxide_model::sts::{Sts, SwitchId};
-use ioxide_runner::campaign::CampaignOutcome;
-use ioxide_runner::coverage::MeasureCount;
-use ioxide_runner::coverage::item::Measure;
+use ioxide_run::campaign::CampaignOutcome;
+use ioxide_run::coverage::MeasureCount;
+use ioxide_run::coverage::item::Measure;
 use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 

@@ -9,8 +9,8 @@ use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::index::Idx as _;
 use ioxide_model::sts::{Sts, SwitchId};
-use ioxide_runner::campaign::unit::UnitTold;
-use ioxide_runner::coverage::Coverage;
+use ioxide_run::campaign::unit::UnitTold;
+use ioxide_run::coverage::Coverage;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 

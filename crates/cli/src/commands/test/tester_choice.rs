@@ -6,7 +6,7 @@ use std::time::Duration;
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
 use ioxide_report::summary::ENDLESS;
-use ioxide_runner::campaign::{CampaignOutcome, RunCounts};
+use ioxide_run::campaign::{CampaignOutcome, RunCounts};
 use ioxide_symex::ExploreLimits;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::{LocId, SwitchId};
 use ioxide_model::value::Value;
-use ioxide_runner::event::Explanation;
+use ioxide_record::event::Explanation;
 use ioxide_symex::{Belief, Ctx, SymState};
 
 use super::super::scene::{SceneState, WalkScene, clip};

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use ioxide_explorer::learning::LearningMeter;
 use ioxide_learn::timed::TimedSystem;
 use ioxide_model::label::Label;
-use ioxide_runner::adapter::Adapter;
 use ioxide_smt::halt::Halt;
+use ioxide_wire::adapter::Adapter;
 
 use crate::commands::fsm::live::LiveTestError;
 

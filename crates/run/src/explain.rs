@@ -1,0 +1,330 @@
+//! A forbidden observation in words: observed against allowed, state by state.
+
+use std::collections::BTreeSet;
+
+use ioxide_model::label::{Label, readable};
+use ioxide_model::number::Rational;
+use ioxide_model::sts::{LocId, Sts, SwitchId};
+use ioxide_model::term::{Term, TermNode, VarId};
+use ioxide_model::trace::{Breakdown, Trace};
+use ioxide_model::valuation::Valuation;
+use ioxide_model::value::Value;
+use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefusal, SymState};
+
+use ioxide_record::event::{Allowed, Explanation, FindingRecord, StateRecord, WhyNot};
+
+/// The number of states that are listed; of more, only the number is given.
+const MAX_STATES: usize = 20;
+
+/// Returns the explanation of `forbidden`.
+#[must_use]
+pub fn explanation(cx: &Ctx<'_>, forbidden: &Forbidden) -> Explanation {
+    let refusals = forbidden.refusals.iter().filter(|refusal| refusal.state < MAX_STATES);
+    Explanation {
+        observed: forbidden.label.show(cx.pool, cx.sts),
+        allowed: list_allowed(cx, forbidden),
+        states: states(cx, &forbidden.before),
+        n_states: forbidden.before.count_states().unwrap_or(0),
+        why_not: refusals.map(|refusal| why_not(cx, forbidden, refusal)).collect(),
+        orders: (forbidden.courses > 1).then_some(forbidden.courses),
+    }
+}
+
+/// Returns the text that is the same for failures of one kind: the label, the locations, and the conjuncts of guards
+/// that it violates. Values are left out, so that the same fault gives the same text.
+#[must_use]
+pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
+    let seen = match &forbidden.label {
+        Label::Input(gate, _) => format!("?{}", cx.sts.gates[*gate].name),
+        Label::Output(gate, _) => format!("!{}", cx.sts.gates[*gate].name),
+        Label::Quiescence | Label::Delay(_) => "silence".to_owned(),
+    };
+    let locations = locations(cx, &forbidden.before);
+    let against: BTreeSet<String> =
+        forbidden.refusals.iter().map(|refusal| refusal_text(cx, refusal)).collect();
+    let against: Vec<String> = against.into_iter().collect();
+    let part = |lead: &str, words: String| if words.is_empty() { words } else { format!("{lead}{words}") };
+    format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
+}
+
+/// Returns the text that is the same for breakdowns of one kind: how the system broke down, after which message, and in
+/// which locations.
+#[must_use]
+pub fn breakdown_signature(
+    cx: &Ctx<'_>,
+    breakdown: Breakdown,
+    status: Option<i32>,
+    trace: &Trace,
+    expected: &Forbidden,
+) -> String {
+    let how = match (breakdown, status) {
+        (Breakdown::Ended, Some(status)) => format!("crash (exit status {status})"),
+        (Breakdown::Ended, None) => "crash (ended)".into(),
+        (Breakdown::Closed, _) => "crash (closed)".into(),
+        (Breakdown::Hung | Breakdown::Unreadable | Breakdown::Exception, _) => breakdown.kind().into(),
+    };
+    let last = trace.labels.iter().rev().find_map(|label| match label {
+        Label::Input(gate, _) => Some(format!(" after ?{}", cx.sts.gates[*gate].name)),
+        Label::Output(gate, _) => Some(format!(" after !{}", cx.sts.gates[*gate].name)),
+        Label::Quiescence | Label::Delay(_) => None,
+    });
+    let locations = locations(cx, &expected.before).join(", ");
+    format!("{how}{} in {locations}", last.unwrap_or_default())
+}
+
+/// Returns the verdict of timed testing ([BLLN23]) on a forbidden observation of a timed model: the locations of the
+/// specification, the label and its delay, and the first conjunct of a guard that it violates. `None` for a model
+/// without clocks.
+#[must_use]
+pub fn timed_finding(cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace) -> Option<FindingRecord> {
+    if !cx.sts.is_timed() {
+        return None;
+    }
+    let is_delay = |label: &&Label| matches!(label, Label::Delay(_));
+    let is_message = |label: &Label| !matches!(label, Label::Delay(_));
+    let is_it = |label: &Label| is_message(label) && *label == forbidden.label;
+    // A message that might have been explained by one still under way is forbidden some time after it came.
+    let before = match (trace.labels.split_last(), trace.labels.iter().rposition(is_it)) {
+        (Some((last, before)), _) if is_message(last) => before,
+        (_, Some(at)) => &trace.labels[..at],
+        (_, None) => &trace.labels[..],
+    };
+    let waited = before.iter().rev().take_while(is_delay).fold(Rational::ZERO, |sum, label| match label {
+        Label::Delay(time) => &sum + time,
+        _ => sum,
+    });
+    let (word, event) = match &forbidden.label {
+        // The silence may have been seen in parts: it has lasted since the last message.
+        Label::Delay(by) => ("FAIL_dur", format!("silence for {} s", readable((&waited).max(by)))),
+        // Quiescence has no duration of its own: nothing comes any more.
+        Label::Quiescence if waited.is_zero() => ("FAIL_dur", "silence without end".to_owned()),
+        Label::Quiescence => ("FAIL_dur", format!("after {} s silence without end", readable(&waited))),
+        label => ("FAIL_out", format!("after {} s {}", readable(&waited), label.show(cx.pool, cx.sts))),
+    };
+    let guard = |refusal: &SwitchRefusal| match &refusal.blocked {
+        SwitchBlock::Guard { conjunct } => Some(*conjunct),
+        SwitchBlock::Overdue => deadline(cx, refusal.switch),
+        _ => None,
+    };
+    Some(FindingRecord {
+        word: word.into(),
+        rule: String::new(),
+        state: locations(cx, &forbidden.before).join(", "),
+        event,
+        because: forbidden.refusals.iter().find_map(guard).map(|part| cx.pool.show(part).to_string()),
+    })
+}
+
+/// Returns the first conjunct of a guard that bounds a clock from above.
+fn deadline(cx: &Ctx<'_>, switch: SwitchId) -> Option<Term> {
+    let is_clock = |var: &VarId| cx.sts.clocks.iter().any(|clock| clock.var == *var);
+    let parts = cx.pool.conjuncts(cx.sts.switches[switch].guard);
+    parts.into_iter().find(|&part| match cx.pool.node(part) {
+        TermNode::Lt(low, _) | TermNode::Le(low, _) => cx.pool.free_vars(*low).iter().any(is_clock),
+        _ => false,
+    })
+}
+
+/// The names of the locations of a belief, each once.
+fn locations(cx: &Ctx<'_>, belief: &Belief) -> Vec<String> {
+    let locations: BTreeSet<(LocId, String)> = match belief {
+        Belief::Concrete(states) => {
+            states.iter().map(|state| (state.loc, state.place_text(cx.sts))).collect()
+        }
+        Belief::Symbolic(states) => states.iter().map(|state| (state.loc, state.location_text(cx))).collect(),
+        Belief::Unspecified => BTreeSet::new(),
+    };
+    locations.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Returns the switch of a refusal with what blocks it, without values.
+fn refusal_text(cx: &Ctx<'_>, refusal: &SwitchRefusal) -> String {
+    let switch = &cx.sts.switches[refusal.switch].label;
+    match &refusal.blocked {
+        SwitchBlock::Guard { conjunct } => format!("{switch} `{}`", cx.pool.show(*conjunct)),
+        SwitchBlock::Sort { field, .. } => format!("{switch} `{}`", cx.pool.var_info(*field).name),
+        SwitchBlock::Path | SwitchBlock::Arity | SwitchBlock::Enabled | SwitchBlock::Overdue => {
+            switch.to_string()
+        }
+    }
+}
+
+fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
+    let mut told: Vec<Allowed> = Vec::new();
+    for offer in &forbidden.allowed {
+        let switch = cx.sts.switches[offer.switch].label.to_string();
+        let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch) };
+        if !told.contains(&allowed) {
+            told.push(allowed);
+        }
+    }
+    if forbidden.silence_allowed {
+        told.push(Allowed { label: Label::Quiescence.show(cx.pool, cx.sts), switch: None });
+    }
+    told
+}
+
+/// The message of an offer: with values where they are fixed, else with its condition.
+fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
+    let fields = &cx.sts.gates[offer.gate].fields;
+    let conjuncts: Vec<Term> =
+        cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
+    let values: Vec<Value> = fields
+        .iter()
+        .filter_map(|&field| conjuncts.iter().find_map(|&c| cx.pool.value_given(c, field)))
+        .collect();
+    if values.len() == fields.len() && conjuncts.len() == fields.len() {
+        return Label::Output(offer.gate, values).show(cx.pool, cx.sts);
+    }
+    let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
+    let fields = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
+    let gate = &cx.sts.gates[offer.gate].name;
+    if conjuncts.is_empty() {
+        format!("!{gate}{fields}")
+    } else {
+        let shown = |&part: &Term| match cx.pool.node(part) {
+            TermNode::Or(_) => format!("({})", cx.pool.show(part)),
+            _ => cx.pool.show(part).to_string(),
+        };
+        let when: Vec<String> = conjuncts.iter().map(shown).collect();
+        format!("!{gate}{fields} when {}", when.join(" && "))
+    }
+}
+
+/// Returns whether `part` is a bound that every delay keeps, such as `0 <= delay`, and so says nothing.
+fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
+    let TermNode::Le(bound, delay) = *cx.pool.node(part) else { return false };
+    let bound = cx.pool.as_value(bound).and_then(Value::as_real);
+    let is_kept = bound.is_some_and(|bound| bound.is_zero() || bound.is_negative());
+    is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
+}
+
+fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
+    match belief {
+        Belief::Concrete(states) => {
+            let told = |state: &ioxide_model::concrete::ConcreteState| StateRecord {
+                location: state.place_text(cx.sts),
+                values: shown_values(cx, &state.values, |var| cx.sts.is_data(var)),
+                path: Vec::new(),
+            };
+            states.iter().take(MAX_STATES).map(told).collect()
+        }
+        Belief::Symbolic(states) => states.iter().take(MAX_STATES).map(|state| symbolic(cx, state)).collect(),
+        Belief::Unspecified => Vec::new(),
+    }
+}
+
+fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateRecord {
+    let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+    StateRecord {
+        location: state.location_text(cx),
+        values: state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var)).map(value).collect(),
+        path: state.path.facts().iter().map(|&fact| cx.pool.show(fact).to_string()).collect(),
+    }
+}
+
+fn shown_values(cx: &Ctx<'_>, values: &Valuation, wanted: impl Fn(VarId) -> bool) -> Vec<String> {
+    let shown = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));
+    values.iter().filter(|(var, _)| wanted(*var)).map(shown).collect()
+}
+
+fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyNot {
+    let reason = match &refusal.blocked {
+        SwitchBlock::Guard { conjunct } => {
+            let free = cx.pool.free_vars(*conjunct);
+            let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
+            values.extend(state_values(cx, forbidden, refusal.state, &free));
+            format!("`{}` does not hold with {}", cx.pool.show(*conjunct), values.join(", "))
+        }
+        SwitchBlock::Path => "its guard cannot hold with what is known".into(),
+        SwitchBlock::Sort { field, value } => {
+            let info = cx.pool.var_info(*field);
+            let (value, sort) = (cx.pool.show_value(value), cx.pool.show_sort(info.sort));
+            format!("`{}` is {value}, which is not of sort {sort}", info.name)
+        }
+        SwitchBlock::Arity => "the message has another number of fields".into(),
+        SwitchBlock::Enabled => "it can be taken without any input, so the system must not be silent".into(),
+        SwitchBlock::Overdue => "it had to be taken before so much time had passed".into(),
+    };
+    WhyNot { state: refusal.state, switch: cx.sts.switches[refusal.switch].label.to_string(), reason }
+}
+
+/// The field values of a message.
+fn fields(sts: &Sts, label: &Label) -> Valuation {
+    match label {
+        Label::Input(gate, values) | Label::Output(gate, values) => {
+            sts.gates[*gate].fields.iter().copied().zip(values.iter().cloned()).collect()
+        }
+        Label::Quiescence | Label::Delay(_) => Valuation::new(),
+    }
+}
+
+/// The values of the variables in `free`, in the state at this position of the belief.
+fn state_values(cx: &Ctx<'_>, forbidden: &Forbidden, position: usize, free: &[VarId]) -> Vec<String> {
+    match &forbidden.before {
+        Belief::Concrete(states) => match states.iter().nth(position) {
+            Some(state) => shown_values(cx, &state.values, |var| free.contains(&var)),
+            None => Vec::new(),
+        },
+        Belief::Symbolic(states) => match states.get(position) {
+            Some(state) => {
+                let wanted = state.store.iter(cx.sts).filter(|(var, _)| free.contains(var));
+                let shown = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
+                wanted.map(shown).collect()
+            }
+            None => Vec::new(),
+        },
+        Belief::Unspecified => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ioxide_smt::stack::{SolverConfig, build_stack};
+    use ioxide_symex::Ctx;
+
+    use crate::judge::{JudgeConfig, judge, plain_trace};
+    use crate::samples::{model, with_cx};
+
+    /// Returns the labels that were allowed instead of the last one of `trace`.
+    fn allowed_instead(text: &str, trace: &str) -> Vec<String> {
+        let spec = model(text);
+        let trace = plain_trace(&spec, trace).unwrap();
+        let judged = with_cx(spec, |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
+        judged.forbidden.unwrap().allowed.into_iter().map(|allowed| allowed.label).collect()
+    }
+
+    #[test]
+    fn a_lower_bound_of_the_delay_is_told_unless_it_says_nothing() {
+        let model = |guard: &str| {
+            format!(
+                "model M {{ input go output done output no clock w
+                state a {{ on go {{ reset w }} -> b }}
+                state b {{ emit done {guard} -> a }} state c {{ emit no -> c }} }}"
+            )
+        };
+        let trace = "{\"label\": \"go\", \"after\": 1}\n{\"label\": \"no\", \"after\": 1}";
+        assert_eq!(allowed_instead(&model(""), trace), ["!done"]);
+        assert_eq!(allowed_instead(&model("when w >= 5s"), trace), ["!done when delay >= 5.0"]);
+    }
+
+    /// Defect: quiescence where something had to come was told as "silence for 0 s".
+    #[test]
+    fn no_silence_of_no_length_is_told() {
+        let text = "model M { input go output done clock w
+            state a { on go { reset w } -> b } state b { emit done when w <= 2s -> a } }";
+        let finding = |trace: &str| {
+            let trace = plain_trace(&model(text), trace).unwrap();
+            let (mut model, mut solver) = (model(text), build_stack(&SolverConfig::default()));
+            let judged = judge(&mut Ctx::new(&mut model, &mut solver), &trace, &JudgeConfig::default());
+            judged.finding.unwrap().event
+        };
+        assert_eq!(finding("{\"label\": \"go\"}\n{\"quiescence\": true}"), "silence without end");
+        let later = "{\"label\": \"go\"}\n{\"quiescence\": true, \"after\": 1}";
+        assert_eq!(finding(later), "after 1 s silence without end");
+        assert_eq!(finding("{\"label\": \"go\"}\n{\"after\": 1}\n{\"after\": 2}"), "silence for 3 s");
+        // A wait of no time is no label.
+        let trace = plain_trace(&model(text), "{\"label\": \"go\"}\n{\"after\": 0}\n{\"time\": 0}").unwrap();
+        assert_eq!(trace.len(), 1);
+    }
+}

@@ -1,0 +1,711 @@
+//! One test run: the tester moves, the adapter acts, the monitor judges, events are reported.
+//!
+//! [FTW05]'s on-the-fly algorithm. There is one loop for every kind of test; they differ in
+//! the tester. An output that is already there comes before an input that is only meant to
+//! be sent. An input is under way until the system confirms it, or all is silent: outputs that come meanwhile may
+//! have been sent before it was taken, and only if the specification allows no order of them is it a failure.
+//!
+//! Silence is confirmed before it is a failure, and taken back if a message shows that it was called too early
+//! (`silence`). A system that ends, hangs up, hangs or talks nonsense has broken down: that is a failure of its
+//! own kind unless the model allows it (`breakdown`).
+//!
+//! In a timed model ([BLLN23]) time is part of what is seen: a message comes with the delay before it, and silence is a
+//! delay. Time is that of the system, if it lets itself be told how late it is, or of this machine, with a stated
+//! tolerance. An input whose instant has passed before it was sent is not sent: the tester is too late.
+//!
+//! *Promises.* Fail comes from the monitor and from nothing else. Trouble on the way to the system
+//! is an error of the run, never a verdict. Every label is told before the next move. A run after some step of
+//! which nothing is known does not pass.
+
+mod breakdown;
+mod crossing;
+mod pace;
+mod send;
+mod silence;
+mod timed;
+mod wait;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_model::relation::ConformanceRelation;
+use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::trace::Trace;
+use ioxide_model::verdict::Verdict;
+use ioxide_record::clock::{duration, seconds};
+use ioxide_record::event::{
+    EventKind, FindingRecord, LabelRecord, RunFinished, RunOutcome, RunStarted, StepRecord, SystemTrouble,
+    VerdictRecord, WayRecord,
+};
+use ioxide_record::line::cut;
+use ioxide_record::reporter::EventSink;
+use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining_switches};
+use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look};
+use ioxide_wire::adapter::{Adapter, AdapterError, ArrivalTimes, ArrivedOutput, InputReceipt};
+
+use self::breakdown::ForbiddenBreakdown;
+use self::crossing::CrossedMessage;
+use self::pace::RunPace;
+use self::silence::Silences;
+pub use self::wait::{FirstReplyWait, LagEffect};
+use crate::clock::lag::{LagMeter, LagWatch};
+use crate::clock::latency::Latencies;
+use crate::clock::patience::Patience;
+use crate::coverage::{Coverage, EnoughCoverage};
+use crate::explain::{explanation, signature, timed_finding};
+use crate::objective::orders::{self, LabelOrigin};
+use crate::objective::{Objective, ObjectiveWatch};
+use crate::records::{read_way, record_finding, record_tolerance, record_way};
+
+/// The number of characters of a message on the wire that are reported.
+const MAX_RAW: usize = 2_000;
+
+/// The number of messages that are still judged if they had arrived when a run was stopped.
+const MAX_LEFT: usize = 64;
+
+/// The set-up of a run: everything it needs besides a tester.
+pub struct RunSetup<'b, 'm> {
+    /// The specification and a solver.
+    pub cx: &'b mut Ctx<'m>,
+    /// The system under test.
+    pub adapter: &'b mut dyn Adapter,
+    /// The flag that ends the run after its current step.
+    pub stop: &'b AtomicBool,
+}
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct RunConfig {
+    /// The time after which silence counts as quiescence.
+    pub patience: Patience,
+    /// The conformance relation that is judged by.
+    pub relation: ConformanceRelation,
+    /// The factor by which the run listens longer before quiescence is a failure.
+    pub confirm: u32,
+    /// The wait for the first reply of a system that was started or connected to.
+    pub first_reply: FirstReplyWait,
+    /// The meter of the lag of this machine.
+    pub lag: LagMeter,
+    /// Inputs that may be under way at once.
+    pub max_under_way: usize,
+    /// The traces after which observations are judged; all of them if `None`.
+    pub objective: Option<Arc<Objective>>,
+    /// The tolerance of instants on the clock of this machine; virtual time is exact.
+    pub tolerance: Tolerance,
+    /// The greatest number of labels of a run, whatever the tester wants.
+    pub max_steps: usize,
+    /// The coverage that ends the run as soon as it is reached.
+    pub enough: Option<Arc<EnoughCoverage>>,
+    /// The outputs that say nothing but that the system refused an input.
+    pub refusals: BTreeSet<GateId>,
+    /// The instant after which no further step is made: the run has no verdict then. `None` for no such instant.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for RunConfig {
+    /// A quiescence time of a fifth of a second, ten times that before quiescence is a failure, a latency of a tenth of
+    /// a second, eight inputs under way, a million labels.
+    fn default() -> Self {
+        let patience = Patience::new(Duration::from_millis(200));
+        let latency = seconds(Duration::from_millis(100));
+        let tolerance = Tolerance { latency, ..Tolerance::default() };
+        let relation = ConformanceRelation::default();
+        let (confirm, max_under_way, max_steps) = (10, 8, 1_000_000);
+        Self {
+            patience,
+            relation,
+            confirm,
+            first_reply: FirstReplyWait::default(),
+            lag: LagMeter::default(),
+            max_under_way,
+            objective: None,
+            tolerance,
+            max_steps,
+            enough: None,
+            refusals: BTreeSet::new(),
+            deadline: None,
+        }
+    }
+}
+
+impl RunConfig {
+    /// Returns whether the deadline has passed.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// The identity of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunId {
+    /// Its number.
+    pub run: u64,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// The observed trace.
+    pub trace: Trace,
+    /// The end of the run.
+    pub end: RunEnd,
+    /// The number of questions that the solver left open.
+    pub doubts: usize,
+    /// The step from which on nothing is known, if there is one.
+    pub unknown_from: Option<usize>,
+    /// The signature of a failure: the same for failures of one kind.
+    pub signature: Option<String>,
+    /// The latencies of outputs, as far as the clock of the events shows.
+    pub latencies: Latencies,
+    /// The extension of its waits and tolerances because this machine was busy.
+    pub lag: LagEffect,
+}
+
+/// The end of a run: its verdict, or why it has none.
+#[derive(Clone, Debug)]
+pub enum RunEnd {
+    /// The run has this verdict, for this reason.
+    Verdict(Verdict, String),
+    /// Trouble with the system or the way to it.
+    Error(AdapterError),
+    /// The run was stopped by request.
+    Interrupted,
+}
+
+impl RunEnd {
+    /// The kind of end.
+    #[must_use]
+    pub fn outcome(&self) -> RunOutcome {
+        match self {
+            Self::Verdict(verdict, _) => (*verdict).into(),
+            Self::Error(_) => RunOutcome::Error,
+            Self::Interrupted => RunOutcome::Interrupted,
+        }
+    }
+}
+
+/// Runs one test on a freshly reset system.
+///
+/// # Errors
+/// If an event cannot be told.
+pub fn run(
+    setup: &mut RunSetup<'_, '_>,
+    tester: &mut dyn Tester,
+    config: &RunConfig,
+    id: RunId,
+    coverage: &mut Coverage,
+    sink: &EventSink<'_>,
+) -> io::Result<RunResult> {
+    tester.start(id.seed);
+    coverage.begin_run();
+    let goal = tester.goal().unwrap_or_default();
+    let asked = Instant::now();
+    let trouble = setup.adapter.reset().err();
+    let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
+    // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
+    let is_measured = !setup.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
+    let lag = is_measured.then(|| config.lag.watch());
+    let tolerance = match &pace {
+        // The system has started after it was asked to, however late that was heard.
+        RunPace::Wall(wall) => {
+            Tolerance { start: seconds(wall.time_since(asked)), ..config.tolerance.clone() }
+        }
+        RunPace::Untimed | RunPace::Virtual(_) => Tolerance::default(),
+    };
+    let told = (!tolerance.is_exact()).then(|| record_tolerance(&tolerance));
+    let (run, seed) = (id.run, id.seed);
+    let unconfirmed = setup.adapter.receipt() == InputReceipt::Written;
+    let connections = setup.adapter.connections();
+    let started = RunStarted { run, seed, goal, tolerance: told, unconfirmed, connections };
+    let has_times = sink.tell(EventKind::RunStarted(started))? > 0;
+    let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).with_relation(config.relation);
+    let monitor = monitor.with_wiring(setup.adapter.wiring());
+    let mut walk = RunLoop {
+        setup,
+        config,
+        pace,
+        tolerance,
+        max_steps: tester.step_limit().unwrap_or(usize::MAX).min(config.max_steps),
+        at: Duration::ZERO,
+        monitor,
+        raw: None,
+        way: None,
+        is_under_way: false,
+        crossed: VecDeque::new(),
+        trace: Trace::default(),
+        told_trace: Trace::default(),
+        told: 0,
+        happened: Vec::new(),
+        watch: ObjectiveWatch::with_tolerance(config.tolerance.clone()),
+        signature: None,
+        unknown: None,
+        silences: Silences::default(),
+        is_gone: false,
+        latencies: Latencies::default(),
+        lag,
+        lag_effect: LagEffect::default(),
+        asked: Some(Instant::now()),
+        has_times,
+        unwritten: 0,
+        coverage,
+        explained: Vec::new(),
+        sink,
+    };
+    let ended = match trouble {
+        Some(error) => LoopEnd::Trouble(error),
+        None => walk.run_loop(tester)?,
+    };
+    if walk.is_stuck(&ended) {
+        walk.setup.adapter.note_breakdown();
+    }
+    let finding = tester.finding(walk.setup.cx, &walk.trace);
+    let end = match ended {
+        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.pass_or_inconclusive(reason),
+        LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
+        LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
+        LoopEnd::Broken(broken) => walk.break_down(&broken)?,
+        LoopEnd::Trouble(AdapterError::Interrupted) => RunEnd::Interrupted,
+        LoopEnd::Outside(seen) => RunEnd::Verdict(Verdict::Inconclusive, walk.outside_objective(&seen)),
+        LoopEnd::Trouble(error) => RunEnd::Error(error),
+        LoopEnd::Interrupted => RunEnd::Interrupted,
+    };
+    walk.finish(end, finding.as_ref(), id)
+}
+
+/// A run under way.
+struct RunLoop<'w, 'b, 'm, 'r> {
+    setup: &'w mut RunSetup<'b, 'm>,
+    config: &'w RunConfig,
+    pace: RunPace,
+    /// The tolerance of instants, with that of the start.
+    tolerance: Tolerance,
+    /// The greatest number of labels: that of the settings or of the tester.
+    max_steps: usize,
+    /// The instant up to which the passage of time was reported.
+    at: Duration,
+    monitor: Monitor,
+    /// The next message to report, as it was on the wire.
+    raw: Option<String>,
+    /// The way that message travelled, where there are several lanes.
+    way: Option<WayRecord>,
+    /// True while an input is reported that was not confirmed at once.
+    is_under_way: bool,
+    /// The messages that may have overtaken others.
+    crossed: VecDeque<CrossedMessage>,
+    trace: Trace,
+    /// The trace as the tester was told it: quiescence that was taken back stays in it.
+    told_trace: Trace,
+    /// The number of steps reported, those taken back included.
+    told: usize,
+    /// The origin of each label of the trace.
+    happened: Vec<TracedLabel>,
+    watch: ObjectiveWatch,
+    signature: Option<String>,
+    /// The step from which on nothing is known, and why.
+    unknown: Option<(usize, String)>,
+    silences: Silences,
+    /// True if the system has ended, and the specification allows it.
+    is_gone: bool,
+    latencies: Latencies,
+    /// The lag of this machine since the run began; `None` where no time is measured.
+    lag: Option<LagWatch>,
+    lag_effect: LagEffect,
+    /// The instant at which the system was last given something to answer; `None` once it has answered.
+    asked: Option<Instant>,
+    /// True if events have times.
+    has_times: bool,
+    /// Inputs in a row that could not be written.
+    unwritten: u32,
+    coverage: &'w mut Coverage,
+    /// The switches that explain the messages since the last move.
+    explained: Vec<Vec<SwitchId>>,
+    sink: &'w EventSink<'r>,
+}
+
+/// The origin of a label of the trace.
+#[derive(Clone, Copy, Debug)]
+struct TracedLabel {
+    /// The way it happened, for the objective.
+    origin: LabelOrigin,
+    /// The number of its step as reported.
+    step: usize,
+    /// Its number in the monitor, if it may have overtaken others.
+    mark: Option<u64>,
+}
+
+/// The reason why the loop was left.
+enum LoopEnd {
+    Stopped(TesterStop),
+    Forbidden(Box<Forbidden>),
+    /// The system broke down, and the specification does not allow it.
+    Broken(Box<ForbiddenBreakdown>),
+    /// The specification forbids a label, after a trace that is outside the objective.
+    Outside(String),
+    Trouble(AdapterError),
+    Interrupted,
+}
+
+/// The decision whether the loop goes on after a step, with the reason if it does not.
+type LoopStep = ControlFlow<LoopEnd>;
+
+impl RunLoop<'_, '_, '_, '_> {
+    fn run_loop(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
+        loop {
+            if self.setup.stop.load(Ordering::Relaxed) || self.config.is_late() {
+                return Ok(LoopEnd::Interrupted);
+            }
+            if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
+                return self.judge_rest(TesterStop::GoalMet("what was waited for was seen".into()));
+            }
+            self.explained.drain(..).for_each(|switches| tester.explained(&switches));
+            let is_untimed = matches!(self.pace, RunPace::Untimed);
+            let step = match tester.next(self.setup.cx, &self.monitor, &self.told_trace) {
+                TesterMove::Stop(stop) => return self.judge_rest(stop),
+                // A tester that is done at the limit says itself how the run ends.
+                _ if !self.has_room() => {
+                    let reason = format!("the limit of {} steps was reached", self.max_steps);
+                    return Ok(LoopEnd::Stopped(TesterStop::GoalMissed(reason)));
+                }
+                TesterMove::Stimulate(label) if is_untimed => self.stimulate(&label)?,
+                TesterMove::Stimulate(label) => self.stimulate_after(&Rational::ZERO, &label)?,
+                TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
+                TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
+                TesterMove::Observe => {
+                    let horizon = self.monitor.time_horizon(self.setup.cx) + &self.lag();
+                    self.observe_timed(duration(&horizon))?
+                }
+                TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
+                TesterMove::ObserveFor(time) => self.observe_timed(time)?,
+            };
+            if let ControlFlow::Break(ended) = step {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Returns whether one more move fits into the limit of steps.
+    fn has_room(&self) -> bool {
+        self.trace.len() + labels_of_a_look(self.setup.cx.sts) <= self.max_steps
+    }
+
+    /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
+    fn judge_rest(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
+        let is_untimed = matches!(self.pace, RunPace::Untimed);
+        for _ in 0..MAX_LEFT {
+            if !is_untimed || self.is_gone || !self.has_room() {
+                break;
+            }
+            let step = match self.setup.adapter.poll() {
+                Ok(Some(output)) => self.judge_output(output)?,
+                Ok(None) => break,
+                Err(error) => self.broke(error)?,
+            };
+            if let ControlFlow::Break(ended) = step {
+                return Ok(ended);
+            }
+        }
+        let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
+        let stop = match stop {
+            TesterStop::GoalMet(_) if self.monitor.is_unexplained() && !self.has_room() => {
+                TesterStop::GoalMissed(format!(
+                    "the limit of {} steps was reached before a message was explained",
+                    self.max_steps
+                ))
+            }
+            stop => stop,
+        };
+        Ok(explained.break_value().unwrap_or(LoopEnd::Stopped(stop)))
+    }
+
+    /// Judges a message that was seen.
+    fn judge_output(&mut self, output: ArrivedOutput) -> io::Result<LoopStep> {
+        self.count_reply(&output);
+        let at = output.times();
+        let ArrivedOutput { label, raw, way, is_first, .. } = output;
+        self.raw = raw;
+        self.count_latency(&label, at.begun, is_first);
+        self.way = record_way(way);
+        match self.expire()? {
+            ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
+            ended @ ControlFlow::Break(_) => Ok(ended),
+        }
+    }
+
+    /// Counts an output as a refusal or as another reply.
+    fn count_reply(&mut self, output: &ArrivedOutput) {
+        if let Label::Output(gate, _) = output.label {
+            self.coverage.count_reply(output.is_refusal || self.config.refusals.contains(&gate));
+        }
+    }
+
+    /// Returns the quiescence time in the current situation.
+    fn patience(&self) -> Duration {
+        let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
+        let last = self.trace.labels.iter().rev().find(is_message);
+        match self.monitor.belief() {
+            Belief::Concrete(states) => {
+                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
+            }
+            Belief::Symbolic(states) => {
+                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
+            }
+            Belief::Unspecified => self.config.patience.time_here(last, []),
+        }
+    }
+
+    /// Counts how long the first answer to an input took, which began at `began`; what comes unasked is no answer. A late
+    /// first reply after a start says nothing about later answers.
+    fn count_latency(&mut self, label: &Label, began: Instant, is_first: bool) {
+        // What another party gives the system is no answer of the system: that is still to come.
+        let Label::Output(gate, _) = label else { return };
+        let Some(asked) = self.asked.take() else { return };
+        if self.setup.adapter.knows_silence() {
+            return;
+        }
+        let taken = began.saturating_duration_since(asked);
+        if is_first {
+            self.config.patience.note_first_reply(taken);
+        }
+        if is_first && taken > self.patience() {
+            return;
+        }
+        self.config.patience.record_answer(taken);
+        // Where events have no times, what is told has none either.
+        if self.has_times {
+            self.latencies.add(*gate, taken, self.patience());
+        }
+    }
+
+    /// Moves the monitor on by one label that just happened, and reports the step.
+    fn judge_label(&mut self, label: &Label) -> io::Result<LoopStep> {
+        self.judge_by(label, |after, cx| after.observe(cx, label))
+    }
+
+    /// Moves the monitor on by a message that came in this way at `at`, and reports the step.
+    fn judge_arrived(&mut self, label: &Label, arrival: Arrival, at: ArrivalTimes) -> io::Result<LoopStep> {
+        let step = self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))?;
+        match step {
+            ControlFlow::Break(LoopEnd::Forbidden(forbidden)) => {
+                self.unless_late(label, arrival, at.begun, forbidden)
+            }
+            step => {
+                self.silences.record_output(label, arrival);
+                self.note_crossing(arrival, at.complete);
+                Ok(step)
+            }
+        }
+    }
+
+    fn judge_by(
+        &mut self,
+        label: &Label,
+        observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
+    ) -> io::Result<LoopStep> {
+        let switches = explaining_switches(self.setup.cx, self.monitor.belief(), label);
+        let is_inside = self.is_inside_in_time();
+        self.advance_watch(label);
+        self.coverage.count_label(self.setup.cx, self.monitor.belief(), label, &switches);
+        if let Some(enough) = &self.config.enough {
+            enough.remove_seen(&self.coverage.take_fresh());
+        }
+        let before = self.monitor.last_label_number();
+        let judged = observe(&mut self.monitor, self.setup.cx);
+        let mark = self.monitor.last_label_number();
+        self.tell_step(label, &switches, (mark > before).then_some(mark))?;
+        if matches!(label, Label::Input(..) | Label::Output(..)) {
+            self.explained.push(switches);
+        }
+        self.note_unknown(judged.as_ref().ok());
+        Ok(match judged {
+            Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
+                ControlFlow::Continue(())
+            }
+            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
+                ControlFlow::Break(LoopEnd::Forbidden(forbidden))
+            }
+            Err(_) => {
+                let shown = label.show(self.setup.cx.pool, self.setup.cx.sts);
+                ControlFlow::Break(LoopEnd::Outside(shown))
+            }
+        })
+    }
+
+    /// Remembers from which step on nothing is known.
+    fn note_unknown(&mut self, observed: Option<&AllowedLabel>) {
+        if self.unknown.is_some() {
+            return;
+        }
+        let why = match (observed, self.monitor.lost_states(), self.monitor.count_doubts()) {
+            (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
+            (Some(_), _, 1..) => "the solver left a question open".into(),
+            _ => return,
+        };
+        self.unknown = Some((self.told, why));
+    }
+
+    /// Reports a step, which becomes part of the trace.
+    fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
+        self.told += 1;
+        self.trace.labels.push(label.clone());
+        self.happened.push(TracedLabel { origin: self.label_origin(label), step: self.told, mark });
+        self.told_trace.labels.push(label.clone());
+        self.unwritten = 0;
+        let sts = self.setup.cx.sts;
+        let (raw, way) = match label {
+            Label::Input(..) | Label::Output(..) => {
+                (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
+            }
+            Label::Quiescence | Label::Delay(_) => (None, None),
+        };
+        let step = StepRecord {
+            step: self.told,
+            label: LabelRecord { raw, way, ..LabelRecord::new(self.setup.cx.pool, sts, label) },
+            belief: self.monitor.count_states(),
+            switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
+        };
+        let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
+        self.sink.tell(match label {
+            Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
+            Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
+                EventKind::Observation(step)
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Returns the origin of `label`, which is reported now.
+    fn label_origin(&self, label: &Label) -> LabelOrigin {
+        let is_given =
+            matches!(label, Label::Input(gate, _) if self.setup.cx.sts.gates[*gate].kind == GateKind::Input);
+        match (is_given, self.way) {
+            (true, way) if self.is_under_way => {
+                LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
+            }
+            (false, Some(way)) => LabelOrigin::Came(read_way(way)),
+            (_, _) => LabelOrigin::Now,
+        }
+    }
+
+    /// Returns whether an observation after the first `n` labels is judged, whichever way they crossed; always true in
+    /// a timed model, for which see [`is_inside_in_time`](Self::is_inside_in_time).
+    fn is_inside(&mut self, n: usize) -> bool {
+        let Some(objective) = self.config.objective.clone() else { return true };
+        if !matches!(self.pace, RunPace::Untimed) {
+            return true;
+        }
+        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().map(|it| it.origin));
+        let labels: Vec<(Label, LabelOrigin)> = labels.take(n).collect();
+        let inside = orders::is_inside(self.setup.cx, &objective, &labels, self.config.relation);
+        self.watch.doubt(usize::from(inside.is_none()));
+        inside.unwrap_or(false)
+    }
+
+    /// Returns whether the next observation of a timed run is judged; always true in a run without time.
+    fn is_inside_in_time(&mut self) -> bool {
+        match &self.config.objective {
+            Some(objective) if !matches!(self.pace, RunPace::Untimed) => {
+                self.watch.is_inside(self.setup.cx, objective, self.monitor.belief())
+            }
+            _ => true,
+        }
+    }
+
+    fn advance_watch(&mut self, label: &Label) {
+        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, RunPace::Untimed)) {
+            self.watch.advance(self.setup.cx, objective, label);
+        }
+    }
+
+    fn outside_objective(&self, seen: &str) -> String {
+        let name = self.config.objective.as_ref().map_or("", |objective| &*objective.name);
+        format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
+    }
+
+    /// Returns the end of a run whose goal was met: pass, or inconclusive if something is unknown.
+    fn pass_or_inconclusive(&self, reason: String) -> RunEnd {
+        match &self.unknown {
+            None => RunEnd::Verdict(Verdict::Pass, reason),
+            Some((step, why)) => {
+                RunEnd::Verdict(Verdict::Inconclusive, format!("unknown from step {step} on, because {why}"))
+            }
+        }
+    }
+
+    /// Returns the position in the trace of the message that `forbidden` blames.
+    fn blamed_position(&self, forbidden: &Forbidden) -> Option<usize> {
+        let held = forbidden.held.and_then(|mark| self.happened.iter().rposition(|it| it.mark == Some(mark)));
+        held.or_else(|| self.trace.len().checked_sub(1))
+    }
+
+    fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
+        if let Some(reason) = self.excuse_by_lag() {
+            return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
+        }
+        self.trace.forbidden_at = self.blamed_position(forbidden);
+        let step = self.trace.forbidden_at.and_then(|at| self.happened.get(at)).map(|it| it.step);
+        let explanation = explanation(self.setup.cx, forbidden);
+        let judged = timed_finding(self.setup.cx, forbidden, &self.trace);
+        let finding = match (finding.map(record_finding), judged) {
+            // The part of a guard that does not hold says more than the whole guard of an arc.
+            (Some(guided), Some(FindingRecord { because: Some(part), .. })) => {
+                Some(FindingRecord { because: Some(part), ..guided })
+            }
+            (guided, judged) => guided.or(judged),
+        };
+        let reason = match &forbidden.label {
+            Label::Delay(_) => "the specification does not allow so long a silence here".into(),
+            _ => format!("the specification does not allow {} here", explanation.observed),
+        };
+        self.signature = Some(signature(self.setup.cx, forbidden));
+        let told = VerdictRecord {
+            kind: Some("forbidden".into()),
+            step: step.filter(|step| *step < self.told),
+            explanation: Some(explanation),
+            signature: self.signature.clone(),
+            finding,
+            last_words: self.setup.adapter.last_words(),
+            ..VerdictRecord::new(Verdict::Fail, reason.clone())
+        };
+        self.sink.tell(EventKind::Verdict(told))?;
+        Ok(RunEnd::Verdict(Verdict::Fail, reason))
+    }
+
+    fn finish(self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
+        let unknown_from = self.unknown.as_ref().map(|(step, _)| *step);
+        match &end {
+            RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Interrupted => (),
+            RunEnd::Verdict(verdict, reason) => {
+                let told = VerdictRecord {
+                    unknown_from,
+                    finding: finding.map(record_finding),
+                    ..VerdictRecord::new(*verdict, reason.clone())
+                };
+                self.sink.tell(EventKind::Verdict(told))?;
+            }
+            RunEnd::Error(error) => {
+                let last_words = self.setup.adapter.last_words();
+                self.sink.tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
+            }
+        }
+        let (outcome, steps, doubts) =
+            (end.outcome(), self.trace.n_steps(), self.monitor.count_doubts() + self.watch.doubts());
+        // Where events have no times, no two machines write different records, of this run or of its campaign.
+        let lag = if self.has_times { self.lag_effect } else { LagEffect::default() };
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag: lag.to_record() };
+        self.sink.tell(EventKind::RunFinished(finished))?;
+        let Self { trace, signature, latencies, .. } = self;
+        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Giving an input: confirmed by the system, or only written.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_symex::{AllowedLabel, Arrival, SentId};
+use ioxide_testgen::tester::TesterStop;
+use ioxide_wire::adapter::{AdapterError, ArrivedOutput, InputReceipt, SentInput};
+
+use super::{LoopEnd, LoopStep, RunLoop};
+use crate::objective::orders::LabelOrigin;
+use crate::records::record_input_way;
+
+/// The number of inputs in a row that the protocol cannot write, after which the run ends as inconclusive.
+const MAX_UNWRITTEN: u32 = 50;
+
+/// The number of orders of crossing messages above which the run observes before it sends more.
+pub(super) const MAX_ORDERS: usize = 64;
+
+impl RunLoop<'_, '_, '_, '_> {
+    /// Gives an input, unless the system was quicker: then the tester may think again.
+    pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
+        if self.is_gone {
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.nobody_takes(label),
+            ))));
+        }
+        match self.setup.adapter.poll() {
+            Ok(None) => (),
+            Ok(Some(quicker)) => return self.judge_output(quicker),
+            Err(error) => return self.broke(error),
+        }
+        if self.must_settle(label) {
+            return self.observe(Duration::ZERO);
+        }
+        let sent = match self.setup.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return self.unsent(label, error),
+        };
+        self.raw = sent.raw.clone();
+        let is_confirmed = self.setup.adapter.receipt() == InputReceipt::Confirmed;
+        if is_confirmed && sent.earlier.is_empty() {
+            // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
+            let step = self.judge_label(label)?;
+            self.silences.record_input(label, sent.lane);
+            self.asked = Some(Instant::now());
+            return Ok(step);
+        }
+        let at = self.trace.len();
+        let id = self.record_given(label, &sent)?;
+        for output in sent.earlier {
+            if !self.has_room() {
+                break;
+            }
+            self.count_reply(&output);
+            // It may have been said before the input was taken or after: an adapter may confirm late.
+            let at = output.times();
+            let ArrivedOutput { label, raw, is_first, .. } = output;
+            self.raw = raw;
+            self.count_latency(&label, at.begun, is_first);
+            let step = self.judge_arrived(&label, Arrival::Direct, at)?;
+            if step.is_break() {
+                return Ok(step);
+            }
+        }
+        if is_confirmed {
+            self.monitor.confirm_taken(id);
+            let n = self.happened.len();
+            let given = self.happened.get_mut(at).map(|it| &mut it.origin);
+            if let Some(LabelOrigin::Sent { confirmed, .. }) = given {
+                *confirmed = Some(n);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Moves the monitor on by an input that was given and may still be under way.
+    pub(super) fn record_given(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
+        let mut id = None;
+        self.way = record_input_way(sent.lane);
+        self.is_under_way = true;
+        // Whatever the monitor thinks of an input, it is never forbidden.
+        let _ = self.judge_by(label, |after, cx| {
+            id = Some(after.record_sent(cx, label, sent.lane));
+            Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
+        })?;
+        self.is_under_way = false;
+        self.silences.record_input(label, sent.lane);
+        self.asked = Some(Instant::now());
+        Ok(id.expect("the monitor was told"))
+    }
+
+    /// Returns whether the inputs under way must be settled before `label` is sent: there are too many of them, or in
+    /// some order of them the specification does not mention the input, and nothing after it could be judged.
+    fn must_settle(&mut self, label: &Label) -> bool {
+        let under_way = self.monitor.under_way();
+        under_way >= self.config.max_under_way
+            || under_way > 0 && self.monitor.count_orders() > MAX_ORDERS
+            || under_way > 0 && !self.monitor.is_open() && !self.monitor.accepts(self.setup.cx, label)
+            || self.is_too_early(label)
+    }
+
+    /// Returns whether `label` may reach a model behind a channel before it is ready for it, and waiting helps.
+    fn is_too_early(&mut self, label: &Label) -> bool {
+        let is_behind = self.setup.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
+        is_behind
+            && self.trace.labels.last().is_some_and(|last| *last != Label::Quiescence)
+            && !self.monitor.accepts(self.setup.cx, label)
+    }
+
+    /// Handles an input whose receipt was not confirmed: unless it was refused, it is part of what happened (it may be
+    /// what broke the system), so it is reported, and a replay gives it again.
+    pub(super) fn unsent(&mut self, label: &Label, error: AdapterError) -> io::Result<LoopStep> {
+        if let AdapterError::Unwritable(reason) = &error {
+            return Ok(self.left_out(label, &reason.to_string()));
+        }
+        if !matches!(error, AdapterError::Refused(_)) {
+            self.record_given(label, &SentInput::default())?;
+        }
+        self.broke(error)
+    }
+
+    /// Handles an input whose values the protocol of the system cannot write: the tester may choose another, up to
+    /// [`MAX_UNWRITTEN`] times in a row.
+    fn left_out(&mut self, label: &Label, reason: &str) -> LoopStep {
+        self.unwritten += 1;
+        if self.unwritten < MAX_UNWRITTEN {
+            return ControlFlow::Continue(());
+        }
+        let input = label.show(self.setup.cx.pool, self.setup.cx.sts);
+        ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(format!(
+            "{input} cannot be written in this protocol: {reason}"
+        ))))
+    }
+
+    fn nobody_takes(&self, label: &Label) -> String {
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
+        format!("the system has ended, as the specification allows; {label} cannot be given any more")
+    }
+}

@@ -1,0 +1,217 @@
+//! The moves of a run in a timed model: a message has its instant, silence is a delay.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use ioxide_model::label::Label;
+use ioxide_model::number::Rational;
+use ioxide_record::clock::{duration, seconds};
+use ioxide_symex::{Arrival, Tolerance};
+use ioxide_testgen::tester::TesterStop;
+use ioxide_wire::adapter::{ArrivedOutput, InputReceipt, VirtualDelay};
+
+use super::pace::RunPace;
+use super::send::MAX_ORDERS;
+use super::{LoopEnd, LoopStep, MAX_LEFT, RunLoop, TracedLabel};
+use crate::clock::lag::LagWatch;
+use crate::judge::{Inputs, JudgeConfig, judge};
+use crate::objective::orders::LabelOrigin;
+use crate::records::{record_input_way, record_way};
+
+impl RunLoop<'_, '_, '_, '_> {
+    /// Looks for a while, in a timed model.
+    pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
+        let time = if self.monitor.is_unexplained() { time.min(self.settling()) } else { time };
+        let until = self.at.saturating_add(time);
+        match self.pace.pass_until(self.setup.adapter, until) {
+            Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
+            Ok(VirtualDelay { now, message: None }) => self.silence(now),
+            Err(error) => self.broke(error),
+        }
+    }
+
+    /// Returns the time after which everything that was sent has arrived; in virtual time that is the next instant.
+    fn settling(&self) -> Duration {
+        duration(&self.lag()).max(Duration::from_nanos(1))
+    }
+
+    /// Returns the time, in seconds, after which the end of a silence is certain; zero if time is not that of this
+    /// machine.
+    pub(super) fn lag(&self) -> Rational {
+        let Tolerance { latency, resolution, .. } = &self.config.tolerance;
+        match &self.pace {
+            RunPace::Wall(_) => (latency + resolution) * Rational::from(2),
+            RunPace::Untimed | RunPace::Virtual(_) => Rational::ZERO,
+        }
+    }
+
+    /// Judges the silence up to this instant.
+    fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        if waited.is_zero() {
+            Ok(ControlFlow::Continue(()))
+        } else {
+            self.judge_label(&Label::Delay(seconds(waited)))
+        }
+    }
+
+    /// Judges a message that came at this instant.
+    fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
+        self.count_reply(&output);
+        self.raw = output.raw;
+        self.judge_at(now, &output.label, output.way)
+    }
+
+    /// Judges a message together with its instant.
+    fn judge_at(&mut self, now: Duration, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
+        let waited = now.saturating_sub(self.at);
+        self.at = self.at.max(now);
+        if !waited.is_zero() {
+            let delay = Label::Delay(seconds(waited));
+            self.advance_watch(&delay);
+            self.monitor.advance_time(self.setup.cx, &seconds(waited));
+            self.tell_step(&delay, &[], None)?;
+        }
+        self.way = record_way(arrival);
+        self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))
+    }
+
+    /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
+    pub(super) fn explain_in_time(&mut self) -> io::Result<LoopStep> {
+        for _ in 0..MAX_LEFT {
+            if self.is_gone || !self.monitor.is_unexplained() || !self.has_room() {
+                break;
+            }
+            let step = self.observe_timed(self.settling())?;
+            if step.is_break() {
+                return Ok(step);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Gives an input some time after the last label, unless the system was quicker.
+    pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
+        let until = self.at.saturating_add(duration(wait));
+        match self.pace.pass_until(self.setup.adapter, until) {
+            Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
+            Ok(VirtualDelay { now, message: None }) => {
+                let step = self.silence(now)?;
+                if step.is_break() {
+                    return Ok(step);
+                }
+            }
+            Err(error) => return self.broke(error),
+        }
+        if self.monitor.count_orders() > MAX_ORDERS || self.monitor.is_unexplained() {
+            // What is under way is settled first; the tester thinks again.
+            return self.observe_timed(self.settling());
+        }
+        if !self.monitor.accepts(self.setup.cx, label) {
+            // It had to speak by now. Either what it sent is still on its way, or its silence is about to be a failure.
+            if self.monitor.is_overdue(self.setup.cx) {
+                return self.observe_timed(self.settling());
+            }
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.too_late(until, label),
+            ))));
+        }
+        self.send_in_time(label)
+    }
+
+    /// Sends an input of a timed model; it must be confirmed within the stated latency, where it is.
+    fn send_in_time(&mut self, label: &Label) -> io::Result<LoopStep> {
+        let sent = match self.setup.adapter.send(label) {
+            Ok(sent) => sent,
+            Err(error) => return self.unsent(label, error),
+        };
+        // What the monitor makes of it takes time as well, but the system has it.
+        let taken = seconds(self.pace.now().saturating_sub(self.at));
+        self.raw = sent.raw.clone();
+        let id = self.record_given(label, &sent)?;
+        if matches!(self.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
+            return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
+                self.too_slow(&taken, label),
+            ))));
+        }
+        for output in sent.earlier {
+            if !self.has_room() {
+                break;
+            }
+            self.count_reply(&output);
+            let ArrivedOutput { label, at, raw, .. } = output;
+            let at = self.pace.time_at(at);
+            self.raw = raw;
+            let step = self.judge_at(at, &label, Arrival::Direct)?;
+            if step.is_break() {
+                return Ok(step);
+            }
+        }
+        if self.setup.adapter.receipt() == InputReceipt::Confirmed {
+            self.monitor.confirm_taken(id);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the reason why a forbidden observation is no failure, if the specification allows it as soon as the
+    /// tolerance of instants is widened by the lag of this machine; `None` if it is forbidden then too, or time is not
+    /// that of this machine.
+    pub(super) fn excuse_by_lag(&mut self) -> Option<String> {
+        let lag = self.lag.as_ref().map(LagWatch::longest).filter(|lag| !lag.is_zero())?;
+        let RunPace::Wall(_) = self.pace else { return None };
+        let stated = self.tolerance.latency.clone();
+        let tolerance = Tolerance { latency: &stated + &seconds(lag), ..self.tolerance.clone() };
+        let way = |traced: &TracedLabel| match &traced.origin {
+            LabelOrigin::Now => None,
+            LabelOrigin::Sent { lane, .. } => record_input_way(*lane),
+            LabelOrigin::Came(arrival) => record_way(*arrival),
+        };
+        let inputs = match self.setup.adapter.receipt() {
+            InputReceipt::Written => Inputs::Sent,
+            InputReceipt::Confirmed => Inputs::Taken,
+        };
+        let config = JudgeConfig {
+            objective: None,
+            tolerance,
+            relation: self.config.relation,
+            inputs,
+            ways: self.happened.iter().map(way).collect(),
+            connections: self.setup.adapter.connections(),
+        };
+        if judge(self.setup.cx, &self.trace, &config).forbidden.is_some() {
+            return None;
+        }
+        self.lag_effect.tolerance = self.lag_effect.tolerance.max(lag);
+        Some(format!(
+            "the machine was busy, for up to {} ms: this is forbidden within the stated latency of {:.0} ms, and allowed \
+             if the lag is added to it",
+            lag.as_millis(),
+            stated.to_f64() * 1000.0
+        ))
+    }
+
+    fn too_late(&self, planned: Duration, label: &Label) -> String {
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
+        format!(
+            "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
+             not mention it any more",
+            planned.as_secs_f64(),
+            self.at.as_secs_f64()
+        )
+    }
+
+    fn too_slow(&self, taken: &Rational, label: &Label) -> String {
+        let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
+        format!(
+            "it took {:.0} ms until the system had {label}, and the stated latency is {:.0} ms: nothing \
+             after it can be judged",
+            taken.to_f64() * 1000.0,
+            self.config.tolerance.latency.to_f64() * 1000.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

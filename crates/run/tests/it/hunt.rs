@@ -1,0 +1,170 @@
+//! The hunting tester on some of the planted faults of `examples/faults`, and on their correct twins.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ioxide_lang::{LoadOptions, load};
+use ioxide_model::source::Sources;
+use ioxide_model::sts::Model;
+use ioxide_model::trace::Trace;
+use ioxide_record::clock::StoppedClock;
+use ioxide_record::event::RunOutcome;
+use ioxide_record::reporter::{EventSink, SilentReporter};
+use ioxide_run::campaign::run_seed;
+use ioxide_run::coverage::Coverage;
+use ioxide_run::run::{RunConfig, RunId, RunSetup, run};
+use ioxide_smt::stack::{SolverConfig, build_stack};
+use ioxide_symex::Ctx;
+use ioxide_testgen::tester::Tester;
+use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
+use ioxide_wire::adapter::Adapter as _;
+use ioxide_wire::adapter::model::ModelAdapter;
+
+fn model(path: &str) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path);
+    let mut sources = Sources::default();
+    let file = sources.add("m.iox", fs::read_to_string(path).expect("the example is there"));
+    load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
+}
+
+/// A hunt with `config` and what it saw: whether something failed, all traces, and what they cover.
+fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, bool, Vec<Trace>, Coverage) {
+    let (spec, mut sut) = (model(spec), model(sut));
+    let mut own = spec.clone();
+    let (mut solver, mut sut_solver) =
+        (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
+    let mut cx = Ctx::new(&mut own, &mut solver);
+    let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
+    let mut hunt = HuntTester::new(config);
+    if adapter.has_virtual_time() {
+        hunt.time_is_free();
+    }
+    hunt.prepare(&mut cx);
+    let stop = AtomicBool::new(false);
+    let mut bench = RunSetup { cx: &mut cx, adapter: &mut adapter, stop: &stop };
+    let mut coverage = Coverage::new(&spec.sts);
+    let (mut silent, mut clock) = (SilentReporter, StoppedClock);
+    let sink = EventSink::new(&mut silent, &mut clock);
+    let (mut traces, mut n) = (Vec::new(), 0);
+    while !hunt.is_done() {
+        let id = RunId { run: n, seed: run_seed(seed, n) };
+        let finished = run(&mut bench, &mut hunt, &RunConfig::default(), id, &mut coverage, &sink)
+            .expect("nothing is written");
+        let is_fail = finished.end.outcome() == RunOutcome::Fail;
+        traces.push(finished.trace);
+        if is_fail {
+            return (hunt, true, traces, coverage);
+        }
+        n += 1;
+    }
+    (hunt, false, traces, coverage)
+}
+
+fn steps(steps: usize) -> HuntConfig {
+    HuntConfig { steps, ..HuntConfig::default() }
+}
+
+/// The fault is found within so many steps, with every seed.
+#[track_caller]
+fn found(name: &str, budget: usize) {
+    for seed in 1..=3 {
+        let sut = format!("faults/{name}/fault.iox");
+        let (_, is_found, ..) = hunted(&format!("faults/{name}/model.iox"), &sut, steps(budget), seed);
+        assert!(is_found, "{name} with seed {seed}");
+    }
+}
+
+#[test]
+fn relations_boundaries_texts_and_histories_are_found() {
+    for name in ["next-of-earlier", "bound-of-an-update", "text-before-the-last", "long-text", "sum-of-two"] {
+        found(name, 10_000);
+    }
+    for name in ["loss-of-the-21st", "sequence-of-five", "history-of-64", "equal-fields", "queue-order"] {
+        found(name, 10_000);
+    }
+}
+
+#[test]
+fn faults_in_time_are_found() {
+    for name in
+        ["missing-reset-of-a-clock", "late-inside-a-deadline", "session-that-stays", "early-by-a-tenth"]
+    {
+        found(name, 5_000);
+    }
+}
+
+#[test]
+fn correct_twins_pass() {
+    for name in
+        ["behind-a-pattern", "loss-of-the-21st", "queue-loss", "missing-reset-of-a-clock", "duplicate"]
+    {
+        let (spec, sut) = (format!("faults/{name}/model.iox"), format!("faults/{name}/correct.iox"));
+        assert!(!hunted(&spec, &sut, steps(1_000), 1).1, "{name}");
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_runs() {
+    let spec = "brp/spec.iox";
+    let once = hunted(spec, spec, steps(600), 4).2;
+    assert_eq!(once, hunted(spec, spec, steps(600), 4).2);
+    assert_ne!(once, hunted(spec, spec, steps(600), 5).2);
+}
+
+#[test]
+fn purposes_come_first_and_everything_is_counted() {
+    let (hunt, _, traces, coverage) = hunted("brp/spec.iox", "brp/spec.iox", steps(1_000), 1);
+    assert_eq!(coverage.covered_switches().count(), 16);
+    assert!(hunt.tally()[0].passed > 0, "the longest purpose at least");
+    assert_eq!(hunt.spent(), traces.iter().map(Trace::len).sum::<usize>());
+}
+
+/// A switch taken in time is still explained when the time has passed: no pair is counted that the graph does not have.
+#[test]
+fn pairs_of_timed_models_are_pairs_of_the_graph() {
+    let names =
+        ["missing-reset-of-a-clock", "late-inside-a-deadline", "session-that-stays", "early-by-a-tenth"];
+    for name in names {
+        let (spec, sut) = (format!("faults/{name}/model.iox"), format!("faults/{name}/correct.iox"));
+        let (_, is_found, _, coverage) = hunted(&spec, &sut, steps(600), 2);
+        let sts = model(&spec).sts;
+        let follow = |&(a, b): &(_, _)| sts.switches[a].target == sts.switches[b].source;
+        let pairs: Vec<_> = coverage.pairs().collect();
+        assert!(!is_found && !pairs.is_empty() && pairs.iter().all(follow), "{name}: {pairs:?}");
+    }
+}
+
+/// A door that locks for good: the fault needs many short tries, which a walk behind the lock never has.
+#[test]
+fn a_walk_leaves_a_trap() {
+    let (_, is_found, traces, _) =
+        hunted("faults/lock-not-reset/model.iox", "faults/lock-not-reset/correct.iox", steps(2_000), 1);
+    assert!(!is_found);
+    assert!(traces.len() > 20, "{} runs in 2000 steps", traces.len());
+}
+
+#[test]
+fn a_hunt_makes_no_more_steps_than_its_budget_in_whichever_phase_it_is() {
+    let specs =
+        ["brp/spec.iox", "atm/atm.iox", "faults/late-inside-a-deadline/model.iox", "slot-machine.iox"];
+    for spec in specs {
+        for budget in [1, 2, 3, 7, 20, 50, 350] {
+            let (hunt, _, traces, _) = hunted(spec, spec, steps(budget), 5);
+            let made: usize = traces.iter().map(Trace::n_steps).sum();
+            assert!(made <= budget, "{spec}: {made} steps of {budget}");
+            assert!(hunt.spent() <= budget, "{spec}: it counts {} steps of {budget}", hunt.spent());
+        }
+        let config = HuntConfig { walk: 12, ..steps(300) };
+        let longest = hunted(spec, spec, config, 5).2.iter().map(Trace::n_steps).max();
+        assert!(longest <= Some(12), "{spec}: a run of {longest:?} steps");
+    }
+}
+
+#[test]
+fn the_shares_of_a_budget_are_the_budget() {
+    for (budget, jobs) in [(20, 3), (2, 5), (7, 7), (1, 1), (1_000, 16)] {
+        let shares = (0..jobs).map(|worker| ioxide_testgen::tester::share_of(budget, worker, jobs));
+        assert_eq!(shares.sum::<usize>(), budget, "{jobs} workers");
+    }
+}

@@ -1,0 +1,280 @@
+//! Failures to talk to a system, by kind.
+
+use std::fmt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use ioxide_model::trace::Breakdown;
+#[cfg(feature = "external")]
+use ioxide_record::line::cut;
+
+use crate::codec::UnwritableMessage;
+use crate::player::PlayError;
+
+/// A failure to talk to the system; no verdict follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AdapterError {
+    /// The system could not be started or reached.
+    #[error("cannot start `{what}`: {reason}")]
+    Start {
+        /// The command or address.
+        what: String,
+        /// The cause, for people.
+        reason: String,
+    },
+    /// The connection to the system cannot be encrypted; another attempt would fail too.
+    #[error("no TLS connection to `{what}`: {reason}")]
+    Tls {
+        /// The address.
+        what: String,
+        /// The cause and what to do about it, for people.
+        reason: String,
+    },
+    /// The system did not answer in time.
+    #[error("no `{awaited}` from the system within {} ms", .limit.as_millis())]
+    Late {
+        /// The part of the conversation that was awaited.
+        awaited: AwaitedPart,
+        /// The time limit that was exceeded.
+        limit: Duration,
+    },
+    /// The system ended.
+    #[error("the system ended: {status}")]
+    Ended {
+        /// The exit status of the process, or a text that says that the connection was closed.
+        status: String,
+    },
+    /// The system closed the connection.
+    #[error("the system closed the connection")]
+    Closed,
+    /// The system said something that is no message of the model.
+    #[error("the system said something unreadable: {reason}; it wrote: {line}")]
+    Unreadable {
+        /// The text the system wrote, shortened if long.
+        line: String,
+        /// The reason why the text is no message of the model.
+        reason: String,
+    },
+    /// The system said more than is read here; neither the system nor the tester is at fault.
+    #[error("the system said more than is read: {reason}; it wrote: {line}")]
+    TooLarge {
+        /// The beginning of the text, or the length that the system announced.
+        line: String,
+        /// The limit that was exceeded, and the setting that raises it.
+        reason: String,
+    },
+    /// A message was begun and not finished.
+    #[error("half a message: {cut}; it wrote: {line}")]
+    HalfMessage {
+        /// The part that arrived, shortened if long.
+        line: String,
+        /// The reason why the rest is missing.
+        cut: MessageCut,
+    },
+    /// The adapter wrote something that is no message of the protocol, or not in its turn.
+    #[error("the system broke the protocol: {reason}; it wrote: {line}")]
+    Protocol {
+        /// The text or the kind of the message, shortened if long.
+        line: String,
+        /// The rule of the protocol that it breaks.
+        reason: String,
+    },
+    /// The input was definitely not taken.
+    #[error("the system refused: {0}")]
+    Refused(String),
+    /// The input was not sent: its values have no text in the protocol the system speaks. The system is as it was.
+    #[error("cannot be written in this protocol: {0}")]
+    Unwritable(#[from] UnwritableMessage),
+    /// The input may have been taken or not.
+    #[error("the system does not know whether it took the input: {0}")]
+    Unknown(String),
+    /// The connection behind the adapter is of no more use.
+    #[error("the system is broken: {0}")]
+    Broken(String),
+    /// The code of the system raised an exception while it handled an input.
+    #[error("the system raised an exception: {text}")]
+    Exception {
+        /// The exception, in a line.
+        text: String,
+        /// The calls that led to it; empty if the system does not say.
+        traceback: String,
+    },
+    /// The code between the tester and the system is wrong: it asks an input for what it does not have, or cannot hold
+    /// a value that the model allows.
+    #[error("mistake in the adapter: {0}")]
+    Mistake(String),
+    /// The system answered its reset otherwise than it should, again and again, so it is not in its initial state.
+    #[error("the system refused to be reset: {0}")]
+    ResetRefused(Box<RefusedReset>),
+    /// The system cannot go back to its initial state.
+    #[error("the system cannot be reset")]
+    NoReset,
+    /// The wait was stopped by its [`Interrupt`].
+    #[error("interrupted")]
+    Interrupted,
+    /// The model played as system cannot go on.
+    #[error("the model played as system: {0}")]
+    Play(#[from] PlayError),
+}
+
+/// A part of the conversation with a system that is awaited up to a time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AwaitedPart {
+    /// The connection, after it was asked for.
+    #[error("connection")]
+    Connection,
+    /// The end of the negotiation of TLS.
+    #[error("TLS handshake")]
+    TlsHandshake,
+    /// The first message of the adapter protocol.
+    #[error("hello")]
+    Hello,
+    /// The confirmation of a reset.
+    #[error("ready")]
+    Ready,
+    /// The confirmation of an input.
+    #[error("sent")]
+    Sent,
+    /// The confirmation that virtual time has passed.
+    #[error("advanced")]
+    Advanced,
+    /// The end of the connection after the last message.
+    #[error("bye")]
+    Bye,
+    /// The answer to a request.
+    #[error("answer")]
+    Answer,
+    /// The answer to a request that resets the system.
+    #[error("answer to the reset")]
+    ResetAnswer,
+    /// The rest of a message that was begun.
+    #[error("end of the message")]
+    MessageEnd,
+}
+
+/// The reason why the rest of a message is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MessageCut {
+    /// The connection is open, and no byte has come for this long.
+    #[error("the rest of it did not come within {} ms", .0.as_millis())]
+    Stopped(Duration),
+    /// The system closed the connection.
+    #[error("it closed the connection in the middle of it")]
+    Closed,
+}
+
+impl From<ExitStatus> for AdapterError {
+    fn from(status: ExitStatus) -> Self {
+        Self::Ended { status: status.to_string() }
+    }
+}
+
+impl AdapterError {
+    /// Returns how the system broke down, if the error is its own doing and not trouble on the way to it.
+    #[must_use]
+    pub fn breakdown(&self) -> Option<Breakdown> {
+        match self {
+            Self::Ended { .. } => Some(Breakdown::Ended),
+            Self::Closed | Self::Broken(_) => Some(Breakdown::Closed),
+            Self::Unreadable { .. } => Some(Breakdown::Unreadable),
+            Self::Exception { .. } => Some(Breakdown::Exception),
+            Self::Late { awaited: AwaitedPart::Sent, .. } => Some(Breakdown::Hung),
+            Self::Start { .. }
+            | Self::Tls { .. }
+            | Self::Late { .. }
+            | Self::TooLarge { .. }
+            | Self::HalfMessage { .. }
+            | Self::Protocol { .. }
+            | Self::Refused(_)
+            | Self::Unwritable(_)
+            | Self::Unknown(_)
+            | Self::Mistake(_)
+            | Self::ResetRefused(_)
+            | Self::NoReset
+            | Self::Interrupted
+            | Self::Play(_) => None,
+        }
+    }
+
+    /// Returns the error as one of a system that is spoken to without an adapter: a violation of the protocol and half
+    /// a message are unreadable outputs.
+    #[cfg(feature = "external")]
+    pub(crate) fn of_system(self) -> Self {
+        match self {
+            Self::Protocol { line, reason } => Self::Unreadable { line, reason },
+            Self::HalfMessage { line, cut } => {
+                Self::Unreadable { line, reason: format!("half a message: {cut}") }
+            }
+            other => other,
+        }
+    }
+}
+
+/// A reset that the system refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedReset {
+    /// The connection, where the system has several.
+    pub connection: Option<String>,
+    /// The step, from 1.
+    pub step: usize,
+    /// The beginning of the text that was sent, or method and path of the request.
+    pub sent: String,
+    /// The answer, shortened if long.
+    pub answer: String,
+    /// The reason why the answer is a refusal.
+    pub mismatch: ResetMismatch,
+    /// The number of times that the reset was tried.
+    pub tries: u32,
+}
+
+/// The reason why the answer to a reset is a refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResetMismatch {
+    /// It is not what the project file expects, which is this.
+    Expected(String),
+    /// It does not meet a condition of the project file, for this reason.
+    Unmet(String),
+    /// Nothing is expected, and it reads like an error.
+    ReadsLikeError,
+}
+
+impl RefusedReset {
+    /// The refusal of a step by `answer`; of the text that was sent only the first word is kept, as others may be secret.
+    #[cfg(feature = "external")]
+    pub(super) fn new(step: usize, sent: &str, answer: &str, mismatch: ResetMismatch) -> Self {
+        let word = sent.split_whitespace().next().unwrap_or_default();
+        let more = if sent.trim() == word { "" } else { " ..." };
+        let (connection, sent) = (None, format!("{}{more}", cut(word, 40)));
+        Self { connection, step, sent, answer: cut(answer, 200), mismatch, tries: 1 }
+    }
+
+    /// Returns the same refusal as one on the connection called `name`.
+    pub(super) fn on_connection(self, name: &str) -> Self {
+        Self { connection: Some(name.to_owned()), ..self }
+    }
+}
+
+impl fmt::Display for RefusedReset {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { connection, step, sent, answer, mismatch, tries } = self;
+        write!(out, "step {step} of its reset")?;
+        if let Some(connection) = connection {
+            write!(out, " on `{connection}`")?;
+        }
+        write!(out, ", `{sent}`, was answered by `{answer}`")?;
+        match mismatch {
+            ResetMismatch::Expected(expected) => write!(out, ", expected {expected}")?,
+            ResetMismatch::Unmet(reason) => write!(out, ", which is not the answer expected: {reason}")?,
+            ResetMismatch::ReadsLikeError => write!(
+                out,
+                ", which reads like an error; if it is the right answer, say so: `{{ send = \"...\", expect = '...' }}`"
+            )?,
+        }
+        match tries {
+            1 => Ok(()),
+            tries => write!(out, " (tried {tries} times)"),
+        }
+    }
+}

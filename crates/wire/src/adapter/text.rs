@@ -1,0 +1,415 @@
+//! A system that speaks a protocol of its own, text or binary, over TCP or a child's standard streams.
+//!
+//! There is no adapter in between: inputs are written by templates and outputs read by
+//! patterns, or both by layouts. An input counts as taken once it is written; a process that
+//! has not read anything of its first input is still starting, and that is awaited. A reset connects (or starts) afresh
+//! and then, where the state outlives a connection, goes through the steps of the reset; if the answer to one is not what
+//! it must be, all of it is tried again, from a new connection on ([`ResetStep`]).
+
+use std::io::Write;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_record::line::cut;
+use regex::Regex;
+
+use super::ended::SystemEnds;
+use super::frames::{Frames, undecodable, write_frame};
+use super::process::SystemProcess;
+use super::remote::SystemLink;
+use super::reset::{reads_like_error, until_accepted};
+use super::tcp::TcpConnection;
+use super::{
+    Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
+};
+use crate::codec::BadProtocol;
+use crate::codec::binary::{BinaryCodec, BinaryConfig};
+use crate::codec::layout::{hex, unhex};
+use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
+
+/// Between the end of its frames and the end of a process.
+const EXIT_GRACE: Duration = Duration::from_millis(100);
+/// Between two looks at a process that is starting.
+const START_POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The description of a system that speaks a text or binary protocol of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextProtocol {
+    /// The format of its messages.
+    pub words: MessageFormat,
+    /// The rule that says where a frame ends.
+    pub framing: Framing,
+    /// The text at the end of an input, if it is not the one that ends a frame.
+    pub input_end: Option<String>,
+    /// The steps taken after connecting, to bring the system to its initial state; each is answered by one message.
+    pub reset: Vec<ResetStep>,
+}
+
+/// The format of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageFormat {
+    /// Templates and patterns.
+    Text(TextConfig),
+    /// Layouts; the texts and patterns of reset steps are those of hexadecimal digits.
+    Binary(BinaryConfig),
+}
+
+impl MessageFormat {
+    /// Checks that the messages described are those of the model.
+    ///
+    /// # Errors
+    /// Returns the first mismatch, with its place.
+    pub fn check(&self, model: &Model) -> Result<(), BadProtocol> {
+        self.codec(model).map(drop)
+    }
+
+    fn codec(&self, model: &Model) -> Result<TextAdapterCodec, BadProtocol> {
+        match self {
+            Self::Text(text) => TextCodec::new(text, model).map(TextAdapterCodec::Text),
+            Self::Binary(binary) => BinaryCodec::new(binary, model).map(TextAdapterCodec::Binary),
+        }
+    }
+}
+
+/// A system that speaks a protocol of its own.
+pub struct TextAdapter {
+    link: Transport,
+    model: Arc<Model>,
+    codec: TextAdapterCodec,
+    protocol: TextProtocol,
+    /// The patterns of the answers to the steps of the reset.
+    reset_answers: Vec<Option<Regex>>,
+    limit: Duration,
+    /// The time limits for a message that has begun.
+    limits: MessageLimits,
+    interrupt: Interrupt,
+    live: Option<TextConnection>,
+    ends: SystemEnds,
+}
+
+enum TextAdapterCodec {
+    Text(TextCodec),
+    Binary(BinaryCodec),
+}
+
+impl TextAdapterCodec {
+    /// Bytes as records show them.
+    fn bytes_text(&self, bytes: &[u8]) -> String {
+        match self {
+            Self::Binary(_) => hex(bytes),
+            Self::Text(_) => String::from_utf8_lossy(bytes).into_owned(),
+        }
+    }
+}
+
+enum Transport {
+    Process(SystemProcess),
+    Socket(TcpConnection),
+}
+
+/// A connection.
+struct TextConnection {
+    frames: Frames,
+    writer: Box<dyn Write + Send>,
+    started: Instant,
+    /// True once a message has come.
+    has_spoken: bool,
+}
+
+impl TextAdapter {
+    /// The system at `spec`, which is reached at the first reset.
+    ///
+    /// # Errors
+    /// If templates and patterns do not fit the model.
+    pub fn new(
+        spec: &SutSpec,
+        protocol: TextProtocol,
+        model: Arc<Model>,
+        connection: &RemoteConnection,
+    ) -> Result<Self, AdapterError> {
+        let RemoteConnection { limit, interrupt, .. } = *connection;
+        let link = match spec {
+            SutSpec::Stdio(command) => Transport::Process(SystemProcess::new(command, connection)),
+            SutSpec::Tcp(address) => {
+                Transport::Socket(TcpConnection::new(address, connection).with_timing(model.sts.is_timed()))
+            }
+            SutSpec::Model(file) => {
+                let reason = "a model speaks no text".into();
+                return Err(AdapterError::Start { what: file.clone(), reason });
+            }
+        };
+        let wrong =
+            |bad: BadProtocol| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
+        let codec = protocol.words.codec(&model).map_err(wrong)?;
+        let reset_answers = protocol.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
+        let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
+            what: "the reset".into(),
+            reason: error.to_string(),
+        })?;
+        let (limits, ends) = (connection.message_limits(), SystemEnds::default());
+        Ok(Self { link, model, codec, protocol, reset_answers, limit, limits, interrupt, live: None, ends })
+    }
+
+    fn open_connection(&mut self) -> Result<TextConnection, AdapterError> {
+        let framing = self.protocol.framing.clone();
+        let (frames, writer): (_, Box<dyn Write + Send>) = match &mut self.link {
+            Transport::Process(process) => {
+                let (reader, writer) = process.streams()?;
+                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
+            }
+            Transport::Socket(socket) => {
+                let (reader, writer) = socket.streams()?;
+                (Frames::new(reader, framing, self.limits, self.interrupt), Box::new(writer))
+            }
+        };
+        let joining = match &self.codec {
+            TextAdapterCodec::Text(codec) => codec.joining(),
+            TextAdapterCodec::Binary(_) => FrameJoining::default(),
+        };
+        let frames = frames.with_joining(joining);
+        Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
+    }
+
+    fn live(&mut self) -> Result<&mut TextConnection, AdapterError> {
+        self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
+    }
+
+    /// Writes a text as a frame.
+    fn write(&mut self, text: &str) -> Result<(), AdapterError> {
+        let bytes = write_frame(&self.protocol.framing, text)?;
+        self.write_and_flush(&bytes)
+    }
+
+    /// Returns the text with the mark that ends an input.
+    fn append_end_mark(&self, text: &str) -> String {
+        self.protocol.framing.append_end_mark(text, self.protocol.input_end.as_deref())
+    }
+
+    /// Returns whether a process has read nothing of what it was given and its time limit to start is not over.
+    fn is_starting(&self) -> bool {
+        let has_time = |live: &TextConnection| live.started.elapsed() < self.limit;
+        let Transport::Process(process) = &self.link else { return false };
+        self.live.as_ref().is_some_and(has_time) && process.has_read_nothing()
+    }
+
+    /// Waits until a process has begun to read, or says something.
+    fn await_start(&mut self) -> Result<(), AdapterError> {
+        while self.is_starting() {
+            self.interrupt.check()?;
+            if self.live()?.frames.has_news(START_POLL_INTERVAL) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn write_and_flush(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
+        let writer = &mut self.live()?.writer;
+        let written = writer.write_all(bytes).and_then(|()| writer.flush());
+        written.map_err(|error| AdapterError::Ended { status: format!("it takes no more input ({error})") })
+    }
+
+    /// Writes bytes as a frame.
+    fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), AdapterError> {
+        let bytes = self.protocol.framing.framed_bytes(bytes)?;
+        self.write_and_flush(&bytes)
+    }
+
+    /// Returns the next message, or `None` if none has begun at `deadline`. After the deadline it only polls.
+    fn next_output(&mut self, deadline: Instant) -> Result<Option<ArrivedOutput>, AdapterError> {
+        let live = self.live()?;
+        let Some(bytes) = live.frames.next_bytes(deadline)? else { return Ok(None) };
+        let (at, begun) = (Some(live.frames.last_arrival()), Some(live.frames.begun_at()));
+        let is_first = !std::mem::replace(&mut live.has_spoken, true);
+        let decoded = match &self.codec {
+            TextAdapterCodec::Binary(codec) => codec.decode(&self.model, &bytes),
+            TextAdapterCodec::Text(codec) => match std::str::from_utf8(&bytes) {
+                Ok(text) => codec.decode(&self.model, text),
+                Err(_) => Err("it is not UTF-8".into()),
+            },
+        };
+        let shown = self.codec.bytes_text(&bytes);
+        let label = decoded.map_err(|bad| match &self.codec {
+            TextAdapterCodec::Binary(_) => {
+                AdapterError::Protocol { line: cut(&format!("0x{shown}"), 200), reason: bad.to_string() }
+            }
+            TextAdapterCodec::Text(_) => undecodable(&bytes, &bad),
+        })?;
+        Ok(Some(ArrivedOutput { at, begun, raw: Some(shown), is_first, ..label.into() }))
+    }
+
+    /// Returns the exit status of the process, if there is one and it has ended or ends within `patience`; `None` for a
+    /// socket.
+    fn status(&mut self, patience: Duration) -> Option<ExitStatus> {
+        match &mut self.link {
+            Transport::Process(process) => process.status(patience),
+            Transport::Socket(_) => None,
+        }
+    }
+
+    /// `error`, with the exit status if the system has ended.
+    fn explain_error(&mut self, error: AdapterError) -> AdapterError {
+        match error {
+            AdapterError::Ended { .. } | AdapterError::Closed => {
+                self.status(EXIT_GRACE).map_or(error, AdapterError::from)
+            }
+            AdapterError::HalfMessage { line, cut } => {
+                let status = self.status(EXIT_GRACE).map(|status| format!(" ({status})"));
+                let reason = format!("half a message: {cut}{}", status.unwrap_or_default());
+                AdapterError::Unreadable { line, reason }
+            }
+            error => error.of_system(),
+        }
+    }
+
+    /// Notes that the process has ended with an error since the last look of the run before.
+    fn note_end(&mut self) {
+        if self.live.is_none() {
+            return;
+        }
+        if let Some(status) = self.status(Duration::ZERO).filter(|status| !status.success()) {
+            self.ends.count_end(&format!("the system ended by itself after a run: {status}"));
+        }
+    }
+
+    /// Adds the exit status to an error, and notes whether the caller gets one, so that an end is not reported twice.
+    fn remember_error<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
+        let result = result.map_err(|error| self.explain_error(error));
+        self.ends.record_result(&result);
+        result
+    }
+
+    fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        match self.next_output(Instant::now() + patience)? {
+            Some(arrived) => Ok(Observation::Output(arrived)),
+            // A grandchild may hold its streams open.
+            None => match self.status(Duration::ZERO) {
+                Some(status) => Err(status.into()),
+                None => Ok(Observation::Quiet),
+            },
+        }
+    }
+
+    /// Connects or starts afresh, and takes the steps of the reset.
+    fn begin_run(&mut self) -> Result<(), AdapterError> {
+        self.live = None;
+        self.live = Some(self.open_connection()?);
+        (0..self.protocol.reset.len()).try_for_each(|at| self.take_reset_step(at))
+    }
+
+    /// Sends the text of a step, if it has one, and waits for its answer, which must be the one expected.
+    fn take_reset_step(&mut self, at: usize) -> Result<(), AdapterError> {
+        let ResetStep { send, expect } = self.protocol.reset[at].clone();
+        match (&send, &self.codec) {
+            (None, _) => (),
+            (Some(text), TextAdapterCodec::Text(_)) => self.write(&self.append_end_mark(text))?,
+            (Some(digits), TextAdapterCodec::Binary(_)) => {
+                self.write_bytes(&unhex(digits).unwrap_or_default())?
+            }
+        }
+        let limit = self.limit;
+        let Some(answer) = self.live()?.frames.next_bytes(Instant::now() + limit)? else {
+            return Err(AdapterError::Late { awaited: AwaitedPart::ResetAnswer, limit });
+        };
+        self.live()?.has_spoken = true;
+        let answer = self.codec.bytes_text(&answer);
+        let is_accepted = match (&self.reset_answers[at], &self.codec) {
+            (Some(pattern), _) => pattern.is_match(&answer),
+            (None, TextAdapterCodec::Text(_)) => !reads_like_error(&answer),
+            (None, TextAdapterCodec::Binary(_)) => true,
+        };
+        if is_accepted {
+            return Ok(());
+        }
+        let expected = |expect| ResetMismatch::Expected(format!("`{expect}`"));
+        let mismatch = expect.map_or(ResetMismatch::ReadsLikeError, expected);
+        let refused = RefusedReset::new(at + 1, send.as_deref().unwrap_or("(nothing)"), &answer, mismatch);
+        Err(AdapterError::ResetRefused(Box::new(refused)))
+    }
+}
+
+impl Adapter for TextAdapter {
+    fn reset(&mut self) -> Result<(), AdapterError> {
+        self.note_end();
+        let reset = until_accepted(self.interrupt, || self.begin_run());
+        let reset = reset.map_err(|error| self.explain_error(error));
+        self.ends.begin_run(&reset);
+        reset
+    }
+
+    fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
+        let (written, raw) = match &self.codec {
+            TextAdapterCodec::Text(codec) => {
+                let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
+                let text = codec.encode(&self.model, input, breaks)?;
+                let text = self.append_end_mark(&text);
+                (self.write(&text), text)
+            }
+            TextAdapterCodec::Binary(codec) => {
+                let bytes = codec.encode(&self.model, input)?;
+                (self.write_bytes(&bytes), hex(&bytes))
+            }
+        };
+        let written = written.and_then(|()| self.await_start());
+        self.remember_error(written)?;
+        Ok(SentInput { raw: Some(raw), ..SentInput::default() })
+    }
+
+    fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
+        let found = self.next_output(Instant::now());
+        self.remember_error(found)
+    }
+
+    fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
+        let seen = self.receive(patience);
+        self.remember_error(seen)
+    }
+
+    fn ended_by_itself(&mut self) -> Option<String> {
+        self.ends.take_text()
+    }
+
+    fn receipt(&self) -> InputReceipt {
+        InputReceipt::Written
+    }
+
+    fn first_reply_limit(&self) -> Option<Duration> {
+        self.live.as_ref().is_some_and(|live| !live.has_spoken).then_some(self.limit)
+    }
+
+    /// A message that has begun is given its time: half a message is no silence.
+    fn awaits(&self, patience: Duration) -> Duration {
+        let has_begun = self.live.as_ref().is_some_and(|live| live.frames.has_begun());
+        if has_begun { patience.max(self.limits.total) } else { patience }
+    }
+
+    fn exit_status(&mut self) -> Option<i32> {
+        match &mut self.link {
+            Transport::Process(process) => process.exit_status(),
+            Transport::Socket(_) => None,
+        }
+    }
+
+    fn last_words(&self) -> String {
+        match &self.link {
+            Transport::Process(process) => process.last_words(),
+            Transport::Socket(_) => String::new(),
+        }
+    }
+}
+
+impl Drop for TextAdapter {
+    fn drop(&mut self) {
+        match &mut self.link {
+            Transport::Process(process) => process.kill(),
+            Transport::Socket(socket) => socket.hang_up(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

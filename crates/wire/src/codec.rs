@@ -1,0 +1,20 @@
+//! Messages of the model as bytes on the wire, and back: texts by templates and patterns, binary layouts, HTTP.
+//!
+//! Values in JSON are written and read by `ioxide_record::value`, since records need them too.
+
+mod bad_protocol;
+pub mod binary;
+pub mod form;
+#[cfg(feature = "external")]
+pub mod http;
+pub mod layout;
+pub mod overlap;
+mod template;
+pub mod text;
+mod undecodable;
+mod unwritable;
+
+pub use self::bad_protocol::{BadProtocol, ProtocolProblem};
+pub use self::template::{BadTemplate, template_texts};
+pub use self::undecodable::Undecodable;
+pub use self::unwritable::UnwritableMessage;

@@ -1,0 +1,253 @@
+//! Reading through a form: the JSON of a system becomes that of the protocol.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use ioxide_model::number::Rational;
+use ioxide_model::sort::{CollectionKind, Constructor, DataId, DataKind, DataSort, Sort};
+use ioxide_model::term::TermPool;
+use ioxide_record::limits::Excess;
+use ioxide_record::value::{
+    CodecError, JsonProblem, check_digits, is_option, shorten_json, value_from_json, wrap_in_object,
+};
+use serde_json::{Map, Value as Json};
+
+use super::{JsonForm, member_name, place_of};
+
+/// The number of attempts to recognise untagged cases in one value.
+const MAX_TRIES: usize = 100_000;
+
+/// A value on its way through a form.
+pub(super) struct FormReading<'f> {
+    form: &'f JsonForm,
+    /// The number of attempts to recognise an untagged case so far; cases may be nested, so attempts multiply.
+    tries: Cell<usize>,
+}
+
+impl<'f> FormReading<'f> {
+    /// Returns the reading of one value by `form`.
+    pub(super) fn new(form: &'f JsonForm) -> Self {
+        Self { form, tries: Cell::new(0) }
+    }
+
+    /// Returns `json` in the form of the protocol.
+    pub(super) fn normal(&self, pool: &TermPool, sort: Sort, json: &Json) -> Result<Json, CodecError> {
+        match (sort, json) {
+            (Sort::Data(id), _) => self.normal_data(pool, id, json),
+            (Sort::Collection(id), Json::Array(items)) if pool.collection(id).kind != CollectionKind::Map => {
+                let item = |(at, item): (usize, &Json)| {
+                    let item = self.normal(pool, pool.collection(id).item, item);
+                    item.map_err(|error| error.with_place(&at.to_string()))
+                };
+                items.iter().enumerate().map(item).collect::<Result<_, _>>().map(Json::Array)
+            }
+            (Sort::Collection(id), Json::Object(entries))
+                if pool.collection(id).kind == CollectionKind::Map =>
+            {
+                let of = pool.collection(id);
+                let entry = |(name, item): (&String, &Json)| {
+                    let key = self.normal_key(pool, of.key, name)?;
+                    Ok((key, self.normal(pool, of.item, item).map_err(|error| error.with_place(name))?))
+                };
+                entries.iter().map(entry).collect::<Result<_, CodecError>>().map(Json::Object)
+            }
+            (Sort::Collection(id), Json::Array(pairs)) => {
+                let of = pool.collection(id);
+                let pair = |(at, pair): (usize, &Json)| match pair.as_array().map(Vec::as_slice) {
+                    Some([key, item]) => {
+                        let inside = |error: CodecError| error.with_place(&at.to_string());
+                        let key = self.normal(pool, of.key, key).map_err(inside)?;
+                        Ok(Json::Array(vec![key, self.normal(pool, of.item, item).map_err(inside)?]))
+                    }
+                    _ => Ok(pair.clone()),
+                };
+                pairs.iter().enumerate().map(pair).collect::<Result<_, _>>().map(Json::Array)
+            }
+            _ => Ok(json.clone()),
+        }
+    }
+
+    /// Returns the key of a map that is written `name`; a member has a text for its name, whatever its notation is.
+    fn normal_key(&self, pool: &TermPool, sort: Sort, name: &str) -> Result<String, CodecError> {
+        if let Sort::Data(id) = sort {
+            let is_it = |ctor: &&Constructor| {
+                self.form.cases.get(&*ctor.name).is_some_and(|written| member_name(written) == name)
+            };
+            if let Some(ctor) = pool.data(id).ctors.iter().find(is_it) {
+                return Ok(ctor.name.to_string());
+            }
+        }
+        Ok(member_name(&self.normal(pool, sort, &Json::String(name.to_owned()))?))
+    }
+
+    fn normal_data(&self, pool: &TermPool, id: DataId, json: &Json) -> Result<Json, CodecError> {
+        let data = pool.data(id);
+        let Some(first) = data.ctors.first() else { return Ok(json.clone()) };
+        match (data.kind, json) {
+            (DataKind::Option, Json::Null) => Ok(Json::Null),
+            (DataKind::Option, _) => match data.ctors.get(1).and_then(|some| some.fields.first()) {
+                Some(field) if !is_option(pool, field.sort) => self.normal(pool, field.sort, json),
+                Some(field) => match only_member(json).filter(|(name, _)| *name == "some") {
+                    Some((name, inner)) => {
+                        let inner =
+                            self.normal(pool, field.sort, inner).map_err(|error| error.with_place(name));
+                        inner.map(|inner| wrap_in_object(name, inner))
+                    }
+                    None => Ok(json.clone()),
+                },
+                None => Ok(json.clone()),
+            },
+            (DataKind::Record, _) if self.form.text.contains(&*data.name) => {
+                let name = first.fields.first().map(|field| field.name.to_string()).unwrap_or_default();
+                Ok(Json::Object(Map::from_iter([(name, Json::String(json.to_string()))])))
+            }
+            (DataKind::Record, Json::Object(members)) => self.normal_members(pool, data, first, members),
+            (DataKind::Record, _) => Ok(json.clone()),
+            (DataKind::Enum, _) if self.form.untagged.contains(&*data.name) => {
+                self.untagged_case(pool, id, json)
+            }
+            (DataKind::Enum, _) => self.named_case(pool, data, json),
+        }
+    }
+
+    /// Returns the members of a record, or of a case of an enum, by the names of their fields.
+    fn normal_members(
+        &self,
+        pool: &TermPool,
+        data: &DataSort,
+        ctor: &Constructor,
+        members: &Map<String, Json>,
+    ) -> Result<Json, CodecError> {
+        let mut normal = Map::new();
+        let mut known = BTreeSet::new();
+        for field in &ctor.fields {
+            let place = place_of(data, ctor, field);
+            let name = self.form.names.get(&place).map_or(&*field.name, String::as_str);
+            known.insert(name.to_owned());
+            let may_miss = is_option(pool, field.sort) && !self.form.null.contains(&place);
+            let value = match members.get(name) {
+                None if may_miss && (self.form.is_open || self.form.absent.contains(&place)) => Json::Null,
+                None => return Err(CodecError::new(JsonProblem::MissingField(name.to_owned()))),
+                Some(Json::Null) if self.form.absent.contains(&place) => {
+                    let expected = pool.show_sort(field.sort).trim_end_matches('?').to_owned();
+                    let problem = JsonProblem::Shape { expected, found: "null".into() };
+                    return Err(CodecError::new(problem).with_place(name));
+                }
+                Some(found) => {
+                    self.normal(pool, field.sort, found).map_err(|error| error.with_place(name))?
+                }
+            };
+            normal.insert(field.name.to_string(), value);
+        }
+        let allows_more = self.allows_more(data) && !self.form.closed.contains(&*ctor.name);
+        match members.keys().find(|key| !allows_more && !known.contains(*key)) {
+            Some(extra) => Err(CodecError::new(JsonProblem::UnknownField(extra.clone()))),
+            None => Ok(Json::Object(normal)),
+        }
+    }
+
+    /// Returns whether objects that write values of this type may have members that the type does not have.
+    fn allows_more(&self, data: &DataSort) -> bool {
+        self.form.is_open && !self.form.closed.contains(&*data.name)
+    }
+
+    /// The first case that `json` has the shape of.
+    fn untagged_case(&self, pool: &TermPool, id: DataId, json: &Json) -> Result<Json, CodecError> {
+        let data = pool.data(id);
+        self.tries.set(self.tries.get() + 1);
+        if self.tries.get() > MAX_TRIES {
+            return Err(CodecError::new(JsonProblem::Excess(Excess::Tries { limit: MAX_TRIES })));
+        }
+        for ctor in &data.ctors {
+            let Some(field) = ctor.fields.first() else {
+                let name = Json::String(ctor.name.to_string());
+                if is_same(self.form.cases.get(&*ctor.name).unwrap_or(&name), json) {
+                    return Ok(name);
+                }
+                continue;
+            };
+            let inner = self.normal(pool, field.sort, json);
+            let inner = inner.and_then(|inner| value_from_json(pool, field.sort, &inner).map(|_| inner));
+            match inner {
+                Ok(inner) => {
+                    let fields = Json::Object(Map::from_iter([(field.name.to_string(), inner)]));
+                    return Ok(Json::Object(Map::from_iter([(ctor.name.to_string(), fields)])));
+                }
+                // It may be this case: what is not read is not another one.
+                Err(excess @ CodecError { problem: JsonProblem::Excess(_), .. }) => return Err(excess),
+                Err(_) => (),
+            }
+        }
+        let problem =
+            JsonProblem::Shape { expected: pool.show_sort(Sort::Data(id)), found: shorten_json(json) };
+        Err(CodecError::new(problem))
+    }
+
+    /// Returns the case that is written `json`: by its notation if it has one, otherwise by its name, with its fields.
+    fn named_case(&self, pool: &TermPool, data: &DataSort, json: &Json) -> Result<Json, CodecError> {
+        let written =
+            |ctor: &Constructor| self.form.cases.get(&*ctor.name).filter(|_| ctor.fields.is_empty());
+        let is_it = |ctor: &&Constructor| written(ctor).is_some_and(|written| is_same(written, json));
+        if let Some(ctor) = data.ctors.iter().find(is_it) {
+            return Ok(Json::String(ctor.name.to_string()));
+        }
+        let named =
+            |name: &str| data.ctors.iter().find(|ctor| *ctor.name == *name && written(ctor).is_none());
+        if let Some((ctor, fields)) = self.find_tagged_case(data, json, named) {
+            let fields = match fields {
+                Json::Object(members) => self.normal_members(pool, data, ctor, members),
+                other => Ok(other.clone()),
+            };
+            return fields
+                .map(|fields| wrap_in_object(&ctor.name, fields))
+                .map_err(|error| error.with_place(&ctor.name));
+        }
+        if json.as_str().is_some_and(|name| named(name).is_some())
+            || data.ctors.iter().all(|ctor| written(ctor).is_none())
+        {
+            return Ok(json.clone());
+        }
+        let names =
+            data.ctors.iter().map(|ctor| written(ctor).map_or_else(|| ctor.name.to_string(), plain_text));
+        Err(CodecError::new(JsonProblem::NoSuchName { found: plain_text(json), names: names.collect() }))
+    }
+
+    /// Returns the case that is the name of a member of the object `json`, with its fields: the only member, or the
+    /// only one that names a case where other members may stand beside it.
+    fn find_tagged_case<'d, 'j>(
+        &self,
+        data: &DataSort,
+        json: &'j Json,
+        named: impl Fn(&str) -> Option<&'d Constructor>,
+    ) -> Option<(&'d Constructor, &'j Json)> {
+        let members = json.as_object().filter(|members| members.len() == 1 || self.allows_more(data))?;
+        let mut found = members.iter().filter_map(|(name, fields)| Some((named(name)?, fields)));
+        // Two cases in one object say two things at once.
+        found.next().filter(|_| found.next().is_none())
+    }
+}
+
+/// Returns name and value of the only member of an object; `None` if `json` is anything else.
+fn only_member(json: &Json) -> Option<(&String, &Json)> {
+    json.as_object().filter(|members| members.len() == 1).and_then(|members| members.iter().next())
+}
+
+/// Text as it is, anything else as JSON.
+fn plain_text(json: &Json) -> String {
+    json.as_str().map_or_else(|| shorten_json(json), str::to_owned)
+}
+
+/// Returns whether two JSON values are equal; numbers are compared by value, not by notation.
+fn is_same(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            let number =
+                |text: String| check_digits(&text).ok().and_then(|text| text.parse::<Rational>().ok());
+            match (number(one.to_string()), number(other.to_string())) {
+                (Some(one), Some(other)) => one == other,
+                _ => one == other,
+            }
+        }
+        _ => one == other,
+    }
+}

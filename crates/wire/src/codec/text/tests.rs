@@ -1,0 +1,254 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::samples::{VENDING, message, model};
+
+fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+}
+
+fn config(outputs: &[(&str, &str)]) -> TextConfig {
+    let inputs = pairs(&[("coin", "PAY {{{n}}}\r\n")]);
+    TextConfig { inputs, outputs: pairs(outputs), ..TextConfig::default() }
+}
+
+const OUTPUTS: [(&str, &str); 3] =
+    [("tea", "TEA"), ("coffee", "COFFEE (?P<sugar>.*)"), ("change", r"CHANGE\n(?P<n>-?\d+)")];
+
+/// A value that holds the end of a line.
+fn is_broken(text: &str) -> bool {
+    text.contains('\n')
+}
+
+#[test]
+fn messages_become_text_and_back() {
+    let model = model(VENDING);
+    let codec = TextCodec::new(&config(&OUTPUTS), &model).unwrap();
+    assert_eq!(codec.encode(&model, &message(&model, "coin", &[5]), is_broken), Ok("PAY {5}\r\n".into()));
+    assert_eq!(codec.decode(&model, "TEA"), Ok(message(&model, "tea", &[])));
+    assert_eq!(codec.decode(&model, "CHANGE\n3"), Ok(message(&model, "change", &[3])));
+    assert_eq!(codec.decode(&model, "SOUP"), Err("no pattern matches".into()));
+    let sweet = codec.decode(&model, "COFFEE much").unwrap_err();
+    assert_eq!(sweet.to_string(), "`coffee.sugar`: expected 0..3, found `much`");
+}
+
+#[test]
+fn the_first_pattern_in_the_file_is_taken() {
+    let model = model(VENDING);
+    let other = ("tea", "(?s).*");
+    let codec = |outputs: [(&str, &str); 3]| TextCodec::new(&config(&outputs), &model).unwrap();
+    let last = codec([OUTPUTS[1], OUTPUTS[2], other]);
+    assert_eq!(last.decode(&model, "CHANGE\n3"), Ok(message(&model, "change", &[3])));
+    let first = codec([other, OUTPUTS[1], OUTPUTS[2]]);
+    assert_eq!(first.decode(&model, "CHANGE\n3"), Ok(message(&model, "tea", &[])));
+}
+
+#[test]
+fn mistakes_are_named() {
+    let model = model(VENDING);
+    let problem = |config: &TextConfig| TextCodec::new(config, &model).unwrap_err().to_string();
+    assert!(problem(&config(&OUTPUTS[..2])).contains("for `change`"));
+    assert!(problem(&config(&[("soup", "SOUP")])).contains("no output `soup`"));
+    assert!(problem(&config(&[("tea", "(?P<n>x)")])).contains("no field `n`"));
+    assert!(problem(&config(&[("tea", "(")])).contains("output `tea`"));
+    for (template, says) in [
+        ("PAY {n", "a brace alone"),
+        ("PAY {len(n}", "no field `len(n`"),
+        ("PAY {len(m)}", "no field `m`"),
+        ("PAY {len()}", "`len()` needs a name"),
+    ] {
+        let mut wrong = config(&OUTPUTS);
+        wrong.inputs[0].1 = template.into();
+        assert!(problem(&wrong).contains(says), "{template}: {}", problem(&wrong));
+    }
+    for (part, text, says) in [("n", "x", "is a field"), ("p", "{", "part `p`"), ("a b", "", "no name")] {
+        let wrong = TextConfig { parts: pairs(&[(part, text)]), ..config(&OUTPUTS) };
+        assert!(problem(&wrong).contains(says), "{part}: {}", problem(&wrong));
+    }
+}
+
+const STORE: &str = "model Store {
+    input SET(key: string, value: string)
+    output OK
+    state a { on SET emit OK }
+}";
+
+#[test]
+fn lengths_are_counted_in_bytes() {
+    let model = model(STORE);
+    let set = model.sts.gate_named("SET").unwrap();
+    let label = Label::Input(
+        set,
+        vec!["k".into(), "ü\n".into()].into_iter().map(|t: String| Value::str(&t)).collect(),
+    );
+    let encoded = |template: &str| {
+        let parts = pairs(&[("pair", "{key}={value}"), ("body", "<{pair}>")]);
+        let inputs = pairs(&[("SET", template)]);
+        let config = TextConfig { parts, inputs, outputs: pairs(&[("OK", "OK")]), ..TextConfig::default() };
+        TextCodec::new(&config, &model).unwrap().encode(&model, &label, is_broken)
+    };
+    let redis = "*3\r\n$3\r\nSET\r\n${len(key)}\r\n{key}\r\n${len(value)}\r\n{value}\r\n";
+    assert_eq!(encoded(redis).unwrap(), "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3\r\nü\n\r\n");
+    assert_eq!(encoded("Length: {len(body)}\n\n{body}").unwrap(), "Length: 7\n\n<k=ü\n>");
+    assert!(encoded("SET {key} {value}").unwrap_err().to_string().contains("would break the framing"));
+}
+
+proptest! {
+    #[test]
+    fn no_template_or_pattern_panics(template in ".{0,40}", pattern in ".{0,40}", text in ".{0,40}") {
+        let model = model(STORE);
+        let config = TextConfig {
+            parts: pairs(&[("p", &template)]),
+            inputs: pairs(&[("SET", &template)]),
+            outputs: pairs(&[("OK", &pattern)]),
+            more: Some(pattern.clone()),
+            ..TextConfig::default()
+        };
+        if let Ok(codec) = TextCodec::new(&config, &model) {
+            codec.decode(&model, &text).ok();
+        }
+    }
+}
+
+fn words(each: &str, pattern: &str) -> ItemWords {
+    ItemWords { each: Some(each.into()), pattern: Some(pattern.into()) }
+}
+
+/// Messages with a list, a set, a map and a list of records.
+fn collections() -> Model {
+    let text = "model M { record Job { id: int, body: string }\n\
+        input PUSH(xs: list<string>) input MARK(s: set<int>) input PUT(m: map<string, int>) input JOBS(jobs: list<Job>)\n\
+        output ALL(xs: list<string>) output MARKED(s: set<int>) output STORE(m: map<string, int>) output TOLD(jobs: list<Job>)\n\
+        state s { on PUSH on MARK on PUT on JOBS emit ALL emit MARKED emit STORE emit TOLD } }";
+    let mut sources = ioxide_model::source::Sources::new();
+    let file = sources.add("m.iox", text);
+    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
+    loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+#[test]
+fn items_are_written_and_read_one_by_one() {
+    let model = collections();
+    let items = vec![
+        (
+            "xs".to_owned(),
+            ItemsConfig {
+                between: String::new(),
+                item: words("${len(item)}\r\n{item}\r\n", "\\$\\d+\r\n(?P<item>[^\r]*)\r\n"),
+                cases: Vec::new(),
+            },
+        ),
+        (
+            "jobs".to_owned(),
+            ItemsConfig {
+                between: "; ".into(),
+                item: words("{id}:{body}", "(?P<id>-?\\d+):(?P<body>[^;]*)"),
+                cases: Vec::new(),
+            },
+        ),
+    ];
+    let config = TextConfig {
+        inputs: pairs(&[
+            ("PUSH", "*{count(xs)}\r\n{xs}"),
+            ("MARK", "MARK {s}"),
+            ("PUT", "PUT {m}"),
+            ("JOBS", "JOBS {jobs}"),
+        ]),
+        outputs: pairs(&[
+            ("ALL", "\\*\\d+\r\n(?P<xs>(?s:.*))"),
+            ("MARKED", "MARK (?P<s>.*)"),
+            ("STORE", "PUT (?P<m>.*)"),
+            ("TOLD", "JOBS (?P<jobs>.*)"),
+        ]),
+        items,
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model).expect("it fits the model");
+    for (input, output, text) in [
+        ("PUSH(xs: [\"ab\", \"\", \"c\"])", "ALL", "*3\r\n$2\r\nab\r\n$0\r\n\r\n$1\r\nc\r\n"),
+        ("PUSH(xs: [])", "ALL", "*0\r\n"),
+        ("MARK(s: {1, 2, 30})", "MARKED", "MARK 1,2,30"),
+        ("PUT(m: {\"a\": 1, \"b\": 2})", "STORE", "PUT a=1,b=2"),
+        ("JOBS(jobs: [Job(id: 1, body: \"x\"), Job(id: 2, body: \"\")])", "TOLD", "JOBS 1:x; 2:"),
+    ] {
+        let label = ioxide_record::typed::read_message(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
+        let back = codec.decode(&model, text).expect(text);
+        let shown = back.show(&model.pool, &model.sts);
+        let (_, fields) = input.split_once('(').expect("fields");
+        assert_eq!(shown, format!("!{output}({fields}"));
+    }
+    for wrong in ["MARK 1,,2", "MARK 1,", "MARK 1,x", "PUT a", "JOBS 1:x;2:y", "MARK 1,1"] {
+        assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
+    }
+}
+
+/// Messages with a list of cases, a codec for them, and what is wrong with one if it is.
+fn replies(cases: &[(&str, &str, &str)]) -> (Model, Result<TextCodec, BadProtocol>) {
+    let text = "model M { enum Reply { ok, number(n: int), bulk(text: string, tag: int?) }\n\
+        input SAY(all: list<Reply>) output SAID(all: list<Reply>) state s { on SAY emit SAID } }";
+    let model = model(text);
+    let case = |(name, each, pattern): &(&str, &str, &str)| ((*name).to_owned(), words(each, pattern));
+    let cases = cases.iter().map(case).collect();
+    let config = TextConfig {
+        inputs: pairs(&[("SAY", "{count(all) + 1};{all}")]),
+        outputs: pairs(&[("SAID", "\\d+;(?P<all>(?s:.*))")]),
+        items: vec![("all".into(), ItemsConfig { between: "\n".into(), cases, ..ItemsConfig::default() })],
+        ..TextConfig::default()
+    };
+    let codec = TextCodec::new(&config, &model);
+    (model, codec)
+}
+
+const CASES: [(&str, &str, &str); 3] = [
+    ("ok", "+OK", "\\+OK"),
+    ("number", ":{n}", ":(?P<n>-?[0-9]+)"),
+    ("bulk", "${len(text)}({tag})\n{text}", "\\$(?P<len.text>[0-9]+)\\((?P<tag>[0-9]+)?\\)\n"),
+];
+
+#[test]
+fn items_may_be_cases_and_tell_their_length() {
+    let (model, codec) = replies(&CASES);
+    let codec = codec.expect("it fits the model");
+    for (input, text) in [
+        ("SAY(all: [])", "1;"),
+        ("SAY(all: [ok, number(n: -3), ok])", "4;+OK\n:-3\n+OK"),
+        // A text that looks like other items, one of several bytes a character, and an empty one.
+        (
+            "SAY(all: [bulk(text: \"a\\n+OK\", tag: none), bulk(text: \"ü\", tag: some(7)), bulk(text: \"\", tag: none)])",
+            "4;$5()\na\n+OK\n$2(7)\nü\n$0()\n",
+        ),
+    ] {
+        let label = ioxide_record::typed::read_message(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        assert_eq!(codec.encode(&model, &label, |_| false).expect(input), text);
+        let back = codec.decode(&model, text).expect(text);
+        assert_eq!(back.show(&model.pool, &model.sts).replace("!SAID", "SAY"), input);
+    }
+    let said = |input: &str| {
+        let label = ioxide_record::typed::read_message(&model.pool, &model.sts, input).expect(input);
+        let label = label.label(&model.sts).expect("all fields are given");
+        codec.encode(&model, &label, |text| text.contains(['\n', '7']))
+    };
+    // What the template itself says does not break the framing, nor does a text whose length is told.
+    assert!(said("SAY(all: [bulk(text: \"\\n\", tag: none), ok])").is_ok());
+    assert!(
+        said("SAY(all: [ok, number(n: 7)])")
+            .expect_err("it breaks")
+            .to_string()
+            .contains("break the framing")
+    );
+    for wrong in ["1;$9()\nab", "1;$1()\nü", "1;$99999999999999999999()\na", "2;+OK+OK", "1;+OKAY", "1;?"] {
+        assert!(codec.decode(&model, wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn cases_that_the_items_do_not_have_are_told() {
+    let (_, codec) = replies(&[("nil", "_", "_")]);
+    let bad = codec.expect_err("there is no such case");
+    assert!(bad.to_string().contains("have no case `nil`"), "{}", bad.problem);
+    let (_, codec) = replies(&[("bulk", "x", "(?P<len.text>.)(?P<len.tag>.)")]);
+    assert!(codec.expect_err("two lengths").to_string().contains("only one part"));
+}
