@@ -162,6 +162,7 @@ impl<I: Idx> Default for Interner<I> {
 }
 
 impl<I: Idx> Interner<I> {
+    /// Returns the number of a name, a new one if it is new.
     fn intern(&mut self, name: &str) -> I {
         if let Some(&id) = self.ids.get(name) {
             return id;

@@ -176,6 +176,7 @@ impl Nfsm {
         Observable(Self::new(names, StateId::new(0), transitions))
     }
 
+    /// Returns the outputs of a set of states, each with the states after it.
     fn successors(&self, set: &[StateId], input: InputId) -> Vec<(OutputId, Vec<StateId>)> {
         let mut all: Vec<(OutputId, StateId)> =
             set.iter().flat_map(|&state| self.answers(state, input)).copied().collect();

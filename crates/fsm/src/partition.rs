@@ -119,6 +119,7 @@ impl Inverse {
         Self { n_states, start, states }
     }
 
+    /// The states from which `letter` leads to `state`.
     fn predecessors(&self, letter: usize, state: u32) -> &[u32] {
         let slot = letter * self.n_states + state as usize;
         &self.states[self.start[slot] as usize..self.start[slot + 1] as usize]
@@ -151,14 +152,17 @@ impl PartitionBlocks {
         Self { order, place, of: groups.to_vec(), range, hit: vec![0; n_groups] }
     }
 
+    /// The number of blocks.
     fn len(&self) -> usize {
         self.range.len()
     }
 
+    /// The number of members of a block.
     fn size(&self, block: usize) -> usize {
         self.range[block].1 - self.range[block].0
     }
 
+    /// The members of a block.
     fn members(&self, block: usize) -> &[u32] {
         &self.order[self.range[block].0..self.range[block].1]
     }
@@ -190,6 +194,7 @@ impl PartitionBlocks {
         self.place[other as usize] = at as u32;
     }
 
+    /// Splits a block into the members that were hit and the others; `None` if all were.
     fn cut(&mut self, block: usize) -> Option<(usize, usize)> {
         let hit = std::mem::take(&mut self.hit[block]);
         let (start, end) = self.range[block];

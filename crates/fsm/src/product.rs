@@ -137,6 +137,7 @@ impl<L: Copy> PairSearch<L> {
         }
     }
 
+    /// The letters to a visit, then `last`.
     fn path(&self, mut at: usize, last: L) -> Vec<L> {
         let mut path = vec![last];
         while let (from, Some(letter), _) = self.visits[at] {

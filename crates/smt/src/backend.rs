@@ -120,6 +120,7 @@ impl<B: Backend> IncrementalSolver<B> {
         &self.backend
     }
 
+    /// Asks the back-end about `facts`, and restarts it if it failed.
     fn ask(&mut self, pool: &TermPool, facts: &[Term]) -> SolverDecision {
         let granted = self.next_limits();
         let decision = match self.sync_facts(pool, facts) {

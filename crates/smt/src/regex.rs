@@ -65,6 +65,7 @@ pub(crate) fn read_pattern(pool: &TermPool, pattern: &str) -> Result<RegexTree, 
     convert_hir(strip_anchors(&hir).as_ref().unwrap_or(&hir)).map_err(unsupported)
 }
 
+/// Parses a pattern in which a dot matches line ends too, as in values.
 fn parse(pattern: &str) -> Result<Hir, UnsolvablePattern> {
     regex_syntax::parse(&format!("(?s:{pattern})"))
         .map_err(|error| UnsolvablePattern::Syntax(Box::new(error)))

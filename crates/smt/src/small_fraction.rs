@@ -36,6 +36,7 @@ impl SmallFraction {
         Some(Self { numer: i64::try_from(numer).ok()?, denom: i64::try_from(denom).ok()? })
     }
 
+    /// Returns the fraction in lowest terms; `None` if it does not fit.
     fn reduce(numer: i128, denom: i128) -> Option<Self> {
         if denom == 1 {
             return Self::new_if_fits(numer, 1);

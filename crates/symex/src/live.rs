@@ -122,6 +122,7 @@ impl LiveVars {
 }
 
 impl LiveParts {
+    /// Computes the live variables of every location of every part; `None` if there are no parts.
     fn compute(pool: &TermPool, sts: &Sts, always: &[VarId]) -> Option<Self> {
         let composition = sts.composition.as_ref()?;
         let vars = |(at, part): (usize, &ioxide_model::compose::PartSystem)| {

@@ -386,6 +386,7 @@ impl<S: Clone + PartialEq> EventOrders<S> {
         self.close(happen);
     }
 
+    /// Adds the orders in which more of the waiting labels have happened.
     fn close(&mut self, happen: impl FnMut(&S, &WaitingLabel) -> Option<S>) {
         let closed = close_orders(std::mem::take(&mut self.orders), self.max, happen);
         self.orders = closed.orders;

@@ -165,6 +165,7 @@ impl FlattenSearch<'_> {
         Ok(labels)
     }
 
+    /// Records the answer to `label` in the state `from`.
     fn transition(
         &mut self,
         cx: &Ctx<'_>,

@@ -122,6 +122,7 @@ pub struct KillConfig {
 }
 
 impl KillConfig {
+    /// Returns whether an optimisation is on.
     fn uses(&self, optimisation: Optimisation) -> bool {
         !self.off.contains(&optimisation)
     }
@@ -253,6 +254,7 @@ impl MutationAnalysis {
             && (self.deterministic || self.completion() == InputCompletion::Restricted)
     }
 
+    /// Returns the options of a comparison with one mutant.
     fn options(&self) -> ConformOptions {
         let uses = |optimisation| self.config.uses(optimisation);
         let merging = if uses(Optimisation::EarlyStop) { Merging::Covered } else { Merging::Never };
@@ -316,6 +318,7 @@ impl TouchedParts {
         touched
     }
 
+    /// Returns the graph of the specification with the places that the mutation concerns.
     fn shortcut<'g>(
         &'g self,
         graph: &'g SpecGraph,

@@ -87,6 +87,7 @@ impl NearMachines<'_> {
         product::difference(&self.spec.to_mealy(), &machine).map(|_| machine)
     }
 
+    /// Returns whether the machine of `table` answers `word` as the specification does.
     fn passes(&mut self, table: &NearTable, word: &Word) -> bool {
         let k = self.spec.n_inputs();
         let (mut state, mut at) = (self.spec.initial(), 0);

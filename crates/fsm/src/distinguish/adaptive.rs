@@ -118,10 +118,12 @@ struct WordCandidate<'a> {
 }
 
 impl WordCandidate<'_> {
+    /// The inputs, in order.
     fn inputs(&self) -> impl Iterator<Item = InputId> {
         self.first.into_iter().chain(self.rest.iter().copied())
     }
 
+    /// The number of inputs.
     fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }

@@ -83,6 +83,7 @@ impl Identifiers {
         self.changes.push((node, before));
     }
 
+    /// The children of a node with their inputs.
     fn children(&self, node: u32) -> impl Iterator<Item = (InputId, u32)> {
         let mut at = self.nodes[node as usize].first_kid;
         std::iter::from_fn(move || {
@@ -92,6 +93,7 @@ impl Identifiers {
         })
     }
 
+    /// The child of a node by an input.
     fn child(&self, node: u32, input: InputId) -> Option<u32> {
         self.children(node).find(|&(x, _)| x == input).map(|(_, kid)| kid)
     }

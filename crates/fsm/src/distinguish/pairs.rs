@@ -140,6 +140,7 @@ impl Predecessors {
         Self { n, start, states }
     }
 
+    /// The states from which `input` leads to `state`.
     fn predecessors(&self, input: usize, state: u32) -> &[u32] {
         let slot = input * self.n + state as usize;
         &self.states[self.start[slot] as usize..self.start[slot + 1] as usize]

@@ -66,6 +66,7 @@ impl<'s> GroupRefiner<'s> {
         }
     }
 
+    /// Splits every group by the outputs of its members to `input`.
     fn split(&mut self, groups: &mut StateGroups, input: InputId) {
         self.stamp += 1;
         let needed = groups.count * self.n_outputs;

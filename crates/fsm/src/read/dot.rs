@@ -117,6 +117,7 @@ impl DotReader<'_> {
         self.tokens[self.at].1.clone()
     }
 
+    /// Goes to the next token; the last one is the end.
     fn bump(&mut self) {
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }

@@ -146,6 +146,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         }
     }
 
+    /// The observations after `word`.
     fn responses(&self, word: &[InputId]) -> Vec<ObservationId> {
         word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
@@ -261,6 +262,7 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         self.report.gave_up || !self.report.failures.is_empty()
     }
 
+    /// Returns the report, with the size of what was executed.
     pub(super) fn finish(mut self) -> ReductionReport {
         (self.report.sequences, self.report.symbols) = self.tree.measure();
         self.report.failures.sort_unstable();

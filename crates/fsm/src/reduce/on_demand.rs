@@ -331,6 +331,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         self.report.gave_up || !self.report.failures.is_empty()
     }
 
+    /// Returns the report, with the size of what was executed.
     fn finish(mut self) -> ReductionReport {
         (self.report.sequences, self.report.symbols) = self.tree.measure();
         self.report.failures.sort_unstable();

@@ -50,6 +50,7 @@ impl<'m> ResponseTree<'m> {
         Self { model, nodes, classes: FxHashMap::default() }
     }
 
+    /// The observation of nothing.
     pub(super) fn root(&self) -> ObservationId {
         ObservationId::new(0)
     }
@@ -80,6 +81,7 @@ impl<'m> ResponseTree<'m> {
         self.nodes[at].state.is_some()
     }
 
+    /// Returns the position of a child, or where it belongs.
     fn find(&self, at: ObservationId, input: InputId, output: OutputId) -> Result<usize, usize> {
         self.nodes[at].kids.binary_search_by_key(&(input, output), |&(x, y, _)| (x, y))
     }

@@ -64,10 +64,12 @@ pub(super) struct OptionalId(u32);
 impl OptionalId {
     pub(super) const NONE: Self = Self(u32::MAX);
 
+    /// The reference to a node.
     pub(super) fn some<I: Idx>(id: I) -> Self {
         Self(u32::try_from(id.index()).expect("fewer than 2^32 - 1 nodes"))
     }
 
+    /// The node; `None` if there is none.
     pub(super) fn get<I: Idx>(self) -> Option<I> {
         (self != Self::NONE).then(|| I::new(self.0 as usize))
     }

@@ -171,6 +171,7 @@ impl<'s> ConvergenceGraph<'s> {
         node.index() < self.spec.n_states()
     }
 
+    /// The state that the words of a class lead to.
     pub(super) fn state(&self, node: WordClassId) -> StateId {
         self.nodes[node].state
     }
@@ -210,6 +211,7 @@ impl<'s> ConvergenceGraph<'s> {
         self.nodes[self.access_node(state)].ends.is_some()
     }
 
+    /// The class of the words of `node` with one more input.
     pub(super) fn child(&self, node: WordClassId, input: InputId) -> Option<WordClassId> {
         match self.nodes[node].kids {
             ClassChildren::None => None,

@@ -171,6 +171,7 @@ enum SeparationScope {
 }
 
 impl Offers {
+    /// Forgets all offers.
     pub(super) fn clear(&mut self) {
         self.offers.clear();
         self.left.separations.clear();

@@ -52,6 +52,7 @@ impl Tries {
         self.kids.len() - 1
     }
 
+    /// The child of a node by an input.
     fn child(&self, at: usize, input: InputId) -> Option<usize> {
         let kids = &self.kids[at];
         match kids[..] {

@@ -69,6 +69,7 @@ impl Patterns {
     }
 }
 
+/// All pairs of numbers below `n`, the smaller one first.
 fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |b| (0..b).map(move |a| (a, b)))
 }

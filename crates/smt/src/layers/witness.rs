@@ -209,6 +209,7 @@ impl WitnessSearch<'_> {
         self.pool.holds(term, &self.view(values)) == Ok(true)
     }
 
+    /// Returns `values` as an assignment of the variables.
     fn view<'v>(&'v self, values: &'v [Value]) -> SlotView<'v> {
         SlotView { forms: &self.bounds.forms, values }
     }

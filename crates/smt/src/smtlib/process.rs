@@ -102,6 +102,7 @@ impl SolverProcess {
         self.pipe.as_ref().ok_or_else(|| SolverStartError::NoPipe.into())
     }
 
+    /// Starts the solver.
     fn spawn(&mut self) -> Result<SolverPipe, SolverStartError> {
         let (program, args) = self.command.split_first().ok_or(SolverStartError::NoProgram)?;
         let mut child = Command::new(program)
@@ -177,6 +178,7 @@ fn receive_until(from: &Receiver<String>, deadline: Option<Instant>) -> Result<S
     }
 }
 
+/// Cuts a text for a message.
 fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }

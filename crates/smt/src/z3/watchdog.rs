@@ -152,6 +152,7 @@ impl SharedWatch {
 }
 
 impl WatchState {
+    /// Interrupts the running check, and notes why.
     fn interrupt(&mut self) {
         self.fired = Some(if self.stopped { UnknownReason::Interrupted } else { UnknownReason::Time });
         if let Some(target) = &self.target {

@@ -142,6 +142,7 @@ impl CourseBelief {
         }
     }
 
+    /// The states of the course.
     pub(super) fn belief(&self) -> &Belief {
         &self.held_belief().belief
     }
@@ -280,6 +281,7 @@ impl UntimedCourse {
         Ok(AllowedLabel::Allowed)
     }
 
+    /// Returns whether the specification goes on after `label`, and is not opened by it.
     fn accepts(&self, cx: &mut Ctx<'_>, label: &Label, relation: ConformanceRelation) -> bool {
         let next = by_label(cx, &self.held.belief, label, relation);
         next.is_possible(label) && !(matches!(label, Label::Input(..)) && self.is_opened_by(cx, next.belief))

@@ -119,6 +119,7 @@ impl<'l> StateReplies<'l> {
     }
 }
 
+/// The name of the location of a state.
 fn location(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     cx.sts.locations[state.loc].name.to_string()
 }

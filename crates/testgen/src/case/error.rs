@@ -90,7 +90,7 @@ impl CaseError {
         let label = |id: SwitchId| &sts.switches[id].label;
         match self {
             Self::Empty => "the path has no step".into(),
-            Self::Gap { step } => gap(sts, path, *step),
+            Self::Gap { step } => describe_gap(sts, path, *step),
             Self::EndsWithInput => match path.last() {
                 Some(&last) => {
                     format!("the path ends with `{}`, which the system does not answer", label(last))
@@ -141,7 +141,8 @@ impl CaseError {
     }
 }
 
-fn gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
+/// Says why `step` does not follow the step before it.
+fn describe_gap(sts: &Sts, path: &[SwitchId], step: usize) -> String {
     let switch = &sts.switches[path[step]];
     let starts = &sts.locations[switch.source].name;
     match step.checked_sub(1).map(|before| &sts.switches[path[before]]) {

@@ -78,6 +78,7 @@ impl RuleAnswers {
         Self { state: state.clone(), unknowns, delay, known, in_time, late, successors }
     }
 
+    /// Returns the questions about the message of one step.
     fn questions(
         &self,
         cx: &mut Ctx<'_>,

@@ -79,7 +79,7 @@ pub fn waypoints<'w>(
         .into_iter()
         .map(str::trim)
         .filter(|word| !word.is_empty())
-        .map(|word| waypoint(sts, word))
+        .map(|word| parse_waypoint(sts, word))
         .collect::<Result<_, _>>()?;
     if found.iter().all(|waypoint| *waypoint == Waypoint::Gap) {
         return Err(PathError::Empty);
@@ -87,7 +87,8 @@ pub fn waypoints<'w>(
     Ok(found)
 }
 
-fn waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
+/// Reads one word of a path: a gap, a message, a switch or a location.
+fn parse_waypoint(sts: &Sts, word: &str) -> Result<Waypoint, PathError> {
     let bare = word.trim_start_matches(['?', '!']);
     let message = || sts.gate_named(bare).filter(|gate| *gate != Sts::TAU).map(Waypoint::Message);
     let found = match word {
@@ -128,7 +129,7 @@ pub fn complete(cx: &mut Ctx<'_>, waypoints: &[Waypoint]) -> Result<Vec<SwitchId
         None => {
             let wanted: Vec<Waypoint> =
                 waypoints.iter().copied().filter(|waypoint| *waypoint != Waypoint::Gap).collect();
-            search(cx, &wanted)
+            find_path(cx, &wanted)
         }
     }
 }
@@ -140,7 +141,8 @@ struct PathAttempt {
     path: Vec<SwitchId>,
 }
 
-fn search(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
+/// Searches for a path through `wanted`, the nearest attempts first.
+fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
     let sts = cx.sts;
     let distances = distances(sts, wanted);
     let start = places_met(sts.initial, wanted, 0);

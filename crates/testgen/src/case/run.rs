@@ -99,6 +99,7 @@ impl<C: Deref<Target = TestCase>> CaseExecution<C> {
     }
 }
 
+/// Returns whether the guard of `arc` holds for the values seen.
 fn holds(cx: &mut Ctx<'_>, arc: &CaseArc, seen: &Valuation) -> bool {
     if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
         return holds;

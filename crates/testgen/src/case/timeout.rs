@@ -150,6 +150,7 @@ fn decide_with(
     guard_solver.decide(cx, &facts)
 }
 
+/// The term of `n` seconds.
 fn seconds(cx: &mut Ctx<'_>, n: i64) -> Term {
     cx.pool.value(Value::Real(Rational::from(n)))
 }

@@ -45,6 +45,7 @@ fn make_state(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> CaseState {
     CaseState { loc: None, delay, arcs }
 }
 
+/// Returns the state with this number as a target; pass if there is none.
 fn target(next: Option<usize>) -> ArcTarget {
     next.map_or(ArcTarget::Verdict(CaseVerdict::Pass), ArcTarget::State)
 }
@@ -112,6 +113,7 @@ fn labelled_arc(cx: &mut Ctx<'_>, n: u32, label: &Label, rule: CaseRule, target:
     CaseArc { rule, gate, fields, switch: None, guard, target, witness: None, doubt: None }
 }
 
+/// The variables of the fields of message number `n`.
 fn fields(cx: &mut Ctx<'_>, n: u32, gate: GateId) -> Vec<VarId> {
     let bases = cx.sts.gates[gate].fields.clone();
     bases.into_iter().map(|field| cx.pool.indexed_var(field, n)).collect()

@@ -158,10 +158,11 @@ fn split_clock(
 
 /// The greatest number that each clock of `sts` is compared with; `None` for a clock without a limit.
 fn limits(cx: &mut Ctx<'_>, sts: &Sts) -> Vec<Option<Rational>> {
-    sts.clocks.iter().map(|clock| limit(cx, sts, clock.var)).collect()
+    sts.clocks.iter().map(|clock| greatest_limit(cx, sts, clock.var)).collect()
 }
 
-fn limit(cx: &mut Ctx<'_>, sts: &Sts, clock: VarId) -> Option<Rational> {
+/// Returns the greatest number that a guard compares `clock` with; `None` if it is used otherwise.
+fn greatest_limit(cx: &mut Ctx<'_>, sts: &Sts, clock: VarId) -> Option<Rational> {
     let mut greatest = Rational::ZERO;
     for switch in &sts.switches {
         if switch.update.iter().any(|(_, term)| cx.pool.mentions(*term, clock)) {

@@ -88,7 +88,8 @@ impl CollectedDifferences {
         self.witnesses.len() >= self.limit
     }
 
-    fn full(&self) -> ConformDoubt {
+    /// Returns the doubt that is left when the limit of differences is reached.
+    fn too_many_doubt(&self) -> ConformDoubt {
         let why = format!("there may be more than {} differences", self.limit);
         ConformDoubt::Undecided { why, depth: 0 }
     }
@@ -117,7 +118,7 @@ impl CollectedDifferences {
                 ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
             if self.is_full() {
-                return (Some(self.full()), verdict.effort);
+                return (Some(self.too_many_doubt()), verdict.effort);
             }
         }
     }
@@ -140,7 +141,7 @@ impl CollectedDifferences {
                 ConformAnswer::Fails(witness) => self.keep_witness(cx, product, *witness),
             }
             if self.is_full() {
-                return Some((Some(self.full()), pass.effort()));
+                return Some((Some(self.too_many_doubt()), pass.effort()));
             }
         }
     }

@@ -54,6 +54,7 @@ impl MemberDelay {
     }
 }
 
+/// The term of no time.
 fn zero(cx: &mut Ctx<'_>) -> Term {
     cx.pool.value(Value::Real(Rational::ZERO))
 }

@@ -79,6 +79,7 @@ impl MetLabels {
         self.all.len() - 1
     }
 
+    /// The label with this number.
     fn label(&self, number: usize) -> &Label {
         &self.all[number]
     }
@@ -356,6 +357,7 @@ impl<'w> Enumeration<'w> {
         Ok(())
     }
 
+    /// Records the pair of state sets, unless it was met before.
     fn reach(&mut self, left: StateSet, right: StateSet, depth: u32, parent: Option<(usize, Option<usize>)>) {
         if !self.seen.insert((left.clone(), right.clone())) {
             self.effort.merged += 1;

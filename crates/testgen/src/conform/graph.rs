@@ -93,14 +93,17 @@ impl SpecGraph {
         self.deterministic
     }
 
+    /// The initial product state; `None` if the graph is empty.
     pub(crate) fn root(&self) -> Option<usize> {
         (!self.pairs.is_empty()).then_some(0)
     }
 
+    /// The product state of a node.
     pub(crate) fn pair(&self, node: usize) -> &ProductState {
         &self.pairs[node]
     }
 
+    /// The steps from a node.
     pub(crate) fn edges(&self, node: usize) -> &[(ProductStep, usize)] {
         &self.edges[node]
     }

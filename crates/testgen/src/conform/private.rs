@@ -31,6 +31,7 @@ pub(super) fn own_variables(state: &ProductState) -> Vec<VarId> {
     members(state).flat_map(|member| member.own.iter().copied()).collect()
 }
 
+/// The members of both sides.
 fn members(state: &ProductState) -> impl Iterator<Item = &SideMember> {
     state.imp.iter().chain(&state.spec)
 }
@@ -136,7 +137,7 @@ fn resolve(cx: &mut Ctx<'_>, member: &mut SideMember) {
         let in_sort = cx.pool.domain_fact(cx.pool.var_info(var).sort, value);
         let facts = member.facts.iter().map(|&fact| cx.pool.substitute(fact, &known));
         let facts: Vec<Term> = facts.chain([in_sort]).collect();
-        member.facts = flat(cx, facts);
+        member.facts = flatten_facts(cx, facts);
         for term in member.store.terms_mut() {
             *term = cx.pool.substitute(*term, &known);
         }
@@ -157,7 +158,8 @@ fn solve_private_variable(cx: &Ctx<'_>, own: &[VarId], fact: Term) -> Option<(Va
     })
 }
 
-fn flat(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
+/// Returns the conjuncts of all `facts`.
+fn flatten_facts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     let all = cx.pool.and(facts);
     if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) }
 }
@@ -203,7 +205,7 @@ fn name(cx: &mut Ctx<'_>, names: &mut CanonicalNames, member: &mut SideMember) -
         return false;
     }
     let some = cx.pool.substitute(some, &back);
-    let mut facts = flat(cx, vec![some]);
+    let mut facts = flatten_facts(cx, vec![some]);
     // In the order of the pool, so that equal conditions are equal lists.
     facts.sort_unstable();
     (member.store, member.own, member.facts) = (store, own, facts);

@@ -114,7 +114,7 @@ impl SeenProducts {
         }
         // Widening with the latest of the shape alone: each generalisation drops a constant, an equality or a fact, so a
         // chain of them ends, while a widening with all of them would lose at once what only some have.
-        let shape = shape(cx, names, &state);
+        let shape = shape_of(cx, names, &state);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
         let (pair, widened) = match alike.last() {
@@ -140,7 +140,7 @@ impl SeenProducts {
         if let Some(&known) = self.by_form.get(state) {
             return Some(known);
         }
-        let candidates = self.by_shape.get(&shape(cx, names, state))?;
+        let candidates = self.by_shape.get(&shape_of(cx, names, state))?;
         let small = names.leaves(cx, state).terms;
         // The latest first: a search comes back to where it just was more often than to where it began.
         let mut tried = 0;
@@ -160,7 +160,8 @@ impl SeenProducts {
     }
 }
 
-fn shape(cx: &mut Ctx<'_>, names: &CanonicalNames, state: &ProductState) -> ProductShape {
+/// Returns the shape of `state`.
+fn shape_of(cx: &mut Ctx<'_>, names: &CanonicalNames, state: &ProductState) -> ProductShape {
     let locations = |members: &[SideMember]| members.iter().map(|member| member.loc).collect();
     (locations(&state.imp), locations(&state.spec), names.leaves(cx, state).shape)
 }
@@ -389,6 +390,7 @@ fn project_values(
     Some((terms, conjuncts(cx, vec![some])))
 }
 
+/// Returns the facts one by one, without those that others imply by their bounds.
 fn conjuncts(cx: &mut Ctx<'_>, facts: Vec<Term>) -> Vec<Term> {
     let all = cx.pool.and(facts);
     let all = if cx.pool.is_true(all) { Vec::new() } else { cx.pool.conjuncts(all) };

@@ -333,6 +333,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         Ok(())
     }
 
+    /// Explores the steps of a node.
     fn expand(&mut self, cx: &mut Ctx<'_>, at: usize) -> Result<(), TooMany> {
         match self.nodes[at].item.clone() {
             SearchItem::Pair(pair) => {

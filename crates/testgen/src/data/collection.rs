@@ -112,6 +112,7 @@ pub(super) fn draw_neighbour(
     })
 }
 
+/// Changes a list at random: drops, repeats, swaps, replaces or adds an item.
 fn change<T: Clone>(rng: &mut ChaCha8Rng, items: &mut Vec<T>, more: &[T]) {
     let at = if items.is_empty() { 0 } else { rng.random_range(0..items.len()) };
     match rng.random_range(0..6u32) {

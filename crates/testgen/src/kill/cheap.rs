@@ -86,6 +86,7 @@ pub(crate) fn is_deterministic(cx: &mut Ctx<'_>) -> bool {
     true
 }
 
+/// Returns whether `b` surely holds wherever `a` does.
 fn implies(cx: &mut Ctx<'_>, a: Term, b: Term) -> bool {
     let not_b = cx.pool.not(b);
     a == b || cx.decide(&[a, not_b]) == SolverDecision::Unsat

@@ -58,6 +58,7 @@ pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<TraceWalk> {
     Some(TraceWalk { labels: trace.labels.clone(), beliefs })
 }
 
+/// Returns the states of a concrete belief.
 fn states(monitor: &Monitor) -> Option<BTreeSet<ConcreteState>> {
     match monitor.belief() {
         Belief::Concrete(states) => Some(states.clone()),
@@ -145,6 +146,7 @@ impl<'m> MatrixMutant<'m> {
     }
 }
 
+/// Returns the states as members of a side.
 fn members(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Vec<SideMember> {
     let mut member = |state: &ConcreteState| {
         let term = |var: VarId| -> Term {

@@ -66,6 +66,7 @@ enum RouteStanding {
 }
 
 impl KillRoute {
+    /// Compares the labels seen since the start of the route with those of the route.
     fn standing(&self, trace: &Trace) -> RouteStanding {
         let seen = &trace.labels[self.from.min(trace.len())..];
         // A system chooses its instants: what came at another one is followed as long as it is what is wanted.
@@ -193,6 +194,7 @@ impl KillTester {
         Some(KillRoute { from: trace.len(), labels, aim: RouteTarget::Suspect(at) })
     }
 
+    /// Notes that a test or an experiment was carried out.
     fn finish(&mut self, target: RouteTarget) {
         self.carried_out += 1;
         match target {
@@ -203,6 +205,7 @@ impl KillTester {
         }
     }
 
+    /// Returns the end of a run from which no test goes on.
     fn end(&self) -> TesterMove {
         TesterMove::Stop(match self.carried_out {
             0 => TesterStop::GoalMissed(

@@ -9,7 +9,7 @@ use ioxide_model::term::{Term, TermNode, TermOp, TermPool};
 /// Returns the faulty variants of the operation at the top of `term`.
 pub(super) fn faulty_variants(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match pool.node(term).clone() {
-        TermNode::Apply(op, args) => operation(pool, op, &args),
+        TermNode::Apply(op, args) => mutate_operation(pool, op, &args),
         TermNode::Elements(sort, parts) => {
             let size = pool.collection(sort).kind.entry_size();
             if parts.len() < 2 * size {
@@ -26,7 +26,8 @@ pub(super) fn faulty_variants(pool: &mut TermPool, term: Term) -> Vec<Term> {
     }
 }
 
-fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
+/// Returns the changes of an operation on a collection.
+fn mutate_operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
     let Some(of) = pool.collection_of(pool.sort(args[0])) else { return Vec::new() };
     let own = args[0];
     match op {
@@ -72,11 +73,11 @@ fn operation(pool: &mut TermPool, op: TermOp, args: &[Term]) -> Vec<Term> {
         TermOp::Reverse | TermOp::Sorted => vec![own],
         TermOp::Size => vec![moved_size(pool, own, 1), moved_size(pool, own, -1)],
         TermOp::Any => {
-            let (var, body) = lambda(pool, args[1]);
+            let (var, body) = lambda_parts(pool, args[1]);
             vec![pool.for_all_members(var, own, body)]
         }
         TermOp::Collect(into) => {
-            let ((_, keep), (var, item)) = (lambda(pool, args[1]), lambda(pool, args[2]));
+            let ((_, keep), (var, item)) = (lambda_parts(pool, args[1]), lambda_parts(pool, args[2]));
             let (all, others) = (pool.tt(), pool.not(keep));
             [all, others].into_iter().map(|keep| pool.collect_from(into, var, own, keep, item)).collect()
         }
@@ -124,7 +125,8 @@ fn next_key(pool: &mut TermPool, of: CollectionSort, key: Term) -> Option<Term> 
     (of.member().base() == Sort::Int).then(|| add_offset(pool, key, 1))
 }
 
-fn lambda(pool: &TermPool, term: Term) -> (ioxide_model::term::VarId, Term) {
+/// Returns the variable and the body of a function that is an argument.
+fn lambda_parts(pool: &TermPool, term: Term) -> (ioxide_model::term::VarId, Term) {
     match pool.node(term) {
         TermNode::Lambda(var, body) => (*var, *body),
         _ => unreachable!("operations over all items have functions as arguments"),

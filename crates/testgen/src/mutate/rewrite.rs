@@ -63,7 +63,7 @@ fn changes_at_top(pool: &mut TermPool, term: Term, rule: RewriteRule<'_>) -> (Ve
         RewriteRule::Variable(vars) => (other_variables(pool, term, vars), false),
         RewriteRule::AndOr => (swap_connective(pool, term), false),
         RewriteRule::Drop => (drop_operands(pool, term), false),
-        RewriteRule::Branch => (branches(pool, term), false),
+        RewriteRule::Branch => (list_branches(pool, term), false),
         RewriteRule::Arithmetic => (other_operations(pool, term), false),
         RewriteRule::Clock(clocks) => (confuse_clocks(pool, term, clocks), false),
         RewriteRule::Collection => (super::collection::faulty_variants(pool, term), false),
@@ -200,7 +200,8 @@ fn drop_operands(pool: &mut TermPool, term: Term) -> Vec<Term> {
     found
 }
 
-fn branches(pool: &mut TermPool, term: Term) -> Vec<Term> {
+/// Returns both branches of a conditional; nothing for other terms.
+fn list_branches(pool: &mut TermPool, term: Term) -> Vec<Term> {
     match *pool.node(term) {
         TermNode::Ite(_, then, other) => vec![then, other],
         _ => Vec::new(),

@@ -15,42 +15,44 @@ use super::rewrite::{RewriteRule, rewritten};
 /// Returns every result of `operator` on switch `id`.
 pub(super) fn apply_operator(model: &mut Model, id: SwitchId, operator: MutationOperator) -> Vec<Switch> {
     match operator {
-        MutationOperator::GuardTrue => guards(model, id, |pool, _| vec![pool.tt()]),
-        MutationOperator::GuardNegate => guards(model, id, |pool, guard| vec![pool.not(guard)]),
+        MutationOperator::GuardTrue => mutate_guard(model, id, |pool, _| vec![pool.tt()]),
+        MutationOperator::GuardNegate => mutate_guard(model, id, |pool, guard| vec![pool.not(guard)]),
         MutationOperator::GuardRelation => {
-            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Relation))
+            mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Relation))
         }
         MutationOperator::GuardConstant => {
-            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Constant))
+            mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Constant))
         }
         MutationOperator::GuardVariable => {
             let vars = in_scope(model, id);
-            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Variable(&vars)))
+            mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Variable(&vars)))
         }
         MutationOperator::GuardAndOr => {
-            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::AndOr))
+            mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::AndOr))
         }
         MutationOperator::GuardDrop => {
-            guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Drop))
+            mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Drop))
         }
         MutationOperator::AssignDelete => assignments_left_out(model, id),
         MutationOperator::AssignAdd => assignments_added(model, id),
         MutationOperator::AssignMutate => assignments_changed(model, id),
         MutationOperator::Collection => {
-            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Collection));
+            let mut found =
+                mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Collection));
             found.extend(assignments_rewritten(model, id, RewriteRule::Collection));
             found
         }
         MutationOperator::Arithmetic => {
-            let mut found = guards(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Arithmetic));
+            let mut found =
+                mutate_guard(model, id, |pool, guard| rewritten(pool, guard, RewriteRule::Arithmetic));
             found.extend(assignments_rewritten(model, id, RewriteRule::Arithmetic));
             found
         }
         MutationOperator::ResetDelete => resets_left_out(model, id),
         MutationOperator::ResetAdd => resets_added(model, id),
         MutationOperator::Clock => clocks_confused(model, id),
-        MutationOperator::Target => targets(model, id),
-        MutationOperator::Source => sources(model, id),
+        MutationOperator::Target => redirect_target(model, id),
+        MutationOperator::Source => redirect_source(model, id),
         MutationOperator::Gate => gates(model, id),
         MutationOperator::Initial => Vec::new(),
         MutationOperator::Delete => delete_switch(model, id),
@@ -147,7 +149,8 @@ pub(super) fn with_assignment(
     with_guard_and_update(pool, switch, guard, update)
 }
 
-fn guards(
+/// Returns the switch once for every changed guard that `change` gives.
+fn mutate_guard(
     model: &mut Model,
     id: SwitchId,
     change: impl FnOnce(&mut TermPool, Term) -> Vec<Term>,
@@ -297,7 +300,7 @@ fn resets_added(model: &Model, id: SwitchId) -> Vec<Switch> {
 fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     let clocks: Vec<VarId> = model.sts.clocks.iter().map(|clock| clock.var).collect();
     let is_clock = |pool: &TermPool, term: Term| pool.free_vars(term).iter().any(|var| clocks.contains(var));
-    let mut found = guards(model, id, |pool, guard| {
+    let mut found = mutate_guard(model, id, |pool, guard| {
         if is_clock(pool, guard) { rewritten(pool, guard, RewriteRule::Clock(&clocks)) } else { Vec::new() }
     });
     let switch = &model.sts.switches[id];
@@ -310,7 +313,8 @@ fn clocks_confused(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     found
 }
 
-fn targets(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+/// Returns the switch once for every other location that it could lead to.
+fn redirect_target(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     if model.sts.composition.is_some() {
         return part_targets(model, id);
     }
@@ -379,7 +383,8 @@ fn other_places(model: &mut Model, control: VarId, here: Term) -> Vec<Term> {
     all.into_iter().filter(|&place| place != here).collect()
 }
 
-fn sources(model: &mut Model, id: SwitchId) -> Vec<Switch> {
+/// Returns the switch once for every other location that it could start at.
+fn redirect_source(model: &mut Model, id: SwitchId) -> Vec<Switch> {
     if model.sts.composition.is_some() {
         return part_sources(model, id);
     }

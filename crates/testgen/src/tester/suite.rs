@@ -106,6 +106,7 @@ impl LabelTests {
         symbols.get(at).map(|&id| self.labels.get(id as usize))
     }
 
+    /// Returns how the end of a test is waited for.
     fn kind(&self, test: usize) -> WaitKind {
         self.ends.get(test).map_or(WaitKind::Word, |end| end.kind)
     }
@@ -245,6 +246,7 @@ impl SuiteTester {
         }
     }
 
+    /// Ends a run in which the test was carried out.
     fn finish(&mut self) -> TesterMove {
         self.progress.finished += 1;
         TesterMove::Stop(TesterStop::GoalMet("the test was carried out".into()))

@@ -47,6 +47,7 @@ impl UniformTester {
         Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
     }
 
+    /// Returns an input that some believed state takes, each switch equally likely.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
         let belief = BorrowedBelief::from_monitor(monitor)?;
         let mut candidates = belief.inputs(cx.sts);
@@ -54,6 +55,7 @@ impl UniformTester {
         candidates.into_iter().find_map(|id| self.input(cx, monitor, &belief, id))
     }
 
+    /// Returns the input of one switch with drawn values.
     fn input(
         &mut self,
         cx: &mut Ctx<'_>,
@@ -101,6 +103,7 @@ impl UniformTester {
         is_enabled.then(|| Label::message(cx.sts, switch.gate, values))?
     }
 
+    /// Draws a value of the sort of a field.
     fn value(&mut self, cx: &Ctx<'_>, field: VarId) -> Value {
         let sort = cx.pool.var_info(field).sort;
         match sort {

@@ -134,6 +134,7 @@ fn room_in_class(
     Some(pool.le(least, upper.limit))
 }
 
+/// The least common multiple.
 fn lcm(a: i64, b: i64) -> i64 {
     let gcd = |mut a: i64, mut b: i64| {
         while b != 0 {

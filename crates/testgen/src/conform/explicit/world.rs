@@ -170,7 +170,8 @@ impl<'w> EnumeratedSide<'w> {
         Ok(found)
     }
 
-    fn switches(&self, at: usize, wanted: impl Fn(GateKind) -> bool) -> Vec<SwitchId> {
+    /// Returns the switches of a state whose gate is of a wanted kind.
+    fn switches_of(&self, at: usize, wanted: impl Fn(GateKind) -> bool) -> Vec<SwitchId> {
         let from = self.sts.switches_from(self.states[at].loc);
         from.filter(|(_, switch)| wanted(self.sts.kind_of(switch))).map(|(id, _)| id).collect()
     }
@@ -190,7 +191,7 @@ impl<'w> EnumeratedSide<'w> {
             {
                 own.internal.push(self.number_of(next.state)?);
             }
-            for switch in self.switches(at, |kind| kind == GateKind::Output) {
+            for switch in self.switches_of(at, |kind| kind == GateKind::Output) {
                 // Open switches depend on the representatives of the pair and cannot be kept per state.
                 if !self.list(pool, switch)?.is_open() {
                     own.outputs.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
@@ -209,7 +210,7 @@ impl<'w> EnumeratedSide<'w> {
     ) -> Result<&[(usize, usize)], EnumerationGivenUp> {
         if self.mentioned[at].is_none() {
             let mut found = Vec::new();
-            for switch in self.switches(at, GateKind::is_input) {
+            for switch in self.switches_of(at, GateKind::is_input) {
                 if !self.list(pool, switch)?.is_open() {
                     found.extend(self.take_switch(pool, labels, at, switch, &OpenValues::new())?);
                 }
@@ -233,7 +234,7 @@ impl<'w> EnumeratedSide<'w> {
         if values.is_empty() {
             return Ok(found);
         }
-        for switch in self.switches(at, wanted) {
+        for switch in self.switches_of(at, wanted) {
             if self.list(pool, switch)?.is_open() {
                 found.extend(self.take_switch(pool, labels, at, switch, values)?);
             }

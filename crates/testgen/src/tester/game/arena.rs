@@ -99,6 +99,7 @@ impl GameArena {
         cx.pool.substitute(self.when, &store)
     }
 
+    /// Returns the symbolic state that stands for `state` alone.
     pub(super) fn symbolic(&self, cx: &mut Ctx<'_>, state: &ConcreteState) -> Option<SymState> {
         SymState::from_concrete(&mut cx.with_system(&self.all), state)
     }

@@ -133,6 +133,7 @@ fn input_probability(interaction: Interaction) -> f64 {
     }
 }
 
+/// Returns the moves of the tester and of the system at every node.
 fn moves(cx: &mut Ctx<'_>, arena: &GameArena, graph: &ExecGraph) -> IndexVec<ExploredId, NodeMoves> {
     let mut moves: IndexVec<ExploredId, NodeMoves> =
         graph.nodes.iter().map(|_| NodeMoves::default()).collect();

@@ -97,6 +97,7 @@ impl PreferenceDeck {
         WalkPreferences { way, left, eager, weights: taste(rng) }
     }
 
+    /// Draws the kind of the next mood; every kind comes once before any comes again.
     fn kind(&mut self, rng: &mut ChaCha8Rng) -> PreferenceKind {
         if self.kinds.is_empty() {
             self.kinds = KINDS.to_vec();
@@ -107,6 +108,7 @@ impl PreferenceDeck {
         self.kinds.pop().unwrap_or(PreferenceKind::Novel)
     }
 
+    /// Returns the preference to send one input several times, then another.
     fn pump(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> (InputPreference, usize) {
         if self.pairs.is_empty() {
             let with =

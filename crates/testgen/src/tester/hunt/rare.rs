@@ -66,6 +66,7 @@ impl RareSwitches {
         is_shut
     }
 
+    /// Returns whether the switch was not taken for so long that its rate speaks against it.
     fn misses(&self, id: SwitchId, patience: u64) -> bool {
         let rate = |rates: &BTreeMap<SwitchId, SwitchRate>| rates.get(&id).copied().unwrap_or_default();
         let (past, here) = (rate(&self.past), rate(&self.here));

@@ -342,6 +342,7 @@ fn value_in_reply(reference: &ReplyReference, given: &GivenInputs, history: &Tra
     leaf(replies.nth(reference.reply.nth)?.get(*at)?, rest).cloned()
 }
 
+/// Returns the part of `value` at `path`.
 fn leaf<'v>(value: &'v Value, path: &[usize]) -> Option<&'v Value> {
     let Some((at, rest)) = path.split_first() else { return Some(value) };
     let part = match value {
