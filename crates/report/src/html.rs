@@ -25,7 +25,7 @@ use serde::Serialize;
 use self::campaign::{CampaignPage, CampaignView};
 use self::model::{ModelPart, ModelShown};
 use self::mutation::MutationPage;
-use self::suite::{SuitePage, SuiteTold};
+use self::suite::{SuitePage, SuiteView};
 
 /// The version of the document; it changes when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -86,7 +86,7 @@ struct DocumentView<'p> {
     campaign: Option<CampaignView<'p>>,
     model: Option<&'p ModelShown>,
     mutation: Option<&'p MutationPage>,
-    suite: Option<&'p SuiteTold>,
+    suite: Option<&'p SuiteView>,
 }
 
 impl ReportPage {
@@ -99,7 +99,7 @@ impl ReportPage {
             campaign: self.campaign.as_ref().map(CampaignPage::view),
             model: self.model.as_ref().map(|model| &model.view),
             mutation: self.mutation.as_ref(),
-            suite: self.suite.as_ref().map(|suite| &suite.told),
+            suite: self.suite.as_ref().map(|suite| &suite.view),
         }
     }
 }

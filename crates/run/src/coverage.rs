@@ -14,10 +14,10 @@ mod enough;
 pub mod item;
 mod notice;
 mod possible;
+mod record;
 mod survey;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,8 @@ use ioxide_symex::{Belief, Ctx};
 use self::comparisons::Comparisons;
 pub use self::enough::EnoughCoverage;
 use self::item::CoverageItem;
+pub use self::record::CoverageRecord;
 pub use self::survey::{CoverageSurvey, MeasureCount};
-pub use self::told::CoverageRecord;
 
 /// The number of variables whose extent is kept.
 const MAX_EXTENTS: usize = 64;

@@ -19,13 +19,17 @@
 
 mod breakdown;
 mod crossing;
+mod knowledge;
 mod pace;
+mod pending;
 mod send;
 mod silence;
+mod telling;
 mod timed;
+mod timing;
 mod wait;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -41,26 +45,27 @@ use ioxide_model::verdict::Verdict;
 use ioxide_record::clock::{duration, seconds};
 use ioxide_record::event::{
     EventKind, FindingRecord, LabelRecord, RunFinished, RunOutcome, RunStarted, StepRecord, SystemTrouble,
-    VerdictRecord, WayRecord,
+    VerdictRecord,
 };
-use ioxide_record::line::cut;
 use ioxide_record::reporter::EventSink;
 use ioxide_symex::{AllowedLabel, Arrival, Belief, Ctx, Forbidden, Monitor, Tolerance, explaining_switches};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop, labels_of_a_look};
 use ioxide_wire::adapter::{Adapter, AdapterError, ArrivalTimes, ArrivedOutput, InputReceipt};
 
 use self::breakdown::ForbiddenBreakdown;
-use self::crossing::CrossedMessage;
+use self::knowledge::{RunKnowledge, TracedLabel};
 use self::pace::RunPace;
-use self::silence::Silences;
+use self::pending::PendingMessages;
+use self::telling::StepTelling;
+use self::timing::RunTiming;
 pub use self::wait::{FirstReplyWait, LagEffect};
-use crate::clock::lag::{LagMeter, LagWatch};
+use crate::clock::lag::LagMeter;
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
 use crate::coverage::{Coverage, EnoughCoverage};
 use crate::explain::{explanation, signature, timed_finding};
+use crate::objective::Objective;
 use crate::objective::orders::{self, LabelOrigin};
-use crate::objective::{Objective, ObjectiveWatch};
 use crate::records::{read_way, record_finding, record_tolerance, record_way};
 
 /// The number of characters of a message on the wire that are reported.
@@ -230,35 +235,14 @@ pub fn run(
     let monitor = Monitor::with_tolerance(setup.cx, tolerance.clone()).with_relation(config.relation);
     let monitor = monitor.with_wiring(setup.adapter.wiring());
     let mut walk = RunLoop {
-        setup,
+        setup: RunSetup { cx: &mut *setup.cx, adapter: &mut *setup.adapter, stop: setup.stop },
         config,
-        pace,
-        tolerance,
         max_steps: tester.step_limit().unwrap_or(usize::MAX).min(config.max_steps),
-        at: Duration::ZERO,
-        monitor,
-        raw: None,
-        way: None,
-        is_under_way: false,
-        crossed: VecDeque::new(),
-        trace: Trace::default(),
-        told_trace: Trace::default(),
-        told: 0,
-        happened: Vec::new(),
-        watch: ObjectiveWatch::with_tolerance(config.tolerance.clone()),
-        signature: None,
-        unknown: None,
-        silences: Silences::default(),
-        is_gone: false,
-        latencies: Latencies::default(),
-        lag,
-        lag_effect: LagEffect::default(),
-        asked: Some(Instant::now()),
-        has_times,
-        unwritten: 0,
         coverage,
-        explained: Vec::new(),
-        sink,
+        knowledge: RunKnowledge::new(monitor, config),
+        timing: RunTiming::new(pace, tolerance, lag, has_times),
+        telling: StepTelling::new(sink),
+        pending: PendingMessages::default(),
     };
     let ended = match trouble {
         Some(error) => LoopEnd::Trouble(error),
@@ -267,9 +251,9 @@ pub fn run(
     if walk.is_stuck(&ended) {
         walk.setup.adapter.note_breakdown();
     }
-    let finding = tester.finding(walk.setup.cx, &walk.trace);
+    let finding = tester.finding(walk.setup.cx, &walk.knowledge.trace);
     let end = match ended {
-        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.pass_or_inconclusive(reason),
+        LoopEnd::Stopped(TesterStop::GoalMet(reason)) => walk.knowledge.pass_or_inconclusive(reason),
         LoopEnd::Stopped(TesterStop::GoalMissed(reason)) => RunEnd::Verdict(Verdict::Inconclusive, reason),
         LoopEnd::Forbidden(forbidden) => walk.fail(&forbidden, finding.as_ref())?,
         LoopEnd::Broken(broken) => walk.break_down(&broken)?,
@@ -281,65 +265,17 @@ pub fn run(
     walk.finish(end, finding.as_ref(), id)
 }
 
-/// A run under way.
-struct RunLoop<'w, 'b, 'm, 'r> {
-    setup: &'w mut RunSetup<'b, 'm>,
+/// A run under way: the system and the specification, and what is known, when, what was told and what is pending.
+struct RunLoop<'w, 'm, 'r> {
+    setup: RunSetup<'w, 'm>,
     config: &'w RunConfig,
-    pace: RunPace,
-    /// The tolerance of instants, with that of the start.
-    tolerance: Tolerance,
     /// The greatest number of labels: that of the settings or of the tester.
     max_steps: usize,
-    /// The instant up to which the passage of time was reported.
-    at: Duration,
-    monitor: Monitor,
-    /// The next message to report, as it was on the wire.
-    raw: Option<String>,
-    /// The way that message travelled, where there are several lanes.
-    way: Option<WayRecord>,
-    /// True while an input is reported that was not confirmed at once.
-    is_under_way: bool,
-    /// The messages that may have overtaken others.
-    crossed: VecDeque<CrossedMessage>,
-    trace: Trace,
-    /// The trace as the tester was told it: quiescence that was taken back stays in it.
-    told_trace: Trace,
-    /// The number of steps reported, those taken back included.
-    told: usize,
-    /// The origin of each label of the trace.
-    happened: Vec<TracedLabel>,
-    watch: ObjectiveWatch,
-    signature: Option<String>,
-    /// The step from which on nothing is known, and why.
-    unknown: Option<(usize, String)>,
-    silences: Silences,
-    /// True if the system has ended, and the specification allows it.
-    is_gone: bool,
-    latencies: Latencies,
-    /// The lag of this machine since the run began; `None` where no time is measured.
-    lag: Option<LagWatch>,
-    lag_effect: LagEffect,
-    /// The instant at which the system was last given something to answer; `None` once it has answered.
-    asked: Option<Instant>,
-    /// True if events have times.
-    has_times: bool,
-    /// Inputs in a row that could not be written.
-    unwritten: u32,
     coverage: &'w mut Coverage,
-    /// The switches that explain the messages since the last move.
-    explained: Vec<Vec<SwitchId>>,
-    sink: &'w EventSink<'r>,
-}
-
-/// The origin of a label of the trace.
-#[derive(Clone, Copy, Debug)]
-struct TracedLabel {
-    /// The way it happened, for the objective.
-    origin: LabelOrigin,
-    /// The number of its step as reported.
-    step: usize,
-    /// Its number in the monitor, if it may have overtaken others.
-    mark: Option<u64>,
+    knowledge: RunKnowledge,
+    timing: RunTiming,
+    telling: StepTelling<'w, 'r>,
+    pending: PendingMessages,
 }
 
 /// The reason why the loop was left.
@@ -357,7 +293,7 @@ enum LoopEnd {
 /// The decision whether the loop goes on after a step, with the reason if it does not.
 type LoopStep = ControlFlow<LoopEnd>;
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     fn run_loop(&mut self, tester: &mut dyn Tester) -> io::Result<LoopEnd> {
         loop {
             if self.setup.stop.load(Ordering::Relaxed) || self.config.is_late() {
@@ -366,9 +302,9 @@ impl RunLoop<'_, '_, '_, '_> {
             if self.config.enough.as_ref().is_some_and(|enough| enough.is_met()) {
                 return self.judge_rest(TesterStop::GoalMet("what was waited for was seen".into()));
             }
-            self.explained.drain(..).for_each(|switches| tester.explained(&switches));
-            let is_untimed = matches!(self.pace, RunPace::Untimed);
-            let step = match tester.next(self.setup.cx, &self.monitor, &self.told_trace) {
+            self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
+            let is_untimed = self.timing.is_untimed();
+            let step = match tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace) {
                 TesterMove::Stop(stop) => return self.judge_rest(stop),
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
@@ -380,7 +316,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 TesterMove::StimulateAfter(wait, label) => self.stimulate_after(&wait, &label)?,
                 TesterMove::Observe if is_untimed => self.observe(Duration::ZERO)?,
                 TesterMove::Observe => {
-                    let horizon = self.monitor.time_horizon(self.setup.cx) + &self.lag();
+                    let horizon = self.knowledge.monitor.time_horizon(self.setup.cx) + &self.lag();
                     self.observe_timed(duration(&horizon))?
                 }
                 TesterMove::ObserveFor(time) if is_untimed => self.observe(time)?,
@@ -394,14 +330,14 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns whether one more move fits into the limit of steps.
     fn has_room(&self) -> bool {
-        self.trace.len() + labels_of_a_look(self.setup.cx.sts) <= self.max_steps
+        self.knowledge.trace.len() + labels_of_a_look(self.setup.cx.sts) <= self.max_steps
     }
 
     /// Ends the run after judging the messages that have arrived already, up to [`MAX_LEFT`] and the limit of steps.
     fn judge_rest(&mut self, stop: TesterStop) -> io::Result<LoopEnd> {
-        let is_untimed = matches!(self.pace, RunPace::Untimed);
+        let is_untimed = self.timing.is_untimed();
         for _ in 0..MAX_LEFT {
-            if !is_untimed || self.is_gone || !self.has_room() {
+            if !is_untimed || self.knowledge.is_gone || !self.has_room() {
                 break;
             }
             let step = match self.setup.adapter.poll() {
@@ -415,7 +351,7 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         let explained = if is_untimed { self.explain_held()? } else { self.explain_in_time()? };
         let stop = match stop {
-            TesterStop::GoalMet(_) if self.monitor.is_unexplained() && !self.has_room() => {
+            TesterStop::GoalMet(_) if self.knowledge.monitor.is_unexplained() && !self.has_room() => {
                 TesterStop::GoalMissed(format!(
                     "the limit of {} steps was reached before a message was explained",
                     self.max_steps
@@ -431,9 +367,9 @@ impl RunLoop<'_, '_, '_, '_> {
         self.count_reply(&output);
         let at = output.times();
         let ArrivedOutput { label, raw, way, is_first, .. } = output;
-        self.raw = raw;
+        self.telling.raw = raw;
         self.count_latency(&label, at.begun, is_first);
-        self.way = record_way(way);
+        self.telling.way = record_way(way);
         match self.expire()? {
             ControlFlow::Continue(()) => self.judge_arrived(&label, way, at),
             ended @ ControlFlow::Break(_) => Ok(ended),
@@ -450,8 +386,8 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Returns the quiescence time in the current situation.
     fn patience(&self) -> Duration {
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
-        let last = self.trace.labels.iter().rev().find(is_message);
-        match self.monitor.belief() {
+        let last = self.knowledge.trace.labels.iter().rev().find(is_message);
+        match self.knowledge.monitor.belief() {
             Belief::Concrete(states) => {
                 self.config.patience.time_here(last, states.iter().map(|state| state.loc))
             }
@@ -467,7 +403,7 @@ impl RunLoop<'_, '_, '_, '_> {
     fn count_latency(&mut self, label: &Label, began: Instant, is_first: bool) {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
-        let Some(asked) = self.asked.take() else { return };
+        let Some(asked) = self.timing.asked.take() else { return };
         if self.setup.adapter.knows_silence() {
             return;
         }
@@ -480,8 +416,8 @@ impl RunLoop<'_, '_, '_, '_> {
         }
         self.config.patience.record_answer(taken);
         // Where events have no times, what is told has none either.
-        if self.has_times {
-            self.latencies.add(*gate, taken, self.patience());
+        if self.timing.has_times {
+            self.timing.latencies.add(*gate, taken, self.patience());
         }
     }
 
@@ -498,7 +434,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 self.unless_late(label, arrival, at.begun, forbidden)
             }
             step => {
-                self.silences.record_output(label, arrival);
+                self.pending.silences.record_output(label, arrival);
                 self.note_crossing(arrival, at.complete);
                 Ok(step)
             }
@@ -510,26 +446,26 @@ impl RunLoop<'_, '_, '_, '_> {
         label: &Label,
         observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
     ) -> io::Result<LoopStep> {
-        let switches = explaining_switches(self.setup.cx, self.monitor.belief(), label);
+        let switches = explaining_switches(self.setup.cx, self.knowledge.monitor.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
-        self.coverage.count_label(self.setup.cx, self.monitor.belief(), label, &switches);
+        self.coverage.count_label(self.setup.cx, self.knowledge.monitor.belief(), label, &switches);
         if let Some(enough) = &self.config.enough {
             enough.remove_seen(&self.coverage.take_fresh());
         }
-        let before = self.monitor.last_label_number();
-        let judged = observe(&mut self.monitor, self.setup.cx);
-        let mark = self.monitor.last_label_number();
+        let before = self.knowledge.monitor.last_label_number();
+        let judged = observe(&mut self.knowledge.monitor, self.setup.cx);
+        let mark = self.knowledge.monitor.last_label_number();
         self.tell_step(label, &switches, (mark > before).then_some(mark))?;
         if matches!(label, Label::Input(..) | Label::Output(..)) {
-            self.explained.push(switches);
+            self.knowledge.explained.push(switches);
         }
-        self.note_unknown(judged.as_ref().ok());
+        self.knowledge.note_unknown(judged.as_ref().ok(), self.telling.steps);
         Ok(match judged {
             Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified | AllowedLabel::Unknown) => {
                 ControlFlow::Continue(())
             }
-            Err(forbidden) if is_inside && self.is_inside(self.trace.len() - 1) => {
+            Err(forbidden) if is_inside && self.is_inside(self.knowledge.trace.len() - 1) => {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }
             Err(_) => {
@@ -539,41 +475,27 @@ impl RunLoop<'_, '_, '_, '_> {
         })
     }
 
-    /// Remembers from which step on nothing is known.
-    fn note_unknown(&mut self, observed: Option<&AllowedLabel>) {
-        if self.unknown.is_some() {
-            return;
-        }
-        let why = match (observed, self.monitor.lost_states(), self.monitor.count_doubts()) {
-            (Some(AllowedLabel::Unknown), Some(lost), _) => lost.to_string(),
-            (Some(_), _, 1..) => "the solver left a question open".into(),
-            _ => return,
-        };
-        self.unknown = Some((self.told, why));
-    }
-
     /// Reports a step, which becomes part of the trace.
     fn tell_step(&mut self, label: &Label, switches: &[SwitchId], mark: Option<u64>) -> io::Result<()> {
-        self.told += 1;
-        self.trace.labels.push(label.clone());
-        self.happened.push(TracedLabel { origin: self.label_origin(label), step: self.told, mark });
-        self.told_trace.labels.push(label.clone());
-        self.unwritten = 0;
+        self.telling.steps += 1;
+        self.knowledge.trace.labels.push(label.clone());
+        self.knowledge.happened.push(TracedLabel {
+            origin: self.label_origin(label),
+            step: self.telling.steps,
+            mark,
+        });
+        self.telling.tester_trace.labels.push(label.clone());
+        self.pending.unwritten = 0;
         let sts = self.setup.cx.sts;
-        let (raw, way) = match label {
-            Label::Input(..) | Label::Output(..) => {
-                (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
-            }
-            Label::Quiescence | Label::Delay(_) => (None, None),
-        };
+        let (raw, way) = self.telling.take_wire(label);
         let step = StepRecord {
-            step: self.told,
+            step: self.telling.steps,
             label: LabelRecord { raw, way, ..LabelRecord::new(self.setup.cx.pool, sts, label) },
-            belief: self.monitor.count_states(),
+            belief: self.knowledge.monitor.count_states(),
             switches: switches.iter().map(|&id| sts.switches[id].label.to_string()).collect(),
         };
         let is_ours = |gate: GateId| sts.gates[gate].kind == GateKind::Input;
-        self.sink.tell(match label {
+        self.telling.sink.tell(match label {
             Label::Input(gate, _) if is_ours(*gate) => EventKind::Stimulus(step),
             Label::Input(..) | Label::Output(..) | Label::Quiescence | Label::Delay(_) => {
                 EventKind::Observation(step)
@@ -586,8 +508,8 @@ impl RunLoop<'_, '_, '_, '_> {
     fn label_origin(&self, label: &Label) -> LabelOrigin {
         let is_given =
             matches!(label, Label::Input(gate, _) if self.setup.cx.sts.gates[*gate].kind == GateKind::Input);
-        match (is_given, self.way) {
-            (true, way) if self.is_under_way => {
+        match (is_given, self.telling.way) {
+            (true, way) if self.pending.is_under_way => {
                 LabelOrigin::Sent { lane: way.map_or(0, |way| way.lane), confirmed: None }
             }
             (false, Some(way)) => LabelOrigin::Came(read_way(way)),
@@ -599,29 +521,35 @@ impl RunLoop<'_, '_, '_, '_> {
     /// a timed model, for which see [`is_inside_in_time`](Self::is_inside_in_time).
     fn is_inside(&mut self, n: usize) -> bool {
         let Some(objective) = self.config.objective.clone() else { return true };
-        if !matches!(self.pace, RunPace::Untimed) {
+        if !self.timing.is_untimed() {
             return true;
         }
-        let labels = self.trace.labels.iter().cloned().zip(self.happened.iter().map(|it| it.origin));
+        let labels = self
+            .knowledge
+            .trace
+            .labels
+            .iter()
+            .cloned()
+            .zip(self.knowledge.happened.iter().map(|it| it.origin));
         let labels: Vec<(Label, LabelOrigin)> = labels.take(n).collect();
         let inside = orders::is_inside(self.setup.cx, &objective, &labels, self.config.relation);
-        self.watch.doubt(usize::from(inside.is_none()));
+        self.knowledge.watch.doubt(usize::from(inside.is_none()));
         inside.unwrap_or(false)
     }
 
     /// Returns whether the next observation of a timed run is judged; always true in a run without time.
     fn is_inside_in_time(&mut self) -> bool {
         match &self.config.objective {
-            Some(objective) if !matches!(self.pace, RunPace::Untimed) => {
-                self.watch.is_inside(self.setup.cx, objective, self.monitor.belief())
+            Some(objective) if !self.timing.is_untimed() => {
+                self.knowledge.watch.is_inside(self.setup.cx, objective, self.knowledge.monitor.belief())
             }
             _ => true,
         }
     }
 
     fn advance_watch(&mut self, label: &Label) {
-        if let (Some(objective), false) = (&self.config.objective, matches!(self.pace, RunPace::Untimed)) {
-            self.watch.advance(self.setup.cx, objective, label);
+        if let (Some(objective), false) = (&self.config.objective, self.timing.is_untimed()) {
+            self.knowledge.watch.advance(self.setup.cx, objective, label);
         }
     }
 
@@ -630,30 +558,19 @@ impl RunLoop<'_, '_, '_, '_> {
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
-    /// Returns the end of a run whose goal was met: pass, or inconclusive if something is unknown.
-    fn pass_or_inconclusive(&self, reason: String) -> RunEnd {
-        match &self.unknown {
-            None => RunEnd::Verdict(Verdict::Pass, reason),
-            Some((step, why)) => {
-                RunEnd::Verdict(Verdict::Inconclusive, format!("unknown from step {step} on, because {why}"))
-            }
-        }
-    }
-
-    /// Returns the position in the trace of the message that `forbidden` blames.
-    fn blamed_position(&self, forbidden: &Forbidden) -> Option<usize> {
-        let held = forbidden.held.and_then(|mark| self.happened.iter().rposition(|it| it.mark == Some(mark)));
-        held.or_else(|| self.trace.len().checked_sub(1))
-    }
-
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
         if let Some(reason) = self.excuse_by_lag() {
             return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
         }
-        self.trace.forbidden_at = self.blamed_position(forbidden);
-        let step = self.trace.forbidden_at.and_then(|at| self.happened.get(at)).map(|it| it.step);
+        self.knowledge.trace.forbidden_at = self.knowledge.blamed_position(forbidden);
+        let step = self
+            .knowledge
+            .trace
+            .forbidden_at
+            .and_then(|at| self.knowledge.happened.get(at))
+            .map(|it| it.step);
         let explanation = explanation(self.setup.cx, forbidden);
-        let judged = timed_finding(self.setup.cx, forbidden, &self.trace);
+        let judged = timed_finding(self.setup.cx, forbidden, &self.knowledge.trace);
         let finding = match (finding.map(record_finding), judged) {
             // The part of a guard that does not hold says more than the whole guard of an arc.
             (Some(guided), Some(FindingRecord { because: Some(part), .. })) => {
@@ -665,22 +582,22 @@ impl RunLoop<'_, '_, '_, '_> {
             Label::Delay(_) => "the specification does not allow so long a silence here".into(),
             _ => format!("the specification does not allow {} here", explanation.observed),
         };
-        self.signature = Some(signature(self.setup.cx, forbidden));
+        self.knowledge.signature = Some(signature(self.setup.cx, forbidden));
         let told = VerdictRecord {
             kind: Some("forbidden".into()),
-            step: step.filter(|step| *step < self.told),
+            step: step.filter(|step| *step < self.telling.steps),
             explanation: Some(explanation),
-            signature: self.signature.clone(),
+            signature: self.knowledge.signature.clone(),
             finding,
             last_words: self.setup.adapter.last_words(),
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.sink.tell(EventKind::Verdict(told))?;
+        self.telling.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 
     fn finish(self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
-        let unknown_from = self.unknown.as_ref().map(|(step, _)| *step);
+        let unknown_from = self.knowledge.unknown.as_ref().map(|(step, _)| *step);
         match &end {
             RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Interrupted => (),
             RunEnd::Verdict(verdict, reason) => {
@@ -689,20 +606,23 @@ impl RunLoop<'_, '_, '_, '_> {
                     finding: finding.map(record_finding),
                     ..VerdictRecord::new(*verdict, reason.clone())
                 };
-                self.sink.tell(EventKind::Verdict(told))?;
+                self.telling.sink.tell(EventKind::Verdict(told))?;
             }
             RunEnd::Error(error) => {
                 let last_words = self.setup.adapter.last_words();
-                self.sink.tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
+                self.telling
+                    .sink
+                    .tell(EventKind::Trouble(SystemTrouble { error: error.to_string(), last_words }))?;
             }
         }
         let (outcome, steps, doubts) =
-            (end.outcome(), self.trace.n_steps(), self.monitor.count_doubts() + self.watch.doubts());
+            (end.outcome(), self.knowledge.trace.n_steps(), self.knowledge.count_doubts());
         // Where events have no times, no two machines write different records, of this run or of its campaign.
-        let lag = if self.has_times { self.lag_effect } else { LagEffect::default() };
+        let lag = if self.timing.has_times { self.timing.lag_effect } else { LagEffect::default() };
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag: lag.to_record() };
-        self.sink.tell(EventKind::RunFinished(finished))?;
-        let Self { trace, signature, latencies, .. } = self;
+        self.telling.sink.tell(EventKind::RunFinished(finished))?;
+        let RunKnowledge { trace, signature, .. } = self.knowledge;
+        let latencies = self.timing.latencies;
         Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
     }
 }

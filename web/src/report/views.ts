@@ -23,7 +23,7 @@ smaller_unkept: number,
 values: Array<SentView>, parts: Array<PartFamily>, };
 
 /** The JSON document of the page. */
-export type DocumentView = { format: string, version: number, record: string, notes: Array<string>, campaign: CampaignView | null, model: ModelShown | null, mutation: MutationPage | null, suite: SuiteTold | null, };
+export type DocumentView = { format: string, version: number, record: string, notes: Array<string>, campaign: CampaignView | null, model: ModelShown | null, mutation: MutationPage | null, suite: SuiteView | null, };
 
 /** The observed label against the allowed ones, with the reasons. */
 export type Explanation = {
@@ -236,8 +236,11 @@ values: Array<string>,
 /** The constraints on values that are not known. */
 path?: Array<string>, };
 
+/** The verdict of a suite on a system. */
+export type SuiteVerdict = "pass" | "fail" | "unknown";
+
 /** The texts and figures of a suite. */
-export type SuiteTold = {
+export type SuiteView = {
 /** The name of the machine. */
 machine: string,
 /** The name of the method that generated the tests. */
@@ -254,9 +257,6 @@ tests: Array<string>,
 unlisted: number,
 /** The answers observed that the machine does not allow. */
 failures: Array<string>, };
-
-/** The verdict of a suite on a system. */
-export type SuiteVerdict = "pass" | "fail" | "unknown";
 
 /** A switch with its source. */
 export type SwitchShown = { label: string, from: string, to: string, kind: string, message: string, guard: Array<string>, range: Array<string>, updates: Array<string>, resets: Array<string>, file: string | null, line: number | null, source: string, doc: string, reqs: Array<string>, reach: ReachWord | null,

@@ -11,7 +11,7 @@ pub const MAX_TESTS: usize = 20_000;
 /// A suite and its machine.
 pub struct SuitePage {
     /// The texts and figures of the suite.
-    pub told: SuiteTold,
+    pub view: SuiteView,
     /// The machine, as SVG.
     pub picture: String,
 }
@@ -19,7 +19,7 @@ pub struct SuitePage {
 /// The texts and figures of a suite.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct SuiteTold {
+pub struct SuiteView {
     /// The name of the machine.
     pub machine: String,
     /// The name of the method that generated the tests.
@@ -54,23 +54,23 @@ pub enum SuiteVerdict {
 impl SuitePage {
     /// A suite of the machine that `graph` draws.
     #[must_use]
-    pub fn new(graph: PictureGraph, told: SuiteTold) -> Self {
+    pub fn new(graph: PictureGraph, view: SuiteView) -> Self {
         let picture =
             draw_svg(&graph.bundle_edges(), SvgConfig { direction: None, form: PictureUse::Inline });
-        Self { told, picture }
+        Self { view, picture }
     }
 
     /// Returns the name of the machine, and the verdict or the size of the suite.
     #[must_use]
     pub fn headline(&self) -> (String, String) {
-        let what = match self.told.verdict {
+        let what = match self.view.verdict {
             Some(SuiteVerdict::Pass) => "passed".to_owned(),
             Some(SuiteVerdict::Fail) => {
-                format!("failed: {} answers that are not allowed", self.told.failures.len())
+                format!("failed: {} answers that are not allowed", self.view.failures.len())
             }
             Some(SuiteVerdict::Unknown) => "unknown".to_owned(),
-            None => format!("{}: {} tests", self.told.method, self.told.tests.len() + self.told.unlisted),
+            None => format!("{}: {} tests", self.view.method, self.view.tests.len() + self.view.unlisted),
         };
-        (self.told.machine.clone(), what)
+        (self.view.machine.clone(), what)
     }
 }

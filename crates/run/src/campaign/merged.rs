@@ -17,7 +17,7 @@ use ioxide_record::reporter::Reporter;
 use ioxide_symex::Ctx;
 use thiserror::Error;
 
-use super::unit::UnitTold;
+use super::unit::UnitRecord;
 use super::{CampaignConfig, CampaignOutcome, FailureGroup, OnFailure, RunCounts, tell};
 use crate::coverage::{CoverageSurvey, EnoughCoverage};
 use crate::run::{LagEffect, RunId};
@@ -76,8 +76,13 @@ impl<'m> MergedCampaign<'m> {
     ///
     /// # Errors
     /// If it does not fit the model, or the reporter cannot take it.
-    pub fn unit(&mut self, unit: u64, told: &UnitTold, events: Vec<Event>) -> Result<MergeFlow, MergeError> {
-        let (coverage, latencies) = told.read(&self.spec.sts).ok_or(MergeError::Misfit(unit))?;
+    pub fn unit(
+        &mut self,
+        unit: u64,
+        result: &UnitRecord,
+        events: Vec<Event>,
+    ) -> Result<MergeFlow, MergeError> {
+        let (coverage, latencies) = result.read(&self.spec.sts).ok_or(MergeError::Misfit(unit))?;
         let begun = events.first().map_or(0, |event| event.time_ns);
         let lasted = events.last().map_or(0, |event| event.time_ns.saturating_sub(begun));
         let mut run = RunOfUnit::default();
@@ -90,16 +95,16 @@ impl<'m> MergedCampaign<'m> {
         self.now_ns += lasted;
         let RunCounts { passed, inconclusive, failed, .. } = &mut self.found.counts;
         (*passed, *inconclusive, *failed) =
-            (*passed + told.passed, *inconclusive + told.inconclusive, *failed + told.failed);
-        self.found.steps += told.steps;
-        self.found.unknown += told.unknown;
-        self.found.lag = self.found.lag.max(told.machine_lag.map(LagEffect::from).unwrap_or_default());
+            (*passed + result.passed, *inconclusive + result.inconclusive, *failed + result.failed);
+        self.found.steps += result.steps;
+        self.found.unknown += result.unknown;
+        self.found.lag = self.found.lag.max(result.machine_lag.map(LagEffect::from).unwrap_or_default());
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {
             enough.remove_seen(&coverage.items().collect::<Vec<_>>());
         }
-        let is_over = told.failed > 0 && self.config.on_failure == OnFailure::Stop
+        let is_over = result.failed > 0 && self.config.on_failure == OnFailure::Stop
             || self.enough.as_ref().is_some_and(EnoughCoverage::is_met);
         Ok(if is_over { MergeFlow::Over } else { MergeFlow::GoOn })
     }

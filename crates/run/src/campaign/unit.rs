@@ -21,7 +21,7 @@ use crate::run::RunSetup;
 /// The result of a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UnitTold {
+pub struct UnitRecord {
     /// The number of runs with verdict pass.
     pub passed: u64,
     /// The number of runs with verdict inconclusive.
@@ -51,7 +51,7 @@ fn is_zero(n: &u64) -> bool {
 #[derive(Clone, Debug)]
 pub enum UnitEnd {
     /// The unit is complete.
-    Done(UnitTold),
+    Done(UnitRecord),
     /// An error of the system or the way to it ended the unit; it can be repeated.
     Trouble(AdapterError),
     /// The unit was stopped by request.
@@ -82,7 +82,7 @@ impl CampaignState<'_, '_> {
         Ok(match found.error {
             _ if found.interrupted || setup.stop.load(Ordering::Relaxed) => UnitEnd::Stopped,
             Some(error) => UnitEnd::Trouble(error),
-            None => UnitEnd::Done(UnitTold::of(&found)),
+            None => UnitEnd::Done(UnitRecord::of(&found)),
         })
     }
 
@@ -101,7 +101,7 @@ impl CampaignState<'_, '_> {
     }
 }
 
-impl UnitTold {
+impl UnitRecord {
     fn of(outcome: &CampaignOutcome) -> Self {
         let RunCounts { passed, inconclusive, failed, .. } = outcome.counts;
         Self {

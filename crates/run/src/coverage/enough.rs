@@ -9,7 +9,7 @@ use ioxide_symex::Ctx;
 use super::comparisons::Comparisons;
 use super::item::{CoverageItem, Measure};
 use super::possible::possible;
-use super::told::CoverageRecord;
+use super::record::CoverageRecord;
 
 /// The items of a measure that are still missing.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl EnoughCoverage {
     }
 
     /// Removes the items that a unit of the campaign covered; `None` if they are of another model.
-    pub fn add(&self, sts: &Sts, told: &CoverageRecord) -> Option<()> {
-        self.remove_seen(&told.to_coverage(sts)?.items().collect::<Vec<_>>());
+    pub fn add(&self, sts: &Sts, record: &CoverageRecord) -> Option<()> {
+        self.remove_seen(&record.to_coverage(sts)?.items().collect::<Vec<_>>());
         Some(())
     }
 

@@ -36,7 +36,7 @@ pub(super) struct ForbiddenBreakdown {
     expected: Forbidden,
 }
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     /// Handles an error after which the connection is of no more use: the system broke down, or there is trouble on the
     /// way to it.
     pub(super) fn broke(&mut self, error: AdapterError) -> io::Result<LoopStep> {
@@ -46,24 +46,24 @@ impl RunLoop<'_, '_, '_, '_> {
         if let Some(label) = self.sign_of_life_ending(how)
             && self.allows_end(&label)
         {
-            self.is_gone = true;
+            self.knowledge.is_gone = true;
             let step = self.judge_arrived(&label, Arrival::Direct, at.into());
             // Whatever was under way when it went may never have been taken.
-            self.monitor.close_lanes(self.setup.cx, |_| true);
+            self.knowledge.monitor.close_lanes(self.setup.cx, |_| true);
             return step;
         }
         self.setup.adapter.note_breakdown();
         let text = error.to_string();
-        let is_inside = self.is_inside_in_time() && self.is_inside(self.trace.len());
+        let is_inside = self.is_inside_in_time() && self.is_inside(self.knowledge.trace.len());
         self.tell_breakdown(how, &text, &error)?;
-        if self.monitor.is_open() {
+        if self.knowledge.monitor.is_open() {
             let reason = format!("{text}; the specification leaves open what happens here");
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(reason))));
         }
         if !is_inside {
             return Ok(ControlFlow::Break(LoopEnd::Outside(format!("that {text}"))));
         }
-        let expected = self.monitor.expected_outputs(self.setup.cx);
+        let expected = self.knowledge.monitor.expected_outputs(self.setup.cx);
         let traceback = match error {
             AdapterError::Exception { traceback, .. } => traceback,
             _ => String::new(),
@@ -82,7 +82,7 @@ impl RunLoop<'_, '_, '_, '_> {
         match ended {
             LoopEnd::Forbidden(forbidden) => {
                 let is_silence = matches!(forbidden.label, Label::Quiescence | Label::Delay(_));
-                is_silence && self.lag.is_some()
+                is_silence && self.timing.lag.is_some()
             }
             LoopEnd::Trouble(error) => matches!(
                 error,
@@ -95,7 +95,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns whether the specification allows this end, or would if a silence before it had been reported too early.
     fn allows_end(&mut self, label: &Label) -> bool {
-        self.monitor.clone().observe(self.setup.cx, label).is_ok() || self.is_late(label, Arrival::Direct)
+        self.knowledge.monitor.clone().observe(self.setup.cx, label).is_ok()
+            || self.is_late(label, Arrival::Direct)
     }
 
     /// Returns the output by which the model announces this end; `None` if the model has none.
@@ -117,8 +118,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Reports the breakdown as the last observation.
     fn tell_breakdown(&mut self, breakdown: Breakdown, text: &str, error: &AdapterError) -> io::Result<()> {
-        self.trace.breakdown = Some(breakdown);
-        self.told += 1;
+        self.knowledge.trace.breakdown = Some(breakdown);
+        self.telling.steps += 1;
         let raw = match error {
             AdapterError::Unreadable { line, .. } => Some(cut(line, MAX_RAW)),
             _ => None,
@@ -126,12 +127,12 @@ impl RunLoop<'_, '_, '_, '_> {
         // Between the lanes of a chart there is no room for what it said.
         let shown = if breakdown == Breakdown::Ended { text.to_owned() } else { breakdown.to_string() };
         let step = StepRecord {
-            step: self.told,
+            step: self.telling.steps,
             label: LabelRecord::of_breakdown(breakdown, shown, raw),
-            belief: self.monitor.count_states(),
+            belief: self.knowledge.monitor.count_states(),
             switches: Vec::new(),
         };
-        self.sink.tell(EventKind::Observation(step))?;
+        self.telling.sink.tell(EventKind::Observation(step))?;
         Ok(())
     }
 
@@ -141,19 +142,24 @@ impl RunLoop<'_, '_, '_, '_> {
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
         let reason = format!("the specification does not allow that {}", broken.text);
         let status = self.setup.adapter.exit_status();
-        self.signature =
-            Some(breakdown_signature(self.setup.cx, broken.how, status, &self.trace, &broken.expected));
+        self.knowledge.signature = Some(breakdown_signature(
+            self.setup.cx,
+            broken.how,
+            status,
+            &self.knowledge.trace,
+            &broken.expected,
+        ));
         let told = VerdictRecord {
             kind: Some(broken.how.kind().into()),
             explanation: Some(told),
-            signature: self.signature.clone(),
+            signature: self.knowledge.signature.clone(),
             last_words: match &*broken.traceback {
                 "" => self.setup.adapter.last_words(),
                 traceback => traceback.to_owned(),
             },
             ..VerdictRecord::new(Verdict::Fail, reason.clone())
         };
-        self.sink.tell(EventKind::Verdict(told))?;
+        self.telling.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 }

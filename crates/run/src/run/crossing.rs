@@ -23,14 +23,14 @@ pub(super) struct CrossedMessage {
     mark: u64,
 }
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     /// Remembers when a message came that may have overtaken another.
     pub(super) fn note_crossing(&mut self, arrival: Arrival, at: Instant) {
         if matches!(arrival, Arrival::Crossing(_)) {
-            self.crossed.push_back(CrossedMessage {
+            self.pending.crossed.push_back(CrossedMessage {
                 at,
-                lag: self.lag_so_far(),
-                mark: self.monitor.last_label_number(),
+                lag: self.timing.lag_so_far(),
+                mark: self.knowledge.monitor.last_label_number(),
             });
         }
     }
@@ -38,21 +38,21 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Settles what came so long ago that nothing can still be under way which was sent before it.
     pub(super) fn expire(&mut self) -> io::Result<LoopStep> {
         let window = self.patience().saturating_mul(self.config.confirm).max(self.first_reply_wait());
-        let lag = self.lag_so_far();
+        let lag = self.timing.lag_so_far();
         let is_old = |crossed: &CrossedMessage| {
             crossed.at.elapsed() > window.saturating_add(lag.saturating_sub(crossed.lag))
         };
         let mut mark = None;
-        while self.crossed.front().is_some_and(is_old) {
-            mark = self.crossed.pop_front().map(|old| old.mark);
+        while self.pending.crossed.front().is_some_and(is_old) {
+            mark = self.pending.crossed.pop_front().map(|old| old.mark);
         }
         let Some(mark) = mark else { return Ok(ControlFlow::Continue(())) };
-        Ok(match self.monitor.expire_held(self.setup.cx, mark) {
+        Ok(match self.knowledge.monitor.expire_held(self.setup.cx, mark) {
             Ok(observed) => {
-                self.note_unknown(Some(&observed));
+                self.knowledge.note_unknown(Some(&observed), self.telling.steps);
                 ControlFlow::Continue(())
             }
-            Err(forbidden) if self.is_inside(self.trace.len()) => {
+            Err(forbidden) if self.is_inside(self.knowledge.trace.len()) => {
                 ControlFlow::Break(LoopEnd::Forbidden(forbidden))
             }
             Err(forbidden) => ControlFlow::Break(LoopEnd::Outside(
@@ -64,7 +64,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Waits for what explains the messages seen so far, if no order does: until then nothing has passed.
     pub(super) fn explain_held(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.monitor.is_unexplained() || !self.has_room() {
+            if self.knowledge.is_gone || !self.knowledge.monitor.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe(Duration::ZERO)?;

@@ -19,10 +19,10 @@ const MAX_UNWRITTEN: u32 = 50;
 /// The number of orders of crossing messages above which the run observes before it sends more.
 pub(super) const MAX_ORDERS: usize = 64;
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     /// Gives an input, unless the system was quicker: then the tester may think again.
     pub(super) fn stimulate(&mut self, label: &Label) -> io::Result<LoopStep> {
-        if self.is_gone {
+        if self.knowledge.is_gone {
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
                 self.nobody_takes(label),
             ))));
@@ -39,16 +39,16 @@ impl RunLoop<'_, '_, '_, '_> {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
-        self.raw = sent.raw.clone();
+        self.telling.raw = sent.raw.clone();
         let is_confirmed = self.setup.adapter.receipt() == InputReceipt::Confirmed;
         if is_confirmed && sent.earlier.is_empty() {
             // It was taken, and nothing came meanwhile: there is one order, and nothing to weigh.
             let step = self.judge_label(label)?;
-            self.silences.record_input(label, sent.lane);
-            self.asked = Some(Instant::now());
+            self.pending.silences.record_input(label, sent.lane);
+            self.timing.asked = Some(Instant::now());
             return Ok(step);
         }
-        let at = self.trace.len();
+        let at = self.knowledge.trace.len();
         let id = self.record_given(label, &sent)?;
         for output in sent.earlier {
             if !self.has_room() {
@@ -58,7 +58,7 @@ impl RunLoop<'_, '_, '_, '_> {
             // It may have been said before the input was taken or after: an adapter may confirm late.
             let at = output.times();
             let ArrivedOutput { label, raw, is_first, .. } = output;
-            self.raw = raw;
+            self.telling.raw = raw;
             self.count_latency(&label, at.begun, is_first);
             let step = self.judge_arrived(&label, Arrival::Direct, at)?;
             if step.is_break() {
@@ -66,9 +66,9 @@ impl RunLoop<'_, '_, '_, '_> {
             }
         }
         if is_confirmed {
-            self.monitor.confirm_taken(id);
-            let n = self.happened.len();
-            let given = self.happened.get_mut(at).map(|it| &mut it.origin);
+            self.knowledge.monitor.confirm_taken(id);
+            let n = self.knowledge.happened.len();
+            let given = self.knowledge.happened.get_mut(at).map(|it| &mut it.origin);
             if let Some(LabelOrigin::Sent { confirmed, .. }) = given {
                 *confirmed = Some(n);
             }
@@ -79,26 +79,28 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Moves the monitor on by an input that was given and may still be under way.
     pub(super) fn record_given(&mut self, label: &Label, sent: &SentInput) -> io::Result<SentId> {
         let mut id = None;
-        self.way = record_input_way(sent.lane);
-        self.is_under_way = true;
+        self.telling.way = record_input_way(sent.lane);
+        self.pending.is_under_way = true;
         // Whatever the monitor thinks of an input, it is never forbidden.
         let _ = self.judge_by(label, |after, cx| {
             id = Some(after.record_sent(cx, label, sent.lane));
             Ok(if after.is_open() { AllowedLabel::Unspecified } else { AllowedLabel::Allowed })
         })?;
-        self.is_under_way = false;
-        self.silences.record_input(label, sent.lane);
-        self.asked = Some(Instant::now());
+        self.pending.is_under_way = false;
+        self.pending.silences.record_input(label, sent.lane);
+        self.timing.asked = Some(Instant::now());
         Ok(id.expect("the monitor was told"))
     }
 
     /// Returns whether the inputs under way must be settled before `label` is sent: there are too many of them, or in
     /// some order of them the specification does not mention the input, and nothing after it could be judged.
     fn must_settle(&mut self, label: &Label) -> bool {
-        let under_way = self.monitor.under_way();
+        let under_way = self.knowledge.monitor.under_way();
         under_way >= self.config.max_under_way
-            || under_way > 0 && self.monitor.count_orders() > MAX_ORDERS
-            || under_way > 0 && !self.monitor.is_open() && !self.monitor.accepts(self.setup.cx, label)
+            || under_way > 0 && self.knowledge.monitor.count_orders() > MAX_ORDERS
+            || under_way > 0
+                && !self.knowledge.monitor.is_open()
+                && !self.knowledge.monitor.accepts(self.setup.cx, label)
             || self.is_too_early(label)
     }
 
@@ -106,8 +108,8 @@ impl RunLoop<'_, '_, '_, '_> {
     fn is_too_early(&mut self, label: &Label) -> bool {
         let is_behind = self.setup.cx.sts.composition.as_ref().is_some_and(|parts| parts.open.is_some());
         is_behind
-            && self.trace.labels.last().is_some_and(|last| *last != Label::Quiescence)
-            && !self.monitor.accepts(self.setup.cx, label)
+            && self.knowledge.trace.labels.last().is_some_and(|last| *last != Label::Quiescence)
+            && !self.knowledge.monitor.accepts(self.setup.cx, label)
     }
 
     /// Handles an input whose receipt was not confirmed: unless it was refused, it is part of what happened (it may be
@@ -125,8 +127,8 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Handles an input whose values the protocol of the system cannot write: the tester may choose another, up to
     /// [`MAX_UNWRITTEN`] times in a row.
     fn left_out(&mut self, label: &Label, reason: &str) -> LoopStep {
-        self.unwritten += 1;
-        if self.unwritten < MAX_UNWRITTEN {
+        self.pending.unwritten += 1;
+        if self.pending.unwritten < MAX_UNWRITTEN {
             return ControlFlow::Continue(());
         }
         let input = label.show(self.setup.cx.pool, self.setup.cx.sts);

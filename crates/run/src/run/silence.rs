@@ -71,10 +71,10 @@ impl Silences {
     }
 }
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     /// Observes the system; silence must last for the quiescence time here, and at least for `at_least`.
     pub(super) fn observe(&mut self, at_least: Duration) -> io::Result<LoopStep> {
-        if self.is_gone {
+        if self.knowledge.is_gone {
             return self.judge_label(&Label::Quiescence);
         }
         let (patience, from) = (self.patience().max(at_least), Instant::now());
@@ -90,23 +90,23 @@ impl RunLoop<'_, '_, '_, '_> {
     }
 
     fn allows_silence(&mut self) -> bool {
-        self.monitor.clone().observe(self.setup.cx, &Label::Quiescence).is_ok()
+        self.knowledge.monitor.clone().observe(self.setup.cx, &Label::Quiescence).is_ok()
     }
 
     /// Judges silence that is allowed; a message may still show that it was none.
     fn accept_silence(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
         let until = self.confirmed_at(from, patience);
-        let (lag, is_cold) = (self.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
-        let (before, at) = (self.monitor.clone(), self.trace.len());
+        let (lag, is_cold) = (self.timing.lag_so_far(), self.setup.adapter.first_reply_limit().is_some());
+        let (before, at) = (self.knowledge.monitor.clone(), self.knowledge.trace.len());
         let step = self.judge_label(&Label::Quiescence)?;
-        self.asked = None;
-        self.silences.0.retain(|silence| silence.is_open(Instant::now(), lag));
+        self.timing.asked = None;
+        self.pending.silences.0.retain(|silence| silence.is_open(Instant::now(), lag));
         // Silence after silence is one.
-        let continued = self.silences.0.last().filter(|last| last.since.is_empty());
+        let continued = self.pending.silences.0.last().filter(|last| last.since.is_empty());
         let from = continued.map_or(from, |last| last.from);
         let since = Vec::new();
         let silence = CalledSilence { before, since, from, until, lag, is_cold, patience, at };
-        self.silences.0.push(silence);
+        self.pending.silences.0.push(silence);
         Ok(step)
     }
 
@@ -133,7 +133,7 @@ impl RunLoop<'_, '_, '_, '_> {
                 let at = output.times();
                 let took = at.begun.saturating_duration_since(from);
                 self.tell_late(&output.label, took, patience, Vec::new(), output.is_first)?;
-                self.asked = None;
+                self.timing.asked = None;
                 self.judge_output(ArrivedOutput { at: Some(at.complete), ..output })
             }
         }
@@ -148,18 +148,18 @@ impl RunLoop<'_, '_, '_, '_> {
         arrived: Instant,
         forbidden: Box<Forbidden>,
     ) -> io::Result<LoopStep> {
-        let open: Vec<CalledSilence> = std::mem::take(&mut self.silences.0);
-        let lag = self.lag_so_far();
+        let open: Vec<CalledSilence> = std::mem::take(&mut self.pending.silences.0);
+        let lag = self.timing.lag_so_far();
         let mut open: Vec<CalledSilence> =
             open.into_iter().filter(|silence| silence.is_open(arrived, lag)).collect();
         // As few as possible are taken back: the last one, the last two, and so on.
         while let Some(silence) = open.pop() {
             let Some(after) = self.monitor_without(&silence, label, arrival) else { continue };
-            self.monitor = after;
+            self.knowledge.monitor = after;
             // Those before it may still be taken back, by what comes later.
-            self.silences = Silences(open);
+            self.pending.silences = Silences(open);
             if *label != Label::Quiescence {
-                self.silences.record_output(label, arrival);
+                self.pending.silences.record_output(label, arrival);
             }
             return self.take_back(&silence, label, arrived);
         }
@@ -168,8 +168,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Returns whether `label` is allowed if some silence that a message may still take back is left out.
     pub(super) fn is_late(&mut self, label: &Label, arrival: Arrival) -> bool {
-        let (open, now) = (self.silences.0.clone(), Instant::now());
-        let lag = self.lag_so_far();
+        let (open, now) = (self.pending.silences.0.clone(), Instant::now());
+        let lag = self.timing.lag_so_far();
         open.iter().any(|silence| {
             silence.is_open(now, lag) && self.monitor_without(silence, label, arrival).is_some()
         })
@@ -206,16 +206,16 @@ impl RunLoop<'_, '_, '_, '_> {
         label: &Label,
         arrived: Instant,
     ) -> io::Result<LoopStep> {
-        let labels = std::mem::take(&mut self.trace.labels);
+        let labels = std::mem::take(&mut self.knowledge.trace.labels);
         let mut not_silent = Vec::new();
         let last = labels.len().saturating_sub(1);
-        let happened = std::mem::take(&mut self.happened);
+        let happened = std::mem::take(&mut self.knowledge.happened);
         for (place, (label, how)) in labels.into_iter().zip(happened).enumerate() {
             if (silence.at..last).contains(&place) && label == Label::Quiescence {
                 not_silent.push(how.step);
             } else {
-                self.trace.labels.push(label);
-                self.happened.push(how);
+                self.knowledge.trace.labels.push(label);
+                self.knowledge.happened.push(how);
             }
         }
         let took = arrived.saturating_duration_since(silence.from);
@@ -243,7 +243,7 @@ impl RunLoop<'_, '_, '_, '_> {
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);
         let (took_ms, from_ms, to_ms) = (ms(took), ms(from), ms(to));
         let told = PatienceRecord { label, took_ms, from_ms, to_ms, not_silent, first_reply };
-        self.sink.tell(EventKind::Patience(told))?;
+        self.telling.sink.tell(EventKind::Patience(told))?;
         Ok(())
     }
 }

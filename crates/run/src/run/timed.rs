@@ -19,12 +19,12 @@ use crate::judge::{Inputs, JudgeConfig, judge};
 use crate::objective::orders::LabelOrigin;
 use crate::records::{record_input_way, record_way};
 
-impl RunLoop<'_, '_, '_, '_> {
+impl RunLoop<'_, '_, '_> {
     /// Looks for a while, in a timed model.
     pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
-        let time = if self.monitor.is_unexplained() { time.min(self.settling()) } else { time };
-        let until = self.at.saturating_add(time);
-        match self.pace.pass_until(self.setup.adapter, until) {
+        let time = if self.knowledge.monitor.is_unexplained() { time.min(self.settling()) } else { time };
+        let until = self.timing.told_until.saturating_add(time);
+        match self.timing.pace.pass_until(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
@@ -40,7 +40,7 @@ impl RunLoop<'_, '_, '_, '_> {
     /// machine.
     pub(super) fn lag(&self) -> Rational {
         let Tolerance { latency, resolution, .. } = &self.config.tolerance;
-        match &self.pace {
+        match &self.timing.pace {
             RunPace::Wall(_) => (latency + resolution) * Rational::from(2),
             RunPace::Untimed | RunPace::Virtual(_) => Rational::ZERO,
         }
@@ -48,8 +48,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Judges the silence up to this instant.
     fn silence(&mut self, now: Duration) -> io::Result<LoopStep> {
-        let waited = now.saturating_sub(self.at);
-        self.at = self.at.max(now);
+        let waited = now.saturating_sub(self.timing.told_until);
+        self.timing.told_until = self.timing.told_until.max(now);
         if waited.is_zero() {
             Ok(ControlFlow::Continue(()))
         } else {
@@ -60,28 +60,28 @@ impl RunLoop<'_, '_, '_, '_> {
     /// Judges a message that came at this instant.
     fn seen_at(&mut self, now: Duration, output: ArrivedOutput) -> io::Result<LoopStep> {
         self.count_reply(&output);
-        self.raw = output.raw;
+        self.telling.raw = output.raw;
         self.judge_at(now, &output.label, output.way)
     }
 
     /// Judges a message together with its instant.
     fn judge_at(&mut self, now: Duration, label: &Label, arrival: Arrival) -> io::Result<LoopStep> {
-        let waited = now.saturating_sub(self.at);
-        self.at = self.at.max(now);
+        let waited = now.saturating_sub(self.timing.told_until);
+        self.timing.told_until = self.timing.told_until.max(now);
         if !waited.is_zero() {
             let delay = Label::Delay(seconds(waited));
             self.advance_watch(&delay);
-            self.monitor.advance_time(self.setup.cx, &seconds(waited));
+            self.knowledge.monitor.advance_time(self.setup.cx, &seconds(waited));
             self.tell_step(&delay, &[], None)?;
         }
-        self.way = record_way(arrival);
+        self.telling.way = record_way(arrival);
         self.judge_by(label, |after, cx| after.observe_arrival(cx, label, arrival))
     }
 
     /// Waits for what explains the messages seen so far, if no order does; what is under way comes within the latency.
     pub(super) fn explain_in_time(&mut self) -> io::Result<LoopStep> {
         for _ in 0..MAX_LEFT {
-            if self.is_gone || !self.monitor.is_unexplained() || !self.has_room() {
+            if self.knowledge.is_gone || !self.knowledge.monitor.is_unexplained() || !self.has_room() {
                 break;
             }
             let step = self.observe_timed(self.settling())?;
@@ -94,8 +94,8 @@ impl RunLoop<'_, '_, '_, '_> {
 
     /// Gives an input some time after the last label, unless the system was quicker.
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
-        let until = self.at.saturating_add(duration(wait));
-        match self.pace.pass_until(self.setup.adapter, until) {
+        let until = self.timing.told_until.saturating_add(duration(wait));
+        match self.timing.pace.pass_until(self.setup.adapter, until) {
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
@@ -105,13 +105,13 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             Err(error) => return self.broke(error),
         }
-        if self.monitor.count_orders() > MAX_ORDERS || self.monitor.is_unexplained() {
+        if self.knowledge.monitor.count_orders() > MAX_ORDERS || self.knowledge.monitor.is_unexplained() {
             // What is under way is settled first; the tester thinks again.
             return self.observe_timed(self.settling());
         }
-        if !self.monitor.accepts(self.setup.cx, label) {
+        if !self.knowledge.monitor.accepts(self.setup.cx, label) {
             // It had to speak by now. Either what it sent is still on its way, or its silence is about to be a failure.
-            if self.monitor.is_overdue(self.setup.cx) {
+            if self.knowledge.monitor.is_overdue(self.setup.cx) {
                 return self.observe_timed(self.settling());
             }
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
@@ -128,10 +128,10 @@ impl RunLoop<'_, '_, '_, '_> {
             Err(error) => return self.unsent(label, error),
         };
         // What the monitor makes of it takes time as well, but the system has it.
-        let taken = seconds(self.pace.now().saturating_sub(self.at));
-        self.raw = sent.raw.clone();
+        let taken = seconds(self.timing.pace.now().saturating_sub(self.timing.told_until));
+        self.telling.raw = sent.raw.clone();
         let id = self.record_given(label, &sent)?;
-        if matches!(self.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
+        if matches!(self.timing.pace, RunPace::Wall(_)) && taken > self.config.tolerance.latency {
             return Ok(ControlFlow::Break(LoopEnd::Stopped(TesterStop::GoalMissed(
                 self.too_slow(&taken, label),
             ))));
@@ -142,15 +142,15 @@ impl RunLoop<'_, '_, '_, '_> {
             }
             self.count_reply(&output);
             let ArrivedOutput { label, at, raw, .. } = output;
-            let at = self.pace.time_at(at);
-            self.raw = raw;
+            let at = self.timing.pace.time_at(at);
+            self.telling.raw = raw;
             let step = self.judge_at(at, &label, Arrival::Direct)?;
             if step.is_break() {
                 return Ok(step);
             }
         }
         if self.setup.adapter.receipt() == InputReceipt::Confirmed {
-            self.monitor.confirm_taken(id);
+            self.knowledge.monitor.confirm_taken(id);
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -159,10 +159,10 @@ impl RunLoop<'_, '_, '_, '_> {
     /// tolerance of instants is widened by the lag of this machine; `None` if it is forbidden then too, or time is not
     /// that of this machine.
     pub(super) fn excuse_by_lag(&mut self) -> Option<String> {
-        let lag = self.lag.as_ref().map(LagWatch::longest).filter(|lag| !lag.is_zero())?;
-        let RunPace::Wall(_) = self.pace else { return None };
-        let stated = self.tolerance.latency.clone();
-        let tolerance = Tolerance { latency: &stated + &seconds(lag), ..self.tolerance.clone() };
+        let lag = self.timing.lag.as_ref().map(LagWatch::longest).filter(|lag| !lag.is_zero())?;
+        let RunPace::Wall(_) = self.timing.pace else { return None };
+        let stated = self.timing.tolerance.latency.clone();
+        let tolerance = Tolerance { latency: &stated + &seconds(lag), ..self.timing.tolerance.clone() };
         let way = |traced: &TracedLabel| match &traced.origin {
             LabelOrigin::Now => None,
             LabelOrigin::Sent { lane, .. } => record_input_way(*lane),
@@ -177,13 +177,13 @@ impl RunLoop<'_, '_, '_, '_> {
             tolerance,
             relation: self.config.relation,
             inputs,
-            ways: self.happened.iter().map(way).collect(),
+            ways: self.knowledge.happened.iter().map(way).collect(),
             connections: self.setup.adapter.connections(),
         };
-        if judge(self.setup.cx, &self.trace, &config).forbidden.is_some() {
+        if judge(self.setup.cx, &self.knowledge.trace, &config).forbidden.is_some() {
             return None;
         }
-        self.lag_effect.tolerance = self.lag_effect.tolerance.max(lag);
+        self.timing.lag_effect.tolerance = self.timing.lag_effect.tolerance.max(lag);
         Some(format!(
             "the machine was busy, for up to {} ms: this is forbidden within the stated latency of {:.0} ms, and allowed \
              if the lag is added to it",
@@ -198,7 +198,7 @@ impl RunLoop<'_, '_, '_, '_> {
             "the tester was too late: {label} was to be sent at {:.3} s, and at {:.3} s the specification does \
              not mention it any more",
             planned.as_secs_f64(),
-            self.at.as_secs_f64()
+            self.timing.told_until.as_secs_f64()
         )
     }
 

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use ioxide_wire::adapter::{AdapterError, Observation};
 
 use super::RunLoop;
-use crate::clock::lag::LagWatch;
 
 /// The greatest extension of a wait, as a multiple of it: a machine that serves a tester for less than a tenth of the
 /// time says nothing about silence. Chosen by feel; nothing else depends on it.
@@ -57,26 +56,21 @@ pub(super) struct WaitResult {
     pub(super) is_starved: bool,
 }
 
-impl RunLoop<'_, '_, '_, '_> {
-    /// Returns the lag of this machine since the run began; zero where no time is measured.
-    pub(super) fn lag_so_far(&self) -> Duration {
-        self.lag.as_ref().map(LagWatch::total).unwrap_or_default()
-    }
-
+impl RunLoop<'_, '_, '_> {
     /// Waits for a message for `time`, and longer by the lag of this machine meanwhile.
     pub(super) fn wait_for_message(&mut self, time: Duration) -> Result<WaitResult, AdapterError> {
-        let before = self.lag_so_far();
+        let before = self.timing.lag_so_far();
         let most = time.saturating_mul(MAX_EXTENSION);
         let (mut left, mut extended) = (time, Duration::ZERO);
         loop {
             let seen = self.setup.adapter.observe(left)?;
-            let lag = self.lag_so_far().saturating_sub(before);
+            let lag = self.timing.lag_so_far().saturating_sub(before);
             left = lag.min(most).saturating_sub(extended);
             if seen != Observation::Quiet || left <= MIN_EXTENSION || self.setup.adapter.knows_silence() {
                 return Ok(WaitResult { seen, is_starved: lag > most && !most.is_zero() });
             }
             extended += left;
-            self.lag_effect.waits = self.lag_effect.waits.max(extended);
+            self.timing.lag_effect.waits = self.timing.lag_effect.waits.max(extended);
         }
     }
 

@@ -9,7 +9,7 @@ use std::fs::File;
 use ioxide_campaign::part::{Manifest, UNITS};
 use ioxide_campaign::scan::{ScannedPart, unit_text};
 use ioxide_model::sts::Sts;
-use ioxide_run::campaign::unit::UnitTold;
+use ioxide_run::campaign::unit::UnitRecord;
 use ioxide_run::coverage::{CoverageRecord, EnoughCoverage};
 use ioxide_symex::Ctx;
 
@@ -86,7 +86,7 @@ impl CoverageGoal {
         let mut file = File::open(part.dir.join(UNITS)).ok()?;
         for &span in part.spans.iter().filter(|span| span.unit >= self.next) {
             let text = unit_text(&mut file, &part.dir, span).ok()?;
-            let result: UnitTold = serde_json::from_value(text.result).ok()?;
+            let result: UnitRecord = serde_json::from_value(text.result).ok()?;
             self.early.insert(span.unit, result.coverage);
         }
         while !self.enough.is_met() {

@@ -6,22 +6,22 @@ use ioxide_fsm::mealy::MachineListing;
 use ioxide_model::index::Idx;
 use ioxide_report::graph::{GraphEdge, GraphNode, GraphNodeId, PictureGraph};
 use ioxide_report::html::ReportPage;
-use ioxide_report::html::suite::{MAX_TESTS, SuitePage, SuiteTold};
+use ioxide_report::html::suite::{MAX_TESTS, SuitePage, SuiteView};
 
 use crate::exit::CliError;
 use crate::write;
 
 /// Writes the page.
-pub fn save(path: &str, file: &str, listing: &MachineListing, told: SuiteTold) -> Result<(), CliError> {
-    let told = SuiteTold { machine: file.to_owned(), ..told };
+pub fn save(path: &str, file: &str, listing: &MachineListing, view: SuiteView) -> Result<(), CliError> {
+    let view = SuiteView { machine: file.to_owned(), ..view };
     let page =
-        ReportPage { suite: Some(SuitePage::new(graph(file, listing), told)), ..ReportPage::default() };
+        ReportPage { suite: Some(SuitePage::new(graph(file, listing), view)), ..ReportPage::default() };
     write::write_named(path, |out| page.write(out))
 }
 
 /// Adds a test while there is room.
-pub fn add(told: &mut SuiteTold, word: impl FnOnce() -> String) {
-    if told.tests.len() < MAX_TESTS { told.tests.push(word()) } else { told.unlisted += 1 }
+pub fn add(view: &mut SuiteView, word: impl FnOnce() -> String) {
+    if view.tests.len() < MAX_TESTS { view.tests.push(word()) } else { view.unlisted += 1 }
 }
 
 /// The machine, its states in order of appearance.

@@ -11,7 +11,7 @@ use ioxide_fsm::reduce::{
     ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
 use ioxide_fsm::word::{IoWord, show as show_word, show_io};
-use ioxide_report::html::suite::{SuiteTold, SuiteVerdict};
+use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
 use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
@@ -252,7 +252,7 @@ fn save(
     report: &ReductionReport,
 ) -> Result<(), CliError> {
     let Some(path) = &args.html else { return Ok(()) };
-    let mut told = SuiteTold {
+    let mut view = SuiteView {
         method: "adaptive state counting".into(),
         promise: format!(
             "Is `{}` a reduction, if it has at most {} states?",
@@ -266,12 +266,12 @@ fn save(
             ("symbols".into(), report.symbols as u64),
         ],
         failures: report.failures.iter().map(|failure| show_io(names, failure)).collect(),
-        ..SuiteTold::default()
+        ..SuiteView::default()
     };
     for word in &report.tested {
-        page::add(&mut told, || show_word(names, word));
+        page::add(&mut view, || show_word(names, word));
     }
-    page::save(path, &args.file, listing, told)
+    page::save(path, &args.file, listing, view)
 }
 
 fn sut(args: &FsmArgs) -> &str {

@@ -11,7 +11,7 @@ use ioxide_fsm::word::show as show_word;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_record::value::{WireMessage, label_from_json};
-use ioxide_report::html::suite::SuiteTold;
+use ioxide_report::html::suite::SuiteView;
 use ioxide_run::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halt;
 use ioxide_testgen::tester::replay::plan_of;
@@ -142,9 +142,9 @@ fn reject_partial(halt: &Halt, size: &SuiteSize) -> Result<(), CliError> {
 }
 
 /// The suite for the page.
-fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: &SuiteSize) -> SuiteTold {
+fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: &SuiteSize) -> SuiteView {
     let bound = spec.n_states() + args.extra;
-    let mut told = SuiteTold {
+    let mut view = SuiteView {
         method: format!("{} suite", method.name().to_uppercase()),
         promise: format!("A system that passes all tests and has up to {bound} states is correct."),
         figures: vec![
@@ -153,13 +153,13 @@ fn suite_for_page(args: &FsmArgs, method: SuiteMethod, spec: &SuiteModel, size: 
             ("tests".into(), size.tests as u64),
             ("symbols".into(), size.symbols as u64),
         ],
-        ..SuiteTold::default()
+        ..SuiteView::default()
     };
     let mut suite = method.suite(spec, args.extra);
     while let Some(word) = suite.advance() {
-        page::add(&mut told, || show_word(spec.names(), word));
+        page::add(&mut view, || show_word(spec.names(), word));
     }
-    told
+    view
 }
 
 /// The machine as the suite methods need it: complete, connected, minimal.

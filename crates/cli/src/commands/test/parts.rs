@@ -22,7 +22,7 @@ use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_report::summary::ENDLESS;
 use ioxide_run::campaign::merged::{MergeError, MergeFlow, MergedCampaign};
-use ioxide_run::campaign::unit::{UnitEnd, UnitTold};
+use ioxide_run::campaign::unit::{UnitEnd, UnitRecord};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, run_seed};
 use ioxide_run::coverage::EnoughCoverage;
 use ioxide_run::run::RunSetup;
@@ -269,7 +269,7 @@ impl PartProgress {
         part: &mut PartWriter,
         names: &UnitNames,
         unit: u64,
-        found: &UnitTold,
+        found: &UnitRecord,
         lines: &UnitLines,
     ) -> Result<(), CliError> {
         self.troubles = 0;
@@ -416,7 +416,7 @@ fn told_again(
             CliError::usage(format!("unit `{}`: {error}", units.name(unit)))
                 .help("delete its part and do it again")
         };
-        let unit_result: UnitTold = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
+        let unit_result: UnitRecord = serde_json::from_value(text.result).map_err(|error| wrong(&error))?;
         let events = text.lines.iter().map(|line| serde_json::from_str(line));
         let events = events.collect::<Result<Vec<Event>, _>>().map_err(|error| wrong(&error))?;
         match merged.unit(unit + 1, &unit_result, events) {

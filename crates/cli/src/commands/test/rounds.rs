@@ -9,7 +9,7 @@ use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::index::Idx as _;
 use ioxide_model::sts::{Sts, SwitchId};
-use ioxide_run::campaign::unit::UnitTold;
+use ioxide_run::campaign::unit::UnitRecord;
 use ioxide_run::coverage::Coverage;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
@@ -57,7 +57,7 @@ pub fn feedback(
     for before in 0..round - 1 {
         for unit in rounds.units(before, parts.manifest.count).iter() {
             let Some(text) = parts.unit(unit).map_err(unit_command::part_error)? else { continue };
-            let result: Option<UnitTold> = serde_json::from_value(text.result).ok();
+            let result: Option<UnitRecord> = serde_json::from_value(text.result).ok();
             let told = result.and_then(|told| told.coverage.to_coverage(&spec.sts));
             coverage.add(&told.ok_or_else(|| {
                 CliError::usage(format!("what unit {} told does not fit the model", unit + 1))

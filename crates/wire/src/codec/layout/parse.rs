@@ -102,7 +102,7 @@ pub enum BadLayoutItem {
     BitSum(u32),
     /// A field has both a size and an end mark.
     #[error("its size is told already")]
-    SizeTold,
+    SizeGiven,
     /// An end mark is empty.
     #[error("an end mark has at least one byte")]
     EmptyMark,
@@ -358,7 +358,7 @@ fn field(text: &str, form: FieldForm) -> Result<LayoutItem, BadLayoutItem> {
     };
     let (field, extent) = match (rest.split_once(" until "), extent) {
         (Some((field, mark)), FieldExtent::Rest) => (field, FieldExtent::Until(mark_of(mark.trim())?)),
-        (Some(_), _) => return Err(BadLayoutItem::SizeTold),
+        (Some(_), _) => return Err(BadLayoutItem::SizeGiven),
         (None, extent) => (rest, extent),
     };
     Ok(LayoutItem::Bytes { field: name(field)?, form, extent })

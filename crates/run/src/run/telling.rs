@@ -1,0 +1,39 @@
+//! The telling of a run while it goes on: steps to the reporter, the trace to the tester.
+
+use ioxide_model::label::Label;
+use ioxide_model::trace::Trace;
+use ioxide_record::event::WayRecord;
+use ioxide_record::line::cut;
+use ioxide_record::reporter::EventSink;
+
+use super::MAX_RAW;
+
+/// The steps of a run as they are told.
+pub(super) struct StepTelling<'w, 'r> {
+    pub(super) sink: &'w EventSink<'r>,
+    /// The number of steps reported, those taken back included.
+    pub(super) steps: usize,
+    /// The trace as the tester was told it: quiescence that was taken back stays in it.
+    pub(super) tester_trace: Trace,
+    /// The next message to report, as it was on the wire.
+    pub(super) raw: Option<String>,
+    /// The way that message travelled, where there are several lanes.
+    pub(super) way: Option<WayRecord>,
+}
+
+impl<'w, 'r> StepTelling<'w, 'r> {
+    /// Returns the beginning of a run that is told to `sink`.
+    pub(super) fn new(sink: &'w EventSink<'r>) -> Self {
+        Self { sink, steps: 0, tester_trace: Trace::default(), raw: None, way: None }
+    }
+
+    /// Returns the bytes and the way of `label`, which is reported now; both are kept until a message is reported.
+    pub(super) fn take_wire(&mut self, label: &Label) -> (Option<String>, Option<WayRecord>) {
+        match label {
+            Label::Input(..) | Label::Output(..) => {
+                (self.raw.take().map(|raw| cut(&raw, MAX_RAW)), self.way.take())
+            }
+            Label::Quiescence | Label::Delay(_) => (None, None),
+        }
+    }
+}
