@@ -7,11 +7,12 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
-/// Bytes of one message that are read unless more is asked for.
+/// Bytes of one message that are read unless more is asked for. Chosen by feel: larger than messages of common
+/// protocols, and small enough that a broken system does not fill the memory.
 const BYTES: usize = 1 << 20;
 /// Bytes of the body of one answer over HTTP: services list much at once.
 const BODY: usize = 12 << 20;
-/// Items of one collection.
+/// Items of one collection. Chosen by feel, as for the bytes.
 const ITEMS: usize = 100_000;
 /// Digits of one number: reading them takes time that grows with the square.
 const DIGITS: usize = 10_000;

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-/// The length in bytes beyond which a line is not read to its end.
+/// The length in bytes beyond which a line is not read to its end. Chosen by feel: a line of a plain protocol is far
+/// shorter.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// The result of reading a line.

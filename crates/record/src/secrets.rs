@@ -24,13 +24,16 @@ use self::plain::PlainText;
 
 pub use self::spelling::percent_encode;
 
-/// The number of bytes of a secret that may not be shown together.
+/// The number of bytes of a secret that may not be shown together. Chosen by feel: so few characters of a longer
+/// secret do not give it away.
 pub const MAX_SHOWN_BYTES: usize = 8;
-/// The length in bytes below which a text is no secret.
+/// The length in bytes below which a text is no secret. Chosen by feel: shorter texts occur everywhere, and hiding
+/// them would make records unreadable.
 const MIN_SECRET_BYTES: usize = 4;
-/// The number of windows beyond which no more secrets of a run are added.
+/// The number of windows beyond which no more secrets of a run are added. Chosen by feel: it bounds the memory of a
+/// run that is told secrets without end.
 const MAX_TOLD: usize = 500_000;
-/// The number of bytes of a secret of a run that are hidden.
+/// The number of bytes of a secret of a run that are hidden. Chosen by feel: tokens and keys are shorter.
 const LONGEST_TOLD: usize = 64 << 10;
 /// The text in place of a secret.
 pub const HIDDEN: &str = "***";

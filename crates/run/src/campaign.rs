@@ -40,12 +40,14 @@ use crate::shrink::{
     FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, repeat, shrink,
 };
 
-/// Errors in a row after which a campaign gives up.
+/// Errors in a row after which a campaign gives up. Chosen by feel: a system that cannot be started three times will
+/// not start the fourth time.
 const MAX_ERRORS: u32 = 3;
 /// The divisor of the time left that gives the time for examining one failure of a campaign that goes on after it; chosen
 /// by feel: three failures leave four tenths of the time to test.
 const EXAMINATION_SHARE: u32 = 4;
-/// The number of runs up to which failures of one kind are examined again, while none could be reproduced.
+/// The number of runs up to which failures of one kind are examined again, while none could be reproduced. Chosen by
+/// feel: a failure that never comes again costs its repetitions each time.
 const MAX_LOOKS: u64 = 3;
 
 /// The reaction of a campaign to a run that fails or has an error.

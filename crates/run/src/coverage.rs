@@ -34,9 +34,10 @@ use self::item::CoverageItem;
 pub use self::record::CoverageRecord;
 pub use self::survey::{CoverageSurvey, MeasureCount};
 
-/// The number of variables whose extent is kept.
+/// The number of variables whose extent is kept. Chosen by feel: more are not read.
 const MAX_EXTENTS: usize = 64;
-/// The number of pairs from which on the chance of a new one is estimated.
+/// The number of pairs from which on the chance of a new one is estimated. Chosen by feel: an estimate from fewer
+/// says little.
 const MIN_SAMPLE: u64 = 100;
 
 /// The number of times that a switch was taken.

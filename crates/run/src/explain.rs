@@ -13,7 +13,7 @@ use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefus
 
 use ioxide_record::event::{Allowed, Explanation, FindingRecord, StateRecord, WhyNot};
 
-/// The number of states that are listed; of more, only the number is given.
+/// The number of states that are listed; of more, only the number is given. Chosen by feel: more are not read.
 const MAX_STATES: usize = 20;
 
 /// Returns the explanation of `forbidden`.

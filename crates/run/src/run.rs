@@ -68,10 +68,11 @@ use crate::objective::Objective;
 use crate::objective::orders::{self, LabelOrigin};
 use crate::records::{read_way, record_finding, record_tolerance, record_way};
 
-/// The number of characters of a message on the wire that are reported.
+/// The number of characters of a message on the wire that are reported. Chosen by feel, for a screen of a report.
 const MAX_RAW: usize = 2_000;
 
-/// The number of messages that are still judged if they had arrived when a run was stopped.
+/// The number of messages that are still judged if they had arrived when a run was stopped. Chosen by feel: more have
+/// not arrived in the moment between a stop and the end.
 const MAX_LEFT: usize = 64;
 
 /// The set-up of a run: everything it needs besides a tester.

@@ -41,11 +41,13 @@ use crate::protocol::{
 
 pub use self::tcp::{ListenerEvent, serve_tcp};
 
-/// Lines read ahead of the player.
+/// Lines read ahead of the player. Chosen by feel: enough that reading and playing do not wait for each other.
 const READ_AHEAD: usize = 64;
-/// The number of outputs in a row after which the player looks whether a line has arrived.
+/// The number of outputs in a row after which the player looks whether a line has arrived. Chosen by feel: a player
+/// that never stops speaking must still hear.
 const OUTPUTS_BETWEEN_READS: u32 = 64;
-/// The time for which the player listens where it could also speak.
+/// The time for which the player listens where it could also speak. Chosen by feel: long enough for a message on the
+/// same machine, short enough not to slow a chatty model down.
 const LISTEN_TIME: Duration = Duration::from_millis(2);
 
 /// Makes a solver for one player.

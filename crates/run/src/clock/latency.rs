@@ -11,13 +11,13 @@ use std::time::Duration;
 use ioxide_model::index::Idx;
 use ioxide_model::sts::GateId;
 
-/// Classes per doubling.
+/// Classes per doubling. Chosen by feel: quantiles are then right within a tenth.
 const PER_DOUBLING: usize = 8;
 /// The number of doublings that are distinguished, from one microsecond on; the last class holds all longer times
 /// (weeks).
 const DOUBLINGS: usize = 40;
 
-/// Answers below which nothing follows from them.
+/// Answers below which nothing follows from them. Chosen by feel: the longest of twenty says something of the next.
 const MIN_ANSWERS: u64 = 20;
 
 /// The latencies of one kind of output.

@@ -16,14 +16,18 @@ use ioxide_model::index::Idx;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, LocId};
 
-/// Answers after which a calibrated time is trusted.
+/// Answers after which a calibrated time is trusted. Chosen by feel, as for latencies.
 const MIN_ANSWERS: u64 = 20;
-/// A calibrated time while there are fewer.
+/// A calibrated time while there are fewer. Chosen by feel: longer than an answer on the same machine takes, short
+/// enough for a first run.
 const INITIAL_TIME: Duration = Duration::from_millis(300);
-/// The shortest calibrated time, and how many times the longest answer it is.
+/// The shortest calibrated time. Chosen by feel: a pause of the machine is often that long.
 const MIN_TIME: Duration = Duration::from_millis(50);
+/// The factor by which a calibrated time exceeds the longest answer. Chosen by feel: a silence that is too short
+/// gives a wrong verdict, one that is too long only takes time.
 const MARGIN: u32 = 20;
-/// The factor by which the quiescence time exceeds the latency of a late answer.
+/// The factor by which the quiescence time exceeds the latency of a late answer. Chosen by feel: the next late answer
+/// may be later.
 const LATE_ANSWER_FACTOR: u32 = 2;
 
 /// Quiescence times.

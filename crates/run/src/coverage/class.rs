@@ -8,13 +8,14 @@ use ioxide_model::sort::Sort;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 
-/// Texts with more characters are long.
+/// Texts with more characters are long. Chosen by feel, as are the next ones: classes of a report, on which nothing
+/// else depends.
 const LONG_TEXT: usize = 20;
 /// Collections with so many elements are large.
 const MANY_ELEMENTS: usize = 10;
 /// Numbers of this magnitude do not fit into 32 bits with a sign.
 const BEYOND_32_BITS: i64 = 1 << 31;
-/// The number of cases of an enum that are distinguished.
+/// The number of cases of an enum that are distinguished. Chosen by feel: further ones are counted together.
 const MAX_CASES: usize = 32;
 
 /// A kind of values of a field.

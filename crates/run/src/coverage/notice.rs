@@ -12,7 +12,7 @@ use super::class::ValueClass;
 use super::comparisons::{Comparisons, sides};
 use super::item::{ComparisonSide, CoverageItem, EqualTo};
 
-/// Variables that fields are compared with, at most.
+/// Variables that fields are compared with, at most. Chosen by feel: comparisons of a step grow with their number.
 const MAX_STORED: usize = 32;
 
 /// The items of the values alone: their classes, and which fields are equal.

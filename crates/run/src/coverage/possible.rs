@@ -21,11 +21,11 @@ use super::comparisons::{Comparisons, sides};
 use super::item::{ComparisonSide, CoverageItem, EqualTo, Measure};
 use super::notice::is_compared;
 
-/// The number of queries to the solver.
+/// The number of queries to the solver. Chosen by feel: what is not decided counts as possible.
 const MAX_QUESTIONS: usize = 400;
-/// The number of pairs that are enumerated.
+/// The number of pairs that are enumerated. Chosen by feel, for time and memory.
 const MAX_PAIRS: usize = 50_000;
-/// The number of input switches whose comparisons are enumerated.
+/// The number of input switches whose comparisons are enumerated. Chosen by feel, as for pairs.
 const MAX_INPUTS: usize = 1_000;
 
 /// The items of every measure; a measure that is too large is missing.

@@ -13,10 +13,12 @@ use super::{LoopEnd, LoopStep, RunLoop};
 use crate::objective::orders::LabelOrigin;
 use crate::records::record_input_way;
 
-/// The number of inputs in a row that the protocol cannot write, after which the run ends as inconclusive.
+/// The number of inputs in a row that the protocol cannot write, after which the run ends as inconclusive. Chosen by
+/// feel: a model and a protocol that fit so badly give no test.
 const MAX_UNWRITTEN: u32 = 50;
 
-/// The number of orders of crossing messages above which the run observes before it sends more.
+/// The number of orders of crossing messages above which the run observes before it sends more. A quarter of the
+/// orders that the monitor follows, so that the next messages seldom exceed them.
 pub(super) const MAX_ORDERS: usize = 64;
 
 impl RunLoop<'_, '_, '_> {

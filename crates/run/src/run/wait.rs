@@ -16,9 +16,10 @@ use super::RunLoop;
 /// The greatest extension of a wait, as a multiple of it: a machine that serves a tester for less than a tenth of the
 /// time says nothing about silence. Chosen by feel; nothing else depends on it.
 const MAX_EXTENSION: u32 = 9;
-/// The longest rest of an extension that is not waited for.
+/// The longest rest of an extension that is not waited for. Chosen by feel: sleeping is not more exact than that.
 const MIN_EXTENSION: Duration = Duration::from_millis(1);
-/// The factor by which the wait for a first reply exceeds the longest one seen, where it follows from these.
+/// The factor by which the wait for a first reply exceeds the longest one seen, where it follows from these. Chosen
+/// by feel: first replies vary more than others, as caches are cold.
 const FIRST_REPLY_MARGIN: u32 = 4;
 
 /// The rule for how long a first reply is awaited before silence is a failure.

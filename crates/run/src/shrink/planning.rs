@@ -23,11 +23,12 @@ use super::{BudgetSpent, ShrinkSearch};
 
 /// The number of symbolic states that the search looks at; chosen by feel, well under a second on the examples.
 const MAX_STATES: usize = 400;
-/// The number of paths that are tried on the system.
+/// The number of paths that are tried on the system. Chosen by feel: each is a run, and the shortest is the most
+/// likely one.
 const MAX_PATHS: usize = 3;
-/// The longest time that the search takes, whatever is left.
+/// The longest time that the search takes, whatever is left. Chosen by feel: the user waits.
 const MAX_TIME: Duration = Duration::from_secs(3);
-/// The share of the time left that the search takes at most.
+/// The share of the time left that the search takes at most. Chosen by feel: a tenth, as the search may be in vain.
 const TIME_SHARE: u32 = 10;
 /// The number of times a path is tried: the values on it are chosen anew each time.
 const TRIES_PER_PATH: u64 = 2;

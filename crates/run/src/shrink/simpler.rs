@@ -15,11 +15,11 @@ use ioxide_model::value::{DataValue, Value};
 
 use super::order::simplicity;
 
-/// So far from the simplest number all are given.
+/// So far from the simplest number all are given. Chosen by feel: off by one, and one more.
 const NEAR: i64 = 2;
-/// Items of a collection that are looked at one by one.
+/// Items of a collection that are looked at one by one. Chosen by feel: every one is a run.
 const MAX_ITEMS: usize = 64;
-/// Letters of a text that are looked at one by one.
+/// Letters of a text that are looked at one by one. Chosen by feel: every one is a run.
 const MAX_LETTERS: usize = 64;
 
 /// Simpler values of `sort` than `value`, simplest first.

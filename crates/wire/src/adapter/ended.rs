@@ -6,9 +6,9 @@
 
 use super::AdapterError;
 
-/// Unseen ends in a row after which a system is one that always ends.
+/// Unseen ends in a row after which a system is one that always ends. Chosen by feel: once may be an accident.
 const ALWAYS: u32 = 2;
-/// Different ends remembered.
+/// Different ends remembered. Chosen by feel: a system has few ways to end.
 const MAX_KINDS: usize = 3;
 
 /// The ends of one system.

@@ -16,7 +16,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The variable that holds the marks of everything that started a process.
 const MARKS: &str = "IOXIDE_STARTED_BY";
-/// The time limit for killed processes to disappear.
+/// The time limit for killed processes to disappear. Chosen by feel: the kernel needs far less, unless the machine is
+/// overloaded.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A child process with the group it leads, and what left that group.

@@ -43,13 +43,14 @@ use crate::codec::http::secrets::add_request_secrets;
 use crate::codec::http::{HttpCodec, HttpConfig, OutgoingRequest, Url, is_refusal, is_secret};
 use crate::codec::{BadProtocol, Undecodable, UnwritableMessage};
 
-/// Requests that may be unanswered at the same time.
+/// Requests that may be unanswered at the same time. Chosen by feel: every one is a connection.
 const MAX_UNANSWERED: usize = 32;
-/// Lines of the conversation remembered.
+/// Lines of the conversation remembered. Chosen by feel, for one screen of an error.
 const MAX_LOG: usize = 40;
 /// The status by which a server may close an idle connection (RFC 9110, 15.5.9).
 const CLOSING: u16 = 408;
-/// The wait for one of several pending answers before the next is polled.
+/// The wait for one of several pending answers before the next is polled. Chosen by feel: it delays an answer by this
+/// much at most.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The description of a system that speaks HTTP.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::AdapterError;
 
-/// The longest wait between two looks at the flag.
+/// The longest wait between two looks at the flag. Chosen by feel: an interrupt is noticed this late at most.
 #[cfg(feature = "external")]
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 

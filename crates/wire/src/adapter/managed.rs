@@ -19,7 +19,8 @@ use super::{
     VirtualDelay,
 };
 
-/// The time limit for a server to end after it has closed a connection.
+/// The time limit for a server to end after it has closed a connection. Chosen by feel: a server that dies closes its
+/// connections a moment before it is gone.
 const SERVER_END_GRACE: Duration = Duration::from_millis(200);
 
 /// The way in which a system is brought back to its initial state.
@@ -56,7 +57,7 @@ pub struct ManagedAdapter {
     ends: SystemEnds,
 }
 
-/// Between two tries to connect.
+/// Between two tries to connect. Chosen by feel: it delays a run by this much at most.
 const CONNECT_RETRY_PAUSE: Duration = Duration::from_millis(10);
 
 impl ManagedAdapter {

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 /// The files in which the kernel lists its TCP sockets.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
-/// The state of a socket that waits for connections.
+/// The state of a socket that waits for connections. TCP_LISTEN of the Linux kernel, as `/proc/net/tcp` shows it.
 const LISTENING: u8 = 0x0a;
-/// The time limit for a connection that is made only to see whether somebody listens.
+/// The time limit for a connection that is made only to see whether somebody listens. Chosen by feel: it asks the
+/// same machine.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The state of a port: whether somebody accepts connections there.

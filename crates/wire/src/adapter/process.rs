@@ -19,13 +19,14 @@ use super::source::PipeSource;
 use super::wire::ProtocolWire;
 use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
 
-/// Bytes of the error stream kept.
+/// Bytes of the error stream kept. Chosen by feel: enough for a traceback.
 const MAX_TAIL: usize = 8 << 10;
-/// Lines it may leave unread.
+/// Lines it may leave unread. Chosen by feel: a process that does not read is noticed before much is lost.
 const UNREAD: usize = 64;
-/// The time limit for the rest of the error stream to arrive after the end of its process.
+/// The time limit for the rest of the error stream to arrive after the end of its process. Chosen by feel: what is in
+/// the pipe is read at once, unless a child still holds it.
 const STDERR_GRACE: Duration = Duration::from_millis(300);
-/// The time limit for a process to end by itself after its connection was closed.
+/// The time limit for a process to end by itself after its connection was closed. Chosen by feel: then it is ended.
 const EXIT_GRACE: Duration = Duration::from_millis(300);
 
 /// A child process as system under test.

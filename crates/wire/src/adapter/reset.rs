@@ -16,7 +16,7 @@ use crate::codec::text::full_regex;
 /// The number of times that a refused reset is tried. With the pauses between them that is about two seconds: enough
 /// for a server to notice that the connection of the run before is closed.
 const MAX_TRIES: u32 = 8;
-/// The pause before the second try; it doubles each time.
+/// The pause before the second try; it doubles each time. Chosen by feel: short for a system that is just starting.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 
 /// One step of the reset of a system that speaks text or binary messages.

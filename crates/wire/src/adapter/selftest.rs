@@ -33,11 +33,13 @@ use self::sample::args_of;
 pub use self::allowed::AllowedInputs;
 pub use self::plain::selftest_plain;
 
-/// The time after an input, or after an output, during which further outputs are awaited.
+/// The time after an input, or after an output, during which further outputs are awaited. Chosen by feel: an adapter
+/// on the same machine answers sooner.
 const LISTEN: Duration = Duration::from_millis(50);
-/// Between the end of its lines and the end of a process.
+/// Between the end of its lines and the end of a process. Chosen by feel, longer than in a run: the check reports the
+/// exit code.
 const LAST_BREATH: Duration = Duration::from_millis(500);
-/// Outputs after one input that are looked at.
+/// Outputs after one input that are looked at. Chosen by feel: it ends an adapter that never stops speaking.
 const MAX_OUTPUTS: usize = 100;
 
 /// The result of a check.

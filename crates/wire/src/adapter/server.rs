@@ -21,9 +21,10 @@ use super::ports::{self, PortState};
 use super::process::{ErrorTail, keep_tail, shell};
 use super::{AdapterError, Interrupt};
 
-/// The time limit for a stop command, and again for the server to end after it.
+/// The time limit for a stop command, and again for the server to end after it. Chosen by feel: then the server is
+/// killed.
 const STOP_GRACE: Duration = Duration::from_secs(2);
-/// The pause between two looks at the server.
+/// The pause between two looks at the server. Chosen by feel: it delays a run by this much at most.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The configuration of a server: its commands and the sign that it is ready.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::channel::AdapterChannel;
 use super::tls::is_wait;
 
-/// Bytes read at once.
+/// Bytes read at once. Chosen by feel: the size of a pipe on Linux.
 const CHUNK: usize = 64 << 10;
-/// Chunks of a pipe read ahead.
+/// Chunks of a pipe read ahead. Chosen by feel: a megabyte, then the system waits.
 const READ_AHEAD: usize = 16;
 
 /// The result of a read.

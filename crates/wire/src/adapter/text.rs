@@ -31,9 +31,10 @@ use crate::codec::binary::{BinaryCodec, BinaryConfig};
 use crate::codec::layout::{hex, unhex};
 use crate::codec::text::{FrameJoining, TextCodec, TextConfig};
 
-/// Between the end of its frames and the end of a process.
+/// Between the end of its frames and the end of a process. Chosen by feel: a process that dies closes its output a
+/// moment before it is gone.
 const EXIT_GRACE: Duration = Duration::from_millis(100);
-/// Between two looks at a process that is starting.
+/// Between two looks at a process that is starting. Chosen by feel: it delays a run by this much at most.
 const START_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The description of a system that speaks a text or binary protocol of its own.

@@ -24,9 +24,10 @@ use thiserror::Error;
 use self::problem::{describe, describe_io};
 use super::Interrupt;
 
-/// Bytes read at once.
+/// Bytes read at once. The longest record of TLS.
 const CHUNK: usize = 16 << 10;
-/// Encrypted bytes that are taken from a connection before some are sent.
+/// Encrypted bytes that are taken from a connection before some are sent. Chosen by feel: it bounds the memory of a
+/// large message.
 const SENT_AT_ONCE: usize = 256 << 10;
 
 /// The encryption of connections as configured.

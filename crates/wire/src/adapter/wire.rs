@@ -11,9 +11,10 @@ use super::source::ByteSource;
 use super::{AdapterError, Interrupt, MessageLimits};
 use crate::protocol::{FailureKind, LogMessage, ProtocolMessage, SystemFailure};
 
-/// Logs and empty lines read when the time is over, in search of a message.
+/// Logs and empty lines read when the time is over, in search of a message. Chosen by feel: it ends an adapter that
+/// only logs.
 const MAX_LATE: usize = 1000;
-/// Log messages remembered.
+/// Log messages remembered. Chosen by feel, for one screen of an error.
 const MAX_LOG: usize = 40;
 
 /// The content of a line.

@@ -18,9 +18,10 @@ use regex_automata::{Anchored, Input};
 use super::binary::BinaryConfig;
 use super::text::TextConfig;
 
-/// Pairs of states looked at before two patterns are passed over.
+/// Pairs of states looked at before two patterns are passed over. Chosen by feel: a warning too few, never a wrong
+/// one.
 const MAX_PAIRS: usize = 10_000;
-/// Bytes an automaton may take.
+/// Bytes an automaton may take. Chosen by feel, as for the pairs.
 const MAX_SIZE: usize = 1 << 20;
 
 /// An output that shares messages with something asked before it.

@@ -11,7 +11,7 @@ use ioxide_record::value::value_to_json;
 use super::KnownSystem;
 use crate::protocol::LabelInfo;
 
-/// Records inside records deeper than this get no value.
+/// Records inside records deeper than this get no value. Chosen by feel: values of recursive types have to end.
 const MAX_DEPTH: usize = 8;
 
 /// Returns arguments for the message: those the model allows, otherwise by the sorts of the model or, without a model,

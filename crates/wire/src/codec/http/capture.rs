@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::message::HttpResponse;
 
-/// Cookies that are kept.
+/// Cookies that are kept. The number that RFC 6265 asks a user agent to keep is 3000 in all and 50 of one host; 300
+/// by feel, as tests talk to few.
 const MAX_COOKIES: usize = 300;
 
 /// The place of a capture in an answer.

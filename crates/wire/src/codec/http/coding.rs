@@ -12,9 +12,11 @@ use thiserror::Error;
 
 use crate::codec::Undecodable;
 
-/// Bytes that are decoded at once.
+/// Bytes that are decoded at once. Chosen by feel: small beside the limit of a message, large beside the cost of a
+/// call.
 const CHUNK: usize = 16 << 10;
-/// The number of encodings that may lie over each other.
+/// The number of encodings that may lie over each other. Chosen by feel: nobody sends more, and each may multiply the
+/// size.
 const MAX_CODINGS: usize = 4;
 
 /// An encoding of a body.

@@ -15,7 +15,7 @@ use super::message::{HttpResponse, ResponsePart};
 const KEY: (&str, &str) = ("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 /// The mask of every frame; any will do, but there must be one.
 const MASK: [u8; 4] = [0x69, 0x6f, 0x78, 0x21];
-/// The longest payload of a frame that is no message.
+/// The longest payload of a frame that is no message. In bytes, from RFC 6455, section 5.5.
 const MAX_CONTROL: usize = 125;
 
 /// Headers that open a WebSocket.
