@@ -5,6 +5,7 @@
 //! have fixed values, [`learn_values`](LearningSession::learn_values) one that stores and compares values. Time-outs are
 //! learned by [`crate::timed`].
 
+mod kept;
 mod machine;
 
 use ioxide_model::counted::count_noun;

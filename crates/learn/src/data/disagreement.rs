@@ -43,10 +43,13 @@ impl ValueSystem<'_> {
         let Some((before, now)) = self.contradicting(plan, length, asked.seen) else {
             return Ok(DisagreementReason::Values);
         };
+        // Known from earlier sessions first: what was given back then needs no repetition now.
         let returned = [self.returned_fields(&before), self.returned_fields(&now)].concat();
         if !returned.is_empty() {
             return Ok(DisagreementReason::Made(returned));
         }
+        // The later run first: it was just asked, so a system that drifts is caught sooner. If both repeat as they were,
+        // the difference is in the values.
         for run in [now, before] {
             let again = match self.recall_run(&run) {
                 Some(again) => again,
@@ -58,6 +61,7 @@ impl ValueSystem<'_> {
                 continue;
             };
             let Some(at) = (0..then.len()).find(|&at| now.get(at) != Some(&then[at])) else { continue };
+            // Values that occurred before are numbered; so what differs here is a value of the system's own, or a message.
             let fields = match now.get(at) {
                 Some(now) => self.own_values(asked.seen, &then[at], now),
                 None => Vec::new(),
@@ -230,6 +234,7 @@ impl ValueSystem<'_> {
                 break (usual, count);
             }
         };
+        // Earlier runs that say otherwise would contradict the vote again; they are cut off before that answer.
         self.believe(plan, asked.seen, run, &usual);
         Ok((count, n))
     }

@@ -31,6 +31,7 @@ impl ValueSystem<'_> {
         plan: &PointPlan,
         asked: &mut GivenValueSystem<'_, '_, E>,
     ) -> Result<bool, E> {
+        // Made-up values have no place in an order that could be chosen, so the two are never assumed together.
         if self.theory() == Theory::Order {
             return Ok(false);
         }
@@ -85,6 +86,7 @@ impl ValueSystem<'_> {
                 let (Some(same), Some(other)) = (inputs(value), inputs(&unused_value(kind, value))) else {
                     continue;
                 };
+                // Only the messages are compared: values in the answer may be made up anew each time.
                 let with = self.messages_after(run, same, asked)?;
                 let without = self.messages_after(run, other, asked)?;
                 if with != without {

@@ -35,9 +35,12 @@ impl ValueSystem<'_> {
         let Some(mut way) = self.pair_last_run(plan, length, asked.seen) else { return Ok(None) };
         let Some(first) = self.ask_numbers(plan, &way.inputs, &way.from, asked)? else { return Ok(None) };
         let Some(last) = self.ask_numbers(plan, &way.inputs, &way.to, asked)? else { return Ok(None) };
+        // Asked again, both must still differ: else the difference was no matter of values.
         if first == last {
             return Ok(None);
         }
+        // *Invariant.* `from` is answered as `first` and `to` is not; all numbers in between keep the order of both ends, so
+        // they compare alike and only the constant can make a difference.
         while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
             let middle: Vec<i64> =
                 way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();

@@ -133,6 +133,7 @@ impl LearnedText<'_> {
     fn find_given_registers(&self) -> Vec<Vec<bool>> {
         let mut given: Vec<Vec<bool>> =
             self.machine.locations.iter().map(|location| vec![false; location.n_registers]).collect();
+        // A least fixed point: a register is given if some branch stores a given value in it.
         loop {
             let before = given.clone();
             for (from, location) in self.machine.locations.iter().enumerate() {

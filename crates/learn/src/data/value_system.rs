@@ -153,6 +153,7 @@ impl<'c> ValueSystem<'c> {
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
                 return Err(SessionError::TooManyMade(MAX_SLOTS));
             }
+            // The tree is built anew from all runs: under other assumptions the same runs are other words.
             let result = match self.build_tree(&plan, asked.seen) {
                 Ok(tree) => self.learn_once(tree, &plan, asked, pool),
                 Err(found) => Err(DataLearnError::Disagrees(found)),
@@ -235,6 +236,7 @@ impl<'c> ValueSystem<'c> {
         asked: &mut GivenValueSystem<'_, '_, E>,
     ) -> Result<(), SessionError<E>> {
         self.words.clear();
+        // The weaker theory is given up for good: what contradicts equality cannot be explained by it later.
         if self.theories.len() > 1 && self.made.is_empty() {
             self.theories.remove(0);
             let note = LearningNote::ComparesByOrder { runs: ways.to_owned() };
@@ -270,6 +272,7 @@ impl<'c> ValueSystem<'c> {
         for at in 0..self.runs.len() {
             let Some((word, answers)) = self.read_known_run(plan, seen, at) else { continue };
             if let Err(found) = tree.insert_answers(&word, &answers) {
+                // The search for a reason looks at the last run and one before it.
                 let last = self.runs.remove(at);
                 self.runs.push(last);
                 return Err(found);

@@ -127,6 +127,7 @@ impl FieldValues {
             }
             made.extend(self.slots(input));
         }
+        // Texts first: the order in which random numbers are drawn is part of what a seed fixes.
         pairs.extend(self.choose_texts(texts, rng));
         pairs.extend(self.choose_numbers(numbers, rng)?);
         Some(pairs)
@@ -152,6 +153,8 @@ impl FieldValues {
             (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
         let mut pairs = PointValues::new();
         if self.signature.theory == Theory::Equality {
+            // Equal or not is all that counts, so any numbers will do; in random order, a system that compares by order is
+            // found out.
             points.shuffle(rng);
             let used: Vec<i64> = known.iter().map(|(_, value)| *value).collect();
             let mut free = numbers_between(low, high, points.len() + used.len(), rng)?;
@@ -159,6 +162,7 @@ impl FieldValues {
             pairs.extend(points.into_iter().zip(free.into_iter().map(Value::int)));
             return Some(pairs);
         }
+        // Gap by gap between the constants: the points of a gap get numbers of the same gap, in the same order.
         let mut below = low;
         for upper in known.iter().copied().map(Some).chain([None]) {
             let (limit, above) = upper.map_or((ValuePoint::MAX, high), |(point, value)| (point, Some(value)));

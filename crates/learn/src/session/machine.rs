@@ -5,26 +5,24 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::thread;
 
-use ioxide_fsm::mealy::{InputId, MachineCompletion, MachineNames, Mealy, OutputId, SuiteModel};
+use ioxide_fsm::mealy::{InputId, MachineCompletion, MachineNames, Mealy, SuiteModel};
 use ioxide_fsm::reduce::LiveMachine;
 use ioxide_fsm::word::{IoWord, Word};
 use ioxide_model::counted::count_noun;
-use ioxide_model::index::Idx;
-use ioxide_model::label::{Label, input_name};
 
+use super::kept::KeptMachine;
 use super::{LearningSession, MajorityVote, SessionError};
 use crate::copies::{LabelWord, PoolGuard, QuestionQueue, WorkerPool};
 use crate::draft::LearnedDraft;
 use crate::drawing::{draw_choices, draw_machine, show_surprise};
 use crate::learner::Learner;
-use crate::messages::{DataRun, Messages, NamedAnswers};
+use crate::messages::{Messages, NamedAnswers};
 use crate::observer::{Disagreement, LearnError, LearningEffort, SystemObserver};
 use crate::oracle::{
     HypothesisTest, LearnedGuarantee, LearnedMachine, LearningStage, ask_reference_suite, learn,
 };
-use crate::recorded::RecordedError;
 use crate::several::{Drafting, SeveralDraft, draft_machine};
-use crate::system::{CopyLost, KeptSystem, MessageSystem};
+use crate::system::{CopyLost, KeptSystem};
 use crate::tree::ObservationTree;
 use crate::votes::confidence;
 use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
@@ -195,16 +193,8 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
         thread::scope(|scope| {
             let _guard = PoolGuard(&queue);
             let pool = copies.as_ref().map(|copies| WorkerPool::start(scope, copies, &queue));
-            let inputs: Vec<String> = messages.inputs.keys().cloned().collect();
-            let n_inputs = inputs.len();
-            let names = MachineNames { inputs: inputs.into_iter().collect(), ..MachineNames::default() };
-            let mut machine = KeptMachine {
-                kept: KeptSystem::new(system, keeper),
-                pool,
-                messages,
-                labels: messages.inputs.values().cloned().collect(),
-                answers: NamedAnswers::new(names),
-            };
+            let n_inputs = messages.inputs.len();
+            let mut machine = KeptMachine::new(KeptSystem::new(system, keeper), pool, messages);
             let most_extra = plan.test.extra.unwrap_or(0);
             watcher.notify(LearningEvent::Begun { inputs: n_inputs, most_extra });
             let closed = plan.closed.iter().map(|answer| machine.answers.output_id(answer)).collect();
@@ -246,6 +236,7 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
     /// Learns, and starts again with what is known after each contradiction that was voted on.
     fn run(&mut self, mut memory: ObservationTree) -> Result<LearnedModel, SessionError<E>> {
         loop {
+            // The learner starts anew after a vote, and is answered from memory up to where it was: no state but the answers.
             self.observer.restart(memory);
             let earlier = self.hypotheses;
             let found = match self.learn_once() {
@@ -417,81 +408,4 @@ pub(crate) fn show_two_runs(names: &MachineNames, disagreement: &Disagreement) -
         run.iter().map(step).collect::<Vec<_>>().join(" ")
     };
     format!("  earlier: {}\n  now:     {}", show(&disagreement.before), show(&disagreement.now))
-}
-
-/// A system with names for its inputs and answers, whose every answer is kept.
-struct KeptMachine<'k, 'p, E> {
-    kept: KeptSystem<'k, E>,
-    /// Copies of the system.
-    pool: Option<WorkerPool<'p, LabelWord, E>>,
-    messages: &'k Messages,
-    /// The message of each input.
-    labels: Vec<Label>,
-    answers: NamedAnswers,
-}
-
-impl<E> KeptMachine<'_, '_, E> {
-    fn names(&self) -> &MachineNames {
-        self.answers.names()
-    }
-
-    /// Returns a run in the names of the machine, up to the first input that is not learned with.
-    fn name_run(&mut self, run: &DataRun) -> IoWord {
-        let model = &self.messages.model;
-        let mut word = IoWord::new();
-        for (input, said) in run {
-            let name = input_name(&model.pool, &model.sts, input);
-            let Some(input) = self.messages.inputs.keys().position(|known| *known == name) else { break };
-            word.push((InputId::new(input), self.answers.intern_answer(model, said.clone())));
-        }
-        word
-    }
-
-    /// Returns recorded runs in the names of the machine; two that contradict each other are an error.
-    fn name_recorded(&mut self, recorded: &[DataRun]) -> Result<Vec<IoWord>, RecordedError> {
-        let mut tree = ObservationTree::new(self.labels.len());
-        let mut runs = Vec::new();
-        for run in recorded {
-            let run = self.name_run(run);
-            tree.insert_run(&run).map_err(|node| {
-                let before = tree.trace(node);
-                let now = run[..before.len()].to_vec();
-                RecordedError::contradiction(self.answers.names(), &Disagreement { before, now })
-            })?;
-            runs.push(run);
-        }
-        Ok(runs)
-    }
-}
-
-impl<E: From<CopyLost> + Send> LiveMachine for KeptMachine<'_, '_, E> {
-    type Error = E;
-
-    fn reset(&mut self) -> Result<(), E> {
-        self.kept.reset()
-    }
-
-    fn step(&mut self, input: InputId) -> Result<OutputId, E> {
-        let said = self.kept.send_input(&self.labels[input.index()])?;
-        Ok(self.answers.intern_answer(&self.messages.model, said))
-    }
-
-    fn width(&self) -> usize {
-        1 + self.pool.as_ref().map_or(0, WorkerPool::size)
-    }
-
-    fn ask_all(&mut self, words: &[Word]) -> Result<Vec<IoWord>, E> {
-        let Some(pool) = &self.pool else { return Ok(Vec::new()) };
-        let labels =
-            |word: &Word| LabelWord(word.iter().map(|&it| self.labels[it.index()].clone()).collect());
-        let questions: Vec<LabelWord> = words.iter().map(labels).collect();
-        let runs = self.kept.ask_with_copies(|own, keep| pool.ask_all(&questions, own, keep))?;
-        let mut named = Vec::new();
-        for (word, run) in words.iter().zip(runs) {
-            let answers =
-                run.into_iter().map(|(_, said)| self.answers.intern_answer(&self.messages.model, said));
-            named.push(word.iter().copied().zip(answers).collect());
-        }
-        Ok(named)
-    }
 }

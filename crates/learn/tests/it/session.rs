@@ -175,7 +175,7 @@ fn learn(
 fn text(lesson: &MachineLesson, messages: &Messages) -> String {
     let origin = MachineOrigin { source: "a door".into(), facts: vec!["nothing else".into()] };
     let head = DraftHead { origin: &origin, file: "door.iox", text: Some(DOOR) };
-    lesson.draft(messages).write_model(&head).unwrap()
+    lesson.draft(messages).write_model(&head).expect("a model")
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_session_that_goes_on_asks_nothing_that_is_kept() {
     let messages = messages(DOOR);
     let plan = plan(UnstablePolicy::Stop);
     let (lesson, kept, _) = learn(&messages, &mut Door::new(&messages.model), 0, Vec::new(), &plan);
-    let lesson = lesson.unwrap();
+    let lesson = lesson.expect("a machine");
     let LearnedModel::Machine(learned) = &lesson.learned else { panic!("a machine") };
     assert_eq!(learned.machine.n_states(), 2);
     assert_eq!(learned.guarantee, LearnedGuarantee::Complete { states: 2, extra: 1 });
@@ -191,7 +191,7 @@ fn a_session_that_goes_on_asks_nothing_that_is_kept() {
     assert!(text(&lesson, &messages).contains("on coin -> owes_open"), "{}", text(&lesson, &messages));
     let mut gone = Door { is_gone: true, ..Door::new(&messages.model) };
     let (again, more, _) = learn(&messages, &mut gone, 0, kept, &plan);
-    let again = again.unwrap();
+    let again = again.expect("a machine");
     assert_eq!((more.len(), again.effort), (0, lesson.effort));
     assert_eq!(text(&again, &messages), text(&lesson, &messages));
 }
@@ -202,7 +202,7 @@ fn copies_do_not_change_what_is_learned() {
     let plan = plan(UnstablePolicy::Stop);
     let texts = [0, 3].map(|copies| {
         let (lesson, ..) = learn(&messages, &mut Door::new(&messages.model), copies, Vec::new(), &plan);
-        text(&lesson.unwrap(), &messages)
+        text(&lesson.expect("a machine"), &messages)
     });
     assert_eq!(texts[0], texts[1]);
 }
@@ -217,7 +217,7 @@ fn a_wrong_answer_ends_the_session_or_is_outvoted() {
     let vote = MajorityVote { at_least: 5, confidence: 0.9 };
     let (lesson, _, watched) =
         learn(&messages, &mut liar(), 0, Vec::new(), &plan(UnstablePolicy::Majority(vote)));
-    let lesson = lesson.unwrap();
+    let lesson = lesson.expect("a machine");
     let LearnedModel::Machine(learned) = &lesson.learned else { panic!("a machine") };
     assert_eq!((learned.machine.n_states(), lesson.votes.len()), (2, 1));
     assert!(
@@ -241,7 +241,7 @@ fn an_answer_that_is_not_what_it_was_is_found() {
             messages: &messages,
             earlier: EarlierRuns { session: earlier, recorded: Vec::new() },
         };
-        session.find_outdated_answer(SAMPLE, AnswerDetail::Values).unwrap()
+        session.find_outdated_answer(SAMPLE, AnswerDetail::Values).expect("a system")
     };
     assert_eq!(find(kept.clone()), None);
     for run in &mut kept {
@@ -313,12 +313,14 @@ fn a_system_that_stores_a_value_has_a_variable() {
         messages: &messages,
         earlier: EarlierRuns::default(),
     };
-    let lesson = session.learn_values(ValuePlan { gates: &gates, start, test: &test, votes: None }).unwrap();
+    let lesson = session
+        .learn_values(ValuePlan { gates: &gates, start, test: &test, votes: None })
+        .expect("a machine");
     assert_eq!((lesson.machine.locations.len(), lesson.machine.n_registers()), (2, 1));
     assert_eq!(lesson.effort.resets, kept.0.len() as u64);
     let origin = MachineOrigin { source: "a safe".into(), facts: lesson.facts(&messages.model) };
     let head = DraftHead { origin: &origin, file: "safe.iox", text: Some(SAFE) };
-    let text = lesson.text(&messages).write_model(&head).unwrap();
+    let text = lesson.text(&messages).write_model(&head).expect("a model");
     assert!(text.contains("on unlock when code == kept_code"), "{text}");
 }
 
@@ -374,12 +376,12 @@ fn a_time_out_has_its_delay_and_its_start() {
         settings,
         test: TEST,
     };
-    let lesson = session.learn_timeouts().unwrap();
+    let lesson = session.learn_timeouts().expect("a machine");
     assert_eq!(lesson.seen.delayed(), [&"off after 500 ms".to_owned()]);
     assert_eq!((lesson.learned.machine.n_states(), lesson.n_unclear()), (2, 0));
     let origin = MachineOrigin { source: "a light".into(), facts: lesson.facts() };
     let head = DraftHead { origin: &origin, file: "light.iox", text: Some(LIGHT) };
-    let text = lesson.write_model(&head, &messages).unwrap();
+    let text = lesson.write_model(&head, &messages).expect("a model");
     // Pressing again starts the timer anew.
     assert_eq!(text.matches("on press { reset since, reset timer }").count(), 2, "{text}");
     assert!(text.contains("timer >= 480ms") && text.contains("timer <= 520ms"), "{text}");
