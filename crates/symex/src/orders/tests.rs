@@ -68,7 +68,7 @@ fn is_possible(salt: u64, sequence: &[usize]) -> bool {
     let mut hash = salt;
     sequence.iter().all(|&event| {
         hash = (hash ^ event as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-        salt % 4 == 0 || hash % 5 != 0
+        salt.is_multiple_of(4) || !hash.is_multiple_of(5)
     })
 }
 
