@@ -8,6 +8,7 @@ use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
+use ioxide_model::term::{Term, TermPool};
 use ioxide_model::value::Value;
 use ioxide_record::clock::{RunClock, StoppedClock};
 use ioxide_record::event::Event;
@@ -15,7 +16,7 @@ use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_smt::brute::BruteSolver;
 use ioxide_smt::layers::cache::CacheLayer;
 use ioxide_smt::layers::witness::WitnessLayer;
-use ioxide_smt::solver::Solver;
+use ioxide_smt::solver::{Solver, SolverAnswer, SolverDecision};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, PurposeSet, coverage};
 use ioxide_testgen::tester::Tester;
@@ -133,6 +134,37 @@ pub(crate) fn test_by(
     on_bench(spec, sut, config.seed, |bench| campaign(bench, tester, config, &sink))
 }
 
+/// Enumeration behind a cache and witnesses, which start afresh with every pool: every run begins with the terms of the
+/// first, and terms that were made since mean something else in it.
+struct WitnessSolver {
+    layers: CacheLayer<WitnessLayer<BruteSolver>>,
+    /// The identity of the pool of the questions so far.
+    pool: Option<u64>,
+}
+
+impl WitnessSolver {
+    fn new() -> Self {
+        Self { layers: CacheLayer::new(WitnessLayer::new(BruteSolver::new()), 1 << 10), pool: None }
+    }
+
+    fn layers_for(&mut self, pool: &TermPool) -> &mut dyn Solver {
+        if self.pool != Some(pool.id()) {
+            *self = Self { pool: Some(pool.id()), ..Self::new() };
+        }
+        &mut self.layers
+    }
+}
+
+impl Solver for WitnessSolver {
+    fn check(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverAnswer {
+        self.layers_for(pool).check(pool, facts)
+    }
+
+    fn decide(&mut self, pool: &mut TermPool, facts: &[Term]) -> SolverDecision {
+        self.layers_for(pool).decide(pool, facts)
+    }
+}
+
 /// Calls `body` with `spec` on one side and `sut` played on the other.
 pub(crate) fn on_bench<T>(
     spec: &Model,
@@ -142,7 +174,7 @@ pub(crate) fn on_bench<T>(
 ) -> T {
     let (mut spec_own, mut sut_own) = (spec.clone(), sut.clone());
     // Plans for smaller runs ask a lot; enumeration answers what the witnesses of earlier answers leave open.
-    let mut spec_solver = CacheLayer::new(WitnessLayer::new(BruteSolver::new()), 1 << 10);
+    let mut spec_solver = WitnessSolver::new();
     let mut sut_solver = BruteSolver::new();
     let mut cx = Ctx::new(&mut spec_own, &mut spec_solver);
     let sut_cx = Ctx::new(&mut sut_own, &mut sut_solver);
