@@ -20,7 +20,7 @@ use ioxide_wire::adapter::tcp::TcpAdapter;
 use ioxide_wire::adapter::text::TextAdapter;
 use ioxide_wire::adapter::tls::{Tls, TlsConfig};
 use ioxide_wire::adapter::{
-    Adapter, AdapterError, ClockKind, Interrupt, PartPlace, RemoteConnection, SutSpec,
+    Adapter, AdapterError, ClockKind, Interrupt, PartPlace, RemoteConnection, StartProblem, SutSpec,
 };
 
 use crate::exit::{CliError, ExitStatus};
@@ -386,7 +386,7 @@ impl SystemConnection {
                 Box::new(TcpAdapter::connect(address, interface, connection.clone())?)
             }
             (SutSpec::Model(file), ProtocolConfig::Protocol) => {
-                let reason = "a model is played, not reached".into();
+                let reason = StartProblem::Description("a model is played, not reached".into());
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         })

@@ -8,7 +8,9 @@ use std::time::Duration;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_record::value::{WireMessage, label_from_json};
-use ioxide_wire::adapter::{Adapter, AdapterError, ArrivedOutput, Observation, SentInput, VirtualDelay};
+use ioxide_wire::adapter::{
+    Adapter, AdapterError, ArrivedOutput, Observation, SentInput, StartProblem, VirtualDelay,
+};
 use serde_json::{Map, Value as Json};
 
 use crate::system::{GivenInput, InProcess, Outputs, TestMistake};
@@ -104,7 +106,7 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         let made = catch_unwind(AssertUnwindSafe(&mut self.make));
         let made = made.map_err(|panic| AdapterError::Start {
             what: "the system".into(),
-            reason: format!("it panicked: {}", words(&*panic)),
+            reason: StartProblem::NotReady(format!("it panicked: {}", words(&*panic))),
         })?;
         self.system = Ok(made);
         Ok(())

@@ -57,7 +57,7 @@ use ioxide_symex::{Arrival, ConnectionWiring};
 
 use ioxide_record::event::ConnectionRecord;
 
-pub use self::error::{AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch};
+pub use self::error::{AdapterError, AwaitedPart, MessageCut, RefusedReset, ResetMismatch, StartProblem};
 #[cfg(feature = "external")]
 pub use self::frames::{Framing, LengthField, LengthUnit};
 pub use self::interrupt::Interrupt;

@@ -1,6 +1,7 @@
 //! Failures to talk to a system, by kind.
 
 use std::fmt;
+use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -21,8 +22,9 @@ pub enum AdapterError {
     Start {
         /// The command or address.
         what: String,
-        /// The cause, for people.
-        reason: String,
+        /// The cause.
+        #[source]
+        reason: StartProblem,
     },
     /// The connection to the system cannot be encrypted; another attempt would fail too.
     #[error("no TLS connection to `{what}`: {reason}")]
@@ -117,6 +119,42 @@ pub enum AdapterError {
     /// The model played as system cannot go on.
     #[error("the model played as system: {0}")]
     Play(#[from] PlayError),
+}
+
+/// The reason why a system could not be started or reached.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StartProblem {
+    /// The operating system could not run the command or make the connection.
+    #[error("{text}")]
+    System {
+        /// The kind of its error.
+        kind: io::ErrorKind,
+        /// The error, for people.
+        text: String,
+    },
+    /// The system did not come to the state in which it can be tested: it ended, was not ready in time, or its port is in use.
+    #[error("{0}")]
+    NotReady(String),
+    /// The description of the system cannot be read or does not fit the model: another attempt would fail too.
+    #[error("{0}")]
+    Description(String),
+}
+
+impl StartProblem {
+    /// Returns whether another attempt may succeed.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::System { .. } | Self::NotReady(_) => true,
+            Self::Description(_) => false,
+        }
+    }
+}
+
+impl From<&io::Error> for StartProblem {
+    fn from(error: &io::Error) -> Self {
+        Self::System { kind: error.kind(), text: error.to_string() }
+    }
 }
 
 /// A part of the conversation with a system that is awaited up to a time limit.

@@ -34,7 +34,7 @@ use super::reset::until_accepted;
 use super::tcp::TcpConnection;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, HttpResetStep, InputReceipt, Interrupt, MessageLimits,
-    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, SentInput, StartProblem,
 };
 use crate::codec::http::answer::AnswerReader;
 use crate::codec::http::capture::CapturedValues;
@@ -125,7 +125,10 @@ impl HttpAdapter {
         connection: &RemoteConnection,
     ) -> Result<Self, AdapterError> {
         let HttpProtocol { url, http, reset } = protocol;
-        let wrong = |reason: String| AdapterError::Start { what: "the HTTP codec".into(), reason };
+        let wrong = |reason: String| AdapterError::Start {
+            what: "the HTTP codec".into(),
+            reason: StartProblem::Description(reason),
+        };
         let mut secrets = Secrets::none();
         add_request_secrets(&mut secrets, http, reset, &is_secret);
         let codec = HttpCodec::new(http, &url.base, &model).map_err(|bad| wrong(bad.to_string()))?;
@@ -401,7 +404,7 @@ impl HttpAdapter {
         );
         let request = request.map_err(|problem| AdapterError::Start {
             what: "the reset".into(),
-            reason: problem.to_string(),
+            reason: StartProblem::Description(problem.to_string()),
         })?;
         self.send_request(&request, None)?;
         let mut response = self.answer_to_reset()?;

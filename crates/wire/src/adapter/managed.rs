@@ -242,7 +242,7 @@ pub(super) enum TryResult {
 impl From<AdapterError> for TryResult {
     fn from(error: AdapterError) -> Self {
         match error {
-            AdapterError::Start { .. } => Self::NotYet(error),
+            AdapterError::Start { ref reason, .. } if reason.may_pass() => Self::NotYet(error),
             error => Self::InVain(error),
         }
     }
@@ -350,5 +350,27 @@ impl Adapter for ManagedAdapter {
         let ended = self.server.as_ref().is_some_and(SystemServer::has_ended);
         let ended = if ended { "the server has ended\n" } else { "" };
         format!("{inner}{server}{ended}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StartProblem;
+    use super::*;
+
+    #[test]
+    fn a_description_that_is_wrong_is_not_tried_again_and_a_closed_port_is() {
+        let attempts = |reason: StartProblem| {
+            let mut n = 0;
+            let tried = patiently(Duration::from_secs(60), Interrupt::never(), || {
+                n += 1;
+                let error = AdapterError::Start { what: "the system".into(), reason: reason.clone() };
+                if n == 3 { Ok(()) } else { Err(TryResult::from(error)) }
+            });
+            (n, tried.is_ok())
+        };
+        assert_eq!(attempts(StartProblem::Description("no template for `ask`".into())), (1, false));
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        assert_eq!(attempts((&refused).into()), (3, true));
     }
 }

@@ -17,7 +17,7 @@ use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
 use super::source::PipeSource;
 use super::wire::ProtocolWire;
-use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection};
+use super::{AdapterError, Interrupt, MessageLimits, RemoteConnection, StartProblem};
 
 /// Bytes of the error stream kept. Chosen by feel: enough for a traceback.
 const MAX_TAIL: usize = 8 << 10;
@@ -98,8 +98,8 @@ impl SystemProcess {
         }
     }
 
-    fn start_error(&self, reason: &impl ToString) -> AdapterError {
-        AdapterError::Start { what: self.command.clone(), reason: reason.to_string() }
+    fn start_error(&self, reason: StartProblem) -> AdapterError {
+        AdapterError::Start { what: self.command.clone(), reason }
     }
 
     /// Ends the whole group, then lets go of the child.
@@ -127,10 +127,10 @@ impl SystemProcess {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped()),
         );
-        let (child, streams) = started.map_err(|error| self.start_error(&error))?;
+        let (child, streams) = started.map_err(|error| self.start_error((&error).into()))?;
         self.child = Some(child);
         let ChildStreams { stdin: Some(stdin), stdout: Some(stdout), stderr: Some(stderr) } = streams else {
-            return Err(self.start_error(&"its streams are missing"));
+            return Err(self.start_error(StartProblem::NotReady("its streams are missing".into())));
         };
         let tail = self.tail.clone();
         self.reader = Some(std::thread::spawn(move || keep_tail(stderr, &tail)));

@@ -19,7 +19,7 @@ use super::guardian::{ChildExit, GuardedChild};
 use super::http::is_up;
 use super::ports::{self, PortState};
 use super::process::{ErrorTail, keep_tail, shell};
-use super::{AdapterError, Interrupt};
+use super::{AdapterError, Interrupt, StartProblem};
 
 /// The time limit for a stop command, and again for the server to end after it. Chosen by feel: then the server is
 /// killed.
@@ -271,6 +271,7 @@ impl SystemServer {
         } else {
             format!("{reason}; it wrote: {}", cut(words, 400))
         };
+        let reason = StartProblem::NotReady(reason);
         AdapterError::Start { what: self.config.start.clone(), reason }
     }
 
@@ -301,7 +302,8 @@ pub(super) fn run_command(
     limit: Duration,
     interrupt: Interrupt,
 ) -> Result<(), AdapterError> {
-    let cannot = |reason: String| AdapterError::Start { what: command.to_owned(), reason };
+    let cannot = |reason: StartProblem| AdapterError::Start { what: command.to_owned(), reason };
+    let failed = |reason: String| cannot(StartProblem::NotReady(reason));
     let started = GuardedChild::start_loosely(
         shell(command)
             .envs(environment.iter().cloned())
@@ -309,7 +311,7 @@ pub(super) fn run_command(
             .stdout(Stdio::null())
             .stderr(Stdio::piped()),
     );
-    let (child, streams) = started.map_err(|error| cannot(error.to_string()))?;
+    let (child, streams) = started.map_err(|error| cannot((&error).into()))?;
     let (stderr, tail) = (streams.stderr, ErrorTail::default());
     let reader = stderr.map(|stderr| {
         let tail = tail.clone();
@@ -318,7 +320,7 @@ pub(super) fn run_command(
     wait_for_exit(&child, limit, interrupt);
     interrupt.check()?;
     if !child.has_exited() {
-        return Err(cannot(format!("it did not end within {} ms", limit.as_millis())));
+        return Err(failed(format!("it did not end within {} ms", limit.as_millis())));
     }
     let status = child.kill_all();
     if status.is_some_and(|status| status.success()) {
@@ -331,8 +333,8 @@ pub(super) fn run_command(
     }
     let status = status.map_or_else(|| "it failed".to_owned(), |status| status.to_string());
     match tail.tail_text().trim() {
-        "" => Err(cannot(status)),
-        words => Err(cannot(format!("{status}; it wrote: {}", cut(words, 400)))),
+        "" => Err(failed(status)),
+        words => Err(failed(format!("{status}; it wrote: {}", cut(words, 400)))),
     }
 }
 

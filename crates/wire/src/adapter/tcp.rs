@@ -66,8 +66,8 @@ impl TcpConnection {
         Self { is_timed, ..self }
     }
 
-    fn start_error(&self, reason: &impl ToString) -> AdapterError {
-        AdapterError::Start { what: self.address.clone(), reason: reason.to_string() }
+    fn start_error(&self, error: &io::Error) -> AdapterError {
+        AdapterError::Start { what: self.address.clone(), reason: error.into() }
     }
 
     /// Connects in a thread of its own, so that waiting can be interrupted.

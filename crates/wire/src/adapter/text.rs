@@ -24,7 +24,7 @@ use super::reset::{reads_like_error, until_accepted};
 use super::tcp::TcpConnection;
 use super::{
     Adapter, AdapterError, ArrivedOutput, AwaitedPart, Framing, InputReceipt, Interrupt, MessageLimits,
-    Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, SutSpec,
+    Observation, RefusedReset, RemoteConnection, ResetMismatch, ResetStep, SentInput, StartProblem, SutSpec,
 };
 use crate::codec::BadProtocol;
 use crate::codec::binary::{BinaryCodec, BinaryConfig};
@@ -139,17 +139,19 @@ impl TextAdapter {
                 Transport::Socket(TcpConnection::new(address, connection).with_timing(model.sts.is_timed()))
             }
             SutSpec::Model(file) => {
-                let reason = "a model speaks no text".into();
+                let reason = StartProblem::Description("a model speaks no text".into());
                 return Err(AdapterError::Start { what: file.clone(), reason });
             }
         };
-        let wrong =
-            |bad: BadProtocol| AdapterError::Start { what: "the codec".into(), reason: bad.to_string() };
+        let wrong = |bad: BadProtocol| AdapterError::Start {
+            what: "the codec".into(),
+            reason: StartProblem::Description(bad.to_string()),
+        };
         let codec = protocol.words.codec(&model).map_err(wrong)?;
         let reset_answers = protocol.reset.iter().map(ResetStep::pattern).collect::<Result<_, _>>();
         let reset_answers = reset_answers.map_err(|error: regex::Error| AdapterError::Start {
             what: "the reset".into(),
-            reason: error.to_string(),
+            reason: StartProblem::Description(error.to_string()),
         })?;
         let (limits, ends) = (connection.message_limits(), SystemEnds::default());
         Ok(Self { link, model, codec, protocol, reset_answers, limit, limits, interrupt, live: None, ends })

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::exchange::{IdleConnection, PendingRequest};
 use crate::adapter::tcp::TcpConnection;
 use crate::adapter::tls::{Roots, Tls, TlsConfig};
-use crate::adapter::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection};
+use crate::adapter::{AdapterError, AwaitedPart, Interrupt, MessageLimits, RemoteConnection, StartProblem};
 use crate::codec::http::Url;
 use crate::codec::http::message::{AskedFor, HttpRequest, HttpResponse};
 
@@ -24,10 +24,15 @@ pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String,
         match (response.status, response.header("location")) {
             (300..=399, Some(to)) => place = resolve_redirect(&place, to),
             (200..=299, _) => return Ok(String::from_utf8_lossy(&response.body).into_owned()),
-            (status, _) => return Err(start_error(&place, &format!("it was answered with status {status}"))),
+            (status, _) => {
+                return Err(start_error(
+                    &place,
+                    StartProblem::NotReady(format!("it was answered with status {status}")),
+                ));
+            }
         }
     }
-    Err(start_error(url, "it leads from one address to another"))
+    Err(start_error(url, StartProblem::NotReady("it leads from one address to another".into())))
 }
 
 /// Returns whether a GET of `url` is answered with a status below 400 within two seconds; certificates are not checked.
@@ -39,13 +44,16 @@ pub(in crate::adapter) fn is_up(url: &str, interrupt: Interrupt) -> bool {
 /// Asks once.
 fn get(url: &str, roots: Roots, limit: Duration, interrupt: Interrupt) -> Result<HttpResponse, AdapterError> {
     let (place, query) = url.find('?').map_or((url, ""), |at| url.split_at(at));
-    let address: Url = place.parse().map_err(|bad| start_error(url, &format!("{bad}")))?;
+    let address: Url =
+        place.parse().map_err(|bad| start_error(url, StartProblem::Description(format!("{bad}"))))?;
     let tls = address.is_encrypted.then(|| Tls::new(&TlsConfig { roots, ..TlsConfig::default() }));
-    let tls = tls.transpose().map_err(|problem| start_error(url, &problem.to_string()))?;
+    let tls = tls
+        .transpose()
+        .map_err(|problem| start_error(url, StartProblem::Description(problem.to_string())))?;
     let connection = RemoteConnection { limit, interrupt, tls, ..RemoteConnection::default() };
     let mut link = IdleConnection::new(TcpConnection::new(&address.address, &connection).channel()?);
     let request = HttpRequest { method: "GET".into(), path: path_of(place, query), ..HttpRequest::default() };
-    link.write(&request.to_bytes(&address.address)).map_err(|error| start_error(url, &error.to_string()))?;
+    link.write(&request.to_bytes(&address.address)).map_err(|error| start_error(url, (&error).into()))?;
     let mut asked = PendingRequest::new(link, AskedFor::Body, 0);
     let (deadline, limits) = (Instant::now() + limit, MessageLimits::new(limit, Some(limit)));
     while Instant::now() < deadline {
@@ -123,8 +131,8 @@ fn without_dots(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-fn start_error(what: &str, reason: &str) -> AdapterError {
-    AdapterError::Start { what: what.to_owned(), reason: reason.to_owned() }
+fn start_error(what: &str, reason: StartProblem) -> AdapterError {
+    AdapterError::Start { what: what.to_owned(), reason }
 }
 
 #[cfg(test)]
