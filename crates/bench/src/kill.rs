@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
 use ioxide_cli::args::{BenchArgs, DecideArgs, MutantArgs};
-use ioxide_cli::commands::kill::{self, workers};
+use ioxide_cli::commands::kill;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver::{self, SolverRequest};
@@ -23,6 +23,7 @@ use ioxide_run::coverage::Coverage;
 use ioxide_run::run::{self, RunConfig, RunId};
 use ioxide_smt::halt::Halt;
 use ioxide_symex::Ctx;
+use ioxide_testgen::kill::outcome::MutantOutcome;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::tester::Tester as _;
@@ -122,7 +123,7 @@ fn compare_kinds(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], CliErro
     let decided =
         kill::decide_mutants(&mut model, &MutantArgs::default(), &DecideArgs::default(), &request, None)?;
     let suite = kill::suite(&mut model, &decided, &request)?;
-    let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(workers::MutantOutcome::Killed(_)));
+    let is_killed = |at: &usize| matches!(decided.outcomes[*at], Some(MutantOutcome::Killed(_)));
     let killed: Vec<usize> = (0..decided.mutants.len()).filter(is_killed).collect();
     let linear = KillTester::new(suite.tests);
     let suspects = killed.iter().map(|&at| (at, &decided.mutants[at]));

@@ -10,6 +10,8 @@
 //! states that are pairwise r-distinguishable need different states of every reduction, so their number is a *lower bound*
 //! on the states of a system that passes [Hierons04].
 
+mod text;
+
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

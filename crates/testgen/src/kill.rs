@@ -8,9 +8,11 @@
 //! may be cloned together with the model it was made of: workers share what was computed once.
 
 mod cheap;
+pub mod fingerprint;
 pub mod known_witnesses;
 pub mod matrix;
 pub mod mutant_runner;
+pub mod outcome;
 pub mod suite;
 pub mod suspects;
 pub mod tester;

@@ -7,17 +7,14 @@ pub mod rounds;
 mod trees;
 pub mod workers;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use ioxide_model::source::Sources;
-use ioxide_model::sts::{Model, Sts};
-use ioxide_model::trace::Trace;
+use ioxide_model::sts::Model;
 use ioxide_run::suite::{SuiteTest, SuiteWriter, TraceTest};
-use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::kill::mutant_runner::{MutantRunner, MutantSystem};
+use ioxide_testgen::kill::outcome::{DecidedMutants, KillSuite, MutantCounts, MutantOutcome};
 use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::kill::suspects::Suspects;
 use ioxide_testgen::kill::tester::KillTester;
@@ -26,48 +23,14 @@ use serde_json::{Map, Value as Json, json};
 
 use self::journal::Journal;
 use self::page::{MutatedModel, ShownSuite};
-use self::workers::MutantOutcome;
 use super::conform::{trace_lines, wire};
-use super::mutate::{diff, select_mutants, source_line};
+use super::mutate::{select_mutants, source_line};
 use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 use crate::write::{self, AsideFile, FileReaders};
 use crate::{limit, load, unit_command};
-
-/// The mutants of a model and their outcomes.
-pub struct DecidedMutants {
-    /// The mutants.
-    pub mutants: Vec<Mutant>,
-    /// The outcome of each mutant; `None` where the analysis was interrupted.
-    pub outcomes: Vec<Option<MutantOutcome>>,
-    /// The reason why the analysis ended early, if it left a mutant undecided.
-    pub halted: Option<Halted>,
-}
-
-impl DecidedMutants {
-    /// Returns whether the analysis was interrupted before all mutants were decided.
-    pub fn is_interrupted(&self) -> bool {
-        self.outcomes.contains(&None)
-    }
-
-    /// Returns the systems of the killed mutants; the others are never run, and a large model has no room for all.
-    pub fn systems(&self, spec: &Sts) -> Vec<Option<Sts>> {
-        let system = |(mutant, outcome): (&Mutant, &Option<MutantOutcome>)| {
-            outcome.as_ref().and_then(MutantOutcome::trace).map(|_| mutant.apply(spec))
-        };
-        self.mutants.iter().zip(&self.outcomes).map(system).collect()
-    }
-}
-
-/// A suite that kills mutants.
-pub struct KillSuite {
-    /// The tests of the suite.
-    pub tests: Vec<KillTest>,
-    /// The reason why minimising the suite ended early, if it did.
-    pub halted: Option<Halted>,
-}
 
 /// Decides the mutants, makes the suite and shows both.
 pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
@@ -122,8 +85,7 @@ pub fn show_suite(
         show(&mut out, model, decided, &suite, args)
             .and_then(|()| trees.iter().try_for_each(|trees| trees.show(&mut out)))
     };
-    let unknown =
-        decided.outcomes.iter().flatten().any(|outcome| matches!(outcome, MutantOutcome::Unknown(_)));
+    let unknown = decided.outcomes.iter().flatten().any(MutantOutcome::is_unknown);
     let whole = !unknown && decided.halted.is_none() && suite.halted.is_none();
     let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
     exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
@@ -166,30 +128,23 @@ pub fn decide_mutants(
     };
     let outcomes =
         workers::decide(model, &mutants, &config, workers::jobs(decide), request, known, &mut told)?;
-    let is_cut = |outcome: &Option<MutantOutcome>| matches!(outcome, Some(MutantOutcome::Unknown(_)) | None);
+    let is_cut = |outcome: &Option<MutantOutcome>| outcome.as_ref().is_none_or(MutantOutcome::is_unknown);
     let halted = request.halt.halt_reason().filter(|_| outcomes.iter().any(is_cut));
     Ok(DecidedMutants { mutants, outcomes, halted })
 }
 
-/// A small suite that kills every killed mutant.
+/// Makes a small suite that kills every killed mutant.
 pub fn suite(
     model: &mut Model,
     decided: &DecidedMutants,
     request: &SolverRequest<'_>,
 ) -> Result<KillSuite, CliError> {
-    let spec = model.sts.clone();
-    let systems = decided.systems(&spec);
-    let specimens = specimens(&decided.mutants, &systems);
-    let witnesses: Vec<Option<&Trace>> =
-        decided.outcomes.iter().map(|outcome| outcome.as_ref().and_then(MutantOutcome::trace)).collect();
     let mut solver = request.make()?;
     let _stage = limit::stage("making a small suite");
-    let mut cx = Ctx::new(model, &mut *solver);
-    let tests = MutantRunner::new(&mut cx, &spec, &specimens).suite(&mut cx, &witnesses);
-    Ok(KillSuite { tests, halted: cx.halt_reason() })
+    Ok(decided.make_suite(&mut Ctx::new(model, &mut *solver)))
 }
 
-/// The tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
+/// Returns the tester that runs a suite killing the mutants of `model` by the default operators, and suspects them.
 pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTester, bool), CliError> {
     let decided = decide_mutants(model, &MutantArgs::default(), &DecideArgs::default(), request, None)?;
     if decided.is_interrupted() {
@@ -221,13 +176,6 @@ pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTes
     }
 }
 
-/// The mutants with their systems.
-pub fn specimens<'m>(mutants: &'m [Mutant], systems: &'m [Option<Sts>]) -> Vec<MutantSystem<'m>> {
-    let specimen =
-        |(mutant, system): (&'m Mutant, &'m Option<Sts>)| MutantSystem { mutant, system: system.as_ref() };
-    mutants.iter().zip(systems).map(specimen).collect()
-}
-
 fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
     let cannot = |error: io::Error| write::write_error(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
@@ -243,13 +191,6 @@ fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Resul
     out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
-/// Returns for each mutant the number of tests that kill it.
-fn times_killed(decided: &DecidedMutants, suite: &KillSuite) -> Vec<usize> {
-    let mut times = vec![0; decided.mutants.len()];
-    suite.tests.iter().flat_map(|test| &test.kills).for_each(|&at| times[at] += 1);
-    times
-}
-
 fn show(
     out: &mut impl Write,
     model: &Model,
@@ -263,13 +204,15 @@ fn show(
                 format!("killed by {}", trace_lines(model, trace).join(" "))
             }
             MutantOutcome::Equivalent(reason) if args.all => format!("equivalent: {reason}"),
-            MutantOutcome::Unknown(reason) => format!("unknown: {reason}"),
-            MutantOutcome::Killed(_) | MutantOutcome::Equivalent(_) => continue,
+            outcome if outcome.is_unknown() => {
+                format!("unknown: {}", outcome.reason().unwrap_or_default())
+            }
+            _ => continue,
         };
-        writeln!(out, "{}    {text}", diff(model, mutant))?;
+        writeln!(out, "{}    {text}", mutant.show_diff(model))?;
     }
     by_operator(out, decided)?;
-    let times = times_killed(decided, suite);
+    let times = suite.count_kills(decided.mutants.len());
     for (at, test) in suite.tests.iter().enumerate() {
         let only = test.kills.iter().filter(|&&mutant| times[mutant] == 1).count();
         writeln!(
@@ -292,34 +235,19 @@ fn show(
     }
 }
 
-/// Killed, equivalent and unknown mutants of each operator, and of all.
+/// Writes the numbers of killed, equivalent and unknown mutants of each operator, and of all.
 fn by_operator(out: &mut impl Write, decided: &DecidedMutants) -> io::Result<()> {
-    let mut rows: BTreeMap<String, [usize; 3]> = BTreeMap::new();
-    let mut all = [0; 3];
-    for (mutant, outcome) in decided.mutants.iter().zip(decided.outcomes.iter().flatten()) {
-        let column = match outcome {
-            MutantOutcome::Killed(_) => 0,
-            MutantOutcome::Equivalent(_) => 1,
-            MutantOutcome::Unknown(_) => 2,
-        };
-        let names: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
-        rows.entry(names.join("+")).or_default()[column] += 1;
-        all[column] += 1;
-    }
+    let (rows, all) = decided.count_by_operator();
     writeln!(
         out,
         "{:<28} {:>8} {:>8} {:>11} {:>8}",
         "operator", "mutants", "killed", "equivalent", "unknown"
     )?;
-    let mut row = |name: &str, counts: [usize; 3]| {
-        let [killed, equivalent, unknown] = counts;
-        let sum = killed + equivalent + unknown;
-        writeln!(out, "{name:<28} {sum:>8} {killed:>8} {equivalent:>11} {unknown:>8}")
-    };
-    for (name, counts) in rows {
-        row(&name, counts)?;
+    for (name, counts) in rows.into_iter().chain([("all".to_owned(), all)]) {
+        let MutantCounts { killed, equivalent, unknown } = counts;
+        writeln!(out, "{name:<28} {:>8} {killed:>8} {equivalent:>11} {unknown:>8}", counts.total())?;
     }
-    row("all", all)
+    Ok(())
 }
 
 fn result_json(
@@ -329,14 +257,11 @@ fn result_json(
     line: &dyn Fn(&Mutant) -> Option<usize>,
     args: &KillArgs,
 ) -> Json {
-    let times = times_killed(decided, suite);
+    let times = suite.count_kills(decided.mutants.len());
     let result = |(at, (mutant, outcome)): (usize, (&Mutant, &Option<MutantOutcome>))| {
-        let (word, reason, trace) = match outcome {
-            Some(MutantOutcome::Killed(trace)) => ("killed", None, Some(trace_lines(model, trace))),
-            Some(MutantOutcome::Equivalent(reason)) => ("equivalent", Some(reason), None),
-            Some(MutantOutcome::Unknown(reason)) => ("unknown", Some(reason), None),
-            None => ("open", None, None),
-        };
+        let word = outcome.as_ref().map_or("open", journal::outcome_word);
+        let reason = outcome.as_ref().and_then(MutantOutcome::reason);
+        let trace = outcome.as_ref().and_then(MutantOutcome::trace).map(|trace| trace_lines(model, trace));
         let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
         json!({
             "id": mutant.id, "operators": operators, "line": line(mutant), "outcome": word,

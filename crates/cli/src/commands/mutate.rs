@@ -7,8 +7,7 @@ use std::path::Path;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_testgen::mutate::{
-    Edit, Mutant, MutantSelection, MutationChange, MutationOperator, Sample, select, show_initial,
-    show_switch,
+    Edit, Mutant, MutantSelection, MutationChange, MutationOperator, Sample, select,
 };
 use serde_json::{Value as Json, json};
 
@@ -36,7 +35,7 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
     }
     if args.out.is_none() {
         for mutant in &mutants {
-            write!(out, "{}", diff(&model, mutant))?;
+            write!(out, "{}", mutant.show_diff(&model))?;
         }
     }
     let n = mutants.len();
@@ -44,11 +43,11 @@ pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// The mutants the arguments ask for; none at all is an error.
+/// Returns the mutants the arguments ask for; none at all is an error.
 pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant>, CliError> {
     let sample = |count| Sample { count, seed: args.seed };
     let selection = MutantSelection {
-        operators: operators(&args.ops)?,
+        operators: parse_operators(&args.ops)?,
         places: args.places.clone(),
         sample: args.sample.map(sample),
         second_order: args.second_order.map(sample),
@@ -70,7 +69,7 @@ pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant
     }
 }
 
-fn operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
+fn parse_operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
     match text {
         "all" => return Ok(MutationOperator::ALL.to_vec()),
         "default" => return Ok(MutationOperator::DEFAULT.to_vec()),
@@ -86,19 +85,6 @@ fn operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
     text.split(',').map(parse).collect()
 }
 
-/// The switches before and after, as people compare them.
-pub fn diff(model: &Model, mutant: &Mutant) -> String {
-    let mut text = format!("{}\n", mutant.id);
-    for edit in &mutant.edits {
-        text.push_str(&format!("  - {}\n", text_before(model, edit)));
-        match edit.operator {
-            MutationOperator::Delete => text.push_str("  + (left out)\n"),
-            _ => text.push_str(&format!("  + {}\n", text_after(model, edit))),
-        }
-    }
-    text
-}
-
 fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     let edit = |edit: &Edit| {
         let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
@@ -111,34 +97,15 @@ fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
             "variable": variable,
             "operator": edit.operator.name(),
             "line": source_line(sources, model, edit),
-            "before": text_before(model, edit),
-            "after": (edit.operator != MutationOperator::Delete).then(|| text_after(model, edit)),
+            "before": edit.show_before(model),
+            "after": (edit.operator != MutationOperator::Delete).then(|| edit.show_after(model)),
         })
     };
     let mutant = |mutant: &Mutant| json!({ "id": mutant.id, "edits": mutant.edits.iter().map(edit).collect::<Vec<_>>() });
     json!({ "version": 1, "mutants": mutants.iter().map(mutant).collect::<Vec<_>>() })
 }
 
-/// Returns the text of the switch or initial value that an edit changes, before it.
-fn text_before(model: &Model, edit: &Edit) -> String {
-    match &edit.change {
-        MutationChange::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
-        MutationChange::Initial(var, _) => {
-            let declared = model.sts.vars.iter().find(|it| it.var == *var);
-            show_initial(model, *var, declared.and_then(|it| it.init))
-        }
-    }
-}
-
-/// Returns the text of the switch or initial value that an edit changes, after it.
-pub fn text_after(model: &Model, edit: &Edit) -> String {
-    match &edit.change {
-        MutationChange::Switch(_, after) => show_switch(model, after),
-        MutationChange::Initial(var, value) => show_initial(model, *var, Some(*value)),
-    }
-}
-
-/// The line of the source where the changed switch or variable stands, 0 if it stands nowhere.
+/// Returns the line of the source where the changed switch or variable stands, 0 if it stands nowhere.
 pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
     let span = match edit.change {
         MutationChange::Switch(id, _) => Some(model.sts.switches[id].span),
@@ -152,6 +119,6 @@ fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> i
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);
     write::whole(&folder.join("mutants.json"), FileReaders::Usual, |out| writeln!(out, "{catalogue}"))?;
-    let diffs: String = mutants.iter().map(|mutant| diff(model, mutant)).collect();
+    let diffs: String = mutants.iter().map(|mutant| mutant.show_diff(model)).collect();
     write::whole(&folder.join("mutants.diff"), FileReaders::Usual, |out| out.write_all(diffs.as_bytes()))
 }

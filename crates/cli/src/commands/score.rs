@@ -16,6 +16,7 @@ use ioxide_run::suite::{SuiteReader, SuiteTest};
 use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::mutant_runner::MutantRunner;
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome, pair_systems};
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
@@ -24,9 +25,8 @@ use serde_json::{Map, Value as Json, json};
 
 use self::play::MutantStage;
 use super::conform::trace_lines;
+use super::kill::decide_mutants;
 use super::kill::page::{self, MutatedModel, ShownSuite};
-use super::kill::{DecidedMutants, decide_mutants, specimens, workers};
-use super::mutate::diff;
 use crate::args::ScoreArgs;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
@@ -144,7 +144,7 @@ fn show_score(
 }
 
 fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
-    decided.outcomes[at].as_ref().and_then(workers::MutantOutcome::trace)
+    decided.outcomes[at].as_ref().and_then(MutantOutcome::trace)
 }
 
 /// Runs the tests of the file on every killable mutant.
@@ -167,7 +167,7 @@ fn by_suite(
     let systems = decided.systems(&spec);
     let mut solver = request.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
-    let lab = MutantRunner::new(&mut cx, &spec, &specimens(&decided.mutants, &systems));
+    let lab = MutantRunner::new(&mut cx, &spec, &pair_systems(&decided.mutants, &systems));
     let mut progress = ProgressLine::start();
     let mut kills =
         KillTable { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
@@ -301,7 +301,7 @@ fn show(
     let times = times(decided, kills);
     for &at in killable.iter().filter(|&&at| times[at] == 0) {
         let missed = trace(decided, at).map(|trace| trace_lines(model, trace).join(" ")).unwrap_or_default();
-        writeln!(out, "survivor {}    missed: {missed}", diff(model, &decided.mutants[at]))?;
+        writeln!(out, "survivor {}    missed: {missed}", decided.mutants[at].show_diff(model))?;
     }
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let share = 100.0 * killed as f64 / killable.len() as f64;

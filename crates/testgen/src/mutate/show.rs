@@ -1,7 +1,48 @@
-//! A switch as the modelling language writes it, for diffs people read.
+//! Switches and changes as the modelling language writes them, for diffs people read.
 
 use ioxide_model::sts::{GateKind, Model, Switch};
 use ioxide_model::term::{Term, VarId};
+
+use super::{Edit, Mutant, MutationChange, MutationOperator};
+
+impl Mutant {
+    /// Returns the name, and the switches before and after, as people compare them.
+    #[must_use]
+    pub fn show_diff(&self, model: &Model) -> String {
+        let mut text = format!("{}\n", self.id);
+        for edit in &self.edits {
+            text.push_str(&format!("  - {}\n", edit.show_before(model)));
+            match edit.operator {
+                MutationOperator::Delete => text.push_str("  + (left out)\n"),
+                _ => text.push_str(&format!("  + {}\n", edit.show_after(model))),
+            }
+        }
+        text
+    }
+}
+
+impl Edit {
+    /// Returns the text of the switch or initial value that the edit changes, before it.
+    #[must_use]
+    pub fn show_before(&self, model: &Model) -> String {
+        match &self.change {
+            MutationChange::Switch(id, _) => show_switch(model, &model.sts.switches[*id]),
+            MutationChange::Initial(var, _) => {
+                let declared = model.sts.vars.iter().find(|it| it.var == *var);
+                show_initial(model, *var, declared.and_then(|it| it.init))
+            }
+        }
+    }
+
+    /// Returns the text of the switch or initial value that the edit changes, after it.
+    #[must_use]
+    pub fn show_after(&self, model: &Model) -> String {
+        match &self.change {
+            MutationChange::Switch(_, after) => show_switch(model, after),
+            MutationChange::Initial(var, value) => show_initial(model, *var, Some(*value)),
+        }
+    }
+}
 
 /// The declaration of a variable with its value at start, without its sort.
 #[must_use]

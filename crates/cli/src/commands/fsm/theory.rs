@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ioxide_fsm::mealy::{MachineNames, Mealy, StateId, SuiteModel};
+use ioxide_fsm::mealy::{Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{align_names, product};
 use ioxide_fsm::theory::{ChoiceTheory, DeterministicTheory, KnownExistence};
-use ioxide_fsm::word::{Word, show as show_word};
+use ioxide_fsm::word::Word;
 use serde_json::{Value as Json, json};
 
 use super::reduction::{few_enough, observable};
@@ -29,17 +29,13 @@ pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
         Ok(_) => {
             let spec = limit::run_within(&request.halt, || suite::spec(args, &machine))?;
             let theory = limit::run_within(&request.halt, || DeterministicTheory::compute(&spec));
-            if args.json {
-                deterministic_json(&spec, &theory).to_string()
-            } else {
-                deterministic(&spec, &theory)
-            }
+            if args.json { deterministic_json(&spec, &theory).to_string() } else { theory.describe(&spec) }
         }
         Err(_) => {
             let model = observable(args, &args.file, &machine, Nfsm::from_listing(&machine.listing))?;
             few_enough(args, &model)?;
             let theory = limit::run_within(&request.halt, || ChoiceTheory::compute(&model));
-            if args.json { choice_json(&model, &theory).to_string() } else { choice(&model, &theory) }
+            if args.json { choice_json(&model, &theory).to_string() } else { theory.describe(&model) }
         }
     };
     exit::status_after_output(ExitStatus::Success, writeln!(io::stdout().lock(), "{}", told.trim_end()))
@@ -96,55 +92,6 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, CliError> {
     }
 }
 
-fn word_text(names: &MachineNames, word: &Word) -> String {
-    if word.is_empty() { "(nothing)".to_owned() } else { show_word(names, word) }
-}
-
-fn words_text(names: &MachineNames, all: &[Word]) -> String {
-    all.iter().map(|it| word_text(names, it)).collect::<Vec<_>>().join(", ")
-}
-
-/// A heading and a line for every state.
-fn by_state<'a>(
-    text: &mut String,
-    names: &MachineNames,
-    head: &str,
-    all: impl Iterator<Item = (StateId, String)> + 'a,
-) {
-    text.push_str(&format!("{head}:\n"));
-    let width = names.states.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    for (state, told) in all {
-        text.push_str(&format!("  {:width$}  {told}\n", names.states[state]));
-    }
-}
-
-fn size(names: &MachineNames, kind: &str) -> String {
-    let (states, inputs, outputs) = (names.states.len(), names.inputs.len(), names.outputs.len());
-    format!("{states} states, {inputs} inputs, {outputs} outputs: {kind}\n")
-}
-
-fn deterministic(spec: &SuiteModel, theory: &DeterministicTheory) -> String {
-    let names = spec.names();
-    let mut text = size(names, "deterministic, complete, connected, minimal");
-    let cover = theory.cover.iter().map(|(state, it)| (*state, word_text(names, it)));
-    by_state(&mut text, names, "state cover", cover);
-    text.push_str(&format!("characterising set:\n  {}\n", words_text(names, &theory.characterising)));
-    let identifiers = theory.identifiers.iter_enumerated().map(|(state, it)| (state, words_text(names, it)));
-    by_state(&mut text, names, "harmonised identifiers", identifiers);
-    let preset = match &theory.preset {
-        KnownExistence::Found(it) => word_text(names, it),
-        KnownExistence::Nowhere => "none, proved".to_owned(),
-        KnownExistence::Unknown => "not known, the search was given up".to_owned(),
-    };
-    let adaptive = if theory.is_adaptively_distinguishable { "exists" } else { "none, proved" };
-    text.push_str(&format!("distinguishing word: {preset}\nadaptive distinguishing word: {adaptive}\n"));
-    let fewest = theory.fewest_symbols;
-    text.push_str(&format!(
-        "lower bound: every complete suite has at least {fewest} inputs, one per transition\n"
-    ));
-    text
-}
-
 fn deterministic_json(spec: &SuiteModel, theory: &DeterministicTheory) -> Json {
     let names = spec.names();
     let inputs = |it: &Word| it.iter().map(|&input| names.inputs[input].clone()).collect::<Vec<_>>();
@@ -171,26 +118,6 @@ fn deterministic_json(spec: &SuiteModel, theory: &DeterministicTheory) -> Json {
         "adaptive_distinguishing": theory.is_adaptively_distinguishable,
         "lower_bound": { "symbols": theory.fewest_symbols },
     })
-}
-
-fn choice(model: &Observable, theory: &ChoiceTheory) -> String {
-    let names = model.names();
-    let mut text = size(names, "nondeterministic, observable");
-    let cover = theory.cover.iter().map(|(state, it)| (*state, word_text(names, it)));
-    by_state(&mut text, names, "reached whatever the answers", cover);
-    let (some, all) = (theory.distinguishable.len(), theory.pairs);
-    text.push_str(&format!("told apart whatever the answers: {some} of {all} pairs\n"));
-    for (a, b, steps) in &theory.distinguishable {
-        text.push_str(&format!("  {} | {}  in {steps}\n", names.states[*a], names.states[*b]));
-    }
-    let set: Vec<&str> = theory.lower_bound.iter().map(|&state| names.states[state].as_str()).collect();
-    let more = if theory.is_largest { "" } else { "; there may be a larger set" };
-    text.push_str(&format!(
-        "lower bound: a system that passes has at least {} states ({}){more}\n",
-        set.len(),
-        set.join(", ")
-    ));
-    text
 }
 
 fn choice_json(model: &Observable, theory: &ChoiceTheory) -> Json {

@@ -5,13 +5,12 @@ use ioxide_model::sts::Model;
 use ioxide_report::html::ReportPage;
 use ioxide_report::html::model::ModelPart;
 use ioxide_report::html::mutation::{MutantFate, MutantRow, MutationPage, TestRow};
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::kill::suite::KillTest;
 use ioxide_testgen::mutate::Mutant;
 
 use super::super::conform::trace_lines;
-use super::super::mutate::{diff, source_line};
-use super::DecidedMutants;
-use super::workers::MutantOutcome;
+use super::super::mutate::source_line;
 use crate::exit::CliError;
 use crate::html::a_priori;
 use crate::solver::SolverRequest;
@@ -86,7 +85,9 @@ fn row(
             (word, String::new(), trace_lines(mutated.model, trace))
         }
         Some(MutantOutcome::Equivalent(reason)) => (MutantFate::Equivalent, reason.clone(), Vec::new()),
-        Some(MutantOutcome::Unknown(reason)) => (MutantFate::Unknown, reason.clone(), Vec::new()),
+        Some(outcome @ (MutantOutcome::Unknown(_) | MutantOutcome::OutOfTime)) => {
+            (MutantFate::Unknown, outcome.reason().unwrap_or_default(), Vec::new())
+        }
         None => (MutantFate::Unknown, "not decided".to_owned(), Vec::new()),
     };
     let operators: Vec<&str> = mutant.edits.iter().map(|edit| edit.operator.name()).collect();
@@ -94,7 +95,7 @@ fn row(
         id: mutant.id.clone(),
         operators: operators.join("+"),
         line: mutant.edits.first().map_or(0, |edit| source_line(mutated.sources, mutated.model, edit)),
-        diff: diff(mutated.model, mutant),
+        diff: mutant.show_diff(mutated.model),
         outcome: word,
         reason,
         witness,

@@ -9,14 +9,13 @@ use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_model::sts::Model;
-use ioxide_smt::halt::Halted;
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use ioxide_testgen::mutate::Mutant;
 use serde_json::Value as Json;
 
 use super::journal::{Journal, decision, outcome};
 use super::rounds::WitnessReuse;
-use super::workers::{self, MutantOutcome};
-use super::{DecidedMutants, show_suite};
+use super::{show_suite, workers};
 use crate::args::{DecideArgs, KillArgs, MergeArgs};
 use crate::commands::mutate::select_mutants;
 use crate::exit::{CliError, ExitStatus};
@@ -84,7 +83,7 @@ impl MutantUnits<'_> {
 
 /// Returns whether the mutant was left undecided by the time limit alone; such a unit is not done.
 fn is_late(outcome: &MutantOutcome) -> bool {
-    matches!(outcome, MutantOutcome::Unknown(reason) if *reason == Halted::Time.to_string())
+    *outcome == MutantOutcome::OutOfTime
 }
 
 impl UnitCommand for MutantUnits<'_> {
@@ -111,8 +110,7 @@ impl UnitCommand for MutantUnits<'_> {
             part.write_done(unit, &names.name(unit), false, &result).map_err(unit_command::part_error)
         })?;
         let is_open = units.iter().any(|unit| outcomes[unit as usize].is_none());
-        let is_unknown =
-            outcomes.iter().flatten().any(|outcome| matches!(outcome, MutantOutcome::Unknown(_)));
+        let is_unknown = outcomes.iter().flatten().any(MutantOutcome::is_unknown);
         Ok(match (is_open, is_unknown) {
             (true, _) => PartEnd {
                 end: EndOfPart::Stopped,

@@ -7,11 +7,12 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_symex::Ctx;
 use ioxide_testgen::kill::known_witnesses::KnownWitnesses;
+use ioxide_testgen::kill::outcome::MutantOutcome;
 use ioxide_testgen::mutate::Mutant;
 use serde_json::json;
 
 use super::parts::read_outcome;
-use super::workers::{self, MutantOutcome};
+use super::workers;
 use crate::args::{DecideArgs, KillArgs, SolverArgs};
 use crate::commands::mutate::select_mutants;
 use crate::exit::CliError;

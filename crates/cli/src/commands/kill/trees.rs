@@ -7,10 +7,11 @@ use std::path::Path;
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::of_adaptive_test;
+use ioxide_testgen::kill::outcome::DecidedMutants;
 use ioxide_testgen::kill::trees::{KillingTree, TreeKill, killing_trees};
 use serde_json::{Value as Json, json};
 
-use super::{DecidedMutants, workers};
+use super::workers;
 use crate::args::{CaseFormat, KillArgs};
 use crate::commands::case::case_text;
 use crate::exit::CliError;

@@ -10,15 +10,14 @@ use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_run::campaign::run_seed;
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
 use serde_json::{Value as Json, json};
 
 use super::{KillTable, rounds, show_score};
 use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
-use crate::commands::kill::DecidedMutants;
 use crate::commands::kill::journal::decision;
 use crate::commands::kill::page::MutatedModel;
 use crate::commands::kill::parts::{MutantUnits, read_outcome};
-use crate::commands::kill::workers::MutantOutcome;
 use crate::commands::mutate::select_mutants;
 use crate::exit::{CliError, ExitStatus};
 use crate::solver::SolverRequest;

@@ -1,5 +1,6 @@
 //! Mutants played as systems under test, in virtual time.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ioxide_model::number::Rational;
@@ -7,12 +8,12 @@ use ioxide_model::sts::Model;
 use ioxide_run::campaign::CampaignConfig;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
+use ioxide_testgen::kill::outcome::DecidedMutants;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_wire::adapter::ClockKind;
-use std::ops::ControlFlow;
 
-use super::{DecidedMutants, KillTable, MAX_STATES};
+use super::{KillTable, MAX_STATES};
 use crate::args::{ScoreArgs, TimeLimit};
 use crate::deadline::TimedTester;
 use crate::exit::{CliError, ExitStatus};
