@@ -96,6 +96,10 @@ impl Tester for TimedTester<'_> {
         self.inner.time_is_free();
     }
 
+    fn silence_is_free(&mut self) {
+        self.inner.silence_is_free();
+    }
+
     fn is_memoryless(&self) -> bool {
         self.inner.is_memoryless()
     }

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::sts::{GateId, GateKind, SwitchId};
+use ioxide_model::sts::{GateId, GateKind, LocId, SwitchId};
 use ioxide_model::trace::Trace;
 use ioxide_model::verdict::Verdict;
 use ioxide_record::clock::{duration, seconds};
@@ -219,6 +219,9 @@ pub fn run(
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
+    if !is_measured {
+        tester.silence_is_free();
+    }
     let lag = is_measured.then(|| config.lag.watch());
     let tolerance = match &pace {
         // The system has started after it was asked to, however late that was heard.
@@ -386,16 +389,34 @@ impl RunLoop<'_, '_, '_> {
 
     /// Returns the quiescence time in the current situation.
     fn patience(&self) -> Duration {
+        self.config.patience.time_here(self.last_message(), self.locations())
+    }
+
+    /// Returns the time that silence must last several times before it is a failure in the current situation.
+    fn confirming_patience(&self) -> Duration {
+        self.config.patience.confirming_time(self.last_message(), self.locations())
+    }
+
+    /// Returns the last input or output, if there was one.
+    fn last_message(&self) -> Option<&Label> {
         let is_message = |label: &&Label| matches!(label, Label::Input(..) | Label::Output(..));
-        let last = self.knowledge.trace.labels.iter().rev().find(is_message);
+        self.knowledge.trace.labels.iter().rev().find(is_message)
+    }
+
+    /// Returns the kind of the last input, if there was one.
+    fn last_input(&self) -> Option<GateId> {
+        self.knowledge.trace.labels.iter().rev().find_map(|label| match label {
+            Label::Input(gate, _) => Some(*gate),
+            Label::Output(..) | Label::Quiescence | Label::Delay(_) => None,
+        })
+    }
+
+    /// Returns the locations that the monitor believes in.
+    fn locations(&self) -> Vec<LocId> {
         match self.knowledge.monitor.belief() {
-            Belief::Concrete(states) => {
-                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
-            }
-            Belief::Symbolic(states) => {
-                self.config.patience.time_here(last, states.iter().map(|state| state.loc))
-            }
-            Belief::Unspecified => self.config.patience.time_here(last, []),
+            Belief::Concrete(states) => states.iter().map(|state| state.loc).collect(),
+            Belief::Symbolic(states) => states.iter().map(|state| state.loc).collect(),
+            Belief::Unspecified => Vec::new(),
         }
     }
 
@@ -415,7 +436,7 @@ impl RunLoop<'_, '_, '_> {
         if is_first && taken > self.patience() {
             return;
         }
-        self.config.patience.record_answer(taken);
+        self.config.patience.record_answer(self.last_input(), taken);
         // Where events have no times, what is told has none either.
         if self.timing.has_times {
             self.timing.latencies.add(*gate, taken, self.patience());

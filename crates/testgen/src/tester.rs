@@ -68,6 +68,9 @@ pub trait Tester {
     /// first run, where that is so.
     fn time_is_free(&mut self) {}
 
+    /// Told before the first run if silence is known at once, so that a look at it costs no time.
+    fn silence_is_free(&mut self) {}
+
     /// Returns whether a run depends on the model, its seed and its number alone, and not on runs before it. The tester
     /// then keeps no terms from run to run but those it was made with.
     fn is_memoryless(&self) -> bool {

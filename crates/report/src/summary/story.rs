@@ -90,7 +90,7 @@ pub fn silence_lines(summary: &Summary) -> Vec<String> {
     let calibrated = if started.is_some_and(|started| started.calibrated) { " (calibrated)" } else { "" };
     if let Some(late) = &summary.late.longest {
         lines.push(format!(
-            "{} after silence had been called, {} after {} ms: silence had to last {} ms from then on",
+            "{} after silence had been called, {} after {} ms: silence after such an input had to last {} ms for a while",
             if summary.late.n == 1 {
                 "a message came".into()
             } else {

@@ -90,7 +90,7 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
     for line in [
         "the first reply after a start took up to 3500 ms (!X); it is awaited for `limit_ms` before it is silence\n",
         "the machine was busy: waits were extended by up to 340 ms\n",
-        "a message came after silence had been called, !X after 130 ms: silence had to last 260 ms from then on\n",
+        "a message came after silence had been called, !X after 130 ms: silence after such an input had to last 260 ms for a while\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }

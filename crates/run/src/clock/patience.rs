@@ -2,14 +2,18 @@
 //!
 //! [BT19] and [FTW05] observe quiescence by a time-out. One time for a whole system is either slow or wrong where some
 //! answers take much longer than others, so times can be given for the last message and for locations of the
-//! specification. Where none is given it is calibrated: long at first, then a multiple of the longest answer seen. An
-//! answer that comes after the time raises it for all that follows; copies of a patience share what was learnt.
+//! specification. Where none is given it is calibrated: long at first, then a multiple of the longest of the latest
+//! answers, by the kind of input once it was answered often enough. An answer that comes after the time raises it for
+//! its kind of input, and the raise halves with every [`WINDOW`] further answers: a machine that was busy for a moment
+//! does not slow down the rest of the night. Copies of a patience share what was learnt.
 //!
 //! *Promises.* Where the monitor believes in several locations the longest of their times is
-//! taken: a time given for one place shortens no other. Once raised it stays so.
+//! taken: a time given for one place shortens no other. What was learnt once is never forgotten where it matters:
+//! [`confirming_time`](Patience::confirming_time), by which a silence is confirmed before it is a failure, follows the
+//! longest answer there ever was.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ioxide_model::index::Idx;
@@ -29,6 +33,9 @@ const MARGIN: u32 = 20;
 /// The factor by which the quiescence time exceeds the latency of a late answer. Chosen by feel: the next late answer
 /// may be later.
 const LATE_ANSWER_FACTOR: u32 = 2;
+/// The number of answers over which the longest one counts, at least; at most twice as many. Fewer would forget an
+/// answer that is slow one time in a hundred, more would let a slow second cost a minute.
+const WINDOW: u64 = 256;
 
 /// Quiescence times.
 #[derive(Clone, Debug)]
@@ -39,7 +46,7 @@ pub struct Patience {
     after: Vec<Option<Duration>>,
     /// The times at a location of the specification, by the number of the location.
     within: Vec<Option<Duration>>,
-    learnt: Arc<LearntTimes>,
+    learnt: Arc<Mutex<LearntTimes>>,
 }
 
 /// The origin of the default time.
@@ -49,14 +56,75 @@ enum DefaultSource {
     Calibrated,
 }
 
-/// The number of answers of a system, the longest latency and the raised quiescence time, both in microseconds.
+/// The latencies of the answers of a system.
 #[derive(Debug, Default)]
 struct LearntTimes {
-    answers: AtomicU64,
-    longest: AtomicU64,
-    raised: AtomicU64,
-    /// The longest time of a first reply after a start, in microseconds.
-    first: AtomicU64,
+    overall: AnswerTimes,
+    /// The same for the answers to each kind of input.
+    by_input: BTreeMap<GateId, AnswerTimes>,
+    /// The longest time of a first reply after a start.
+    first: Duration,
+}
+
+/// The latencies of answers, of which the latest count.
+#[derive(Clone, Copy, Debug, Default)]
+struct AnswerTimes {
+    answers: u64,
+    /// The longest latencies of the window under way and of the one before it.
+    current: Duration,
+    previous: Duration,
+    /// The longest latency there ever was.
+    longest: Duration,
+    /// The last raise, and the number of answers at that time.
+    raise: Option<(Duration, u64)>,
+    /// The longest time it was ever raised to.
+    longest_raise: Duration,
+}
+
+/// The answers that count: the latest ones, or all there ever were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AnswerMemory {
+    Latest,
+    All,
+}
+
+impl AnswerTimes {
+    fn record(&mut self, latency: Duration) {
+        if self.answers.is_multiple_of(WINDOW) {
+            self.previous = std::mem::take(&mut self.current);
+        }
+        self.answers += 1;
+        self.current = self.current.max(latency);
+        self.longest = self.longest.max(latency);
+    }
+
+    fn raise(&mut self, time: Duration) {
+        self.raise = Some((time.max(self.raised(AnswerMemory::Latest)), self.answers));
+        self.longest_raise = self.longest_raise.max(time);
+    }
+
+    /// Returns the time to which it is raised; zero if it is not, or not any more.
+    fn raised(&self, memory: AnswerMemory) -> Duration {
+        match (memory, self.raise) {
+            (AnswerMemory::All, _) => self.longest_raise,
+            (AnswerMemory::Latest, None) => Duration::ZERO,
+            (AnswerMemory::Latest, Some((time, at))) => {
+                let windows = u32::try_from((self.answers - at) / WINDOW).unwrap_or(u32::MAX);
+                time / 1_u32.checked_shl(windows).unwrap_or(u32::MAX)
+            }
+        }
+    }
+
+    /// Returns the time that follows from the answers: twenty times the longest latency, within 50 and 300
+    /// milliseconds, and at least twice the longest latency; `None` if there were too few.
+    fn calibrated(&self, memory: AnswerMemory) -> Option<Duration> {
+        let longest = match memory {
+            AnswerMemory::Latest => self.current.max(self.previous),
+            AnswerMemory::All => self.longest,
+        };
+        let time = longest.saturating_mul(MARGIN).clamp(MIN_TIME, INITIAL_TIME);
+        (self.answers >= MIN_ANSWERS).then(|| time.max(longest.saturating_mul(LATE_ANSWER_FACTOR)))
+    }
 }
 
 impl From<Duration> for Patience {
@@ -69,7 +137,7 @@ impl Patience {
     /// Returns a patience with the same time everywhere.
     #[must_use]
     pub fn new(default: Duration) -> Self {
-        let learnt = Arc::new(LearntTimes::default());
+        let learnt = Arc::default();
         Self { default, source: DefaultSource::Given, after: Vec::new(), within: Vec::new(), learnt }
     }
 
@@ -79,36 +147,51 @@ impl Patience {
         Self { source: DefaultSource::Calibrated, ..Self::new(INITIAL_TIME) }
     }
 
-    /// Notes an answer that took `latency`.
-    pub fn record_answer(&self, latency: Duration) {
-        self.learnt.longest.fetch_max(micros(latency), Ordering::Relaxed);
-        self.learnt.answers.fetch_add(1, Ordering::Relaxed);
+    fn learnt(&self) -> MutexGuard<'_, LearntTimes> {
+        // Every update leaves it whole, so a panic elsewhere does not spoil it.
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Raises the time because an answer came after `latency`, when it had been taken for silence; returns the time
-    /// from now on.
-    pub fn raise(&self, latency: Duration) -> Duration {
-        let raised = micros(latency.saturating_mul(LATE_ANSWER_FACTOR));
-        let before = self.learnt.raised.fetch_max(raised, Ordering::Relaxed);
-        Duration::from_micros(raised.max(before))
+    /// Notes an answer to an input of kind `input`, if it is known, that took `latency`.
+    pub fn record_answer(&self, input: Option<GateId>, latency: Duration) {
+        let mut learnt = self.learnt();
+        learnt.overall.record(latency);
+        if let Some(input) = input {
+            learnt.by_input.entry(input).or_default().record(latency);
+        }
+    }
+
+    /// Raises the time after inputs of kind `input`, everywhere if that is `None`, because an answer came after
+    /// `latency`, when it had been taken for silence; returns the time there from now on.
+    pub fn raise(&self, input: Option<GateId>, latency: Duration) -> Duration {
+        let time = latency.saturating_mul(LATE_ANSWER_FACTOR);
+        let mut learnt = self.learnt();
+        let raised = match input {
+            Some(input) => learnt.by_input.entry(input).or_default(),
+            None => &mut learnt.overall,
+        };
+        raised.raise(time);
+        raised.raised(AnswerMemory::Latest)
     }
 
     /// Notes a first reply after a start that took `latency`.
     pub fn note_first_reply(&self, latency: Duration) {
-        self.learnt.first.fetch_max(micros(latency), Ordering::Relaxed);
+        let mut learnt = self.learnt();
+        learnt.first = learnt.first.max(latency);
     }
 
     /// Returns the longest time of a first reply after a start; zero if there was none.
     #[must_use]
     pub fn longest_first_reply(&self) -> Duration {
-        Duration::from_micros(self.learnt.first.load(Ordering::Relaxed))
+        self.learnt().first
     }
 
-    /// Returns the time to which the patience was raised; `None` if it was not.
+    /// Returns the longest time to which the patience was raised for any kind of input; `None` if it was not.
     #[must_use]
     pub fn raised_time(&self) -> Option<Duration> {
-        let raised = self.learnt.raised.load(Ordering::Relaxed);
-        (raised > 0).then(|| Duration::from_micros(raised))
+        let learnt = self.learnt();
+        let all = learnt.by_input.values().chain([&learnt.overall]);
+        all.map(|times| times.longest_raise).max().filter(|time| !time.is_zero())
     }
 
     /// Returns the same patience with `time` after a message at `gate`.
@@ -128,20 +211,21 @@ impl Patience {
     /// Returns the time where no other is given: the given or calibrated one, or the raised one if that is longer.
     #[must_use]
     pub fn default_time(&self) -> Duration {
-        let raised = self.raised_time().unwrap_or_default();
-        let is_trusted = self.learnt.answers.load(Ordering::Relaxed) >= MIN_ANSWERS;
-        match self.source {
-            DefaultSource::Calibrated if is_trusted => self.by_answers().max(raised),
-            DefaultSource::Given | DefaultSource::Calibrated => self.default.max(raised),
-        }
+        self.default_after(None, AnswerMemory::Latest)
     }
 
-    /// Returns twenty times the longest latency, within 50 and 300 milliseconds, and at least twice the longest
-    /// latency.
-    fn by_answers(&self) -> Duration {
-        let longest = Duration::from_micros(self.learnt.longest.load(Ordering::Relaxed));
-        let wished = longest.saturating_mul(MARGIN).clamp(MIN_TIME, INITIAL_TIME);
-        wished.max(longest.saturating_mul(LATE_ANSWER_FACTOR))
+    /// Returns the time after an input of kind `input` where none was given for it.
+    fn default_after(&self, input: Option<GateId>, memory: AnswerMemory) -> Duration {
+        let learnt = self.learnt();
+        let of_input = input.and_then(|input| learnt.by_input.get(&input));
+        let default = match self.source {
+            DefaultSource::Given => self.default,
+            DefaultSource::Calibrated => of_input
+                .and_then(|times| times.calibrated(memory))
+                .or_else(|| learnt.overall.calibrated(memory))
+                .unwrap_or(self.default),
+        };
+        default.max(learnt.raised_after(of_input, memory))
     }
 
     /// Returns the same patience with a default time that follows from the answers seen so far, even if one was given:
@@ -158,11 +242,13 @@ impl Patience {
         self.source == DefaultSource::Calibrated
     }
 
-    /// Returns the longest time that [`time_here`](Self::time_here) can return.
+    /// Returns the longest time that [`time_here`](Self::time_here) can return as long as nothing more is learnt.
     #[must_use]
     pub fn longest(&self) -> Duration {
-        let given = self.after.iter().chain(&self.within).flatten();
-        given.copied().fold(self.default_time(), Duration::max)
+        let given = self.after.iter().chain(&self.within).flatten().copied();
+        let inputs: Vec<GateId> = self.learnt().by_input.keys().copied().collect();
+        let learnt = inputs.into_iter().map(|input| self.default_after(Some(input), AnswerMemory::Latest));
+        given.chain(learnt).fold(self.default_time(), Duration::max)
     }
 
     /// Returns the quiescence time in the current situation.
@@ -172,12 +258,44 @@ impl Patience {
     /// messages: `last` is the last input or output, if there was one.
     #[must_use]
     pub fn time_here(&self, last: Option<&Label>, locations: impl IntoIterator<Item = LocId>) -> Duration {
-        let after = last.and_then(|label| match label {
-            Label::Input(gate, _) | Label::Output(gate, _) => get(&self.after, gate.index()),
-            Label::Quiescence | Label::Delay(_) => None,
-        });
-        let default = self.default_time();
-        let raised = self.raised_time().unwrap_or_default();
+        self.time_by(AnswerMemory::Latest, last, locations)
+    }
+
+    /// Returns the quiescence time in the current situation as if no answer had been forgotten: before silence is a
+    /// failure it must have lasted several times as long.
+    #[must_use]
+    pub fn confirming_time(
+        &self,
+        last: Option<&Label>,
+        locations: impl IntoIterator<Item = LocId>,
+    ) -> Duration {
+        let ever = self.learnt().overall;
+        let time = self.time_by(AnswerMemory::All, last, locations);
+        // Whatever kind of input it was: before a failure nothing is taken for quicker than the slowest answer.
+        match self.source {
+            DefaultSource::Calibrated => time.max(ever.calibrated(AnswerMemory::All).unwrap_or_default()),
+            DefaultSource::Given => time,
+        }
+        .max(self.raised_time().unwrap_or_default())
+    }
+
+    fn time_by(
+        &self,
+        memory: AnswerMemory,
+        last: Option<&Label>,
+        locations: impl IntoIterator<Item = LocId>,
+    ) -> Duration {
+        let (gate, input) = match last {
+            Some(Label::Input(gate, _)) => (Some(*gate), Some(*gate)),
+            Some(Label::Output(gate, _)) => (Some(*gate), None),
+            Some(Label::Quiescence | Label::Delay(_)) | None => (None, None),
+        };
+        let after = gate.and_then(|gate| get(&self.after, gate.index()));
+        let default = self.default_after(input, memory);
+        let raised = {
+            let learnt = self.learnt();
+            learnt.raised_after(input.and_then(|input| learnt.by_input.get(&input)), memory)
+        };
         if self.within.is_empty() {
             return after.unwrap_or(default).max(raised);
         }
@@ -186,8 +304,12 @@ impl Patience {
     }
 }
 
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+impl LearntTimes {
+    /// Returns the time to which the patience is raised after an input with the times `of_input`.
+    fn raised_after(&self, of_input: Option<&AnswerTimes>, memory: AnswerMemory) -> Duration {
+        let of_input = of_input.map_or(Duration::ZERO, |times| times.raised(memory));
+        self.overall.raised(memory).max(of_input)
+    }
 }
 
 fn set_time(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
@@ -251,22 +373,57 @@ mod tests {
     fn a_calibrated_time_follows_the_longest_answer_once_there_are_enough() {
         let patience = Patience::new_calibrated();
         assert_eq!(patience.default_time(), INITIAL_TIME);
-        (0..MIN_ANSWERS).for_each(|_| patience.record_answer(ms(1)));
+        (0..MIN_ANSWERS).for_each(|_| patience.record_answer(None, ms(1)));
         assert_eq!(patience.default_time(), MIN_TIME);
-        patience.record_answer(ms(4));
+        patience.record_answer(None, ms(4));
         assert_eq!(patience.default_time(), ms(80));
-        patience.record_answer(ms(200));
+        patience.record_answer(None, ms(200));
         assert_eq!(patience.default_time(), ms(400), "never less than twice the longest");
     }
 
     #[test]
-    fn a_late_answer_raises_the_time_for_every_copy_and_for_good() {
+    fn a_late_answer_raises_the_time_after_its_input_for_every_copy() {
         let patience = Patience::new(ms(100)).with_time_after(GateId::new(0), ms(10));
         let copy = patience.clone();
-        assert_eq!(copy.raise(ms(350)), ms(700));
-        assert_eq!(copy.raise(ms(5)), ms(700));
-        check(&patience, None, &[0], 700);
+        let (raised, other) = (GateId::new(0), input(1));
+        assert_eq!(copy.raise(Some(raised), ms(350)), ms(700));
+        assert_eq!(copy.raise(Some(raised), ms(5)), ms(700));
         check(&patience, Some(&input(0)), &[0], 700);
+        check(&patience, Some(&other), &[0], 100);
+        assert_eq!(patience.raise(None, ms(100)), ms(200));
+        check(&patience, Some(&other), &[0], 200);
+        assert_eq!((patience.raised_time(), patience.longest()), (Some(ms(700)), ms(700)));
         assert_eq!(Patience::new(ms(100)).raised_time(), None);
+    }
+
+    #[test]
+    fn a_slow_moment_is_forgotten_but_not_where_a_failure_is_confirmed() {
+        let patience = Patience::new_calibrated();
+        let quick = |n: u64| (0..n).for_each(|_| patience.record_answer(Some(GateId::new(0)), ms(1)));
+        quick(MIN_ANSWERS);
+        patience.record_answer(Some(GateId::new(0)), ms(45));
+        patience.raise(Some(GateId::new(0)), ms(800));
+        check(&patience, Some(&input(0)), &[], 1600);
+        quick(WINDOW);
+        check(&patience, Some(&input(0)), &[], 800);
+        quick(WINDOW * 8);
+        check(&patience, Some(&input(0)), &[], 50);
+        assert_eq!(patience.default_time(), MIN_TIME);
+        assert_eq!(patience.confirming_time(Some(&input(0)), []), ms(1600));
+        assert_eq!(patience.confirming_time(Some(&input(1)), []), ms(1600), "whatever was sent");
+        assert_eq!(patience.raised_time(), Some(ms(1600)));
+    }
+
+    #[test]
+    fn a_slow_kind_of_input_does_not_slow_down_the_others() {
+        let patience = Patience::new_calibrated();
+        for _ in 0..MIN_ANSWERS {
+            patience.record_answer(Some(GateId::new(0)), ms(1));
+            patience.record_answer(Some(GateId::new(1)), ms(200));
+        }
+        check(&patience, Some(&input(0)), &[], 50);
+        check(&patience, Some(&input(1)), &[], 400);
+        check(&patience, Some(&input(2)), &[], 400);
+        assert_eq!(patience.confirming_time(Some(&input(0)), []), ms(400));
     }
 }

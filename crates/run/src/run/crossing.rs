@@ -37,7 +37,8 @@ impl RunLoop<'_, '_, '_> {
 
     /// Settles what came so long ago that nothing can still be under way which was sent before it.
     pub(super) fn expire(&mut self) -> io::Result<LoopStep> {
-        let window = self.patience().saturating_mul(self.config.confirm).max(self.first_reply_wait());
+        let window =
+            self.confirming_patience().saturating_mul(self.config.confirm).max(self.first_reply_wait());
         let lag = self.timing.lag_so_far();
         let is_old = |crossed: &CrossedMessage| {
             crossed.at.elapsed() > window.saturating_add(lag.saturating_sub(crossed.lag))

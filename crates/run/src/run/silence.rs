@@ -112,7 +112,8 @@ impl RunLoop<'_, '_, '_> {
 
     /// Listens on after silence that is not allowed, before it is a failure.
     fn listen_on(&mut self, from: Instant, patience: Duration) -> io::Result<LoopStep> {
-        let confirming = patience.saturating_mul(self.config.confirm.saturating_sub(1));
+        let confirming = self.confirming_patience().max(patience).saturating_mul(self.config.confirm);
+        let confirming = confirming.saturating_sub(patience);
         let left = confirming.max(self.first_reply_wait().saturating_sub(from.elapsed()));
         let wait = match self.wait_for_message(left) {
             Ok(wait) => wait,
@@ -237,7 +238,7 @@ impl RunLoop<'_, '_, '_> {
             self.config.patience.note_first_reply(took);
             from
         } else {
-            self.config.patience.raise(took)
+            self.config.patience.raise(self.last_input(), took)
         };
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let label = label.show(self.setup.cx.pool, self.setup.cx.sts);

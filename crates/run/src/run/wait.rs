@@ -86,6 +86,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Returns the instant up to which a message may show that a silence since `from` was called too early.
     pub(super) fn confirmed_at(&self, from: Instant, patience: Duration) -> Instant {
+        let patience = self.confirming_patience().max(patience);
         let confirmed = patience.saturating_mul(self.config.confirm).max(self.first_reply_wait());
         from.checked_add(confirmed).unwrap_or(from)
     }

@@ -15,6 +15,7 @@
 //! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
 //! enough, so the first step does not wait for a long search.
 
+mod idle_looks;
 mod mood;
 mod rare;
 mod starts;
@@ -459,6 +460,10 @@ impl Tester for HuntTester {
 
     fn time_is_free(&mut self) {
         self.walk.time_is_free();
+    }
+
+    fn silence_is_free(&mut self) {
+        self.walk.silence_is_free();
     }
 
     fn is_done(&self) -> bool {

@@ -16,6 +16,7 @@ use ioxide_model::value::Value;
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
+use super::idle_looks::{IdleLooks, IdleSituation};
 use super::mood::{InputPreference, PreferenceDeck, WalkPreferences};
 use super::rare::RareSwitches;
 use super::starts::StartStates;
@@ -56,6 +57,8 @@ pub(super) struct RandomWalks {
     interaction: Interaction,
     rng: ChaCha8Rng,
     timing: WaitingCost,
+    /// The looks where no output is possible, if they cost time.
+    idle_looks: Option<IdleLooks>,
     lexicon: Option<ModelLexicon>,
     /// The number of times that each sequence of inputs was sent, over all walks; looked up, never iterated.
     grams: FxHashMap<Vec<SwitchId>, u32>,
@@ -95,6 +98,7 @@ impl RandomWalks {
             interaction,
             rng: ChaCha8Rng::seed_from_u64(0),
             timing: WaitingCost::Wall,
+            idle_looks: Some(IdleLooks::default()),
             lexicon: None,
             grams: FxHashMap::default(),
             tried: FxHashMap::default(),
@@ -132,6 +136,11 @@ impl RandomWalks {
         self.timing = WaitingCost::Free;
     }
 
+    /// Looks at silence cost nothing from now on.
+    pub(super) fn silence_is_free(&mut self) {
+        self.idle_looks = None;
+    }
+
     /// Returns the next move of a walk that may have `left` labels.
     pub(super) fn next_move(
         &mut self,
@@ -153,7 +162,7 @@ impl RandomWalks {
         }
         let is_quiet = trace.ends_in_silence();
         let belief = BorrowedBelief::from_monitor(monitor);
-        let sends = belief.as_ref().is_some_and(|belief| self.should_send(cx, belief, is_quiet));
+        let sends = belief.as_ref().is_some_and(|belief| self.should_send(cx, belief, trace));
         if let Some(belief) = belief.filter(|_| sends)
             && let Some(stimulus) = self.choose_stimulus(cx, monitor, &belief)
         {
@@ -203,7 +212,7 @@ impl RandomWalks {
     }
 
     /// Returns whether to send rather than to look, at random.
-    fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, is_quiet: bool) -> bool {
+    fn should_send(&mut self, cx: &Ctx<'_>, belief: &BorrowedBelief<'_>, trace: &Trace) -> bool {
         let mood = self.run.preferences.as_ref().map_or(50, |mood| mood.eager);
         let eager = match self.interaction {
             Interaction::Fair => mood,
@@ -211,11 +220,18 @@ impl RandomWalks {
         };
         let percent = match () {
             // After silence nothing comes without an input: looking again would show the same.
-            () if is_quiet => 100,
+            () if trace.ends_in_silence() => 100,
             () if belief.may_speak(cx.pool, cx.sts) => eager,
-            () => 100 - IDLE_LOOK_PERCENT,
+            () if self.is_idle_look_due(belief, trace) => 100 - IDLE_LOOK_PERCENT,
+            () => 100,
         };
         self.rng.random_range(0..100) < percent
+    }
+
+    /// Returns whether a look is worth its time where no output is possible.
+    fn is_idle_look_due(&mut self, belief: &BorrowedBelief<'_>, trace: &Trace) -> bool {
+        let situation = IdleSituation::new(belief.locations(), trace);
+        self.idle_looks.as_mut().is_none_or(|looks| looks.is_look_due(situation))
     }
 
     fn choose_move(&mut self, cx: &Ctx<'_>) -> TesterMove {
