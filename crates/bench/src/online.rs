@@ -247,10 +247,10 @@ fn pong(stream: TcpStream) -> io::Result<()> {
     while reader.read_line(&mut line)? > 0 {
         match ProtocolMessage::from_line(&line) {
             Ok(ProtocolMessage::Configure(_) | ProtocolMessage::Reset(_)) => {
-                say(&[ProtocolMessage::Ready(ReadyMessage {})])?
+                say(&[ProtocolMessage::Ready(ReadyMessage::default())])?
             }
             Ok(ProtocolMessage::Input(input)) => say(&[
-                ProtocolMessage::Sent(SentMessage { id: input.id, time_ns: None, raw: None }),
+                ProtocolMessage::Sent(SentMessage { id: input.id, time_ns: None, raw: None, outputs: None }),
                 ProtocolMessage::Output(OutputMessage {
                     label: "pong".into(),
                     args: input.args,

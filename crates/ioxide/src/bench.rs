@@ -141,7 +141,7 @@ impl<S: InProcess, F: FnMut() -> S> Adapter for LocalFactory<S, F> {
         Ok(self.said.pop_front().into())
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         true
     }
 

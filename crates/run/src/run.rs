@@ -218,8 +218,8 @@ pub fn run(
     let trouble = setup.adapter.reset().err();
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
-    let is_measured = !setup.adapter.knows_silence() && !matches!(pace, RunPace::Virtual(_));
-    if !is_measured {
+    let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
+    if !is_measured || setup.adapter.knows_silence() {
         tester.silence_is_free();
     }
     let lag = is_measured.then(|| config.lag.watch());
@@ -426,7 +426,7 @@ impl RunLoop<'_, '_, '_> {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };
         let Some(asked) = self.timing.asked.take() else { return };
-        if self.setup.adapter.knows_silence() {
+        if self.setup.adapter.is_synchronous() {
             return;
         }
         let taken = began.saturating_duration_since(asked);

@@ -126,9 +126,14 @@ pub trait Adapter {
         Ok(())
     }
 
-    /// Returns whether quiescence is certain when it is observed, and not only likely after some waiting.
-    fn knows_silence(&self) -> bool {
+    /// Returns whether quiescence is always certain when it is observed, and not only likely after some waiting.
+    fn is_synchronous(&self) -> bool {
         false
+    }
+
+    /// Returns whether it is certain now that nothing comes before the next input: observing that costs no time.
+    fn knows_silence(&self) -> bool {
+        self.is_synchronous()
     }
 
     /// Returns the time limit of the first reply while the system is cold: it, or one of its connections, was started or

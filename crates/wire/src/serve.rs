@@ -365,7 +365,7 @@ impl<W: Write> Conversation<'_, W> {
                 if let PlayerTime::Wall(start) = &mut self.time {
                     *start = Instant::now();
                 }
-                self.write(&ProtocolMessage::Ready(ReadyMessage {}))
+                self.write(&ProtocolMessage::Ready(ReadyMessage::default()))
             }
             Err(error) => self.break_down(&error),
         }
@@ -387,7 +387,7 @@ impl<W: Write> Conversation<'_, W> {
             Ok(_) => {
                 self.phase = PlayerPhase::Active;
                 let time_ns = self.time_ns();
-                self.write(&ProtocolMessage::Sent(SentMessage { id, time_ns, raw: None }))
+                self.write(&ProtocolMessage::Sent(SentMessage { id, time_ns, raw: None, outputs: None }))
             }
             Err(error) => self.break_down(&error),
         }

@@ -33,6 +33,8 @@ export class Adapter {
   static observed = {};
   /** Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes. */
   static virtualTime = false;
+  /** Whether it emits nothing more once a handler or `reset` has returned, calls by `after` aside. */
+  static synchronous = false;
 
   settings = {};
   seed = null;
@@ -47,7 +49,8 @@ export class Adapter {
   #ready = false;
   #spoken = false;
   #handlers;
-  #clock = new Clock((call) => this.#take(async () => call()).catch((error) => this.#lateFailure(error)));
+  #callsUnderWay = 0;
+  #clock = new Clock((call) => this.#makeCall(call));
 
   constructor() {
     this.#handlers = handlersOf(this);
@@ -73,11 +76,34 @@ export class Adapter {
 
   /** Says that the system has got the input being handled; later outputs come after it. */
   sent() {
+    this.#confirm({});
+  }
+
+  /** Makes a call that is due, when it has its turn. */
+  async #makeCall(call) {
+    this.#callsUnderWay += 1;
+    try {
+      await this.#take(async () => call());
+    } catch (error) {
+      this.#lateFailure(error);
+    } finally {
+      this.#callsUnderWay -= 1;
+    }
+  }
+
+  #confirm(more) {
     if (this.#due === undefined) return;
     const id = this.#due;
     this.#due = undefined;
-    this.#tell({ type: 'sent', id, time_ns: process.hrtime.bigint() });
+    this.#tell({ type: 'sent', id, time_ns: process.hrtime.bigint(), ...more });
     this.#release();
+  }
+
+  /** The number of outputs after which it is certainly silent until the next input; nothing if that is not known. */
+  #outputsToCome() {
+    const isIdle = this.#clock.next() === undefined && this.#callsUnderWay === 0;
+    const isKnown = this.constructor.synchronous && isIdle && !this.#clock.isVirtual;
+    return isKnown ? { outputs: this.#held.length } : {};
   }
 
   /** Makes a call that much later, unless the system is reset before. */
@@ -203,7 +229,7 @@ export class Adapter {
       try {
         await this.reset();
         this.#clock.start();
-        this.#tell({ type: 'ready' });
+        this.#tell({ type: 'ready', ...this.#outputsToCome() });
         this.#ready = true;
       } catch (error) {
         this.#held = [];
@@ -232,7 +258,7 @@ export class Adapter {
       this.#due = id;
       try {
         await handle();
-        this.sent();
+        this.#confirm(this.#outputsToCome());
       } catch (error) {
         this.#due = undefined;
         this.#release();

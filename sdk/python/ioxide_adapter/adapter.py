@@ -23,6 +23,7 @@ from .clock import Clock, Seconds, nanoseconds
 from .codec import PROTOCOL, BadLine, Message, from_line, to_line
 from .loop import Loop
 from .values import sendable
+from .waiting import waits
 
 Handler = TypeVar("Handler", bound=Callable[..., object])
 
@@ -65,6 +66,9 @@ class Adapter:
     """Messages that somebody else sends to the system and the adapter only sees; emitted like outputs."""
     virtual_time: bool = False
     """Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes."""
+    synchronous: Optional[bool] = None
+    """Whether it emits nothing more once a handler or `reset` has returned, so that ioxide need not wait to see that it is
+    silent. None: it is, as long as no other thread, event loop or call made later exists that could emit something."""
 
     settings: Dict[str, Any]
     """The settings ioxide asked for."""
@@ -143,11 +147,29 @@ class Adapter:
 
     def sent(self) -> None:
         """Says that the system has got the input being handled; later outputs come after it."""
+        self._confirm({})
+
+    def _confirm(self, more: Message) -> None:
         with self._lock:
             if self._due is not None:
                 receipt, self._due = self._due, None
-                self._write({"type": "sent", "id": receipt, "time_ns": time.monotonic_ns()})
+                self._write({"type": "sent", "id": receipt, "time_ns": time.monotonic_ns(), **more})
                 self._release()
+
+    def _outputs_to_come(self) -> Message:
+        """The number of outputs after which it is certainly silent until the next input; nothing if that is not known."""
+        if self._clock.is_virtual or not self._clock.is_idle():
+            return {}
+        is_known = self._is_alone() if self.synchronous is None else self.synchronous
+        return {"outputs": len(self._held)} if is_known else {}
+
+    def _is_alone(self) -> bool:
+        """Whether nobody but the caller could emit something before the next message of ioxide comes."""
+        if self.observed or self._loop.is_started():
+            return False
+        here = threading.current_thread()
+        others = (thread for thread in threading.enumerate() if thread is not here)
+        return all(waits(thread) or self._clock.is_served_by(thread) for thread in others)
 
     def after(self, seconds: Seconds, call: Callable[..., object], /, *args: Any) -> None:
         """Calls `call(*args)` that much later, unless the system is reset before.
@@ -285,7 +307,7 @@ class Adapter:
             else:
                 with self._lock:
                     self._clock.start()
-                    self._write({"type": "ready"})
+                    self._write({"type": "ready", **self._outputs_to_come()})
                     self._ready = True
                     self._release()
             finally:
@@ -343,7 +365,8 @@ class Adapter:
             except Exception as error:
                 self._failed(error, number)
             else:
-                self.sent()
+                with self._lock:
+                    self._confirm(self._outputs_to_come())
 
     def _handler(self, message: Message) -> "tuple[Callable[..., object], Dict[str, Any]]":
         if not self._configured:

@@ -13,6 +13,7 @@ import itertools
 import math
 import threading
 import time
+import weakref
 from decimal import Decimal
 from fractions import Fraction
 from typing import Callable, List, Optional, Tuple, Union
@@ -46,6 +47,8 @@ class Clock:
         self._numbers = itertools.count()
         self._calls: List[Tuple[int, int, Callable[[], object]]] = []
         self._life = 0
+        self._under_way = 0
+        self._threads: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
         self._thread: Optional[threading.Thread] = None
         self._started: Optional[int] = None
         self._now = 0
@@ -77,6 +80,7 @@ class Clock:
             heapq.heappush(self._calls, (self.now() + wait, next(self._numbers), call))
             if self._thread is None and not self.is_virtual:
                 self._thread = threading.Thread(target=self._serve, args=(self._life,), daemon=True)
+                self._threads.add(self._thread)
                 self._thread.start()
             self._changed.notify_all()
 
@@ -84,6 +88,15 @@ class Clock:
         """When the next call is due, if there is one."""
         with self._changed:
             return self._calls[0][0] if self._calls else None
+
+    def is_idle(self) -> bool:
+        """Whether no call is due later, and none is being made or waits for its turn."""
+        with self._changed:
+            return not self._calls and self._under_way == 0
+
+    def is_served_by(self, thread: threading.Thread) -> bool:
+        """Whether `thread` does nothing but make the calls that are due, in this life or in one that is over."""
+        return thread in self._threads
 
     def step(self, to: int) -> bool:
         """Makes the next call if virtual time comes to it before `to`. The caller has the turn."""
@@ -105,13 +118,17 @@ class Clock:
             call = self._due(life)
             if call is None:
                 return
-            with self._turn:
-                if life != self._life:
-                    return
-                try:
-                    call()
-                except Exception as error:
-                    self._failed(error)
+            try:
+                with self._turn:
+                    if life != self._life:
+                        return
+                    try:
+                        call()
+                    except Exception as error:
+                        self._failed(error)
+            finally:
+                with self._changed:
+                    self._under_way -= 1
 
     def _due(self, life: int) -> Optional[Callable[[], object]]:
         """Waits for the next call of a life; nothing once the life is over."""
@@ -119,6 +136,8 @@ class Clock:
             while life == self._life:
                 left = self._left()
                 if left is not None and left <= 0:
+                    # It may have to wait for its turn, and is not over before it had it.
+                    self._under_way += 1
                     return heapq.heappop(self._calls)[2]
                 self._changed.wait(LONGEST_WAIT if left is None else min(left, LONGEST_WAIT))
         return None

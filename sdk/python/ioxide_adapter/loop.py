@@ -22,6 +22,10 @@ class Loop:
 
         return asyncio.run_coroutine_threadsafe(awaited(), self._started()).result()
 
+    def is_started(self) -> bool:
+        """Whether there is a thread in which coroutines may go on."""
+        return self._thread is not None
+
     def is_current(self) -> bool:
         """Whether the caller runs in the loop."""
         return self._thread is not None and self._thread.ident == threading.get_ident()

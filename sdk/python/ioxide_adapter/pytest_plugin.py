@@ -27,6 +27,7 @@ import pytest
 
 from .adapter import Adapter
 from .serving import served
+from .waiting import waiting
 
 PURPOSES = {"path", "reach", "observer"}
 """Kinds of goals that a tester can be sent for."""
@@ -199,7 +200,8 @@ def ioxide(config: pytest.Config, args: List[str]) -> "subprocess.CompletedProce
     program = config.getoption("--ioxide") or os.environ.get("IOXIDE") or _beside() or "ioxide"
     environment = {**os.environ, "IOXIDE_PROGRESS": "off", "NO_COLOR": "1"}
     try:
-        return subprocess.run([program, *args], capture_output=True, text=True, env=environment, encoding="utf-8")
+        with waiting():
+            return subprocess.run([program, *args], capture_output=True, text=True, env=environment, encoding="utf-8")
     except OSError as error:
         raise ModelTrouble(f"cannot start `{program}`: {error}; install ioxide, or set IOXIDE to its path") from None
 

@@ -6,6 +6,7 @@ import threading
 from typing import Callable, Iterator, List
 
 from .adapter import Adapter
+from .waiting import waiting
 
 
 @contextlib.contextmanager
@@ -26,7 +27,7 @@ def served(make: Callable[[], Adapter]) -> Iterator[str]:
 
     def accept() -> None:
         # Closing the socket ends this.
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), waiting():
             while True:
                 connection, _ = server.accept()
                 connections.append(connection)

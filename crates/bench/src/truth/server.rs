@@ -200,19 +200,20 @@ impl BenchConversation {
             }
             MessageDialect::Protocol => match protocol::ProtocolMessage::from_line(line) {
                 Ok(protocol::ProtocolMessage::Configure(_)) => {
-                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
+                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage::default())])
                 }
                 Ok(protocol::ProtocolMessage::Reset(_)) => {
                     self.lives = self.lives.wrapping_add(1);
                     self.behaviour = self.system.kind.start(self.system.health, self.lives);
                     self.agenda.clear();
-                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage {})])
+                    self.send_messages(&[protocol::ProtocolMessage::Ready(ReadyMessage::default())])
                 }
                 Ok(protocol::ProtocolMessage::Input(input)) => {
                     self.send_messages(&[protocol::ProtocolMessage::Sent(SentMessage {
                         id: input.id,
                         time_ns: None,
                         raw: None,
+                        outputs: None,
                     })])?;
                     let n = input.args.get("n").and_then(Json::as_i64);
                     self.take_input(&BenchMessage { name: input.label, n });

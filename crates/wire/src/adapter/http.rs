@@ -501,6 +501,11 @@ impl Adapter for HttpAdapter {
         if self.has_begun() { patience.max(self.limits.total) } else { patience }
     }
 
+    /// Without a request under way and without an open stream nothing can come.
+    fn knows_silence(&self) -> bool {
+        self.asked.is_empty() && self.streams.is_empty()
+    }
+
     fn first_reply_limit(&self) -> Option<Duration> {
         let is_cold = !self.has_spoken || self.streams.iter().any(|stream| !stream.has_spoken());
         is_cold.then_some(self.limit)

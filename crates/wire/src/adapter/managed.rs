@@ -327,6 +327,10 @@ impl Adapter for ManagedAdapter {
         }
     }
 
+    fn is_synchronous(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.is_synchronous())
+    }
+
     fn knows_silence(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.knows_silence())
     }

@@ -89,7 +89,7 @@ impl Adapter for ModelAdapter<'_> {
         Ok(self.player.reseed(seed)?)
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         true
     }
 

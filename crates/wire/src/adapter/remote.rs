@@ -21,7 +21,7 @@ use super::{
 };
 use crate::protocol::{
     AdvanceMessage, AdvancedMessage, ConfigureMessage, HelloMessage, InputMessage, OutputMessage, PartPlace,
-    ProtocolMessage, ResetKind, ResetMessage, VERSION,
+    ProtocolMessage, ReadyMessage, ResetKind, ResetMessage, VERSION,
 };
 
 /// The number of outputs before a receipt above which the adapter is considered broken. Chosen by feel: it ends an
@@ -141,6 +141,8 @@ struct GreetedConnection {
     foresight: bool,
     /// True once an output has come; the greeting is that of the adapter.
     has_spoken: bool,
+    /// The number of outputs after which the system is silent until the next input; `None` if it does not say.
+    to_come: Option<u64>,
 }
 
 /// The agreement reached at the greeting.
@@ -148,6 +150,7 @@ struct Greeting {
     reset: ResetKind,
     is_virtual: bool,
     foresight: bool,
+    ready: ReadyMessage,
 }
 
 impl GreetedConnection {
@@ -156,6 +159,15 @@ impl GreetedConnection {
         let (raw, at) = (output.raw.take(), Some(self.wire.last_arrival()));
         let begun = Some(self.wire.begun_at());
         let is_first = !std::mem::replace(&mut self.has_spoken, true);
+        if self.to_come == Some(0) {
+            return Err(AdapterError::Protocol {
+                line: cut(&output.label, 200),
+                reason: "an output although the adapter had said that it is silent until the next input: it is not \
+                         synchronous"
+                    .into(),
+            });
+        }
+        self.to_come = self.to_come.map(|n| n - 1);
         Ok(ArrivedOutput { at, begun, raw, is_first, ..decode_output(model, output)?.into() })
     }
 
@@ -203,8 +215,9 @@ impl<L: SystemLink> RemoteAdapter<L> {
         self.close();
         let mut wire = self.link.open()?;
         match greet(&mut wire, &self.connection, self.model.sts.is_timed()) {
-            Ok(Greeting { reset, is_virtual, foresight }) => {
+            Ok(Greeting { reset, is_virtual, foresight, ready }) => {
                 let now = is_virtual.then_some(Duration::ZERO);
+                let to_come = ready.outputs.filter(|_| !self.model.sts.is_timed());
                 self.live = Some(GreetedConnection {
                     wire,
                     reset,
@@ -214,6 +227,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
                     now,
                     foresight,
                     has_spoken: false,
+                    to_come,
                 });
                 Ok(())
             }
@@ -267,11 +281,12 @@ impl<L: SystemLink> RemoteAdapter<L> {
 
     /// Resets the system by message; outputs of the previous run are dropped.
     fn reset_by_message(&mut self) -> Result<(), AdapterError> {
-        let limit = self.connection.limit;
+        let (limit, is_timed) = (self.connection.limit, self.model.sts.is_timed());
         let live = self.live()?;
         live.waiting.clear();
         live.wire.write(&ProtocolMessage::Reset(ResetMessage {}))?;
-        await_ready(&mut live.wire, limit, EarlyOutput::OfLastRun)?;
+        let ready = await_ready(&mut live.wire, limit, EarlyOutput::OfLastRun)?;
+        live.to_come = ready.outputs.filter(|_| !is_timed);
         live.now = live.now.map(|_| Duration::ZERO);
         live.fresh = true;
         Ok(())
@@ -284,9 +299,13 @@ impl<L: SystemLink> RemoteAdapter<L> {
         let model = Arc::clone(&self.model);
         let live = self.live()?;
         let mut earlier: Vec<ArrivedOutput> = live.waiting.drain(..).collect();
+        // Until the receipt says otherwise it may answer as it likes.
+        live.to_come = None;
         while earlier.len() <= MAX_EARLIER {
             match live.wire.next_message(deadline)? {
                 Some(ProtocolMessage::Sent(sent)) if sent.id == id => {
+                    // In a timed model silence has a length, which must pass.
+                    live.to_come = sent.outputs.filter(|_| !model.sts.is_timed());
                     return Ok(SentInput { earlier, raw: sent.raw, lane: 0 });
                 }
                 Some(ProtocolMessage::Output(output)) => {
@@ -446,6 +465,7 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         self.live()?.fresh = false;
+        let patience = if self.knows_silence() { Duration::ZERO } else { patience };
         let seen = match self.next_output(Instant::now() + patience) {
             Ok(Some(heard)) => Ok(Observation::Output(heard)),
             Ok(None) => match self.link.status(Duration::ZERO) {
@@ -455,6 +475,10 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
             Err(error) => Err(self.explain_error(error)),
         };
         self.remember_error(seen)
+    }
+
+    fn knows_silence(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.to_come == Some(0) && live.waiting.is_empty())
     }
 
     fn ended_by_itself(&mut self) -> Option<String> {
@@ -537,8 +561,8 @@ fn greet(
         part: connection.part.clone(),
     };
     wire.write(&ProtocolMessage::Configure(configure))?;
-    await_ready(wire, connection.limit, EarlyOutput::OutOfPlace)?;
-    Ok(Greeting { reset: hello.reset, is_virtual, foresight: hello.foresight })
+    let ready = await_ready(wire, connection.limit, EarlyOutput::OutOfPlace)?;
+    Ok(Greeting { reset: hello.reset, is_virtual, foresight: hello.foresight, ready })
 }
 
 /// Reads the hello of the system, which must speak our version.
@@ -590,11 +614,11 @@ pub(super) fn await_ready(
     wire: &mut ProtocolWire,
     limit: Duration,
     early: EarlyOutput,
-) -> Result<(), AdapterError> {
+) -> Result<ReadyMessage, AdapterError> {
     let deadline = Instant::now() + limit;
     loop {
         match (wire.next_message(deadline)?, early) {
-            (Some(ProtocolMessage::Ready(_)), _) => return Ok(()),
+            (Some(ProtocolMessage::Ready(ready)), _) => return Ok(ready),
             (Some(message @ ProtocolMessage::Output(_)), EarlyOutput::OutOfPlace) => {
                 return Err(AdapterError::Protocol {
                     line: cut(&message.to_line(), 200),

@@ -50,6 +50,46 @@ fn a_well_behaved_process_is_heard() {
     assert_eq!(adapter.observe(Duration::from_millis(30)), Ok(Observation::Quiet));
 }
 
+/// Nobody waits for a system that says how many outputs are to come: an hour of patience takes no time.
+#[test]
+fn a_system_that_says_when_it_is_silent_is_not_waited_for() {
+    let script = r#"read x; echo '{"type":"sent","id":1,"outputs":1}'; echo '{"type":"output","label":"tea"}'
+        read x; echo '{"type":"sent","id":2}'; read x"#;
+    let hello = HELLO.replace("\"ready\"", "\"ready\",\"outputs\":0");
+    let mut adapter = start(&format!("{hello}{script}")).unwrap();
+    let (model, hour) = (vending(), Duration::from_secs(3_600));
+    adapter.reset().unwrap();
+    assert!(adapter.knows_silence() && !adapter.is_synchronous());
+    assert_eq!(adapter.observe(hour), Ok(Observation::Quiet));
+    adapter.send(&message(&model, "coin", &[5])).unwrap();
+    assert!(!adapter.knows_silence(), "an output is to come");
+    let tea = message(&model, "tea", &[]);
+    assert_eq!(adapter.observe(hour).map(Observation::label), Ok(Some(tea)));
+    assert!(adapter.knows_silence());
+    assert_eq!(adapter.observe(hour), Ok(Observation::Quiet));
+    adapter.send(&message(&model, "coin", &[5])).unwrap();
+    assert!(!adapter.knows_silence(), "this time it did not say");
+}
+
+#[test]
+fn an_output_of_a_system_that_said_it_was_silent_gives_no_verdict() {
+    let script = r#"read x; echo '{"type":"sent","id":1,"outputs":0}'; echo '{"type":"output","label":"tea"}'; read x"#;
+    let mut adapter = start(&format!("{HELLO}{script}")).unwrap();
+    adapter.reset().unwrap();
+    adapter.send(&message(&vending(), "coin", &[5])).unwrap();
+    // It comes when it comes; silence until then is what the system said.
+    let error = loop {
+        match adapter.observe(Duration::from_secs(10)) {
+            Ok(seen) => assert_eq!(seen, Observation::Quiet),
+            Err(error) => break error,
+        }
+    };
+    assert!(
+        matches!(error, AdapterError::Protocol { ref reason, .. } if reason.contains("synchronous")),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_dead_process_is_never_silent() {
     assert!(matches!(trouble("exit 3"), AdapterError::Ended { status } if status.contains('3')));

@@ -18,9 +18,14 @@ fn every_message_is_read_as_it_was_written() {
     let all = [
         ProtocolMessage::Hello(hello),
         ProtocolMessage::Configure(ConfigureMessage { seed: Some(u64::MAX), ..ConfigureMessage::default() }),
-        ProtocolMessage::Ready(ReadyMessage {}),
+        ProtocolMessage::Ready(ReadyMessage { outputs: None }),
         ProtocolMessage::Input(InputMessage { id: 1, label: "coin".into(), args: args.clone() }),
-        ProtocolMessage::Sent(SentMessage { id: 1, time_ns: Some(u64::MAX), raw: Some("\u{1}".into()) }),
+        ProtocolMessage::Sent(SentMessage {
+            id: 1,
+            time_ns: Some(u64::MAX),
+            raw: Some("\u{1}".into()),
+            outputs: Some(2),
+        }),
         ProtocolMessage::Output(OutputMessage { label: "tea".into(), args, time_ns: None, raw: None }),
         ProtocolMessage::Reset(ResetMessage {}),
         ProtocolMessage::Advance(AdvanceMessage { to_ns: Some(5), foresee: true }),
@@ -40,7 +45,7 @@ fn every_message_is_read_as_it_was_written() {
 fn unknown_fields_are_ignored_and_missing_ones_named() {
     assert_eq!(
         ProtocolMessage::from_line(r#"{"type":"ready","mood":"fine"}"#),
-        Ok(ProtocolMessage::Ready(ReadyMessage {}))
+        Ok(ProtocolMessage::Ready(ReadyMessage { outputs: None }))
     );
     check(r#"{"type":"input","label":"coin"}"#, "bad `input` message: missing field `id`");
     check(r#"{"type":"tea"}"#, "unknown message type `tea`");

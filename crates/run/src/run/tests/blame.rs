@@ -107,7 +107,7 @@ impl Adapter for RollSystem {
         Some(Arc::clone(&self.wiring))
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         true
     }
 

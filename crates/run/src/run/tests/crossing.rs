@@ -98,7 +98,7 @@ impl Adapter for Crossed<'_> {
         Some(Arc::clone(&self.wiring))
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         !self.is_hasty
     }
 

@@ -78,7 +78,7 @@ impl Adapter for Slow<'_> {
         InputReceipt::Written
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         self.silence == Silence::Known
     }
 

@@ -89,7 +89,7 @@ impl Adapter for PingSystem {
         Ok(self.says.take().map(ArrivedOutput::from).into())
     }
 
-    fn knows_silence(&self) -> bool {
+    fn is_synchronous(&self) -> bool {
         true
     }
 }
