@@ -392,7 +392,10 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         progress.found.unknown += u64::from(result.unknown_from.is_some());
         progress.found.coverage.add(coverage);
         progress.found.latencies.merge(&result.latencies);
-        progress.found.lag = progress.found.lag.max(result.lag);
+        // A record without times does not tell how busy this machine was.
+        if result.has_times {
+            progress.found.lag = progress.found.lag.max(result.lag);
+        }
         progress.found.interrupted |= interrupted;
         progress.errors_in_a_row =
             if outcome == RunOutcome::Error { progress.errors_in_a_row + 1 } else { 0 };

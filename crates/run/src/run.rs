@@ -174,6 +174,8 @@ pub struct RunResult {
     pub latencies: Latencies,
     /// The extension of its waits and tolerances because this machine was busy.
     pub lag: LagEffect,
+    /// True if its events have times.
+    pub has_times: bool,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -639,13 +641,14 @@ impl RunLoop<'_, '_, '_> {
         }
         let (outcome, steps, doubts) =
             (end.outcome(), self.knowledge.trace.n_steps(), self.knowledge.count_doubts());
-        // Where events have no times, no two machines write different records, of this run or of its campaign.
-        let lag = if self.timing.has_times { self.timing.lag_effect } else { LagEffect::default() };
-        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag: lag.to_record() };
+        // Where events have no times, no two machines write different records.
+        let (lag, has_times) = (self.timing.lag_effect, self.timing.has_times);
+        let machine_lag = if has_times { lag.to_record() } else { None };
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
         let RunKnowledge { trace, signature, .. } = self.knowledge;
         let latencies = self.timing.latencies;
-        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag })
+        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag, has_times })
     }
 }
 
