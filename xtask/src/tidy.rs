@@ -31,6 +31,7 @@ const RIM: &[&str] = &[
     "crates/bench/",
     "crates/cli/",
     "crates/ioxide/",
+    "crates/project/",
     "crates/run/",
     "crates/wire/",
     "crates/explorer/",

@@ -31,7 +31,7 @@ pub mod load;
 mod machine;
 mod mutant_file;
 pub mod progress;
-mod project;
+mod project_file;
 mod purpose_search;
 mod record;
 mod record_folder;

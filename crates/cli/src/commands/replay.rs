@@ -134,8 +134,8 @@ fn again(
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig {
-            patience: sut.times(&spec, patience(&sut, &args.sut, args.quiescence_ms)?)?,
-            tolerance: timing::tolerance(&args.time, &args.sut)?,
+            patience: sut.times(&spec, patience(&sut, args.quiescence_ms)?)?,
+            tolerance: timing::tolerance(&args.time, &sut),
             ..RunConfig::default()
         },
         runs: if shrink.is_some() { ATTEMPTS } else { 1 },

@@ -47,7 +47,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
-    let secrets = sut.secrets()?;
+    let secrets = sut.secrets();
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh_seed);
@@ -184,14 +184,14 @@ fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
 
 /// The settings of every run.
 pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Result<RunConfig, CliError> {
-    let default = patience(sut, &args.sut, args.quiescence_ms)?;
+    let default = patience(sut, args.quiescence_ms)?;
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
         relation: args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts)),
         confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
-        tolerance: timing::tolerance(&args.time, &args.sut)?,
+        tolerance: timing::tolerance(&args.time, sut),
         refusals: sut.refusals(spec)?,
         max_steps: steps_of_a_run(args),
         ..RunConfig::default()

@@ -80,7 +80,7 @@ impl SystemLauncher {
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
-            let mut redacting = RedactingReporter::new(reporter, self.sut.secrets()?);
+            let mut redacting = RedactingReporter::new(reporter, self.sut.secrets());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.

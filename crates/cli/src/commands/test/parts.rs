@@ -223,7 +223,7 @@ impl UnitCommand for PreparedCampaign<'_> {
             let mut reporter = lines.clone();
             let mut clock =
                 session::clock(if args.no_times { EventTimes::LeftOut } else { EventTimes::Told }, sut);
-            let secrets = sut.secrets()?;
+            let secrets = sut.secrets();
             let mut redacting = RedactingReporter::new(&mut reporter, secrets.clone());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
@@ -342,7 +342,7 @@ pub fn merge_campaign(
     )?;
     let whole = WholeCampaign::merge(args, parts, &mut reporters, &merge_args.solver)?;
     drop(reporters);
-    let secrets = whole.sut.secrets()?;
+    let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
     let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
