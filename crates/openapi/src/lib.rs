@@ -123,19 +123,19 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
 }
 
 /// The errors of a model that was made.
-struct DraftError {
+struct ModelDraftError {
     message: String,
     /// The types that no model has: their values would never end, or are too deep.
     impossible_types: Vec<String>,
 }
 
 /// Returns `draft` in canonical layout; fails if it has errors.
-fn format_model(draft: &str) -> Result<String, DraftError> {
+fn format_model(draft: &str) -> Result<String, ModelDraftError> {
     let mut sources = Sources::new();
     let file = sources.add("api.iox", draft);
     let text = format(&sources, file).map_err(|errors| {
         let first = errors.first().map(|error| format!("{}\n{draft}", error.message));
-        DraftError { message: first.unwrap_or_default(), impossible_types: Vec::new() }
+        ModelDraftError { message: first.unwrap_or_default(), impossible_types: Vec::new() }
     })?;
     let loaded = load(&sources, file, &LoadOptions::default());
     match loaded.model {
@@ -148,7 +148,7 @@ fn format_model(draft: &str) -> Result<String, DraftError> {
             let is_of_type =
                 |error: &&&Diagnostic| matches!(error.code, Code::CyclicDefinition | Code::NestingTooDeep);
             let types = errors.iter().filter(is_of_type).map(|error| sources.slice(error.span).to_owned());
-            Err(DraftError { message: messages.join("; "), impossible_types: types.collect() })
+            Err(ModelDraftError { message: messages.join("; "), impossible_types: types.collect() })
         }
     }
 }

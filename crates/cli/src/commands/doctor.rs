@@ -52,14 +52,14 @@ struct DoctorFinding {
 pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let findings = vec![
         solver(),
-        program(
+        check_program(
             "z3",
             &["z3"],
             "--version",
             "`--solver 'z3 -in'`, and as a second opinion",
             "apt-get install z3",
         ),
-        program(
+        check_program(
             "python",
             &["python3", "python"],
             "--version",
@@ -67,7 +67,13 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
             "apt-get install python3",
         ),
         browser(),
-        program("git", &["git"], "--version", "the project that `ioxide init` begins", "apt-get install git"),
+        check_program(
+            "git",
+            &["git"],
+            "--version",
+            "the project that `ioxide init` begins",
+            "apt-get install git",
+        ),
         loopback(),
         temporary(),
         project_file(),
@@ -123,7 +129,7 @@ fn solver() -> DoctorFinding {
 }
 
 /// The first of `names` that can be asked for its version.
-fn program(
+fn check_program(
     name: &'static str,
     names: &[&str],
     question: &str,

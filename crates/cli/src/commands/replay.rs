@@ -29,7 +29,8 @@ pub fn run(args: &ReplayArgs) -> Result<ExitStatus, CliError> {
 
 /// Replays the run and makes it smaller if it fails in the same way.
 pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, CliError> {
-    let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
+    let budget =
+        ShrinkConfig { attempts: args.attempts, time: Some(args.for_time), ..ShrinkConfig::default() };
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let done = again(&args.replay, Some(budget), folder.as_ref())?;
     if let Some(folder) = folder {

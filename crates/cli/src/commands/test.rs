@@ -65,10 +65,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         ..campaign_config(args, &spec, &sut, seed)?
     };
     let shown = spec.clone();
-    let thinking = tester_choice::thinking(args);
+    let analysis_limit = tester_choice::analysis_limit(args);
     let whole = limit::command_halt(&args.limit);
     // What `--for` says holds for everything; half a minute is the usual time of a hunt alone.
-    let of_all = args.time_limit.into_iter().chain(whole.time_left()).min();
+    let of_all = args.for_time.into_iter().chain(whole.time_left()).min();
     let config = CampaignConfig { time: Arc::new(TimeBudget::new(of_all)), ..config };
     let limit = limit.into_iter().chain(whole.time_left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
@@ -76,7 +76,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
     let mut limited: Vec<TimedTester<'_>> =
-        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, thinking)).collect();
+        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, analysis_limit)).collect();
     let session = CampaignSession {
         spec,
         sut,

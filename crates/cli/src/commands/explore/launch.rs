@@ -84,7 +84,7 @@ impl SystemLauncher {
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
-            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::thinking(&args));
+            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::analysis_limit(&args));
             session::prepare(&mut setup, &mut tester);
             campaign(&mut setup, &mut tester, &config, &sink)?;
             Ok(())
