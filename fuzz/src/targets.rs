@@ -3,13 +3,14 @@
 //! The first byte chooses among the forms a target reads, so that one corpus serves all of them.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use ioxide_explorer::http::read_head;
 use ioxide_lang::{LoadOptions, LoadedText, channel, format, gather, load, through};
 use ioxide_model::source::{FileId, Sources};
 use ioxide_model::sts::Model;
 use ioxide_openapi::{BadDescription, ServiceOptions, translate};
+use ioxide_project::{Instances, Project, SystemSource};
 use ioxide_record::format;
 use ioxide_record::json;
 use ioxide_record::reporter::Reporter;
@@ -28,8 +29,6 @@ use ioxide_wire::codec::http::{HttpCodec, HttpConfig};
 use ioxide_wire::codec::layout::{Endian, MessageLayout};
 use ioxide_wire::codec::text::{TextCodec, TextConfig};
 use ioxide_wire::protocol::ProtocolMessage;
-
-use super::project::{Instances, SystemSource};
 
 /// The forms of models, and systems with the files of their parts.
 pub const FORMS: [&str; 10] = ["iox", "as", "xml", "xlia", "dot", "kiss2", "txt", "fsm", "txs", "system"];
@@ -124,21 +123,13 @@ pub fn through_channel(bytes: &[u8]) {
 /// A project file: every system of it.
 pub fn project(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for name in systems(text) {
-        let source = SystemSource::File { content: text.to_owned(), name: name.to_owned() };
+    let Ok(project) = Project::parse(text).map(Arc::new) else { return };
+    let _ = project.check();
+    for name in project.names() {
+        let source = SystemSource::from_project(Arc::clone(&project), name);
         let _ = source.warnings();
-        let _ = source.describe(0, &Instances::default());
+        let _ = source.describe(&Instances::default());
     }
-}
-
-/// The names of the systems in a project file.
-pub fn systems(text: &str) -> Vec<&str> {
-    fn name(line: &str) -> Option<&str> {
-        line.trim().strip_prefix("[sut.")?.split([']', '.']).next()
-    }
-    let mut names: Vec<&str> = text.lines().filter_map(name).collect();
-    names.dedup();
-    names
 }
 
 /// A record, a suite, a test case or a trace.

@@ -4,6 +4,7 @@ mod code;
 mod docs;
 mod layers;
 mod names;
+mod rooms;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ const RIM: &[&str] = &[
     "crates/bench/",
     "crates/cli/",
     "crates/ioxide/",
+    "crates/project/",
     "crates/run/",
     "crates/wire/",
     "crates/explorer/",
@@ -52,6 +54,7 @@ const MAX_LINES: usize = 1000;
 /// Returns everything that is not in order, one line each.
 pub fn check(root: &Path) -> Vec<String> {
     let mut complaints = layers::check(root);
+    complaints.extend(rooms::check(root));
     let mut files = Vec::new();
     for folder in ["crates", "xtask"] {
         collect(&root.join(folder), &mut files);

@@ -9,11 +9,11 @@ mod compose;
 mod conform;
 mod counter;
 mod data;
+mod dispatch;
 mod faults;
 mod first_step;
 mod fsm;
 mod kill;
-mod laboratory;
 mod learn;
 mod lsp;
 mod memory;
@@ -26,7 +26,7 @@ mod truth;
 
 use ioxide_cli::{BenchHost, program};
 
-use self::laboratory::Measurements;
+use self::dispatch::Measurements;
 
 fn main() -> std::process::ExitCode {
     program(&BenchHost::Here(&Measurements))

@@ -234,7 +234,7 @@ pub struct LimitArgs {
     /// partial, with exit code 5 if nothing was found [default: 10min; in `learn` 1h; in `test` none, but 15s for what
     /// comes before the first step].
     #[arg(long = "time-limit", value_name = "TIME", value_parser = time_limit)]
-    pub thinking: Option<TimeLimit>,
+    pub time_limit: Option<TimeLimit>,
 }
 
 impl Default for SolverArgs {

@@ -21,26 +21,30 @@ const ANALYSIS_DIVISOR: u32 = 2;
 pub struct TimedTester<'t> {
     inner: &'t mut (dyn Tester + Send),
     limit: Option<Duration>,
-    thinking: TimeLimit,
+    analysis_limit: TimeLimit,
     begun: Option<Instant>,
 }
 
 impl<'t> TimedTester<'t> {
-    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most `thinking`
+    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most `analysis_limit`
     /// before a step.
-    pub fn new(inner: &'t mut (dyn Tester + Send), limit: Option<Duration>, thinking: TimeLimit) -> Self {
-        Self { inner, limit, thinking, begun: None }
+    pub fn new(
+        inner: &'t mut (dyn Tester + Send),
+        limit: Option<Duration>,
+        analysis_limit: TimeLimit,
+    ) -> Self {
+        Self { inner, limit, analysis_limit, begun: None }
     }
 
     /// Returns the deadline of the analysis before the next step.
-    fn thinking(&self) -> Halt {
+    fn analysis_deadline(&self) -> Halt {
         let left = self
             .limit
             .zip(self.begun)
             .map(|(limit, begun)| limit.saturating_sub(begun.elapsed()) / ANALYSIS_DIVISOR);
-        let time = match (self.thinking, left) {
-            (TimeLimit::Within(thinking), Some(left)) => Some(thinking.min(left)),
-            (TimeLimit::Within(thinking), None) => Some(thinking),
+        let time = match (self.analysis_limit, left) {
+            (TimeLimit::Within(limit), Some(left)) => Some(limit.min(left)),
+            (TimeLimit::Within(limit), None) => Some(limit),
             (TimeLimit::Unlimited, left) => left,
         };
         limit::from_now(time)
@@ -62,7 +66,7 @@ impl Tester for TimedTester<'_> {
         if self.has_passed() {
             TesterMove::Stop(TesterStop::GoalMet("the time is up".into()))
         } else {
-            cx.run_within(&self.thinking(), |cx| self.inner.next(cx, monitor, trace))
+            cx.run_within(&self.analysis_deadline(), |cx| self.inner.next(cx, monitor, trace))
         }
     }
 
@@ -89,7 +93,7 @@ impl Tester for TimedTester<'_> {
     fn prepare(&mut self, cx: &mut Ctx<'_>) {
         self.begun.get_or_insert_with(Instant::now);
         let _stage = limit::stage("looking for test purposes");
-        cx.run_within(&self.thinking(), |cx| self.inner.prepare(cx));
+        cx.run_within(&self.analysis_deadline(), |cx| self.inner.prepare(cx));
     }
 
     fn time_is_free(&mut self) {

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::io;
 use std::process::ExitCode;
 
+use ioxide_project::ProjectError;
+
 /// The documented exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
@@ -73,6 +75,12 @@ impl CliError {
     /// Returns an end without a message, where everything was printed already.
     pub fn quiet(status: ExitStatus) -> Self {
         Self::new(status, "")
+    }
+}
+
+impl From<ProjectError> for CliError {
+    fn from(error: ProjectError) -> Self {
+        Self { status: ExitStatus::Usage, message: error.to_string(), help: error.help().map(str::to_owned) }
     }
 }
 

@@ -20,13 +20,14 @@ use std::{fs, thread};
 use ioxide_campaign::part::SystemFacts;
 use ioxide_campaign::plan::fingerprint;
 use ioxide_model::source::Sources;
+use ioxide_project::{DescribedSystem, FILE, Instances, SystemSource};
 use ioxide_record::secrets::Secrets;
 use ioxide_wire::adapter::SutSpec;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::load;
 use crate::mutant_file::PlayedName;
-use crate::project::{self, DescribedSystem, FILE, Instances, SystemSource};
+use crate::project_file;
 
 /// The keys that say how long to wait or what to show, not what the system is.
 const NOT_THE_SYSTEM: [&str; 10] = [
@@ -53,8 +54,8 @@ const MAX_FILE: u64 = 1 << 30;
 /// Returns the facts about the system that `sut` names, with the constants in `settings`; `None` for a model that is
 /// played in this process, whose text is part of what results depend on anyway.
 pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, CliError> {
-    let source = SystemSource::find_source(sut)?;
-    let described = source.describe(0, &Instances::default())?;
+    let source = project_file::find_system(sut)?;
+    let described = source.describe(&Instances::default())?;
     if matches!(described.spec, SutSpec::Model(_)) {
         return Ok(None);
     }
@@ -63,8 +64,8 @@ pub fn facts(sut: &str, settings: &[String]) -> Result<Option<SystemFacts>, CliE
 
 /// Returns the facts about any system; those of a played model are the texts of its files.
 pub fn all_facts(sut: &str, settings: &[String]) -> Result<SystemFacts, CliError> {
-    let source = SystemSource::find_source(sut)?;
-    let described = source.describe(0, &Instances::default())?;
+    let source = project_file::find_system(sut)?;
+    let described = source.describe(&Instances::default())?;
     let mut facts = of_source(&source, &described, settings)?;
     if let SutSpec::Model(path) = &described.spec {
         let file = PlayedName::parse(path).file;
@@ -98,8 +99,8 @@ fn of_source(
             }
             facts.insert("address".to_owned(), fingerprint([text]));
         }
-        SystemSource::File { content, name } => {
-            for (key, value) in project::render_system(content, name)? {
+        SystemSource::Project { project, name } => {
+            for (key, value) in project.render_system(name)? {
                 if COMMANDS.contains(&key.as_str()) {
                     commands.push(value.trim_matches('"').to_owned());
                 }
@@ -179,12 +180,17 @@ fn shell(command: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use ioxide_campaign::part::system_difference;
+    use ioxide_project::Project;
 
     use super::*;
 
+    fn shop(content: &str) -> SystemSource {
+        SystemSource::from_project(Project::parse(content).expect("TOML").into(), "shop")
+    }
+
     fn of_file(content: &str) -> SystemFacts {
-        let source = SystemSource::File { content: content.to_owned(), name: "shop".to_owned() };
-        let described = source.describe(0, &Instances::default()).expect("a system");
+        let source = shop(content);
+        let described = source.describe(&Instances::default()).expect("a system");
         of_source(&source, &described, &[]).expect("an identity")
     }
 
@@ -222,8 +228,8 @@ mod tests {
         let why = system_difference(&of_file(&section("1.0")), &of_file(&section("1.1"))).expect("another");
         assert!(why.contains("1.0") && why.contains("1.1"), "{why}");
         let broken = "[sut.shop]\nkind = \"stdio\"\ncommand = \"./server\"\nversion = \"exit 3\"\n";
-        let source = SystemSource::File { content: broken.to_owned(), name: "shop".to_owned() };
-        let described = source.describe(0, &Instances::default()).expect("a system");
+        let source = shop(broken);
+        let described = source.describe(&Instances::default()).expect("a system");
         assert!(of_source(&source, &described, &[]).is_err());
     }
 

@@ -31,7 +31,7 @@ pub mod load;
 mod machine;
 mod mutant_file;
 pub mod progress;
-mod project;
+mod project_file;
 mod purpose_search;
 mod record;
 mod record_folder;
@@ -53,11 +53,11 @@ use ioxide_model::counted;
 
 pub use self::commands::bench::BenchHost;
 
-/// Runs the command of the command line; measurements are taken in `laboratory`.
+/// Runs the command of the command line; measurements are taken by `host`.
 pub fn program(host: &BenchHost<'_>) -> std::process::ExitCode {
     limit::start_clock();
     let mut args = args::CliArgs::parse();
-    limit::set_limit(args.command.limit_mut().and_then(|limit| limit.thinking));
+    limit::set_limit(args.command.limit_mut().and_then(|limit| limit.time_limit));
     let outcome = std::panic::catch_unwind(|| commands::run(args, host));
     exit::finish(outcome)
 }

@@ -53,7 +53,7 @@ pub fn halt(args: &LimitArgs) -> Halt {
 /// Returns the deadline of this command, with `default` where `--time-limit` is not given.
 pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
     interrupt::catch_interrupts();
-    let limit = match args.thinking.unwrap_or(TimeLimit::Within(default)) {
+    let limit = match args.time_limit.unwrap_or(TimeLimit::Within(default)) {
         TimeLimit::Within(time) => Some(time),
         TimeLimit::Unlimited => None,
     };
@@ -66,7 +66,7 @@ pub fn halt_within(args: &LimitArgs, default: Duration) -> Halt {
 /// for the system is interrupted.
 pub fn command_halt(args: &LimitArgs) -> Halt {
     interrupt::catch_interrupts();
-    let Some(TimeLimit::Within(limit)) = args.thinking else { return Halt::default() };
+    let Some(TimeLimit::Within(limit)) = args.time_limit else { return Halt::default() };
     let at = START.get_or_init(Instant::now).checked_add(limit);
     if let Some(at) = at {
         std::thread::spawn(move || {

@@ -21,7 +21,6 @@ use ioxide_wire::adapter::ClockKind;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::interrupt::{STOP, catch_interrupts};
 use crate::progress::ProgressLine;
-use crate::project;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
@@ -85,7 +84,7 @@ impl CampaignSession<'_> {
             config.time.start_clock();
             let mut reporters = reporters(show, record)?;
             let mut clock = clock(times, &sut);
-            let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets()?);
+            let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             prepare(&mut bench, testers[0]);
@@ -99,7 +98,7 @@ impl CampaignSession<'_> {
         let opener = SystemOpener::new(&sut, Arc::new(spec.clone()), wanted.clone()).on(time);
         let mut reporters = reporters(show, record)?;
         let mut clock = clock(times, &sut);
-        let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets()?);
+        let mut redacting = RedactingReporter::new(&mut reporters, sut.secrets());
         let sink = EventSink::new(&mut redacting, &mut *clock);
         let shared = CampaignState::start(&spec.sts, config, testers.len() as u64, &sink)?;
         let work = |worker: usize, tester: &mut (dyn Tester + Send)| -> Result<(), CliError> {
@@ -181,10 +180,11 @@ impl<R: Reporter> Reporter for Audience<R> {
     }
 }
 
-/// Returns the quiescence time of the system called `name`: `--quiescence-ms`, else that of the project file, else one
+/// Returns the quiescence time of a system: `--quiescence-ms`, else that of the project file, else one
 /// calibrated by its answers; zero for a model played here, and zero is an error for a system outside.
-pub fn patience(sut: &SystemUnderTest, name: &str, typed: Option<u64>) -> Result<Patience, CliError> {
-    match (sut, project::quiescence(name, typed)?) {
+pub fn patience(sut: &SystemUnderTest, typed: Option<u64>) -> Result<Patience, CliError> {
+    let stated = sut.settings().and_then(|settings| settings.quiescence.default);
+    match (sut, typed.or(stated)) {
         (SystemUnderTest::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
         (SystemUnderTest::Outside(_), Some(0)) => {
             Err(CliError::usage("`--quiescence-ms 0` leaves the system no time to answer")

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateId, GateKind, Model};
+use ioxide_project::{
+    ConnectedSystem, DescribedSystem, FILE, Instances, ProtocolConfig, SystemSource, part_text,
+};
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
 use ioxide_symex::Ctx;
@@ -27,8 +30,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
 use crate::mutant_file;
 pub use crate::mutant_file::SpecSource;
-use crate::project::connections::part_text;
-use crate::project::{ConnectedSystem, DescribedSystem, FILE, Instances, ProtocolConfig, SystemSource};
+use crate::project_file;
 use crate::redaction;
 use crate::solver::SolverRequest;
 
@@ -37,35 +39,55 @@ pub enum SystemUnderTest {
     /// A model played in this process.
     Model(Box<Model>),
     /// A system outside, as typed or as the project file describes it.
-    Outside(SystemSource),
+    Outside(Box<OutsideSystem>),
+}
+
+/// A system outside.
+pub struct OutsideSystem {
+    source: SystemSource,
+    /// Its settings. No port was taken for them, and nothing started.
+    settings: DescribedSystem,
+}
+
+impl OutsideSystem {
+    /// Returns the settings of the system.
+    pub fn settings(&self) -> &DescribedSystem {
+        &self.settings
+    }
 }
 
 impl SystemUnderTest {
     /// The system `text` names, to be compared with `spec`; a model is loaded, a description checked.
     pub fn from_name(text: &str, spec: SpecSource<'_>) -> Result<Self, CliError> {
-        let source = SystemSource::find_source(text)?;
+        let source = project_file::find_system(text)?;
         warn(&source)?;
-        let described = source.describe(0, &Instances::default())?;
-        redaction::add(&described.secrets);
-        match described.spec {
-            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::load_played(&path, spec)?))),
-            SutSpec::Stdio(_) | SutSpec::Tcp(_) => Ok(Self::Outside(source)),
+        let settings = source.describe(&Instances::default())?;
+        redaction::add(&settings.secrets);
+        match &settings.spec {
+            SutSpec::Model(path) => Ok(Self::Model(Box::new(mutant_file::load_played(path, spec)?))),
+            SutSpec::Stdio(_) | SutSpec::Tcp(_) => {
+                Ok(Self::Outside(Box::new(OutsideSystem { source, settings })))
+            }
+        }
+    }
+
+    /// Returns the settings of a system outside; `None` for a played model.
+    pub fn settings(&self) -> Option<&DescribedSystem> {
+        match self {
+            Self::Model(_) => None,
+            Self::Outside(system) => Some(system.settings()),
         }
     }
 
     /// Returns the values that must not be shown; a played model has none.
-    pub fn secrets(&self) -> Result<Secrets, CliError> {
-        match self {
-            Self::Model(_) => Ok(Secrets::none()),
-            Self::Outside(source) => Ok(source.describe(0, &Instances::default())?.secrets),
-        }
+    pub fn secrets(&self) -> Secrets {
+        self.settings().map_or_else(Secrets::none, |settings| settings.secrets.clone())
     }
 
     /// Returns the outputs of `spec` that say nothing but that the system refused an input: those that the project file
     /// names, and those that stand for HTTP statuses such as 401 alone.
     pub fn refusals(&self, spec: &Model) -> Result<BTreeSet<GateId>, CliError> {
-        let Self::Outside(source) = self else { return Ok(BTreeSet::new()) };
-        let described = source.describe(0, &Instances::default())?;
+        let Some(described) = self.settings() else { return Ok(BTreeSet::new()) };
         let mut found = BTreeSet::new();
         for name in &described.refusals {
             match spec.sts.gate_named(name) {
@@ -77,9 +99,9 @@ impl SystemUnderTest {
                 }
             }
         }
-        let speeches = described.connections.iter().map(|connected| &connected.speech);
-        for speech in speeches.chain([&described.speech]) {
-            let ProtocolConfig::Http(http) = speech else { continue };
+        let protocols = described.connections.iter().map(|connected| &connected.protocol);
+        for protocol in protocols.chain([&described.protocol]) {
+            let ProtocolConfig::Http(http) = protocol else { continue };
             let refusing = http.http.outputs.iter().filter(|(_, answer)| answer.is_refusal());
             found.extend(refusing.filter_map(|(name, _)| spec.sts.gate_named(name)));
         }
@@ -89,10 +111,13 @@ impl SystemUnderTest {
     /// Returns the quiescence times at the messages and states of `spec`; `default` where the project file has no
     /// other.
     pub fn times(&self, spec: &Model, default: Patience) -> Result<Patience, CliError> {
-        match self {
-            Self::Model(_) => Ok(default),
-            Self::Outside(source) => {
-                source.describe(0, &Instances::default())?.quiescence.resolve(spec, default)
+        match self.settings() {
+            None => Ok(default),
+            Some(settings) => {
+                let times = settings.quiescence.resolve(spec)?;
+                let after = |patience: Patience, &(gate, time): &_| patience.with_time_after(gate, time);
+                let within = |patience: Patience, &(place, time): &_| patience.with_time_at(place, time);
+                Ok(times.within.iter().fold(times.after.iter().fold(default, after), within))
             }
         }
     }
@@ -152,8 +177,8 @@ impl<'s> SystemOpener<'s> {
     ) -> Result<T, CliError> {
         match self.system {
             SystemUnderTest::Model(model) => self.play(model, seed, act),
-            SystemUnderTest::Outside(source) => self.reach(
-                source.describe(instance, &Instances::of_model(&self.interface))?,
+            SystemUnderTest::Outside(system) => self.reach(
+                system.source.describe_instance(instance, &Instances::of_model(&self.interface))?,
                 instance,
                 seed,
                 act,
@@ -241,7 +266,7 @@ pub fn start_managed(
 struct SystemConnection {
     name: String,
     spec: SutSpec,
-    speech: ProtocolConfig,
+    protocol: ProtocolConfig,
     /// The messages that travel by it, where there are several connections.
     messages: Vec<String>,
     interface: Arc<Model>,
@@ -266,26 +291,26 @@ fn ways(
     interface: &Arc<Model>,
     connection: &RemoteConnection,
 ) -> Result<Vec<SystemConnection>, CliError> {
-    let way = |name: &str, spec: &SutSpec, speech: &ProtocolConfig, messages: &[String]| SystemConnection {
+    let way = |name: &str, spec: &SutSpec, protocol: &ProtocolConfig, messages: &[String]| SystemConnection {
         name: name.to_owned(),
         spec: spec.clone(),
-        speech: speech.clone(),
+        protocol: protocol.clone(),
         messages: messages.to_vec(),
         interface: Arc::clone(interface),
         connection: connection.clone(),
     };
     if described.connections.is_empty() {
-        let way = way("", &described.spec, &described.speech, &[]);
+        let way = way("", &described.spec, &described.protocol, &[]);
         way.check(described)?;
         return Ok(vec![way]);
     }
     check_connections(described, interface)?;
     let mut ways = Vec::new();
     for connected in &described.connections {
-        let ConnectedSystem { name, spec, speech, part, .. } = connected;
+        let ConnectedSystem { name, spec, protocol, part, .. } = connected;
         let tls = tls_for(connected.tls.as_ref())?;
         let (messages, share) = connection_interface(connected, interface);
-        let mut way = way(name, spec, speech, &messages);
+        let mut way = way(name, spec, protocol, &messages);
         way.interface = Arc::new(share);
         let clock = clock_of_several(connected, connection.clock, interface)?;
         way.connection = RemoteConnection { tls, clock, part: part.clone(), ..connection.clone() };
@@ -301,7 +326,7 @@ fn clock_of_several(
     wanted: ClockKind,
     interface: &Model,
 ) -> Result<ClockKind, CliError> {
-    match (wanted, &connected.speech) {
+    match (wanted, &connected.protocol) {
         (ClockKind::Virtual, ProtocolConfig::Protocol) => Ok(ClockKind::Virtual),
         (ClockKind::Virtual, ProtocolConfig::Own(_) | ProtocolConfig::Http(_))
             if interface.sts.is_timed() =>
@@ -362,7 +387,7 @@ fn check_instances(described: &DescribedSystem, interface: &Model) -> Result<(),
 impl SystemConnection {
     /// Checks that its words are those of the model, and that an adapter that connects later can be made at all.
     fn check(&self, described: &DescribedSystem) -> Result<(), CliError> {
-        let checked = match &self.speech {
+        let checked = match &self.protocol {
             ProtocolConfig::Own(own) => own.words.check(&self.interface),
             ProtocolConfig::Http(http) => http.check(&self.interface),
             ProtocolConfig::Protocol => return Ok(()),
@@ -374,7 +399,7 @@ impl SystemConnection {
     /// Makes the adapter; one of an adapter that speaks for itself is reached at once.
     fn make(&self) -> Result<Box<dyn Adapter>, AdapterError> {
         let (interface, connection) = (Arc::clone(&self.interface), &self.connection);
-        Ok(match (&self.spec, &self.speech) {
+        Ok(match (&self.spec, &self.protocol) {
             (spec, ProtocolConfig::Own(text)) => {
                 Box::new(TextAdapter::new(spec, (**text).clone(), interface, connection)?)
             }

@@ -11,7 +11,6 @@ use ioxide_wire::adapter::ClockKind;
 
 use crate::args::{ClockArg, TimeArgs};
 use crate::exit::CliError;
-use crate::project;
 use crate::system::SystemUnderTest;
 
 /// Runs to make a failing one smaller, if they take as long as they take.
@@ -20,16 +19,16 @@ const MAX_TIMED_ATTEMPTS: u32 = 20;
 /// The time for which `test` shrinks a failing run on a system outside.
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
-/// Returns the tolerance of the flags, else of the project file for the system `name`, else the default.
-pub fn tolerance(args: &TimeArgs, name: &str) -> Result<Tolerance, CliError> {
-    let stated = if name.contains(':') { None } else { project::find(name)?.latency };
+/// Returns the tolerance of the flags, else of the project file for the system, else the default.
+pub fn tolerance(args: &TimeArgs, sut: &SystemUnderTest) -> Tolerance {
+    let stated = sut.settings().and_then(|settings| settings.latency);
     let default = RunConfig::default().tolerance;
     let milliseconds = |ms: u64| seconds(Duration::from_millis(ms));
-    Ok(Tolerance {
+    Tolerance {
         latency: args.latency_ms.map(milliseconds).or(stated.map(seconds)).unwrap_or(default.latency),
         resolution: args.resolution_ms.map(milliseconds).unwrap_or(default.resolution),
         start: default.start,
-    })
+    }
 }
 
 /// Returns the tolerance for a trace that was recorded elsewhere: that of the flags, else that of the record.

@@ -33,6 +33,8 @@ use std::collections::BTreeSet;
 
 use ioxide_lang::format;
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::code::Code;
+use ioxide_model::diag::Diagnostic;
 use ioxide_model::source::Sources;
 use thiserror::Error;
 
@@ -104,38 +106,49 @@ pub fn translate(text: &str, options: &ServiceOptions) -> Result<Translation, Ba
         }
         let draft = translator.write_model();
         let project = project::write_project(&document, &translator, options);
-        let problem = match format_model(&draft) {
+        let error = match format_model(&draft) {
             Ok(model) => {
                 let counts = translator.count_messages();
                 return Ok(Translation { model, project, counts, notes: translator.into_notes() });
             }
-            Err(problem) => problem,
+            Err(error) => error,
         };
         // Types that no model has become any JSON; each time there is one less.
         let known = loose.len();
-        loose.extend(translator.places_of_types_in(&problem.to_string()));
+        loose.extend(translator.places_of_types(&error.impossible_types));
         if loose.len() == known || loose.len() > MAX_ANY_JSON_PLACES {
-            return Err(problem);
+            return Err(BadDescription::Model(error.message));
         }
     }
 }
 
+/// The errors of a model that was made.
+struct ModelDraftError {
+    message: String,
+    /// The types that no model has: their values would never end, or are too deep.
+    impossible_types: Vec<String>,
+}
+
 /// Returns `draft` in canonical layout; fails if it has errors.
-fn format_model(draft: &str) -> Result<String, BadDescription> {
-    let bad = |text: String| BadDescription::Model(text);
+fn format_model(draft: &str) -> Result<String, ModelDraftError> {
     let mut sources = Sources::new();
     let file = sources.add("api.iox", draft);
     let text = format(&sources, file).map_err(|errors| {
-        bad(errors.first().map_or_else(String::new, |error| format!("{}\n{draft}", error.message)))
+        let first = errors.first().map(|error| format!("{}\n{draft}", error.message));
+        ModelDraftError { message: first.unwrap_or_default(), impossible_types: Vec::new() }
     })?;
     let loaded = load(&sources, file, &LoadOptions::default());
     match loaded.model {
         Some(_) => Ok(text),
         None => {
             let errors = loaded.diagnostics.iter().filter(|found| found.is_error());
-            let all: Vec<&str> =
-                errors.map(|error| error.message.as_str()).take(MAX_ANY_JSON_PLACES).collect();
-            Err(bad(all.join("; ")))
+            let errors: Vec<&Diagnostic> = errors.take(MAX_ANY_JSON_PLACES).collect();
+            let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+            // Both codes are reported at the name of the type.
+            let is_of_type =
+                |error: &&&Diagnostic| matches!(error.code, Code::CyclicDefinition | Code::NestingTooDeep);
+            let types = errors.iter().filter(is_of_type).map(|error| sources.slice(error.span).to_owned());
+            Err(ModelDraftError { message: messages.join("; "), impossible_types: types.collect() })
         }
     }
 }

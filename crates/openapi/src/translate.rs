@@ -113,9 +113,9 @@ impl<'t> Translator<'t> {
         Self { loose, ..self }
     }
 
-    /// Returns the places of the types that `message` names between backticks.
-    pub(crate) fn places_of_types_in(&self, message: &str) -> BTreeSet<String> {
-        message.split('`').filter_map(|name| self.places.get(name).cloned()).collect()
+    /// Returns the places of the schemas of these types.
+    pub(crate) fn places_of_types(&self, names: &[String]) -> BTreeSet<String> {
+        names.iter().filter_map(|name| self.places.get(name).cloned()).collect()
     }
 
     /// Returns the numbers of operations and of responses.

@@ -28,7 +28,7 @@ use ioxide_record::reporter::Reporter;
 use self::case::{JunitCase, JunitProblem, Totals};
 use self::xml::attribute_value;
 use crate::run_number::number_from_one;
-use crate::summary::story::{self, plural};
+use crate::summary::lines::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, Summary};
 
 /// The default number of runs of one outcome that are listed one by one. Chosen by feel: programs that read such
@@ -196,10 +196,10 @@ impl<W: Write + Seek> JunitReport<W> {
                 let kind = &self.summary.kinds[at];
                 (format!("as in run {}: {}", number_from_one(kind.run.number), kind.signature), Vec::new())
             }
-            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), story::ending_lines(&ended.run)),
+            (RunOutcome::Fail, _) => (ended.run.signature().to_owned(), lines::ending_lines(&ended.run)),
             (RunOutcome::Error, _) => (
                 ended.run.reason().to_owned(),
-                ended.run.trouble.as_ref().map(story::trouble_lines).unwrap_or_default(),
+                ended.run.trouble.as_ref().map(lines::trouble_lines).unwrap_or_default(),
             ),
             (RunOutcome::Interrupted, _) => ("interrupted".to_owned(), Vec::new()),
             (RunOutcome::Pass | RunOutcome::Inconclusive, _) => (ended.run.reason().to_owned(), Vec::new()),
@@ -209,7 +209,7 @@ impl<W: Write + Seek> JunitReport<W> {
     /// Writes the first failure of every kind, with its story.
     fn write_failure_kinds(&mut self) -> io::Result<()> {
         for kind in std::mem::take(&mut self.summary.kinds) {
-            let mut text = story::failure_lines(&kind);
+            let mut text = lines::failure_lines(&kind);
             if kind.runs > 1 {
                 text.push(format!("    {} failed like this", plural(kind.runs, "run")));
             }

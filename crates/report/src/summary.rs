@@ -7,10 +7,10 @@
 //! it ends, of failures one run for every kind, and of kinds the first [`MAX_KINDS`].
 
 pub(crate) mod json;
+pub mod lines;
 pub mod parts;
 mod runs;
 mod shrunk;
-pub mod story;
 mod tally;
 
 use std::collections::BTreeSet;

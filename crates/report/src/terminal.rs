@@ -20,7 +20,7 @@ use ioxide_record::reporter::Reporter;
 use self::meter::SpeedMeter;
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
-use crate::summary::story::{self, plural};
+use crate::summary::lines::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
 /// The number of lines about failures of one kind, or about inconclusive runs for one reason.
@@ -85,8 +85,8 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
 
     fn write_replay(&mut self, event: &Event, replayed: &Replayed) -> io::Result<()> {
         let lead = line_lead(event, replayed.run);
-        self.write_lines(&[format!("{lead}{}", story::replay_line(replayed))])?;
-        self.write_lines(&story::other_outcome_lines(replayed))
+        self.write_lines(&[format!("{lead}{}", lines::replay_line(replayed))])?;
+        self.write_lines(&lines::other_outcome_lines(replayed))
     }
 
     fn write_shrunk(&mut self, event: &Event, run: u64) -> io::Result<()> {
@@ -96,7 +96,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
             let is_told = kind.run.number == run && event.run.is_none();
             // The steps of another run, or of one told long ago, are not above.
             let above = if is_told { kind.run.clone() } else { RunSummary::default() };
-            Some(story::smaller_run_lines(smaller, &above))
+            Some(lines::smaller_run_lines(smaller, &above))
         });
         let mut lines = found.unwrap_or_default();
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
@@ -118,7 +118,7 @@ impl<W: Write + Send, P: FnMut(&str) + Send> Reporter for TerminalReporter<W, P>
     }
 
     fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
-        (self.progress)(&story::shrinking_line(shrinking));
+        (self.progress)(&lines::shrinking_line(shrinking));
     }
 }
 
@@ -179,7 +179,7 @@ fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String>
                 goal => format!(", {}", excerpt(goal, MAX_TEXT)),
             };
             let mut lines = vec![format!("{lead} FAIL at step {}{goal}", ended.steps)];
-            lines.extend(story::ending_lines(&summary.kinds[at].run));
+            lines.extend(lines::ending_lines(&summary.kinds[at].run));
             lines
         }
         Novelty::Known(at) => {
@@ -203,7 +203,7 @@ fn error_lines(lead: &str, run: &RunSummary, summary: &Summary) -> Vec<String> {
     let n = summary.errors.count_of(&trouble.error);
     let mut lines = limit_repeats(line, n);
     if n <= MAX_REPEATS {
-        lines.extend(story::trouble_lines(trouble));
+        lines.extend(lines::trouble_lines(trouble));
     }
     lines
 }
@@ -222,7 +222,7 @@ fn limit_repeats(line: String, n: u64) -> Vec<String> {
 /// # Errors
 /// If `out` cannot be written.
 pub fn write_explanation(explanation: &Explanation, out: &mut impl Write) -> io::Result<()> {
-    let lines = story::observed_lines(explanation).into_iter().chain(story::reason_lines(explanation));
+    let lines = lines::observed_lines(explanation).into_iter().chain(lines::reason_lines(explanation));
     lines.into_iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 

@@ -87,7 +87,7 @@ pub struct TestArgs {
     /// The time to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after half a
     /// minute if the system is not a model played here].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
-    pub time_limit: Option<Duration>,
+    pub for_time: Option<Duration>,
     /// Ends the campaign as soon as everything of a kind was seen; exit code 5 if it was not.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub until: Option<UntilArg>,
@@ -189,7 +189,7 @@ pub struct ShrinkArgs {
     pub attempts: u32,
     /// The time it may take.
     #[arg(long = "for", default_value = "10min", value_name = "TIME", value_parser = duration)]
-    pub time: Duration,
+    pub for_time: Duration,
     /// Writes the record into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,

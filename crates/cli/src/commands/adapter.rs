@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_model::sts::Model;
+use ioxide_project::{DescribedSystem, Instances, ProtocolConfig};
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_wire::adapter::selftest::{AllowedInputs, CheckState, SelfTestCheck, selftest, selftest_plain};
 use ioxide_wire::adapter::server::SystemServer;
@@ -14,7 +15,7 @@ use serde_json::{Value as Json, json};
 use crate::args::{AdapterArgs, AdapterCheck, AdapterCommand};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::load;
-use crate::project::{DescribedSystem, Instances, ProtocolConfig, SystemSource};
+use crate::project_file;
 use crate::redaction;
 use crate::system::{connection, start_managed, system_error, warn};
 
@@ -29,11 +30,12 @@ pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
 }
 
 fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
-    let source = SystemSource::find_source(&args.sut)?;
+    let source = project_file::find_system(&args.sut)?;
     warn(&source)?;
     let model =
         args.model.as_ref().map(|file| load::load_model(file, &[])).transpose()?.map(|(_, model)| model);
-    let described = source.describe(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
+    let described =
+        source.describe_instance(0, &model.as_ref().map(Instances::of_model).unwrap_or_default())?;
     redaction::add(&described.secrets);
     if matches!(described.spec, SutSpec::Model(_)) {
         return Err(
@@ -43,7 +45,7 @@ fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     let limit = Duration::from_millis(args.limit_ms.max(1));
     let connection = RemoteConnection { seed: Some(1), limit, ..connection(&described)? };
     let secrets = described.secrets.clone();
-    let (mut checks, last_words) = match (&described.speech, model) {
+    let (mut checks, last_words) = match (&described.protocol, model) {
         (ProtocolConfig::Protocol, model) if described.connections.is_empty() => {
             by_the_book(described, model.as_ref(), &connection)?
         }

@@ -83,7 +83,7 @@ fn warn_if_old(own: &Path, beside: &Path) {
 fn checkout() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let mut folders = here.ancestors();
-    folders.find(|folder| folder.join("crates/bench/src/laboratory.rs").is_file()).map(Path::to_path_buf)
+    folders.find(|folder| folder.join("crates/bench/src/dispatch.rs").is_file()).map(Path::to_path_buf)
 }
 
 /// Returns a command in which cargo builds and runs the program, optimised unless this program is not.

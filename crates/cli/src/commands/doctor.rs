@@ -4,14 +4,16 @@ use std::io::{self, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::{env, fs};
 
+use ioxide_project::{FILE, Instances, Project, SystemSource};
 use ioxide_smt::stack::{BackendChoice, Backing, SolverConfig, build_stack};
 use serde_json::{Value as Json, json};
 
 use crate::args::DoctorArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::{identity, project, redaction};
+use crate::{identity, project_file, redaction};
 
 /// The condition of something that ioxide uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,14 +52,14 @@ struct DoctorFinding {
 pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     let findings = vec![
         solver(),
-        program(
+        check_program(
             "z3",
             &["z3"],
             "--version",
             "`--solver 'z3 -in'`, and as a second opinion",
             "apt-get install z3",
         ),
-        program(
+        check_program(
             "python",
             &["python3", "python"],
             "--version",
@@ -65,7 +67,13 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
             "apt-get install python3",
         ),
         browser(),
-        program("git", &["git"], "--version", "the project that `ioxide init` begins", "apt-get install git"),
+        check_program(
+            "git",
+            &["git"],
+            "--version",
+            "the project that `ioxide init` begins",
+            "apt-get install git",
+        ),
         loopback(),
         temporary(),
         project_file(),
@@ -121,7 +129,7 @@ fn solver() -> DoctorFinding {
 }
 
 /// The first of `names` that can be asked for its version.
-fn program(
+fn check_program(
     name: &'static str,
     names: &[&str],
     question: &str,
@@ -189,29 +197,29 @@ fn temporary() -> DoctorFinding {
 }
 
 fn project_file() -> DoctorFinding {
-    let (health, found) = match fs::read_to_string(project::FILE) {
-        Ok(text) => match project::check(&text) {
-            Ok(()) => match broken_version(&text) {
-                None => (DoctorHealth::Good, format!("`{}` can be read", project::FILE)),
+    let (health, found) = match project_file::open() {
+        Ok(Some(project)) => match project.check() {
+            Ok(()) => match broken_version(&project) {
+                None => (DoctorHealth::Good, format!("`{FILE}` can be read")),
                 Some(why) => (DoctorHealth::Bad, why),
             },
-            Err(mistake) => (DoctorHealth::Bad, mistake.message().to_owned()),
+            Err(mistake) => (DoctorHealth::Bad, mistake.to_string()),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            (DoctorHealth::Missing, format!("no `{}` in this folder", project::FILE))
-        }
-        Err(error) => (DoctorHealth::Bad, format!("`{}` cannot be read: {error}", project::FILE)),
+        Ok(None) => (DoctorHealth::Missing, format!("no `{FILE}` in this folder")),
+        Err(error) => (DoctorHealth::Bad, error.message().to_owned()),
     };
     let mend = (health == DoctorHealth::Missing).then(|| "ioxide init".to_owned());
     DoctorFinding { name: "project", health, found, purpose: "systems by name", mend }
 }
 
 /// Returns the problem with the first system whose version cannot be asked; `None` if all can.
-fn broken_version(text: &str) -> Option<String> {
-    let table: toml::Table = text.parse().ok()?;
-    let systems = table.get("sut")?.as_table()?;
-    let mut named = systems.iter().filter(|(_, system)| system.get("version").is_some());
-    named.find_map(|(name, _)| identity::facts(name, &[]).err().map(|stop| stop.message().to_owned()))
+fn broken_version(project: &Arc<Project>) -> Option<String> {
+    let has_version = |name: &&str| {
+        let described = SystemSource::from_project(Arc::clone(project), name).describe(&Instances::default());
+        described.is_ok_and(|described| described.version.is_some())
+    };
+    let mut named = project.names().into_iter().filter(has_version);
+    named.find_map(|name| identity::facts(name, &[]).err().map(|stop| stop.message().to_owned()))
 }
 
 /// Returns whether campaigns can be recorded in `folder`, and whether others can read them.

@@ -7,7 +7,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_record::format::Record;
-use ioxide_report::summary::story;
+use ioxide_report::summary::lines;
 use ioxide_report::terminal::write_explanation;
 use ioxide_run::judge::{Inputs, JudgeConfig, JudgedTrace, judge, plain_trace};
 use ioxide_symex::Ctx;
@@ -113,7 +113,7 @@ fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace
             writeln!(out, "  {mark} {:>3}  {}", at + 1, label.show(&model.pool, &model.sts))?;
         }
         if let Some(finding) = &judged.finding {
-            writeln!(out, "{}", story::finding_text(finding))?;
+            writeln!(out, "{}", lines::finding_text(finding))?;
         }
         return write_explanation(told, out);
     }

@@ -27,7 +27,7 @@ pub fn run(args: &MergeArgs, host: &BenchHost<'_>) -> Result<ExitStatus, CliErro
     let mut what = command(&parts)?;
     // How long the parts were allowed to take says nothing about putting them together.
     if let Some(limit) = what.limit_mut() {
-        limit.thinking = args.limit.thinking.or(limit.thinking);
+        limit.time_limit = args.limit.time_limit.or(limit.time_limit);
     }
     if let CliCommand::Bench(_) = what {
         host.enter()?;

@@ -29,7 +29,8 @@ pub fn run(args: &ReplayArgs) -> Result<ExitStatus, CliError> {
 
 /// Replays the run and makes it smaller if it fails in the same way.
 pub fn shrink(args: &ShrinkArgs) -> Result<ExitStatus, CliError> {
-    let budget = ShrinkConfig { attempts: args.attempts, time: Some(args.time), ..ShrinkConfig::default() };
+    let budget =
+        ShrinkConfig { attempts: args.attempts, time: Some(args.for_time), ..ShrinkConfig::default() };
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
     let done = again(&args.replay, Some(budget), folder.as_ref())?;
     if let Some(folder) = folder {
@@ -134,8 +135,8 @@ fn again(
     let config = CampaignConfig {
         seed: record::seed(&recorded, run).unwrap_or(0),
         run: RunConfig {
-            patience: sut.times(&spec, patience(&sut, &args.sut, args.quiescence_ms)?)?,
-            tolerance: timing::tolerance(&args.time, &args.sut)?,
+            patience: sut.times(&spec, patience(&sut, args.quiescence_ms)?)?,
+            tolerance: timing::tolerance(&args.time, &sut),
             ..RunConfig::default()
         },
         runs: if shrink.is_some() { ATTEMPTS } else { 1 },

@@ -47,7 +47,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
     something_to_run(args, &spec)?;
     let sut = SystemUnderTest::from_name(&args.sut, args.model.spec_source())?;
-    let secrets = sut.secrets()?;
+    let secrets = sut.secrets();
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
     let seed = args.seed.unwrap_or_else(seed::fresh_seed);
@@ -65,10 +65,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         ..campaign_config(args, &spec, &sut, seed)?
     };
     let shown = spec.clone();
-    let thinking = tester_choice::thinking(args);
+    let analysis_limit = tester_choice::analysis_limit(args);
     let whole = limit::command_halt(&args.limit);
     // What `--for` says holds for everything; half a minute is the usual time of a hunt alone.
-    let of_all = args.time_limit.into_iter().chain(whole.time_left()).min();
+    let of_all = args.for_time.into_iter().chain(whole.time_left()).min();
     let config = CampaignConfig { time: Arc::new(TimeBudget::new(of_all)), ..config };
     let limit = limit.into_iter().chain(whole.time_left()).min();
     let mut workers = chosen.shared(args.jobs.max(1));
@@ -76,7 +76,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let mut fair: Vec<InputFair<'_>> =
         workers.iter_mut().map(|worker| InputFair::new(worker.tester(), interaction)).collect();
     let mut limited: Vec<TimedTester<'_>> =
-        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, thinking)).collect();
+        fair.iter_mut().map(|worker| TimedTester::new(worker, limit, analysis_limit)).collect();
     let session = CampaignSession {
         spec,
         sut,
@@ -184,14 +184,14 @@ fn cut_short(outcome: &CampaignOutcome) -> ExitStatus {
 
 /// The settings of every run.
 pub fn run_config(args: &TestArgs, spec: &Model, sut: &SystemUnderTest) -> Result<RunConfig, CliError> {
-    let default = patience(sut, &args.sut, args.quiescence_ms)?;
+    let default = patience(sut, args.quiescence_ms)?;
     let objective = args.objective.as_deref().map(|name| objective(spec, name)).transpose()?;
     Ok(RunConfig {
         patience: sut.times(spec, default)?,
         relation: args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts)),
         confirm: args.confirm_silence.max(1),
         objective: objective.map(Arc::new),
-        tolerance: timing::tolerance(&args.time, &args.sut)?,
+        tolerance: timing::tolerance(&args.time, sut),
         refusals: sut.refusals(spec)?,
         max_steps: steps_of_a_run(args),
         ..RunConfig::default()

@@ -19,7 +19,7 @@ use crate::args::WatchArgs;
 use crate::counted::count_noun;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
-use crate::{load, project};
+use crate::load;
 
 /// The interval at which files are looked at; files that are the same twice in a row are taken as saved.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -155,7 +155,7 @@ impl FileWatcher<'_> {
                 found.insert(path.clone(), file_stamp(&path));
             }
         }
-        for path in self.args.also.iter().map(PathBuf::from).chain([PathBuf::from(project::FILE)]) {
+        for path in self.args.also.iter().map(PathBuf::from).chain([PathBuf::from(ioxide_project::FILE)]) {
             collect(&path, &mut found);
         }
         found

@@ -1,12 +1,6 @@
 //! A share of the fuzzing: the targets of `fuzz/` with the seeds there, and models of the examples, mutated. `cargo fuzz`
 //! does more of it.
 
-#[expect(dead_code, reason = "the readers of project files are parts of the program, no library")]
-#[path = "../../src"]
-pub mod program {
-    pub mod exit;
-    pub mod project;
-}
 #[path = "../../../../fuzz/src/targets.rs"]
 mod targets;
 
@@ -14,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use program::project;
+use ioxide_project::Project;
 use targets::FORMS;
 
 use crate::program::root;
@@ -136,12 +130,9 @@ fn seeds_are_in_order() {
         assert!(targets::is_description(&fs::read_to_string(&path).expect("text")), "{}", path.display());
     }
     for path in files("fuzz/seeds/project") {
-        let content = fs::read_to_string(&path).expect("text");
-        for name in targets::systems(&content) {
-            let source = project::SystemSource::File { content: content.clone(), name: name.to_owned() };
-            let described = source.describe(0, &project::Instances::default());
-            assert!(described.is_ok(), "{}: {described:?}", path.display());
-        }
+        let project = Project::parse(fs::read_to_string(&path).expect("text")).expect("TOML");
+        let checked = project.check();
+        assert!(checked.is_ok() && !project.names().is_empty(), "{}: {checked:?}", path.display());
     }
 }
 

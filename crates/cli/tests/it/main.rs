@@ -45,6 +45,3 @@ mod tools;
 mod torture;
 mod truth;
 mod wheel;
-
-// The readers of project files, which `fuzz` includes, name this module from the root of their crate.
-use fuzz::program::exit;

@@ -48,6 +48,54 @@ fn a_server_is_started_tested_and_stopped() {
     check(SERVER, &["adapter", "check", "adder", "--model", "adder.iox"], 0, &["in order"]);
 }
 
+/// Defect: `test` read the file three times, and what it read could differ.
+#[test]
+#[cfg(unix)]
+fn the_project_file_is_read_once() {
+    let slow =
+        format!("{SERVER}quiescence_ms = 60\nlatency_ms = 5\nrefusals = [\"done\"]\nversion = \"echo 1\"\n");
+    let plan = [
+        "test",
+        "adder.iox",
+        "--seed",
+        "1",
+        "--tester",
+        "random",
+        "--runs",
+        "2",
+        "--sut",
+        "adder",
+        "--part",
+        "part",
+    ];
+    let check = ["adapter", "check", "adder", "--model", "adder.iox"];
+    for args in [&TEST[..], &plan, &["replay", "runs", "--sut", "adder"], &check, &["doctor"]] {
+        let folder = folder(&slow);
+        if args[0] == "replay" {
+            let tested = run_in(folder.path(), &[&TEST[..], &["--report", "runs"]].concat());
+            assert_eq!(tested.status.code(), Some(0), "{tested:?}");
+        }
+        let (file, other) = (folder.path().join("ioxide.toml"), folder.path().join("other.toml"));
+        let content = fs::read(&file).expect("the project file");
+        fs::remove_file(&file).expect("it is removed");
+        let made = std::process::Command::new("mkfifo").arg(&file).status().expect("there is a `mkfifo`");
+        assert!(made.success());
+        fs::write(&other, "this is no project file").expect("another file");
+        // The pipe is replaced as soon as a reader has opened it: whoever opens the file again reads the other one.
+        let writer = std::thread::spawn(move || {
+            let mut pipe = fs::OpenOptions::new().write(true).open(&file).expect("a reader comes");
+            fs::rename(&other, &file).expect("the file is replaced");
+            std::io::Write::write_all(&mut pipe, &content).expect("it is read");
+        });
+        let output = run_in(folder.path(), args);
+        writer.join().expect("it was read");
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(!text.contains("ioxide.toml:1"), "{args:?} read it again: {text}");
+        assert!(args[0] == "doctor" || output.status.code() == Some(0), "{args:?}: {text}");
+    }
+}
+
 #[test]
 fn models_and_commands_have_names_too() {
     check("[sut.adder]\nkind = \"model\"\nfile = \"adder.iox\"", &TEST, 0, &["passed"]);

@@ -374,7 +374,7 @@ fn measurements_are_built_within_a_checkout() {
     let (bin, checkout) = (dir.path().join("bin"), dir.path().join("checkout"));
     fs::create_dir_all(checkout.join("crates/bench/src")).expect("made");
     fs::create_dir(&bin).expect("made");
-    fs::write(checkout.join("crates/bench/src/laboratory.rs"), "").expect("written");
+    fs::write(checkout.join("crates/bench/src/dispatch.rs"), "").expect("written");
     ioxide_test_support::copy_program(Path::new(crate::program::PROGRAM), &bin.join("ioxide"));
     let cargo = bin.join("cargo");
     ioxide_test_support::write_program(&cargo, "#!/bin/sh\necho \"$*\"\n");

@@ -66,7 +66,7 @@ fn part_edges(
     (id, part): (PartId, &SystemPart),
     first: usize,
 ) -> Vec<GraphEdge> {
-    let mut found: BTreeMap<(usize, usize, usize, String), GraphEdge> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize, usize, String), JointEdge> = BTreeMap::new();
     let switches: Vec<(SwitchId, Switch)> =
         model.sts.switches.iter_enumerated().map(|(id, switch)| (id, switch.clone())).collect();
     for (switch_id, switch) in switches {
@@ -94,37 +94,41 @@ fn part_edges(
             ..GraphEdge::with_text(GraphNodeId::new(first), GraphNodeId::new(first), "")
         };
         let key = (order, from, to, own.switch.to_string());
-        let edge = found.entry(key).or_insert(GraphEdge { lines: lines.clone(), ..edge });
+        let new = || JointEdge { edge: GraphEdge { lines: lines.clone(), ..edge }, meetings: Vec::new() };
+        let JointEdge { edge, meetings } = found.entry(key).or_insert_with(new);
         if edge.switch != Some(switch_id) {
             edge.more.push(switch_id);
-            edge.lines.retain(|line| is_meeting(line) || lines.contains(line));
+            edge.lines.retain(|line| lines.contains(line));
         }
         if !others.is_empty() {
-            add_meeting(edge, &others.join(" + "));
+            meetings.push(others.join(" + "));
         }
     }
-    found.into_values().collect()
+    found.into_values().map(JointEdge::into_edge).collect()
 }
 
-/// Adds to `edge` the other parts that take the step, up to a limit.
-fn add_meeting(edge: &mut GraphEdge, others: &str) {
-    const MAX_TOLD: usize = 3;
-    match edge.lines.iter_mut().find(|line| is_meeting(line)) {
-        None => edge.lines.insert(
-            edge.lines.len().min(1),
-            EdgeLine { part: LinePart::Message, text: show_control_characters(&format!("with {others}")) },
-        ),
-        Some(line) if line.text.split(" or ").count() < MAX_TOLD => {
-            line.text.push_str(&show_control_characters(&format!(" or {others}")));
+/// The number of meetings that the line of an edge lists.
+const MAX_LISTED_MEETINGS: usize = 3;
+
+/// An edge of a part, and the steps of other parts that are taken together with it.
+struct JointEdge {
+    edge: GraphEdge,
+    meetings: Vec<String>,
+}
+
+impl JointEdge {
+    /// Returns the edge with a line, behind that of the message, that names the other parts, up to a limit.
+    fn into_edge(mut self) -> GraphEdge {
+        if !self.meetings.is_empty() {
+            let listed = self.meetings.iter().take(MAX_LISTED_MEETINGS);
+            let listed: Vec<String> = listed.map(|meeting| show_control_characters(meeting)).collect();
+            let more = if self.meetings.len() > MAX_LISTED_MEETINGS { " …" } else { "" };
+            let text = format!("with {}{more}", listed.join(" or "));
+            let at = self.edge.lines.len().min(1);
+            self.edge.lines.insert(at, EdgeLine { part: LinePart::Message, text });
         }
-        Some(line) if !line.text.ends_with(" …") => line.text.push_str(" …"),
-        Some(_) => {}
+        self.edge
     }
-}
-
-/// Returns whether a line names the other parts of a joint step.
-fn is_meeting(line: &EdgeLine) -> bool {
-    line.part == LinePart::Message && line.text.starts_with("with ")
 }
 
 /// Returns the positions of the locations of `part` before and after a switch, read off its guard and its update.

@@ -17,8 +17,8 @@ use super::switch_totals::TakenView;
 use crate::run_number::number_from_one;
 use crate::summary::Summary;
 use crate::summary::json::{FiguresJson, ShapeJson};
+use crate::summary::lines::plural;
 use crate::summary::parts::PartFamily;
-use crate::summary::story::plural;
 use crate::values::ValueCounts;
 
 /// A campaign up to the last event added.

@@ -5,8 +5,8 @@ use ioxide_record::event::MeasureRecord;
 use super::escape::{code_span, fenced_block, shell_word, table_cell};
 use crate::control_characters::show_control_characters;
 use crate::run_number::number_from_one;
+use crate::summary::lines::{self, plural};
 use crate::summary::parts::PartFamily;
-use crate::summary::story::{self, plural};
 use crate::summary::{FailureSummary, Reasons, Summary};
 
 /// The number of kinds of failures shown in full. Chosen by feel, as are the next two: reports in this form are
@@ -116,7 +116,7 @@ fn failure_section(summary: &Summary, kind: &FailureSummary, record: &str) -> St
         "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",
         failure_heading(kind),
         plural(kind.steps as u64, "step"),
-        fenced_block("text", &story::failure_lines(kind)),
+        fenced_block("text", &lines::failure_lines(kind)),
         fenced_block("sh", &[command]),
     )
 }
@@ -160,7 +160,7 @@ fn measures_table(summary: &Summary) -> String {
             measure.total.map_or(measure.seen.to_string(), |total| format!("{} of {total}", measure.seen));
         let missing: Vec<String> =
             measure.missing.iter().take(MAX_MISSING).map(|name| table_cell(name)).collect();
-        let left = story::count_unseen(measure);
+        let left = lines::count_unseen(measure);
         let more = left.saturating_sub(missing.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("| {} | {seen} | {}{more} |", measure.measure, missing.join(", "))
@@ -225,7 +225,7 @@ pub(super) fn latencies_section(summary: &Summary) -> String {
         let (half, most, max) = (ms(row.p50_us), ms(row.p99_us), ms(row.max_us));
         text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", table_cell(&row.label), row.n));
     }
-    for line in story::silence_lines(summary) {
+    for line in lines::silence_lines(summary) {
         text.push_str(&format!("\n{}{}.\n", line[..1].to_uppercase(), &line[1..]));
     }
     text

@@ -323,7 +323,7 @@ proptest! {
 #[test]
 fn the_forbidden_step_is_marked_in_every_report_and_not_the_last_one() {
     let summary = folded(&samples::failing_before_the_end());
-    let lines = story::failure_lines(&summary.kinds[0]);
+    let lines = lines::failure_lines(&summary.kinds[0]);
     let marked: Vec<&String> = lines.iter().filter(|line| line.contains('✗')).collect();
     assert_eq!(marked.len(), 2, "{lines:#?}");
     assert!(
@@ -347,7 +347,7 @@ fn a_forbidden_step_too_long_ago_to_be_drawn_is_still_named() {
     let EventKind::Verdict(verdict) = SampleEvents::fail("!X in S") else { panic!("it is a verdict") };
     told.say(EventKind::Verdict(VerdictRecord { step: Some(3), ..verdict }));
     told.say(run_finished(0, RunOutcome::Fail, 40));
-    let lines = story::failure_lines(&folded(&told.events).kinds[0]);
+    let lines = lines::failure_lines(&folded(&told.events).kinds[0]);
     assert!(!lines.iter().any(|line| line.contains('✗')), "no innocent step is marked: {lines:#?}");
     assert!(lines.iter().any(|line| line.contains("forbidden step 3")), "{lines:#?}");
     assert!(lines.iter().any(|line| line.contains("observed  !X")), "{lines:#?}");

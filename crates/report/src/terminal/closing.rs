@@ -6,8 +6,8 @@ use super::meter::{duration_text, seconds};
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
 use crate::summary::Summary;
+use crate::summary::lines::{self, list_names, plural};
 use crate::summary::parts::PartFamily;
-use crate::summary::story::{self, list_names, plural};
 use crate::values::ValueRow;
 
 /// The duration from which on the speed is shown: below it, it would say little and differ every time.
@@ -169,7 +169,7 @@ fn measure_lines(summary: &Summary) -> Vec<String> {
 fn measure_line(measure: &MeasureRecord) -> String {
     let seen = measure.total.map_or(measure.seen.to_string(), |total| format!("{} of {total}", measure.seen));
     let mut line = format!("  {:<11}  {seen}", measure.measure);
-    let left = story::count_unseen(measure);
+    let left = lines::count_unseen(measure);
     if left > 0 {
         let named: Vec<String> = measure.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
         let more = left.saturating_sub(named.len() as u64);
@@ -189,7 +189,7 @@ fn latency_lines(summary: &Summary) -> Vec<String> {
     if told.len() > MAX_ROWS {
         lines.push(format!("  and {} more messages", told.len() - MAX_ROWS));
     }
-    lines.extend(story::silence_lines(summary));
+    lines.extend(lines::silence_lines(summary));
     lines
 }
 

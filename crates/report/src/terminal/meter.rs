@@ -2,7 +2,7 @@
 
 use ioxide_record::event::{Event, EventKind};
 
-use crate::summary::story::plural;
+use crate::summary::lines::plural;
 use crate::summary::{ENDLESS, Summary};
 
 /// The time after which a further line of progress is due. In nanoseconds. Chosen by feel: ten lines a second look

@@ -63,7 +63,7 @@ fn a_flaky_failure_is_called_flaky() {
 fn repetitions_that_could_not_be_made_are_told_apart_from_those_that_did_not_fail() {
     let unmade = UnmadeRecord { wanted: 3, reason: "no `ready` from the system within 800 ms".into() };
     let line = |reproduced, of| {
-        story::replay_line(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
+        lines::replay_line(&Replayed { run: 0, reproduced, of, unmade: Some(unmade.clone()), instead: None })
     };
     let why = "of 3 repetitions could not be made: no `ready` from the system within 800 ms";
     assert_eq!(line(1, 1), format!("repeated  failed again 1 of 1 times; 2 {why}"));

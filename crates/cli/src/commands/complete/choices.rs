@@ -45,7 +45,7 @@ pub fn run(
     let config = config(&args.suite, args.seed)?;
     let system = SystemUnderTest::from_name(sut, args.model.spec_source())?;
     machine::know_outputs(&mut model, &system);
-    let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
+    let patience = patience(&system, args.quiescence_ms)?.default_time();
     let opener = SystemOpener::new(&system, Arc::new(model.clone()), request.clone());
     let mut solver = request.make()?;
     let shown = model.clone();

@@ -80,11 +80,11 @@ impl SystemLauncher {
         let mut solver = solver::make(&args.solver)?;
         opener.open(0, seed, |adapter| {
             let mut clock = self.clock();
-            let mut redacting = RedactingReporter::new(reporter, self.sut.secrets()?);
+            let mut redacting = RedactingReporter::new(reporter, self.sut.secrets());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut setup = RunSetup { cx: &mut Ctx::new(&mut spec, &mut *solver), adapter, stop: &STOP };
             // Whoever watches stops the campaign, so there is no time limit but that of the analysis before a step.
-            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::thinking(&args));
+            let mut tester = TimedTester::new(chosen.tester(), None, tester_choice::analysis_limit(&args));
             session::prepare(&mut setup, &mut tester);
             campaign(&mut setup, &mut tester, &config, &sink)?;
             Ok(())

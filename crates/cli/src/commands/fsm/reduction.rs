@@ -106,7 +106,7 @@ impl CountedMachine<'_> {
     fn against_system(&self, sut: &str, halt: &Halt) -> Result<ExitStatus, CliError> {
         let Self { args, spec, model, plan } = *self;
         let system = SystemUnderTest::from_name(sut, SpecSource { file: &args.file, set: &args.set })?;
-        let patience = patience(&system, sut, args.quiescence_ms)?.default_time();
+        let patience = patience(&system, args.quiescence_ms)?.default_time();
         let repetitions = args.repeat.unwrap_or(REPEAT).max(1);
         let seed = args.seed.unwrap_or_else(seed::fresh_seed);
         let mut messages = spec.messages()?;

@@ -13,7 +13,6 @@ use ioxide_wire::adapter::{AdapterError, Interrupt};
 use crate::args::InitArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
-use crate::project::port;
 use crate::write;
 
 /// The files of such a project, and what they are.
@@ -67,7 +66,7 @@ fn fetch_description(args: &InitArgs, url: &str) -> Result<String, CliError> {
     let Some(start) = args.start.as_ref().filter(|_| url.contains("{port}")) else {
         return fetch(url, FETCH_TIMEOUT, interrupt).map_err(cannot);
     };
-    let port = port::free()?.to_string();
+    let port = ioxide_project::port::take()?.to_string();
     let (start, url) = (start.replace("{port}", &port), url.replace("{port}", &port));
     let ready = ServerReadiness::Port(format!("127.0.0.1:{port}"));
     let config = ServerConfig { start, ready, limit: START_TIMEOUT, ..ServerConfig::default() };

@@ -29,8 +29,6 @@ use crate::system::{SystemOpener, SystemUnderTest};
 pub struct AskedSystem<'a> {
     /// The arguments of `learn`.
     pub args: &'a LearnArgs,
-    /// The name of the system.
-    pub sut: &'a str,
     /// The system.
     pub system: &'a SystemUnderTest,
     /// The time limit and the interrupt, which end the session.
@@ -60,7 +58,7 @@ impl AskedSystem<'_> {
         learn: impl FnOnce(LearningSession<'_, LiveTestError>, Option<String>) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let Self { args, halt, seed, .. } = *self;
-        let patience = patience(self.system, self.sut, args.quiescence_ms)?.default_time();
+        let patience = patience(self.system, args.quiescence_ms)?.default_time();
         let request = SolverRequest::new(&args.solver, halt.clone());
         let opener = SystemOpener::new(self.system, Arc::new(messages.model.clone()), request);
         opener.open(0, seed, |adapter| {

@@ -56,7 +56,7 @@ pub fn run(
     let votes = (args.unstable == UnstableArg::Majority).then(|| majority_vote(args));
     let plan = ValuePlan { gates: &gates, start, test: &test, votes };
     let system = &SystemUnderTest::from_name(sut, args.model.spec_source())?;
-    let asked = AskedSystem { args, sut, system, halt, seed, viewer };
+    let asked = AskedSystem { args, system, halt, seed, viewer };
     let declared = messages.model.clone();
     let read =
         |text: &str| typed::read_message(&declared.pool, &declared.sts, text).ok()?.label(&declared.sts);

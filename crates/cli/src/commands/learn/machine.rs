@@ -50,7 +50,7 @@ pub fn run(
     let reference = read_reference(args, inputs.keys(), &SolverRequest::new(&args.solver, halt.clone()))?;
     let plan =
         MachinePlan { test, closed: args.closed.clone(), unstable: unstable_policy(args, seed), reference };
-    let asked = AskedSystem { args, sut, system, halt, seed, viewer };
+    let asked = AskedSystem { args, system, halt, seed, viewer };
     let session_inputs = SessionInputs {
         names: inputs.keys().cloned().collect(),
         read: &|name| inputs.get(name).cloned(),

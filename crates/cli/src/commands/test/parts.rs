@@ -49,7 +49,7 @@ use crate::{html, identity, limit, load, machine, redaction, regressions, timing
 /// The number of shares of a tester that learns from run to run, without `--shares`.
 const SHARES: u64 = 16;
 /// The time for the analysis before the first step without `--time-limit`.
-const THINKING: Duration = Duration::from_secs(600);
+const ANALYSIS_TIME_LIMIT: Duration = Duration::from_secs(600);
 /// Units in a row that may end for trouble with the system.
 const MAX_TROUBLE: u32 = 3;
 
@@ -90,7 +90,7 @@ impl<'a> PreparedCampaign<'a> {
             CliError::usage("a plan needs a seed: without one every part would do other runs")
                 .help("add `--seed 1`")
         })?;
-        if args.time_limit.is_some() {
+        if args.for_time.is_some() {
             return Err(CliError::usage("`--for` cannot be planned: a unit must not depend on the clock")
                 .help(
                     "give `--runs` or `--steps`; `budget` in the file of `ioxide campaign` limits the time",
@@ -105,9 +105,10 @@ impl<'a> PreparedCampaign<'a> {
         let sut = SystemUnderTest::from_name(sut, args.model.spec_source())?;
         machine::know_outputs(&mut spec, &sut);
         // What a slower machine would not find in time would be another campaign.
-        let limit = LimitArgs { thinking: args.limit.thinking.or(Some(TimeLimit::Within(THINKING))) };
-        let thinking = TestArgs { solver: solver.clone(), limit, ..args.clone() };
-        let chosen = ChosenTester::named(&thinking, &mut spec, seed)?;
+        let limit =
+            LimitArgs { time_limit: args.limit.time_limit.or(Some(TimeLimit::Within(ANALYSIS_TIME_LIMIT))) };
+        let limited = TestArgs { solver: solver.clone(), limit, ..args.clone() };
+        let chosen = ChosenTester::named(&limited, &mut spec, seed)?;
         let units = rounds::repeat_units(units(&chosen, args)?, &chosen, args)?;
         let config = CampaignConfig {
             // Every round has as many.
@@ -215,7 +216,7 @@ impl UnitCommand for PreparedCampaign<'_> {
         let request = SolverRequest::new(&args.solver, Halt::default());
         let opener = SystemOpener::new(sut, Arc::new(spec.clone()), request.clone())
             .on(timing::clock(&args.time, sut)?);
-        let thinking = tester_choice::thinking(args);
+        let analysis_limit = tester_choice::analysis_limit(args);
         let interaction = chosen.interaction(args);
         let mut solver = request.make()?;
         let lines = UnitLines::default();
@@ -223,11 +224,11 @@ impl UnitCommand for PreparedCampaign<'_> {
             let mut reporter = lines.clone();
             let mut clock =
                 session::clock(if args.no_times { EventTimes::LeftOut } else { EventTimes::Told }, sut);
-            let secrets = sut.secrets()?;
+            let secrets = sut.secrets();
             let mut redacting = RedactingReporter::new(&mut reporter, secrets.clone());
             let sink = EventSink::new(&mut redacting, &mut *clock);
             let mut bench = RunSetup { cx: &mut Ctx::new(spec, &mut *solver), adapter, stop: &STOP };
-            session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, thinking));
+            session::prepare(&mut bench, &mut TimedTester::new(chosen.tester(), None, analysis_limit));
             let campaign = CampaignState::start(bench.cx.sts, config, names.count(), &sink)?;
             let mut told = PartProgress::default();
             for unit in units.iter() {
@@ -237,7 +238,7 @@ impl UnitCommand for PreparedCampaign<'_> {
                 let share = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
                 own.tester().share(share(unit % shares.max(1)), share(shares));
                 let mut fair = InputFair::new(own.tester(), interaction);
-                let mut tester = TimedTester::new(&mut fair, None, thinking);
+                let mut tester = TimedTester::new(&mut fair, None, analysis_limit);
                 match campaign.unit(unit, &mut bench, &mut tester)? {
                     UnitEnd::Done(found) => told.write_done(part, names, unit, &found, &lines)?,
                     UnitEnd::Trouble(error) => {
@@ -342,7 +343,7 @@ pub fn merge_campaign(
     )?;
     let whole = WholeCampaign::merge(args, parts, &mut reporters, &merge_args.solver)?;
     drop(reporters);
-    let secrets = whole.sut.secrets()?;
+    let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
     let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
     added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));

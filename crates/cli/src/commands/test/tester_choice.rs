@@ -109,7 +109,7 @@ impl ChosenTester {
             }
             TesterSpec::Kill => {
                 let (killer, is_partial) = kill::tester(spec, &request)?;
-                Self::Kill(Box::new(killer), is_partial && args.limit.thinking.is_some())
+                Self::Kill(Box::new(killer), is_partial && args.limit.time_limit.is_some())
             }
         })
     }
@@ -202,7 +202,7 @@ impl ChosenTester {
     pub fn runs(&self, args: &TestArgs) -> u64 {
         args.runs.unwrap_or(match self {
             Self::Hunt(_) => ENDLESS,
-            _ if args.time_limit.is_some() => ENDLESS,
+            _ if args.for_time.is_some() => ENDLESS,
             Self::Random(_) | Self::Case(_) | Self::Game(_) => RUNS,
             Self::Cover(..) if args.tester != TesterSpec::Cover => RUNS,
             Self::Cover(tester, _) => tester.max_runs(ROUNDS) as u64,
@@ -218,10 +218,8 @@ impl ChosenTester {
     pub fn time_limit(&self, args: &TestArgs, sut: &SystemUnderTest) -> Option<Duration> {
         let is_bounded = args.runs.is_some() || args.steps.is_some();
         match (self, sut) {
-            (Self::Hunt(_), SystemUnderTest::Outside(_)) if !is_bounded => {
-                args.time_limit.or(Some(HUNT_TIME))
-            }
-            _ => args.time_limit,
+            (Self::Hunt(_), SystemUnderTest::Outside(_)) if !is_bounded => args.for_time.or(Some(HUNT_TIME)),
+            _ => args.for_time,
         }
     }
 
@@ -375,16 +373,16 @@ fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
 
 /// Returns half of the time limit for the analysis, so that its findings can be tested in the other half.
 fn half(limit: &LimitArgs) -> LimitArgs {
-    let thinking = limit.thinking.map(|limit| match limit {
+    let time_limit = limit.time_limit.map(|limit| match limit {
         TimeLimit::Within(time) => TimeLimit::Within(time / 2),
         TimeLimit::Unlimited => TimeLimit::Unlimited,
     });
-    LimitArgs { thinking }
+    LimitArgs { time_limit }
 }
 
 /// Returns the time that a tester may take for analysis before a step.
-pub fn thinking(args: &TestArgs) -> TimeLimit {
-    args.limit.thinking.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
+pub fn analysis_limit(args: &TestArgs) -> TimeLimit {
+    args.limit.time_limit.unwrap_or(TimeLimit::Within(BEFORE_TESTING))
 }
 
 /// Testers that know nothing of time cannot test a model that has clocks.
@@ -403,7 +401,7 @@ fn refuse_timed(tester: &TesterSpec, spec: &Model) -> Result<(), CliError> {
 /// Returns the budget and the criterion of a hunt.
 fn hunt(args: &TestArgs, sts: &Sts) -> HuntConfig {
     let plain = if sts.is_timed() || sts.has_unknowns() { HUNT_STEPS.1 } else { HUNT_STEPS.0 };
-    let steps = match (args.runs, args.steps, args.time_limit, args.until) {
+    let steps = match (args.runs, args.steps, args.for_time, args.until) {
         (Some(_), ..) | (None, None, Some(_), _) => usize::MAX,
         (None, Some(steps), ..) => steps,
         (None, None, None, Some(_)) => UNTIL_STEPS,

@@ -39,7 +39,7 @@ pub fn learn_assumptions(
     let Some(path) = &args.reference else { return Ok(start) };
     let sut = format!("model:{path}");
     let system = SystemUnderTest::from_name(&sut, args.model.spec_source())?;
-    let patience = patience(&system, &sut, args.quiescence_ms)?.default_time();
+    let patience = patience(&system, args.quiescence_ms)?.default_time();
     let request = SolverRequest::new(&args.solver, halt.clone());
     let opener = SystemOpener::new(&system, Arc::new(messages.model.clone()), request);
     let taken = opener.open(0, test.seed, |adapter| {

@@ -1,5 +1,5 @@
-//! The story of a failure, in lines: the last steps, the expected ones, the reasons, the repetitions and the smaller
-//! run.
+//! The lines that a summary is shown as: of a failure the last steps, the expected ones, the reasons, the repetitions and the
+//! smaller run.
 
 use ioxide_record::event::{
     Allowed, Explanation, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed, RunOutcome,

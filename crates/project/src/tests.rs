@@ -1,15 +1,22 @@
+use std::time::Duration;
+
+use ioxide_wire::adapter::managed::SystemRenewal;
+use ioxide_wire::adapter::server::ServerReadiness;
+use ioxide_wire::adapter::text::MessageFormat;
+use ioxide_wire::adapter::tls::{Roots, TlsConfig};
 use ioxide_wire::adapter::{Framing, HttpResetStep, LengthUnit, ResetStep};
 use ioxide_wire::codec::layout::{Endian, NumberLayout};
 use ioxide_wire::codec::text::AnnouncedFrame;
 
 use super::*;
+use crate::system::{REACH_MS, READY_MS, Variables};
 
 /// The first instance, on port 7.
 const FIRST: Variables = Variables { port: 7, instance: 0 };
 
 /// The system `name` where nothing is known of a model.
-fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, CliError> {
-    find_system(content, name, variables, &Instances::default())
+fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, ProjectError> {
+    describe_system(&Project::parse(content)?.system(name)?, variables, &Instances::default())
 }
 
 const CONTENT: &str = r#"
@@ -58,8 +65,8 @@ fn systems_are_described() {
 #[test]
 fn every_instance_has_its_own_port_and_number() {
     let content = "[sut.x]\nkind = \"stdio\"\ncommand = \"serve {port} {instance}\"\nenvironment = { N = \"{instance}\" }";
-    let source = SystemSource::File { content: content.into(), name: "x".into() };
-    let both = [0, 1].map(|n| source.describe(n, &Instances::default()).expect("it is there"));
+    let source = SystemSource::from_project(Arc::new(Project::parse(content).expect("TOML")), "x");
+    let both = [0, 1].map(|n| source.describe_instance(n, &Instances::default()).expect("it is there"));
     assert_ne!(both[0].spec, both[1].spec);
     assert!(matches!(&both[1].spec, SutSpec::Stdio(command) if command.ends_with(" 1")));
     assert_eq!(both[1].environment, [("N".to_owned(), "1".to_owned())]);
@@ -86,12 +93,12 @@ fn mistakes_have_a_line_a_key_and_a_guess() {
 }
 
 #[test]
-fn speech_is_described() {
+fn a_protocol_is_described() {
     let text = |framing: &str| {
         format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = \"none\"\nframing = \"{framing}\"\n")
     };
-    let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.speech) {
-        Ok(ProtocolConfig::Own(speech)) => speech.framing,
+    let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.protocol) {
+        Ok(ProtocolConfig::Own(protocol)) => protocol.framing,
         other => panic!("{other:?}"),
     };
     assert_eq!(framing(&text("length:2")), Framing::Length(2));
@@ -108,7 +115,7 @@ fn layouts_and_their_framing_are_described() {
     let own = |lines: &str| {
         let reset = if lines.contains("reset") { "" } else { "\nreset = \"reconnect\"" };
         let content = format!("[sut.x]\n{BINARY}{lines}{reset}");
-        match named(&content, "x", &FIRST).map(|x| x.speech) {
+        match named(&content, "x", &FIRST).map(|x| x.protocol) {
             Ok(ProtocolConfig::Own(own)) => own,
             other => panic!("{other:?}"),
         }
@@ -151,7 +158,7 @@ fn texts_of_many_frames_are_described() {
     let content = format!(
         "[sut.x]\n{text}reset = \"none\"\n{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}"
     );
-    let ProtocolConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").speech else {
+    let ProtocolConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").protocol else {
         panic!("text")
     };
     let MessageFormat::Text(config) = own.words else { panic!("text") };
@@ -184,7 +191,7 @@ fn texts_of_many_frames_are_described() {
 fn a_reset_may_take_several_messages() {
     let content = "[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = [\"LOGIN\", \"CLEAR\"]";
     let found = named(content, "x", &FIRST).expect("it is there");
-    let ProtocolConfig::Own(own) = found.speech else { panic!("text") };
+    let ProtocolConfig::Own(own) = found.protocol else { panic!("text") };
     assert_eq!(
         (own.reset, found.renewal),
         (vec![ResetStep::new_plain("LOGIN"), ResetStep::new_plain("CLEAR")], SystemRenewal::Own)
@@ -193,7 +200,12 @@ fn a_reset_may_take_several_messages() {
 
 #[test]
 fn the_first_mistake_of_a_file_is_found_without_a_name() {
-    let mistake = |content: &str| super::check(content).err().map(|stop| stop.to_line());
+    let mistake = |content: &str| {
+        Project::parse(content)
+            .and_then(|project| project.check())
+            .err()
+            .map(|error| format!("{error}; {}", error.help().unwrap_or_default()))
+    };
     assert_eq!(mistake(CONTENT), None);
     assert_eq!(mistake(""), None);
     assert!(mistake("[sut").is_some_and(|told| told.contains("ioxide.toml:1")));
@@ -207,7 +219,7 @@ fn a_reset_says_what_its_answer_must_be() {
         let content = format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = {reset}");
         let found = named(&content, "x", &FIRST).expect(reset);
         assert_eq!(found.renewal, SystemRenewal::Own);
-        let ProtocolConfig::Own(own) = found.speech else { panic!("text") };
+        let ProtocolConfig::Own(own) = found.protocol else { panic!("text") };
         own.reset
     };
     let step = |send: Option<&str>, expect: Option<&str>| ResetStep {
@@ -232,8 +244,8 @@ fn a_reset_by_requests_says_what_their_answers_must_be() {
     let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
     let steps = |reset: &str| {
         let found = named(&format!("[sut.x]\n{http}reset = {reset}"), "x", &FIRST).expect(reset);
-        let ProtocolConfig::Http(speech) = found.speech else { panic!("HTTP") };
-        speech.reset
+        let ProtocolConfig::Http(protocol) = found.protocol else { panic!("HTTP") };
+        protocol.reset
     };
     let all = steps(
         "[{ method = \"POST\", path = \"/login\", expect = { status = 201, json = { \"/ok\" = \"true\" } } }, \
@@ -294,7 +306,10 @@ fn encryption_is_described() {
 #[test]
 fn what_may_be_a_mistake_is_told_with_its_line() {
     let told = |lines: &str| {
-        let source = SystemSource::File { content: format!("[sut.x]\n{lines}"), name: "x".into() };
+        let source = SystemSource::from_project(
+            Arc::new(Project::parse(format!("[sut.x]\n{lines}")).expect("TOML")),
+            "x",
+        );
         source.warnings().expect(lines).join("\n")
     };
     let text = "kind = \"text\"\ncommand = \"x\"\n";
@@ -346,16 +361,17 @@ fn requests_and_answers_are_described() {
     let x = named(HTTP, "x", &FIRST).expect("it is there");
     assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
     assert_eq!(x.message_limit, Some(Duration::from_secs(9)));
-    let ProtocolConfig::Http(speech) = x.speech else { panic!("it speaks HTTP") };
-    assert_eq!(speech.url.base, "/v1");
-    let methods: Vec<&str> = speech.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
+    let ProtocolConfig::Http(protocol) = x.protocol else { panic!("it speaks HTTP") };
+    assert_eq!(protocol.url.base, "/v1");
+    let methods: Vec<&str> =
+        protocol.http.inputs.iter().map(|(_, request)| request.method.as_str()).collect();
     assert_eq!(methods, ["PUT", "GET"]);
     // In the order of the file, not of the names.
-    let outputs: Vec<&str> = speech.http.outputs.iter().map(|(name, _)| name.as_str()).collect();
+    let outputs: Vec<&str> = protocol.http.outputs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(outputs, ["VALUE", "OK"]);
-    assert_eq!(speech.http.outputs[1].1.status, ["204", "201"]);
-    assert_eq!(speech.http.outputs[0].1.fields, [("v".to_owned(), "/value".to_owned())]);
-    let [HttpResetStep { request, send: None, expect }] = &speech.reset[..] else { panic!("{speech:?}") };
+    assert_eq!(protocol.http.outputs[1].1.status, ["204", "201"]);
+    assert_eq!(protocol.http.outputs[0].1.fields, [("v".to_owned(), "/value".to_owned())]);
+    let [HttpResetStep { request, send: None, expect }] = &protocol.reset[..] else { panic!("{protocol:?}") };
     assert_eq!((request.method.as_str(), &expect.status), ("DELETE", &vec!["2xx".to_owned()]));
     let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
     check(http, &["ioxide.toml:2", "initial state", "restart", "reset_command", "reconnect", "none"]);
@@ -464,10 +480,10 @@ fn quiescence_has_times_by_message_and_state() {
     let ms = Duration::from_millis;
     let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
     assert_eq!(some.default, Some(50));
-    assert_eq!(some.resolve(&model, ms(50).into()).expect("known names").longest(), ms(2000));
+    let resolved = some.resolve(&model).expect("known names");
+    assert_eq!((resolved.after[0].1, resolved.within[0].1), (ms(500), ms(2000)));
     for (line, near) in [("after.pnig = 5", "ping"), ("in.WAITNG = 5", "WAITING")] {
-        let wrong =
-            times(&format!("[sut.x.quiescence]\n{line}")).resolve(&model, ms(1).into()).expect_err(line);
+        let wrong = times(&format!("[sut.x.quiescence]\n{line}")).resolve(&model).expect_err(line);
         assert!(format!("{wrong:?}").contains(&format!("did you mean `{near}`?")), "{wrong:?}");
     }
     let stdio = "kind = \"stdio\"\ncommand = \"x\"\n";
@@ -506,7 +522,7 @@ fn a_system_may_have_several_connections() {
             ("bob", &SutSpec::Tcp("127.0.0.1:9".into()), &["NOTE".to_owned()][..]),
         ]
     );
-    assert_eq!(board.connections[1].speech, ProtocolConfig::Protocol);
+    assert_eq!(board.connections[1].protocol, ProtocolConfig::Protocol);
     assert_eq!(board.renewal, SystemRenewal::Own);
 }
 
@@ -559,4 +575,28 @@ fn any_broken_project_file_gives_an_answer() {
             }
         }
     }
+}
+
+/// Defect: every setting that was asked for took a port.
+#[test]
+fn a_setting_takes_no_port_and_an_instance_takes_one() {
+    let source = SystemSource::from_project(Arc::new(Project::parse(CONTENT).expect("TOML")), "server");
+    let settings = source.describe(&Instances::default()).expect("it is there");
+    assert_eq!(settings.spec, SutSpec::Tcp("127.0.0.1:0".into()), "nothing listens at port 0");
+    assert_eq!(source.describe(&Instances::default()).expect("it is there"), settings);
+    let started = source.describe_instance(0, &Instances::default()).expect("there is a port");
+    assert_ne!(started.spec, settings.spec);
+}
+
+/// Defect: a misspelt `kind` was said to be missing.
+#[test]
+fn a_misspelt_kind_is_an_unknown_key() {
+    check("knd = \"stdio\"\ncommand = \"x\"", &["ioxide.toml:2", "no key `sut.x.knd`", "mean `kind`"]);
+    check("command = \"x\"\nkidn = \"stdio\"", &["ioxide.toml:3", "no key `sut.x.kidn`", "mean `kind`"]);
+    let top = Project::parse("[stu.x]\nkind = \"stdio\"").and_then(|project| project.check());
+    let error = top.expect_err("there is no such table");
+    assert_eq!(
+        (error.to_string().as_str(), error.help()),
+        ("ioxide.toml:1: there is no key `stu`", Some("did you mean `sut`?"))
+    );
 }

@@ -4,10 +4,10 @@ use ioxide_wire::adapter::{Framing, LengthField, LengthUnit};
 use ioxide_wire::codec::layout::{Endian, NumberLayout};
 
 use super::table::ProjectTable;
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// The framing of a text.
-pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, CliError> {
+pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, ProjectError> {
     match words(system)?.as_ref().map(|(kind, rest)| (kind.as_str(), rest.as_str())) {
         None | Some(("line", "")) => Ok(Framing::Line),
         Some(("delimiter", mark)) if !mark.is_empty() => Ok(Framing::Delimiter(mark.to_owned())),
@@ -19,7 +19,7 @@ pub(super) fn of_text(system: &ProjectTable<'_>) -> Result<Framing, CliError> {
 }
 
 /// The framing of binary messages.
-pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, CliError> {
+pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Framing, ProjectError> {
     let ways =
         "`fixed:BYTES`, `length:BYTES` (1 to 8) or a table { length = \"u16\", at = 2, counts = \"rest\" }";
     if system.is_table("framing") {
@@ -33,18 +33,18 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
         Some(_) => Err(system.wrong_value("framing", &format!("write {ways}"))),
         None => Err(system
             .wrong_value("kind", "nothing says where a message ends")
-            .help(format!("`framing` is {ways}"))),
+            .with_help(format!("`framing` is {ways}"))),
     }
 }
 
-fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, CliError> {
+fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, ProjectError> {
     let framing = system.text("framing")?;
     Ok(framing.map(|text| {
         text.split_once(':').map_or((text.clone(), String::new()), |(a, b)| (a.into(), b.into()))
     }))
 }
 
-fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, CliError> {
+fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, ProjectError> {
     match width.parse() {
         Ok(width @ 1..=8) => Ok(Framing::Length(width)),
         _ => Err(system.wrong_value("framing", "write `length:BYTES`, 1 to 8")),
@@ -52,7 +52,7 @@ fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, CliError> {
 }
 
 /// A length that is a part of the message.
-fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, CliError> {
+fn counted_framing(table: &ProjectTable<'_>, endian: Endian) -> Result<Framing, ProjectError> {
     table.only(&["length", "at", "counts", "head"])?;
     let word = table.require("length", table.text("length")?)?;
     let number = NumberLayout::from_word(&word, endian).filter(|number| !number.is_signed);

@@ -10,10 +10,11 @@ use ioxide_model::sts::Model;
 use ioxide_wire::adapter::tls::TlsConfig;
 use ioxide_wire::adapter::{PartPlace, SutSpec};
 
-use super::speech::ProtocolConfig;
+use super::protocol::ProtocolConfig;
+use super::reset;
+use super::system::{COMMON, ConnectionConfig, Variables, connection_config, places};
 use super::table::ProjectTable;
-use super::{COMMON, ConnectionConfig, Variables, connection_config, places, renewal};
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// One of several connections of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct ConnectedSystem {
     /// The kind and address of the connection.
     pub spec: SutSpec,
     /// The encoding of its messages.
-    pub speech: ProtocolConfig,
+    pub protocol: ProtocolConfig,
     /// The encryption of the connection, if it is encrypted.
     pub tls: Option<TlsConfig>,
     /// The part of the model that it is the connection of, if it is that of one.
@@ -41,7 +42,8 @@ pub struct ConnectedSystem {
 pub struct Instances(BTreeMap<String, Vec<Option<i64>>>);
 
 impl Instances {
-    /// The parts of `model`; none if it is not made of parts.
+    /// Returns the parts of `model`; none if it is not made of parts.
+    #[must_use]
     pub fn of_model(model: &Model) -> Self {
         let mut found: BTreeMap<String, Vec<Option<i64>>> = BTreeMap::new();
         let Some(composition) = &model.sts.composition else { return Self(found) };
@@ -53,7 +55,11 @@ impl Instances {
     }
 
     /// The instances that `text` means, `client` or `client[2]`, as `wrong` says if there are none.
-    fn meant(&self, text: &str, wrong: impl Fn(&str) -> CliError) -> Result<Vec<PartPlace>, CliError> {
+    fn meant(
+        &self,
+        text: &str,
+        wrong: impl Fn(&str) -> ProjectError,
+    ) -> Result<Vec<PartPlace>, ProjectError> {
         let (name, index) = parse_part(text).ok_or_else(|| wrong("write `client` or `client[2]`"))?;
         let place = |index: Option<i64>| PartPlace { name: name.to_owned(), index };
         if self.0.is_empty() {
@@ -63,7 +69,7 @@ impl Instances {
         let Some(all) = self.0.get(name) else {
             let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
             return Err(wrong(&format!("the model has no part `{name}` with messages of its own"))
-                .help(format!("there is {}", names.join(", "))));
+                .with_help(format!("there is {}", names.join(", "))));
         };
         let fits: Vec<PartPlace> =
             all.iter().filter(|at| index.is_none() || **at == index).map(|at| place(*at)).collect();
@@ -89,7 +95,7 @@ pub(super) fn read_connections(
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<ConnectedSystem>, CliError> {
+) -> Result<Vec<ConnectedSystem>, ProjectError> {
     let Some(tables) = system.table("connections")? else { return Ok(Vec::new()) };
     system.only(&[&COMMON[..], &["connections"]].concat())?;
     let mut connections: Vec<ConnectedSystem> = Vec::new();
@@ -119,7 +125,8 @@ fn taken_problem(connections: &[ConnectedSystem], connected: &ConnectedSystem) -
     Some(format!("`{}` has a connection already, `{}`", part_text(part), twice.table))
 }
 
-/// A part as people write it.
+/// Returns a part as people write it.
+#[must_use]
 pub fn part_text(part: &PartPlace) -> String {
     part.index.map_or_else(|| part.name.clone(), |at| format!("{}[{at}]", part.name))
 }
@@ -131,8 +138,8 @@ fn connected_at(
     kind: Option<&str>,
     variables: &Variables,
     instances: &Instances,
-) -> Result<Vec<ConnectedSystem>, CliError> {
-    let table = |index| Ok::<_, CliError>(tables.table(name)?.map(|table| table.of_instance(index)));
+) -> Result<Vec<ConnectedSystem>, ProjectError> {
+    let table = |index| Ok::<_, ProjectError>(tables.table(name)?.map(|table| table.of_instance(index)));
     let Some(plain) = table(None)? else { return Ok(Vec::new()) };
     let Some(part) = plain.text("part")? else {
         return Ok(vec![connect_part(name, &plain, kind, variables, None)?]);
@@ -148,7 +155,7 @@ fn connected_at(
 }
 
 /// The instances of `part` that have tables of their own.
-fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, CliError> {
+fn singled_out(tables: &ProjectTable<'_>, part: &str) -> Result<Vec<String>, ProjectError> {
     let mut found = Vec::new();
     for name in tables.keys() {
         let other = tables.table(name)?.map_or(Ok(None), |table| table.text("part"))?;
@@ -163,7 +170,7 @@ fn connect_part(
     kind: Option<&str>,
     variables: &Variables,
     part: Option<PartPlace>,
-) -> Result<ConnectedSystem, CliError> {
+) -> Result<ConnectedSystem, ProjectError> {
     let kind = table.text("kind")?.or(kind.map(str::to_owned));
     let kind = kind.ok_or_else(|| table.wrong_value("kind", "nothing says of what kind it is"))?;
     if kind == "model" {
@@ -176,8 +183,8 @@ fn connect_part(
         (false, None) => &["kind", "reset"][..],
         (false, Some(_)) => &["kind", "part", "reset"][..],
     };
-    let ConnectionConfig { spec, speech, tls } = connection_config(table, &kind, own, variables)?;
-    if renewal::is_of_system(table)? {
+    let ConnectionConfig { spec, protocol, tls } = connection_config(table, &kind, own, variables)?;
+    if reset::is_of_system(table)? {
         let problem =
             "this concerns the whole system: write it there; here stands what is said after connecting";
         return Err(table.wrong_value("reset", problem));
@@ -194,5 +201,5 @@ fn connect_part(
     let index = part.as_ref().and_then(|part| part.index);
     let table = name.to_owned();
     let name = index.map_or_else(|| name.to_owned(), |at| format!("{name}[{at}]"));
-    Ok(ConnectedSystem { name, table, spec, speech, tls, part, messages, places })
+    Ok(ConnectedSystem { name, table, spec, protocol, tls, part, messages, places })
 }

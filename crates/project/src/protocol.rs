@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use ioxide_wire::adapter::http::HttpProtocol;
-use ioxide_wire::adapter::text::{MessageFormat, TextProtocol as OwnSpeech};
+use ioxide_wire::adapter::text::{MessageFormat, TextProtocol};
 use ioxide_wire::adapter::{Framing, ResetStep};
 use ioxide_wire::codec::binary::BinaryConfig;
 use ioxide_wire::codec::form::JsonFormConfig;
@@ -14,9 +14,9 @@ use ioxide_wire::codec::layout::{Endian, MessageLayout, unhex};
 use ioxide_wire::codec::text::{AnnouncedFrame, CountedConfig, ItemWords, ItemsConfig, TextConfig};
 
 use super::framing;
-use super::renewal;
+use super::reset;
 use super::table::ProjectTable;
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// The encoding of the messages of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum ProtocolConfig {
     /// The adapter protocol.
     Protocol,
     /// Messages of its own, by templates and patterns or by layouts.
-    Own(Box<OwnSpeech>),
+    Own(Box<TextProtocol>),
     /// Requests and answers.
     Http(Box<HttpProtocol>),
 }
@@ -40,7 +40,7 @@ pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", 
 pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.
-pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
+pub(super) fn text(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
     let text = TextConfig {
         parts: templates(system.texts("parts")?),
         inputs: templates(system.texts("inputs")?),
@@ -57,11 +57,11 @@ pub(super) fn text(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
     if input_end.is_some() && matches!(framing, Framing::Length(_)) {
         return Err(system.wrong_value("input_end", "a message with a length before it needs no end"));
     }
-    Ok(OwnSpeech { words: MessageFormat::Text(text), framing, input_end, reset: renewal::steps(system)? })
+    Ok(TextProtocol { words: MessageFormat::Text(text), framing, input_end, reset: reset::steps(system)? })
 }
 
 /// Returns the encoding of the items of collections, by field.
-fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, CliError> {
+fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>, ProjectError> {
     let Some(table) = system.table("items")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for field in table.keys() {
@@ -74,12 +74,12 @@ fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>,
     Ok(found)
 }
 
-fn item(described: &ProjectTable<'_>) -> Result<ItemWords, CliError> {
+fn item(described: &ProjectTable<'_>) -> Result<ItemWords, ProjectError> {
     Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
 }
 
 /// Returns the encoding of items that are cases of an enum, by case.
-fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, CliError> {
+fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, ProjectError> {
     let Some(table) = described.table("cases")? else { return Ok(Vec::new()) };
     if let Some(key) = ["each", "pattern"].into_iter().find(|key| described.has(key)) {
         return Err(described.wrong_value(key, "it stands at every case where there are `cases`"));
@@ -95,7 +95,7 @@ fn cases(described: &ProjectTable<'_>) -> Result<Vec<(String, ItemWords)>, CliEr
 }
 
 /// A frame that announces how much follows it.
-fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, CliError> {
+fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, ProjectError> {
     table.only(&["frame", "then", "end", "more"])?;
     let then = table.require("then", table.text("then")?)?;
     let then = match (then.as_str(), table.text("end")?) {
@@ -112,7 +112,7 @@ fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, CliError> {
 }
 
 /// The binary messages of a system.
-pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
+pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,
         Some(Ok(endian)) => endian,
@@ -137,18 +137,18 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<OwnSpeech, CliError> {
         |text: String| -> String { text.strip_prefix("0x").unwrap_or(&text).split_whitespace().collect() };
     let step = |step: ResetStep| {
         let send = step.send.map(digits).transpose()?;
-        Ok::<_, CliError>(ResetStep { send, expect: step.expect.map(pattern) })
+        Ok::<_, ProjectError>(ResetStep { send, expect: step.expect.map(pattern) })
     };
-    let reset = renewal::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
+    let reset = reset::steps(system)?.into_iter().map(step).collect::<Result<_, _>>()?;
     let framing = framing::of_binary(system, endian)?;
-    Ok(OwnSpeech { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
+    Ok(TextProtocol { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
 }
 
 fn layouts(
     system: &ProjectTable<'_>,
     key: &str,
     endian: Endian,
-) -> Result<Vec<(String, MessageLayout)>, CliError> {
+) -> Result<Vec<(String, MessageLayout)>, ProjectError> {
     let Some(table) = system.table(key)? else { return Ok(Vec::new()) };
     let layout = |(name, text): (String, String)| match MessageLayout::parse(&text, endian) {
         Ok(layout) => Ok((name, layout)),
@@ -158,7 +158,7 @@ fn layouts(
 }
 
 /// The requests and answers of a system.
-pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, CliError> {
+pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, ProjectError> {
     let mut http = HttpConfig {
         headers: from_environment(system, system.texts("headers")?)?,
         json: json_form(system)?,
@@ -180,17 +180,17 @@ pub(super) fn http(system: &ProjectTable<'_>, url: Url) -> Result<HttpProtocol, 
             }
         }
     }
-    Ok(HttpProtocol { url, http, reset: renewal::http_steps(system)? })
+    Ok(HttpProtocol { url, http, reset: reset::http_steps(system)? })
 }
 
 /// Returns the conditions on the answer to a step of a reset.
-pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, CliError> {
+pub(super) fn reset_answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.only(&["status", "except", "body", "headers", "json"])?;
     answer(table)
 }
 
 /// Returns the request that a table describes; `more` are keys that it may have besides.
-pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, CliError> {
+pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<RequestConfig, ProjectError> {
     let over = table.text("over")?;
     if over.is_some() {
         table.only(&["over", "body"])?;
@@ -216,7 +216,7 @@ pub(super) fn request(table: &ProjectTable<'_>, more: &[&str]) -> Result<Request
 fn from_environment(
     table: &ProjectTable<'_>,
     headers: Vec<(String, String)>,
-) -> Result<Vec<(String, String)>, CliError> {
+) -> Result<Vec<(String, String)>, ProjectError> {
     let filled = |(name, text): (String, String)| {
         let value = |variable: &str| match std::env::var(variable) {
             Ok(value) => Ok(Some(escape_template(&value))),
@@ -291,7 +291,7 @@ fn replace_variables<E>(
 }
 
 /// Returns the values to take from answers for later requests, by name.
-fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, CliError> {
+fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, ProjectError> {
     let Some(table) = system.table("captures")? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in table.keys() {
@@ -316,7 +316,7 @@ fn captures(system: &ProjectTable<'_>) -> Result<Vec<(String, CaptureConfig)>, C
 }
 
 /// Returns the settings of the JSON encoding of values.
-fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, CliError> {
+fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> {
     let Some(table) = system.table("json")? else { return Ok(JsonFormConfig::default()) };
     table.only(&["open", "closed", "untagged", "text", "absent", "null", "names", "cases"])?;
     Ok(JsonFormConfig {
@@ -331,7 +331,7 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, CliError> {
     })
 }
 
-fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, CliError> {
+fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {
         status: table.words("status")?,

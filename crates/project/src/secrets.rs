@@ -10,9 +10,9 @@ use ioxide_wire::adapter::http::HttpProtocol;
 use ioxide_wire::codec::http::secrets::{add_request_secrets, member_names};
 use ioxide_wire::codec::http::{RequestConfig, is_secret};
 
-use super::speech::{ProtocolConfig, variables_in};
+use super::protocol::{ProtocolConfig, variables_in};
 use super::table::ProjectTable;
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// The key that names them.
 const KEY: &str = "secrets";
@@ -28,18 +28,18 @@ const INHERITED: [&str; 9] =
 /// The secrets of a system with these encodings of its connections.
 pub(super) fn read<'s>(
     system: &ProjectTable<'_>,
-    speeches: impl Iterator<Item = &'s ProtocolConfig>,
+    protocols: impl Iterator<Item = &'s ProtocolConfig>,
     environment: &[(String, String)],
-) -> Result<Secrets, CliError> {
+) -> Result<Secrets, ProjectError> {
     let named = system.words(KEY)?;
     let is_one = |name: &str| is_secret(name) || named.iter().any(|it| it.eq_ignore_ascii_case(name));
     let mut secrets = inherited_secrets();
     let mut names: Vec<String> = environment.iter().map(|(name, _)| name.clone()).collect();
     environment.iter().filter(|(name, _)| is_one(name)).for_each(|(_, value)| secrets.add(value));
-    for speech in speeches {
-        if let ProtocolConfig::Http(speech) = speech {
-            add_request_secrets(&mut secrets, &speech.http, &speech.reset, &is_one);
-            names.extend(names_in(speech));
+    for protocol in protocols {
+        if let ProtocolConfig::Http(protocol) = protocol {
+            add_request_secrets(&mut secrets, &protocol.http, &protocol.reset, &is_one);
+            names.extend(names_in(protocol));
         }
     }
     // Those of other systems too: every program that is started has the whole environment.

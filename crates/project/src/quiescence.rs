@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use ioxide_model::sts::Model;
-use ioxide_model::suggest::nearest_name;
-use ioxide_run::clock::patience::Patience;
+use ioxide_model::sts::{GateId, LocId, Model};
 
 use super::table::ProjectTable;
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// Milliseconds, as they are written down; the names are not checked yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct QuiescenceTimes {
 
 impl QuiescenceTimes {
     /// The times of a system.
-    pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, CliError> {
+    pub(super) fn read(system: &ProjectTable<'_>) -> Result<Self, ProjectError> {
         let Some(table) = system.table("quiescence")? else {
             return Ok(Self { default: system.number("quiescence_ms")?, ..Self::default() });
         };
@@ -39,31 +37,38 @@ impl QuiescenceTimes {
         })
     }
 
-    /// Returns the times for the messages and states of `spec`; `default` where none is given.
-    pub fn resolve(&self, spec: &Model, default: Patience) -> Result<Patience, CliError> {
-        let mut patience = default;
+    /// Returns the times for the messages and states of `spec`.
+    ///
+    /// # Errors
+    /// If the model has no such message or state.
+    pub fn resolve(&self, spec: &Model) -> Result<ModelTimes, ProjectError> {
+        let mut times = ModelTimes::default();
         for (name, ms) in &self.after {
             let gate = spec.sts.gates.iter_enumerated().find(|(_, gate)| *gate.name == **name);
             let names = spec.sts.gates.iter().map(|gate| &*gate.name);
             let (gate, _) = gate.ok_or_else(|| unknown_name("after", "message", name, names))?;
-            patience = patience.with_time_after(gate, Duration::from_millis(*ms));
+            times.after.push((gate, Duration::from_millis(*ms)));
         }
         for (name, ms) in &self.within {
             let place = spec.sts.locations.iter_enumerated().find(|(_, place)| *place.name == **name);
             let names = spec.sts.locations.iter().map(|place| &*place.name);
             let (place, _) = place.ok_or_else(|| unknown_name("in", "state", name, names))?;
-            patience = patience.with_time_at(place, Duration::from_millis(*ms));
+            times.within.push((place, Duration::from_millis(*ms)));
         }
-        Ok(patience)
+        Ok(times)
     }
 }
 
-fn unknown_name<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> CliError {
-    let stop =
-        CliError::usage(format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE));
-    let names: Vec<&str> = names.collect();
-    match nearest_name(name, names.iter().copied()) {
-        Some(near) => stop.help(format!("did you mean `{near}`?")),
-        None => stop.help(format!("there is {}", names.join(", "))),
-    }
+/// The quiescence times at the messages and states of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelTimes {
+    /// After these messages.
+    pub after: Vec<(GateId, Duration)>,
+    /// In these states.
+    pub within: Vec<(LocId, Duration)>,
+}
+
+fn unknown_name<'a>(key: &str, what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> ProjectError {
+    let message = format!("`{}`: quiescence.{key}: the model has no {what} `{name}`", super::FILE);
+    ProjectError::new(message).with_nearest(name, &names.collect::<Vec<_>>())
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};
 
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
 static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
@@ -11,8 +11,11 @@ static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 /// The number of searches for a new port before one may be given again.
 const LOOKS: usize = 100;
 
-/// Returns a free port of this machine.
-pub fn free() -> Result<u16, CliError> {
+/// Takes a free port of this machine: no other caller is given it.
+///
+/// # Errors
+/// If there is none.
+pub fn take() -> Result<u16, ProjectError> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut port = find_free_port()?;
     for _ in 0..LOOKS {
@@ -25,11 +28,11 @@ pub fn free() -> Result<u16, CliError> {
     Ok(port)
 }
 
-fn find_free_port() -> Result<u16, CliError> {
+fn find_free_port() -> Result<u16, ProjectError> {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     bound
         .map(|place| place.port())
-        .map_err(|error| CliError::usage(format!("there is no free port: {error}")))
+        .map_err(|error| ProjectError::new(format!("there is no free port: {error}")))
 }
 
 #[cfg(test)]
@@ -38,7 +41,7 @@ mod tests {
 
     #[test]
     fn no_port_is_given_twice() {
-        let mut ports: Vec<u16> = (0..200).map(|_| free().expect("there are free ports")).collect();
+        let mut ports: Vec<u16> = (0..200).map(|_| take().expect("there are free ports")).collect();
         ports.sort_unstable();
         ports.dedup();
         assert_eq!(ports.len(), 200);

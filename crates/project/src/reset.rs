@@ -17,17 +17,17 @@ use ioxide_wire::adapter::managed::SystemRenewal;
 use ioxide_wire::adapter::{HttpResetStep, ResetStep, SutSpec};
 use ioxide_wire::codec::http::answer::{AnswerConfig, AnswerReader};
 
-use super::Variables;
 use super::connections::ConnectedSystem;
-use super::speech::{self, ProtocolConfig};
+use super::protocol::{self, ProtocolConfig};
+use super::system::Variables;
 use super::table::{ProjectTable, TableItem};
-use crate::exit::CliError;
+use crate::error::ProjectError;
 
 /// Values of `reset` that are not sent to a system that speaks text.
 const WORDS: [&str; 5] = ["restart", "reconnect", "none", "command", "adapter"];
 
 /// Returns the steps that reset a system with words of its own; none if `reset` is one of [`WORDS`].
-pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, CliError> {
+pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, ProjectError> {
     if is_of_system(system)? {
         return Ok(Vec::new());
     }
@@ -36,7 +36,7 @@ pub(super) fn steps(system: &ProjectTable<'_>) -> Result<Vec<ResetStep>, CliErro
 }
 
 /// Returns the items of `reset`, of which there must be one if the key is there.
-fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliError> {
+fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, ProjectError> {
     let items = system.items("reset")?;
     if items.is_empty() && system.has("reset") {
         return Err(system.wrong_value("reset", "a list of steps needs one at least"));
@@ -44,7 +44,7 @@ fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, CliE
     Ok(items)
 }
 
-fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, CliError> {
+fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
     let table = match item {
         TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
             return Err(system
@@ -66,7 +66,7 @@ fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, Cli
 }
 
 /// Returns the requests that reset a system that is asked by HTTP.
-pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, CliError> {
+pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>, ProjectError> {
     if system.is_text("reset") {
         // Whether it is one of the words is said where the reset of the whole system is read.
         return Ok(Vec::new());
@@ -80,12 +80,12 @@ pub(super) fn http_steps(system: &ProjectTable<'_>) -> Result<Vec<HttpResetStep>
     reset_items(system)?.into_iter().map(step).collect()
 }
 
-fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, CliError> {
+fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, ProjectError> {
     if table.has("over") {
         return Err(table
             .wrong_value("over", "a reset has a WebSocket of its own: `websocket = true, send = \"...\"`"));
     }
-    let request = speech::request(table, &["send", "expect"])?;
+    let request = protocol::request(table, &["send", "expect"])?;
     let send = table.text("send")?;
     if send.is_some() && !request.websocket {
         return Err(table.wrong_value(
@@ -96,7 +96,7 @@ fn http_step(table: &ProjectTable<'_>) -> Result<HttpResetStep, CliError> {
     let usual = if request.websocket { "101" } else { "2xx" };
     let body = |text: String| AnswerConfig { body: Some(text), ..AnswerConfig::default() };
     let expect = if table.is_table("expect") {
-        table.table("expect")?.map(|table| speech::reset_answer(&table)).transpose()?
+        table.table("expect")?.map(|table| protocol::reset_answer(&table)).transpose()?
     } else {
         table.text("expect")?.map(body)
     };
@@ -113,8 +113,8 @@ pub(super) fn read(
     system: &ProjectTable<'_>,
     variables: &Variables,
     spec: &SutSpec,
-    speech: &ProtocolConfig,
-) -> Result<SystemRenewal, CliError> {
+    protocol: &ProtocolConfig,
+) -> Result<SystemRenewal, ProjectError> {
     let said = if system.is_text("reset") { system.text("reset")? } else { None };
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
@@ -123,17 +123,17 @@ pub(super) fn read(
             Ok(SystemRenewal::Command(variables.fill_text(&command)))
         };
     }
-    match (speech, spec) {
+    match (protocol, spec) {
         (ProtocolConfig::Protocol, _) => by_adapter(system, spec, said.as_deref()),
         (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), SutSpec::Tcp(_)) => {
-            by_server(system, speech, said.as_deref())
+            by_server(system, protocol, said.as_deref())
         }
         (ProtocolConfig::Own(_) | ProtocolConfig::Http(_), _) => by_process(system, said.as_deref()),
     }
 }
 
 /// Returns whether `reset` is one of [`WORDS`], which concern the whole system rather than a connection.
-pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, CliError> {
+pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, ProjectError> {
     let said = if connection.is_text("reset") { connection.text("reset")? } else { None };
     Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
 }
@@ -143,7 +143,7 @@ pub(super) fn of_several(
     system: &ProjectTable<'_>,
     variables: &Variables,
     connections: &[ConnectedSystem],
-) -> Result<SystemRenewal, CliError> {
+) -> Result<SystemRenewal, ProjectError> {
     if let Some(command) = system.text("reset_command")? {
         return if system.has("reset") {
             Err(system.wrong_value("reset_command", "there is `reset` already"))
@@ -153,7 +153,7 @@ pub(super) fn of_several(
     }
     let has_command = |connection: &ConnectedSystem| matches!(connection.spec, SutSpec::Stdio(_));
     let is_safe = |connection: &ConnectedSystem| {
-        connection.speech == ProtocolConfig::Protocol || has_command(connection)
+        connection.protocol == ProtocolConfig::Protocol || has_command(connection)
     };
     match system.text("reset")?.as_deref() {
         Some("restart") => restart(system),
@@ -170,7 +170,7 @@ pub(super) fn of_several(
                 "connections",
                 "nothing says how it comes back to its initial state before every run",
             )
-            .help(
+            .with_help(
                 "write one of: `reset_command = \"...\"`; a `start` command, then it is restarted; `reset = \
                  \"reconnect\"` if its state belongs to its connections, or words at a connection reset it; \
                  `reset = \"none\"` if it keeps no state, or the model allows it to start anywhere",
@@ -183,7 +183,7 @@ fn by_adapter(
     system: &ProjectTable<'_>,
     spec: &SutSpec,
     said: Option<&str>,
-) -> Result<SystemRenewal, CliError> {
+) -> Result<SystemRenewal, ProjectError> {
     match said {
         Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
         Some("restart") => Ok(SystemRenewal::Restart),
@@ -200,7 +200,7 @@ fn by_adapter(
 
 /// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project file
 /// says otherwise.
-fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, CliError> {
+fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, ProjectError> {
     match said {
         Some("reconnect" | "none") => {
             Err(system.wrong_value("reset", "a `command` is started afresh for every run; leave it out"))
@@ -218,29 +218,29 @@ fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRen
 /// Returns the reset of a server, whose state outlives a connection unless the project file says otherwise.
 fn by_server(
     system: &ProjectTable<'_>,
-    speech: &ProtocolConfig,
+    protocol: &ProtocolConfig,
     said: Option<&str>,
-) -> Result<SystemRenewal, CliError> {
+) -> Result<SystemRenewal, ProjectError> {
     match said {
         Some("restart") => restart(system),
         Some("reconnect" | "none") => Ok(SystemRenewal::Own),
-        Some("command" | "adapter") => {
-            Err(system.wrong_value("reset", "it has neither a `command` nor an adapter").help(ways(speech)))
-        }
-        Some(_) if matches!(speech, ProtocolConfig::Http(_)) => Err(system
+        Some("command" | "adapter") => Err(system
+            .wrong_value("reset", "it has neither a `command` nor an adapter")
+            .with_help(ways(protocol))),
+        Some(_) if matches!(protocol, ProtocolConfig::Http(_)) => Err(system
             .wrong_value("reset", "it is none of the ways back to the initial state")
-            .help(ways(speech))),
+            .with_help(ways(protocol))),
         Some(_) => Ok(SystemRenewal::Own),
         None if system.has("reset") => Ok(SystemRenewal::Own),
         None if system.has("start") => Ok(SystemRenewal::Restart),
         None => Err(system
             .wrong_value("kind", "nothing says how it comes back to its initial state before every run")
-            .help(ways(speech))),
+            .with_help(ways(protocol))),
     }
 }
 
 /// Returns a restart, which needs a `start` command.
-fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, CliError> {
+fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, ProjectError> {
     if system.has("start") {
         Ok(SystemRenewal::Restart)
     } else {
@@ -248,8 +248,8 @@ fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, CliError> {
     }
 }
 
-fn ways(speech: &ProtocolConfig) -> String {
-    let asked = match speech {
+fn ways(protocol: &ProtocolConfig) -> String {
+    let asked = match protocol {
         ProtocolConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",
         _ => "words it answers by one message, `reset = { send = \"CLEAR\", expect = 'OK' }`",
     };
