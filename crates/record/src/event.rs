@@ -29,7 +29,7 @@ pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
 pub use self::script::{
     KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    ScriptRecord, ScriptReply, ScriptStep, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 pub use self::tolerance::ToleranceRecord;
 pub use self::way::{ConnectionRecord, WayRecord};

@@ -2,7 +2,7 @@
 
 use ioxide_record::event::{
     KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    ScriptRecord, ScriptReply, ScriptStep, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::quote::python as quoted;
@@ -149,7 +149,7 @@ impl PythonSteps<'_> {
                     }
                     if !is_last {
                         lines.push(format!("check({step}, reply, {})", form(&reply.form)));
-                        lines.extend(keep.iter().map(|kept| keep_line(kept)).collect::<Option<Vec<_>>>()?);
+                        lines.extend(keep.iter().map(keep_line).collect::<Option<Vec<_>>>()?);
                     }
                 }
                 ScriptStep::Silence | ScriptStep::Breakdown(_) => {
@@ -240,7 +240,7 @@ impl PythonSteps<'_> {
 
 /// Returns the form and the values of a reply, to be compared with one.
 fn reply_test(reply: &ScriptReply) -> Option<String> {
-    let value = |(place, parts): &(ValuePlace, Vec<ScriptPart>)| {
+    let value = |(place, parts): &(ScriptValuePlace, Vec<ScriptPart>)| {
         Some(format!("(lambda reply: {}, {})", place_expression(place), expression(parts)?))
     };
     let values = reply.values.iter().map(value).collect::<Option<Vec<_>>>()?;
@@ -269,24 +269,24 @@ fn keep_line(kept: &KeptValue) -> Option<String> {
     })
 }
 
-fn place_expression(place: &ValuePlace) -> String {
+fn place_expression(place: &ScriptValuePlace) -> String {
     match place {
-        ValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
-        ValuePlace::Group { pattern, group } => {
+        ScriptValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
+        ScriptValuePlace::Group { pattern, group } => {
             format!("reply.group({}, {})", quoted(pattern), quoted(group))
         }
-        ValuePlace::Header { name, group: None } => format!("reply.headers[{}]", quoted(name)),
-        ValuePlace::Header { name, group: Some((pattern, group)) } => {
+        ScriptValuePlace::Header { name, group: None } => format!("reply.headers[{}]", quoted(name)),
+        ScriptValuePlace::Header { name, group: Some((pattern, group)) } => {
             format!("group_of(reply.headers[{}], {}, {})", quoted(name), quoted(pattern), quoted(group))
         }
-        ValuePlace::Cookie(name) => format!("reply.cookies[{}]", quoted(name)),
-        ValuePlace::Number { at, width, little, signed } => format!(
+        ScriptValuePlace::Cookie(name) => format!("reply.cookies[{}]", quoted(name)),
+        ScriptValuePlace::Number { at, width, little, signed } => format!(
             "str(int.from_bytes(reply.data[{at}:{}], {}, signed={}))",
             at + width,
             byte_order(*little),
             truth(*signed)
         ),
-        ValuePlace::Bytes { at, tail, count, hex } => {
+        ScriptValuePlace::Bytes { at, tail, count, hex } => {
             let end = match (count, tail) {
                 (Some(count), _) => (at + count).to_string(),
                 (None, Some(tail @ 1..)) => format!("-{tail}"),

@@ -2,7 +2,7 @@
 
 use ioxide_record::event::{
     KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    ScriptRecord, ScriptReply, ScriptStep, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::quote::rust as quoted;
@@ -15,6 +15,8 @@ const COMMON: &str = include_str!("rust/common.txt");
 const HTTP: &str = include_str!("rust/http.txt");
 const STREAM: &str = include_str!("rust/stream.txt");
 const PROTOCOL: &str = include_str!("rust/protocol.txt");
+const USE_TCP: &str = include_str!("rust/use_tcp.txt");
+const USE_PROCESS: &str = include_str!("rust/use_process.txt");
 
 /// Returns the test; `None` if it needs encryption, cookies or regular expressions.
 pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
@@ -50,12 +52,12 @@ fn settings(script: &ScriptRecord) -> Option<String> {
         }
     };
     let place = |place: &ScriptPlace| match place {
-        ScriptPlace::Tcp(_) => "use std::net::TcpStream;".to_owned(),
-        ScriptPlace::Process { .. } => "use std::process::{Command, Stdio};".to_owned(),
+        ScriptPlace::Tcp(_) => USE_TCP.to_owned(),
+        ScriptPlace::Process { .. } => USE_PROCESS.to_owned(),
     };
     match &script.endpoint {
         ScriptEndpoint::Http { url, cookies: false } => {
-            lines.push("use std::net::TcpStream;".into());
+            lines.push(USE_TCP.into());
             lines.push("use std::time::Duration;".into());
             lines.push(format!("\nconst ADDRESS: &str = {};", quoted(url.strip_prefix("http://")?)));
         }
@@ -339,14 +341,14 @@ fn keep_line(kept: &KeptValue) -> Option<String> {
 }
 
 /// Returns an expression for an `Option<String>`; `None` if it needs a regular expression.
-fn place_expression(place: &ValuePlace) -> Option<String> {
+fn place_expression(place: &ScriptValuePlace) -> Option<String> {
     Some(match place {
-        ValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
-        ValuePlace::Header { name, group: None } => format!("reply.header({})", quoted(name)),
-        ValuePlace::Number { at, width, little, signed } => {
+        ScriptValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
+        ScriptValuePlace::Header { name, group: None } => format!("reply.header({})", quoted(name)),
+        ScriptValuePlace::Number { at, width, little, signed } => {
             format!("reply.number({at}, {width}, {little}, {signed})")
         }
-        ValuePlace::Bytes { at, tail, count, hex } => {
+        ScriptValuePlace::Bytes { at, tail, count, hex } => {
             let end = count.map_or_else(|| "None".to_owned(), |count| format!("Some({})", at + count));
             let bytes = format!("reply.bytes({at}, {end}, {})", tail.unwrap_or(0));
             if *hex {
@@ -357,6 +359,8 @@ fn place_expression(place: &ValuePlace) -> Option<String> {
                 )
             }
         }
-        ValuePlace::Group { .. } | ValuePlace::Header { .. } | ValuePlace::Cookie(_) => return None,
+        ScriptValuePlace::Group { .. } | ScriptValuePlace::Header { .. } | ScriptValuePlace::Cookie(_) => {
+            return None;
+        }
     })
 }

@@ -167,15 +167,13 @@ impl ScriptMaker<'_> {
                 let as_text = (text.as_bytes().to_vec(), other.as_bytes().to_vec(), ValueSpelling::Hex);
                 let as_digits = unhex(text).zip(unhex(&other));
                 let as_digits = as_digits.map(|(old, new)| (old, new, ValueSpelling::Plain));
-                let found =
-                    [Some(as_text), as_digits].into_iter().flatten().find_map(|(old, new, spelling)| {
-                        let is_there = |at: &usize| {
-                            bytes[*at..].starts_with(&old)
-                                && sample == [&bytes[..*at], &new, &bytes[*at + old.len()..]].concat()
-                        };
-                        (0..bytes.len()).find(is_there).map(|at| (at, old.len(), spelling))
-                    });
-                found
+                [Some(as_text), as_digits].into_iter().flatten().find_map(|(old, new, spelling)| {
+                    let is_there = |at: &usize| {
+                        bytes[*at..].starts_with(&old)
+                            && sample == [&bytes[..*at], &new, &bytes[*at + old.len()..]].concat()
+                    };
+                    (0..bytes.len()).find(is_there).map(|at| (at, old.len(), spelling))
+                })
             }
             _ => None,
         }
