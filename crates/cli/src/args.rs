@@ -40,7 +40,7 @@ pub use self::mutation::{
     CompletionArg, ConformArgs, DecideArgs, KillArgs, MutantArgs, MutateArgs, ScoreArgs, TraceComparison,
 };
 pub use self::part::{CampaignArgs, EngineName, MergeArgs, PartArgs};
-pub use self::report::ReportArgs;
+pub use self::report::{ReportArgs, ScriptArg};
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
 

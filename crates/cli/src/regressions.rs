@@ -53,6 +53,27 @@ pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, CliError> {
     Ok(found)
 }
 
+/// Returns the tests of a suite of runs, such as `regressions.jsonl`; `None` if `path` is no suite. A last line that was
+/// cut off is left out.
+pub fn read_suite(path: &Path) -> Result<Option<Vec<TraceTest>>, CliError> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let cannot = |why: String| CliError::usage(format!("cannot read `{}`: {why}", path.display()));
+    let WholeLines { lines, is_cut } = WholeLines::read(path).map_err(|error| cannot(error.to_string()))?;
+    let Ok(reader) = SuiteReader::new(&lines[..]) else { return Ok(None) };
+    if is_cut {
+        eprintln!("warning: the last line of `{}` was cut off and is left out", path.display());
+    }
+    let mut tests = Vec::new();
+    for test in reader {
+        if let SuiteTest::Trace(test) = test.map_err(|error| cannot(error.to_string()))? {
+            tests.push(test);
+        }
+    }
+    Ok(Some(tests))
+}
+
 /// The lines of the file that are whole.
 struct WholeLines {
     lines: Vec<u8>,

@@ -6,6 +6,7 @@
 
 mod lag;
 mod measure;
+mod script;
 mod tolerance;
 mod way;
 
@@ -26,6 +27,10 @@ use crate::value::label_to_json;
 
 pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
+pub use self::script::{
+    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+};
 pub use self::tolerance::ToleranceRecord;
 pub use self::way::{ConnectionRecord, WayRecord};
 
@@ -375,6 +380,22 @@ pub struct Allowed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub switch: Option<String>,
+    /// The fields that have other values than the observed message, if that is the same message with one value each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<FieldDifference>>"))]
+    pub differences: Vec<FieldDifference>,
+}
+
+/// A field whose observed value is not the allowed one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FieldDifference {
+    /// Its name.
+    pub field: String,
+    /// The value that was observed.
+    pub got: String,
+    /// The value that was allowed.
+    pub expected: String,
 }
 
 /// A state the specification may have been in.
@@ -525,6 +546,12 @@ pub struct ShrunkRecord {
     /// The values of inputs that were taken from replies, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
+    /// The forbidden step of the smaller trace against what was allowed; absent if that cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+    /// The smaller run for programs that speak to the system without ioxide; absent if it cannot be written down so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<ScriptRecord>,
 }
 
 /// All runs are over.

@@ -44,6 +44,7 @@ pub mod layout;
 pub mod markdown;
 pub mod mermaid;
 pub mod run_number;
+pub mod script;
 pub mod step_kind;
 pub mod summary;
 pub mod svg;

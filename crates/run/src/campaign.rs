@@ -502,7 +502,7 @@ fn examine(
         sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, left_s });
     });
     if let Some(shrunk) = &shrunk {
-        sink.tell(EventKind::Shrunk(tell::shrunk(setup, id, result, shrunk)))?;
+        sink.tell(EventKind::Shrunk(tell::shrunk(setup, &run, id, result, shrunk)))?;
     }
     Ok((Some(again), shrunk))
 }

@@ -11,7 +11,7 @@ use ioxide_model::valuation::Valuation;
 use ioxide_model::value::Value;
 use ioxide_symex::{Belief, Ctx, Forbidden, SwitchBlock, SwitchOffer, SwitchRefusal, SymState};
 
-use ioxide_record::event::{Allowed, Explanation, FindingRecord, StateRecord, WhyNot};
+use ioxide_record::event::{Allowed, Explanation, FieldDifference, FindingRecord, StateRecord, WhyNot};
 
 /// The number of states that are listed; of more, only the number is given. Chosen by feel: more are not read.
 const MAX_STATES: usize = 20;
@@ -153,29 +153,57 @@ fn list_allowed(cx: &Ctx<'_>, forbidden: &Forbidden) -> Vec<Allowed> {
     let mut told: Vec<Allowed> = Vec::new();
     for offer in &forbidden.allowed {
         let switch = cx.sts.switches[offer.switch].label.to_string();
-        let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch) };
+        let differences = differences(cx, &forbidden.label, offer);
+        let allowed = Allowed { label: offer_text(cx, offer), switch: Some(switch), differences };
         if !told.contains(&allowed) {
             told.push(allowed);
         }
     }
     if forbidden.silence_allowed {
-        told.push(Allowed { label: Label::Quiescence.show(cx.pool, cx.sts), switch: None });
+        let label = Label::Quiescence.show(cx.pool, cx.sts);
+        told.push(Allowed { label, switch: None, differences: Vec::new() });
     }
     told
 }
 
-/// The message of an offer: with values where they are fixed, else with its condition.
-fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
-    let fields = &cx.sts.gates[offer.gate].fields;
-    let conjuncts: Vec<Term> =
-        cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect();
-    let values: Vec<Value> = fields
-        .iter()
-        .filter_map(|&field| conjuncts.iter().find_map(|&c| cx.pool.value_given(c, field)))
-        .collect();
-    if values.len() == fields.len() && conjuncts.len() == fields.len() {
-        return Label::Output(offer.gate, values).show(cx.pool, cx.sts);
+/// Returns the fields in which the observed message differs from an offer of the same message with fixed values.
+fn differences(cx: &Ctx<'_>, observed: &Label, offer: &SwitchOffer) -> Vec<FieldDifference> {
+    let (Label::Output(gate, got), Some(Label::Output(other, expected))) = (observed, fixed_label(cx, offer))
+    else {
+        return Vec::new();
+    };
+    if *gate != other {
+        return Vec::new();
     }
+    let fields = cx.sts.gates[*gate].fields.iter().zip(got.iter().zip(&expected));
+    let different = fields.filter(|(_, (got, expected))| got != expected);
+    let told = |(field, (got, expected)): (&VarId, (&Value, &Value))| FieldDifference {
+        field: cx.pool.var_info(*field).name.to_string(),
+        got: cx.pool.show_value(got).to_string(),
+        expected: cx.pool.show_value(expected).to_string(),
+    };
+    different.map(told).collect()
+}
+
+/// Returns the conditions of an offer, without those that say nothing.
+fn offer_conjuncts(cx: &Ctx<'_>, offer: &SwitchOffer) -> Vec<Term> {
+    cx.pool.conjuncts(offer.when).into_iter().filter(|&part| !is_forward(cx, part)).collect()
+}
+
+/// Returns the message of an offer, if all its values are fixed.
+pub(crate) fn fixed_label(cx: &Ctx<'_>, offer: &SwitchOffer) -> Option<Label> {
+    let (fields, conjuncts) = (&cx.sts.gates[offer.gate].fields, offer_conjuncts(cx, offer));
+    let value = |&field: &VarId| conjuncts.iter().find_map(|&part| cx.pool.value_given(part, field));
+    let values: Option<Vec<Value>> = fields.iter().map(value).collect();
+    values.filter(|_| conjuncts.len() == fields.len()).map(|values| Label::Output(offer.gate, values))
+}
+
+/// The message of an offer: with values where they are fixed, else with its condition.
+pub(crate) fn offer_text(cx: &Ctx<'_>, offer: &SwitchOffer) -> String {
+    if let Some(label) = fixed_label(cx, offer) {
+        return label.show(cx.pool, cx.sts);
+    }
+    let (fields, conjuncts) = (&cx.sts.gates[offer.gate].fields, offer_conjuncts(cx, offer));
     let names: Vec<&str> = fields.iter().map(|&field| &*cx.pool.var_info(field).name).collect();
     let fields = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
     let gate = &cx.sts.gates[offer.gate].name;

@@ -141,6 +141,30 @@ pub fn judge(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Judge
     judged
 }
 
+/// Returns the explanation of the failure that `trace` ends with: a forbidden label, or a breakdown; `None` if the
+/// monitor forbids nothing in it.
+pub fn find_forbidden(cx: &mut Ctx<'_>, trace: &Trace, config: &JudgeConfig<'_>) -> Option<Forbidden> {
+    let mut monitor = Monitor::with_tolerance(cx, config.tolerance.clone()).with_relation(config.relation);
+    if !config.connections.is_empty() {
+        monitor = monitor.with_wiring(Some(Arc::new(wiring(cx.pool, cx.sts, &config.connections))));
+    }
+    for (at, label) in trace.labels.iter().enumerate() {
+        // Up to a message it is only the time of that message.
+        if let (Label::Delay(time), Some(next)) = (label, trace.labels.get(at + 1))
+            && is_seen(cx.sts, next)
+        {
+            monitor.advance_time(cx, time);
+            continue;
+        }
+        match observe_label(cx, &mut monitor, label, config.inputs, None) {
+            Ok(AllowedLabel::Unknown) => return None,
+            Ok(AllowedLabel::Allowed | AllowedLabel::Unspecified) => (),
+            Err(forbidden) => return Some(*forbidden),
+        }
+    }
+    trace.breakdown.map(|_| monitor.expected_outputs(cx))
+}
+
 impl JudgedTrace {
     /// Notes that the trace up to position `last` is forbidden; `marks` are the numbers of its labels in the monitor.
     fn forbid(&mut self, cx: &Ctx<'_>, forbidden: &Forbidden, trace: &Trace, last: usize, marks: &[u64]) {

@@ -37,6 +37,7 @@ pub mod judge;
 pub mod objective;
 pub mod records;
 pub mod run;
+pub mod script;
 pub mod shrink;
 pub mod suite;
 

@@ -21,6 +21,7 @@ pub mod managed;
 #[cfg(feature = "external")]
 mod message_time;
 pub mod model;
+pub mod notation;
 #[cfg(feature = "external")]
 mod ports;
 #[cfg(feature = "external")]
@@ -63,6 +64,7 @@ pub use self::frames::{Framing, LengthField, LengthUnit};
 pub use self::interrupt::Interrupt;
 #[cfg(feature = "external")]
 pub use self::message_time::MessageLimits;
+pub use self::notation::WireNotation;
 #[cfg(feature = "external")]
 pub use self::remote::{ClockKind, RemoteConnection};
 #[cfg(feature = "external")]
@@ -105,6 +107,17 @@ pub trait Adapter {
 
     /// Returns the connection that every message comes by, where the system has several.
     fn wiring(&self) -> Option<Arc<ConnectionWiring>> {
+        None
+    }
+
+    /// Returns the notation of messages, for a program that repeats a run without ioxide; `None` if a run cannot be
+    /// written down so: several connections, WebSockets, a system in this process.
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        None
+    }
+
+    /// Returns the command that starts the system; `None` if it is started with the connection, or by others.
+    fn start_command(&self) -> Option<String> {
         None
     }
 

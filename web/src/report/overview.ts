@@ -1,13 +1,15 @@
 // The first page: what was tested, how it went, what went wrong, what to do next.
 
-import { copyable } from "../shared/copy.js";
 import { type Child, h } from "../shared/dom.js";
 import { duration } from "../shared/time.js";
 import { badge } from "../shared/verdict.js";
 import { excerpt } from "../shared/visible.js";
 import { counted, ORDER, STATUS } from "./coverage.js";
-import type { CampaignView, DocumentView, Explanation, FailureJson, MeasureRecord, PartFamily, ReasonsJson } from "./views.js";
-import { card, link, plural, stacked, switchLink } from "./parts.js";
+import { chart } from "./chart.js";
+import { Tape } from "./data.js";
+import { gotExpected, reasons, reproduce } from "./failure.js";
+import type { CampaignView, DocumentView, FailureJson, MeasureRecord, PartFamily, ReasonsJson, SmallerView } from "./views.js";
+import { card, link, plural, stacked } from "./parts.js";
 
 /** Kinds of failures told on the first page. */
 const MAX_TOLD = 6;
@@ -16,7 +18,7 @@ export function overview(document: DocumentView): Child {
   const { campaign } = document;
   if (campaign === null) return null;
   const { figures } = campaign;
-  const failures = figures.failures.slice(0, MAX_TOLD).map((failure) => failureCard(document, failure));
+  const failures = figures.failures.slice(0, MAX_TOLD).map((failure, at) => failureCard(document, failure, at === 0));
   const more = figures.failures.length - failures.length;
   return h(
     "div",
@@ -60,62 +62,48 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
       campaign.set.length > 0 && ` with ${campaign.set.join(" ")}`,
       ` by the ${excerpt(campaign.tester, 80)}, seed ${seed}.`,
     );
-  const next = figures.failures.length > 0 && link("See what went wrong →", "run", figures.failures[0]?.first ?? 1);
   return h(
     "section",
     { class: `verdict ${mark}`, "aria-label": "verdict" },
     h("span", { class: "sign", "aria-hidden": "true" }, sign),
-    h("div", null, h("h1", null, said), about, next),
+    h("div", null, h("h1", null, said), about),
   );
 }
 
-/** A kind of failure: got, expected, how to see it again. */
-function failureCard(document: DocumentView, failure: FailureJson): HTMLElement {
+/** A kind of failure: got and expected, the smallest run, why not, how to have it again. The first one is told in full. */
+function failureCard(document: DocumentView, failure: FailureJson, isFirst: boolean): HTMLElement {
+  const smaller = document.campaign?.smaller.find(([run]) => run === failure.first)?.[1];
+  const explanation = smaller?.explanation ?? failure.explanation;
   const again = failure.replayed && `failed again ${failure.replayed.reproduced} of ${failure.replayed.of} times`;
-  const small = failure.shrunk && `${failure.shrunk.minimal ? "smallest" : "smaller"} failing run: ${plural(failure.shrunk.steps, "step")}`;
-  const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.forbidden}`, again, small];
+  const facts = [plural(failure.runs, "run"), `first: run ${failure.first}, step ${failure.forbidden}`, again];
+  const more = [explanation && reasons(explanation), smallestRun(document, failure, smaller), reproduce(document, failure.first, smaller)];
   return h(
     "section",
     { class: "card failure" },
-    h("h2", null, badge("fail", "failure"), excerpt(failure.reason || failure.signature, 200)),
-    failure.explanation && gotExpected(failure.explanation),
+    h("h2", null, badge("fail", "failure"), excerpt(smaller?.explanation ? `not allowed: ${smaller.explanation.observed}` : failure.reason || failure.signature, 200)),
+    explanation && gotExpected(explanation),
+    isFirst ? more : h("details", null, h("summary", null, "why not, the smallest run, how to reproduce it"), more),
     h("p", { class: "soft" }, facts.filter(Boolean).join(" · ")),
-    h("p", null, link(`Open run ${failure.first}`, "run", failure.first), h("span", { class: "soft" }, ` · known as ${excerpt(failure.signature, 160)}`)),
-    replay(document, failure.first),
+    h("p", null, link(`Open run ${failure.first}`, "run", failure.first), h("span", { class: "soft" }, ` · failure id: ${excerpt(failure.signature, 160)}`)),
   );
 }
 
-/** What was seen beside what was allowed. */
-export function gotExpected(told: Explanation): HTMLElement {
-  const allowed = told.allowed.slice(0, 8).map((it) =>
-    h("li", null, h("code", null, excerpt(it.label, 300)), it.switch !== undefined && [" by ", switchLink(it.switch)]),
-  );
-  const more = told.allowed.length - allowed.length;
+/** The chart of the smallest run that fails in this way, else of the run as it was found. */
+function smallestRun(document: DocumentView, failure: FailureJson, smaller: SmallerView | undefined): Child {
+  const found = document.campaign?.runs.tapes[failure.first];
+  const tape = smaller?.tape ?? found;
+  if (tape === undefined) return null;
+  const steps = plural(tape.before + tape.label.length, "step");
+  const title = smaller === undefined ? `The run: ${steps}` : `The ${smaller.minimal ? "smallest" : "smaller"} failing run: ${steps}`;
+  const told = smaller && `made from ${plural(smaller.from, "step")} by ${plural(smaller.attempts, "run")}; it fails ${smaller.reproduced} of ${smaller.of} times`;
+  const explanation = smaller?.explanation ?? (smaller === undefined ? failure.explanation : null);
   return h(
     "div",
-    { class: "got-expected" },
-    h("div", { class: "got" }, h("h3", null, "Got"), h("code", null, excerpt(told.observed, 600))),
-    h(
-      "div",
-      { class: "expected" },
-      h("h3", null, "Expected"),
-      allowed.length > 0 ? h("ul", null, allowed) : h("p", null, "nothing at all"),
-      more > 0 && h("p", { class: "soft" }, `or one of ${more} more`),
-    ),
+    { class: "smallest" },
+    h("h3", null, title),
+    told && h("p", { class: "soft" }, told),
+    chart(document, new Tape(tape), smaller?.forbidden ?? failure.forbidden, explanation, undefined),
   );
-}
-
-/** The command that does a run again. */
-export function replay(document: DocumentView, run: number): Child {
-  const sut = document.campaign?.figures.campaign?.sut;
-  if (document.record === "" || sut === undefined) return null;
-  const command = `ioxide replay ${word(document.record)} --number ${run} --sut ${word(sut)}`;
-  return copyable(command, "the command that does this run again");
-}
-
-/** A word as a shell reads it. */
-function word(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
 function coverageCard(document: DocumentView): Child {

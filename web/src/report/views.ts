@@ -7,7 +7,9 @@ export type Allowed = {
 /** The message, with values or the condition on them; `δ` for silence. */
 label: string,
 /** The switch; absent for silence. */
-switch?: string, };
+switch?: string,
+/** The fields that have other values than the observed message, if that is the same message with one value each. */
+differences?: Array<FieldDifference>, };
 
 /** A campaign in the JSON document. */
 export type CampaignView = { figures: FiguresJson,
@@ -53,6 +55,15 @@ most: string, };
 export type FailureJson = { signature: string, runs: number, first: number, seed: number, goal: string, steps: number,
 /** The number of the forbidden step, from 1. */
 forbidden: number, last: Array<string>, reason: string, explanation: Explanation | null, replayed: ReplayedJson | null, shrunk: ShrunkJson | null, };
+
+/** A field whose observed value is not the allowed one. */
+export type FieldDifference = {
+/** Its name. */
+field: string,
+/** The value that was observed. */
+got: string,
+/** The value that was allowed. */
+expected: string, };
 
 /** The figures of a campaign. */
 export type FiguresJson = { version: number, verdict: string,
@@ -206,6 +217,9 @@ export type RunsView = { columns: Array<string>, listed: Array<RunRow>, unlisted
 /** The numbers of the runs that began and did not end. */
 open: Array<number>, details: { [key in number]: TroubleView }, tapes: { [key in number]: TapeView }, };
 
+/** A program that does a run again without ioxide. */
+export type ScriptView = { language: string, text: string, };
+
 /** The frequencies of the values of a field. */
 export type SentView = { message: string, field: string, are_numbers: boolean, shape: ShapeJson | null, values: Array<[string, number]>, beyond: number, };
 
@@ -220,7 +234,13 @@ forbidden: number, last: Array<string>, minimal: boolean, ended_early: string | 
 /** A failing run that was made smaller. */
 export type SmallerView = { tape: TapeView,
 /** The number of its forbidden step, from 1. */
-forbidden: number, from: number, attempts: number, minimal: boolean, reproduced: number, of: number, };
+forbidden: number, from: number, attempts: number, minimal: boolean, reproduced: number, of: number,
+/** The values of inputs that were taken from replies. */
+references: Array<string>,
+/** The forbidden step against what was allowed. */
+explanation: Explanation | null,
+/** Programs that do the run again without ioxide. */
+scripts: Array<ScriptView>, };
 
 /** The first event of a campaign: model, system, tester and settings. */
 export type StartJson = { model: string, file: string, set: Array<string>, tester: string, sut: string, seed: number, runs: number, jobs: number, patience_ms: number,

@@ -152,13 +152,17 @@ pub struct TestArgs {
 
 /// Arguments of `replay`.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:\n  ioxide replay runs --sut model:examples/brp/m3.iox")]
+#[command(after_help = "Examples:\n  ioxide replay runs --sut model:examples/brp/m3.iox\n  \
+    ioxide replay runs/regressions.jsonl --name ack --sut model:examples/brp/m3.iox")]
 pub struct ReplayArgs {
-    /// The record, or the directory given to `test --report`.
+    /// The record, or the directory given to `test --report`; or its `regressions.jsonl`, the smallest failing runs.
     pub run: String,
-    /// The number of the run in the record, from 1; the first that failed if not given.
+    /// The number of the run in the file, from 1; the first that failed if not given.
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
+    /// The name of the run in `regressions.jsonl`, or a part of it.
+    #[arg(long, value_name = "NAME", conflicts_with = "number")]
+    pub name: Option<String>,
     /// The model, if it has moved since.
     #[arg(long, value_name = "FILE")]
     pub model: Option<String>,

@@ -1,6 +1,6 @@
 //! Commands that read what was recorded: `report`.
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 
 use super::SolverArgs;
 
@@ -9,6 +9,7 @@ use super::SolverArgs;
 #[command(after_help = "Examples:\n  ioxide report runs\n  \
     ioxide report runs --html report.html\n  \
     ioxide report runs --junit junit.xml --markdown summary.md\n  \
+    ioxide report runs --script pytest > test_failure.py\n  \
     ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
 pub struct ReportArgs {
@@ -30,6 +31,28 @@ pub struct ReportArgs {
     /// Prints the figures as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Prints a program that repeats the smallest failing run without ioxide: `curl` (with `jq`), `nc`, `python`
+    /// (`pytest` runs it too) or `rust` (a test). Values that the system chooses are taken from its replies.
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with_all = ["junit", "markdown", "html", "json"])]
+    pub script: Option<ScriptArg>,
+    /// With `--script`: the number of the failing run, from 1; the first that was made smaller if not given.
+    #[arg(long, value_name = "N", requires = "script")]
+    pub number: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
+}
+
+/// The languages of `--script`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScriptArg {
+    /// Lines for a shell with `curl` and `jq`.
+    Curl,
+    /// A command with `nc`, for text over TCP without values of the system.
+    Nc,
+    /// A program in Python, with its standard library only.
+    Python,
+    /// The same program: pytest runs it as a test.
+    Pytest,
+    /// A test in Rust, with its standard library only.
+    Rust,
 }

@@ -1,5 +1,8 @@
 //! `ioxide replay` and `ioxide shrink`: the inputs of a recorded run, once more, and fewer of them.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_record::event::{EventKind, RunOutcome};
@@ -7,6 +10,7 @@ use ioxide_record::format::Record;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_run::run::RunConfig;
 use ioxide_run::shrink::{FailureSign, ShrinkConfig};
+use ioxide_run::suite::TraceTest;
 use ioxide_symex::{Ctx, Monitor};
 use ioxide_testgen::tester::replay::{ReplayTester as Replayer, ReplyFlow, Unmentioned, plan_by_meaning};
 use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove};
@@ -17,7 +21,7 @@ use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults, patience, status};
 use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemUnderTest};
-use crate::{load, machine, record, timing};
+use crate::{load, machine, record, regressions, timing};
 
 /// The number of times a run that is to be shrunk is repeated until it fails.
 const ATTEMPTS: u64 = 3;
@@ -100,30 +104,19 @@ fn again(
     shrink: Option<ShrinkConfig>,
     report: Option<&RecordFolder>,
 ) -> Result<ReplayedRun, CliError> {
-    let recorded = record::read(&args.run)?;
-    let file = args.model.clone().or_else(|| record::model_file(&recorded)).ok_or_else(|| {
+    let source = ReplaySource::read(args)?;
+    let file = args.model.clone().or_else(|| source.model_file()).ok_or_else(|| {
         CliError::usage(format!("`{}` does not name its model", args.run)).help("name it with `--model FILE`")
     })?;
-    let set = if args.set.is_empty() { record::settings(&recorded) } else { args.set.clone() };
+    let set = if args.set.is_empty() { source.settings() } else { args.set.clone() };
     let (_, mut spec) = load::load_model(&file, &set)?;
     let sut = SystemUnderTest::from_name(&args.sut, SpecSource { file: &file, set: &set })?;
     let clock = timing::clock(&args.time, &sut)?;
     machine::know_outputs(&mut spec, &sut);
-    let run = match args.number {
-        Some(number) => numbered(&recorded, number)?,
-        None => first_failing(&recorded),
-    };
-    let trace = recorded.trace(&spec, run).map_err(|error| {
-        CliError::usage(format!("`{}` does not fit the model: {error}", args.run))
-            .help("was the model changed since?")
-    })?;
+    let ChosenRun { trace, sign, seed, name } = source.choose_run(args, &spec)?;
     if trace.is_empty() {
-        return Err(CliError::new(
-            ExitStatus::Nothing,
-            format!("run {} of `{}` has no steps", run + 1, args.run),
-        ));
+        return Err(CliError::new(ExitStatus::Nothing, format!("{name} of `{}` has no steps", args.run)));
     }
-    let sign = has_failed(&recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
     let flow = ReplyFlow::new(&spec.pool, &spec.sts);
     let plan = Replayer::new(plan_by_meaning(&flow, &spec.sts, &trace), Unmentioned::Stop);
     let mut tester = ReplayWitness { plan, seen: Trace::default() };
@@ -132,7 +125,7 @@ fn again(
     };
     let model = spec.clone();
     let config = CampaignConfig {
-        seed: record::seed(&recorded, run).unwrap_or(0),
+        seed,
         run: RunConfig {
             patience: sut.times(&spec, patience(&sut, &args.sut, args.quiescence_ms)?)?,
             tolerance: timing::tolerance(&args.time, &args.sut)?,
@@ -140,7 +133,7 @@ fn again(
         },
         runs: if shrink.is_some() { ATTEMPTS } else { 1 },
         shrink: shrink.map(|budget| ShrinkConfig { only: sign, ..budget }),
-        tester: format!("replay of run {}", run + 1),
+        tester: format!("replay of {name}"),
         sut: args.sut.clone(),
         file,
         set,
@@ -158,6 +151,123 @@ fn again(
     };
     let outcome = session.run(&config)?;
     Ok(ReplayedRun { outcome, recorded: shown(&model, &trace), sign, seen: shown(&model, &tester.seen) })
+}
+
+/// The file that a run is chosen from.
+enum ReplaySource {
+    /// A record of a campaign.
+    Record(Record),
+    /// A suite of failing runs, and the newest record beside it, which names the model.
+    Regressions(Vec<TraceTest>, Option<Record>),
+}
+
+/// A run that is repeated.
+struct ChosenRun {
+    trace: Trace,
+    /// The way in which it failed; `None` if it did not fail.
+    sign: Option<FailureSign>,
+    seed: u64,
+    /// Its name for people: `run 3`.
+    name: String,
+}
+
+impl ReplaySource {
+    fn read(args: &ReplayArgs) -> Result<Self, CliError> {
+        let path = Path::new(&args.run);
+        let Some(tests) = regressions::read_suite(path)? else {
+            if args.name.is_some() {
+                return Err(CliError::usage(format!("`{}` is a record: its runs have numbers", args.run))
+                    .help("`--number N` chooses one; `regressions.jsonl` has names"));
+            }
+            return record::read(&args.run).map(Self::Record);
+        };
+        let folder = path.parent().map(|folder| folder.display().to_string());
+        let folder = folder.map(|folder| if folder.is_empty() { ".".to_owned() } else { folder });
+        let beside = folder.filter(|folder| record::newest(folder).exists());
+        let beside = beside.map(|folder| record::read(&folder)).transpose()?;
+        Ok(Self::Regressions(tests, beside))
+    }
+
+    fn record(&self) -> Option<&Record> {
+        match self {
+            Self::Record(record) => Some(record),
+            Self::Regressions(_, record) => record.as_ref(),
+        }
+    }
+
+    fn model_file(&self) -> Option<String> {
+        record::model_file(self.record()?)
+    }
+
+    fn settings(&self) -> Vec<String> {
+        self.record().map(record::settings).unwrap_or_default()
+    }
+
+    fn choose_run(&self, args: &ReplayArgs, spec: &Model) -> Result<ChosenRun, CliError> {
+        let unfit = |error: &dyn Display| {
+            CliError::usage(format!("`{}` does not fit the model: {error}", args.run))
+                .help("was the model changed since?")
+        };
+        match self {
+            Self::Record(recorded) => {
+                let run = match args.number {
+                    Some(number) => numbered(recorded, number)?,
+                    None => first_failing(recorded),
+                };
+                let trace = recorded.trace(spec, run).map_err(|error| unfit(&error))?;
+                let sign = has_failed(recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
+                let seed = record::seed(recorded, run).unwrap_or(0);
+                Ok(ChosenRun { trace, sign, seed, name: format!("run {}", run + 1) })
+            }
+            Self::Regressions(tests, _) => {
+                let (at, test) = choose_test(tests, args)?;
+                let trace = test.trace(spec).map_err(|error| unfit(&error))?;
+                let sign = FailureSign::of_failing(&trace);
+                Ok(ChosenRun { trace, sign, seed: 0, name: format!("run {} ({})", at + 1, test.name) })
+            }
+        }
+    }
+}
+
+/// Returns the test that the arguments choose, and its position: by number, by name, else the first.
+fn choose_test<'t>(tests: &'t [TraceTest], args: &ReplayArgs) -> Result<(usize, &'t TraceTest), CliError> {
+    let names = || {
+        let line = |(at, test): (usize, &TraceTest)| format!("{} {}", at + 1, test.name);
+        tests.iter().enumerate().map(line).collect::<Vec<_>>().join("\n  ")
+    };
+    let nothing = || {
+        CliError::new(ExitStatus::Nothing, format!("there is nothing to replay: `{}` has no runs", args.run))
+    };
+    let (number, name) = (args.number, args.name.as_deref());
+    let mut fitting = tests.iter().enumerate().filter(|(at, test)| match (number, name) {
+        (Some(number), _) => *at as u64 + 1 == number,
+        (None, Some(name)) => test.name == name,
+        (None, None) => true,
+    });
+    if let Some(found) = fitting.next() {
+        return Ok(found);
+    }
+    let part: Vec<(usize, &TraceTest)> = match name {
+        Some(name) => tests.iter().enumerate().filter(|(_, test)| test.name.contains(name)).collect(),
+        None => Vec::new(),
+    };
+    match (&part[..], name) {
+        _ if tests.is_empty() => Err(nothing()),
+        ([found], _) => Ok(*found),
+        ([], Some(name)) => Err(CliError::usage(format!("no run of `{}` is named `{name}`", args.run))
+            .help(format!("there are\n  {}", names()))),
+        ([_, _, ..], Some(name)) => {
+            Err(CliError::usage(format!("several runs of `{}` have `{name}` in their names", args.run))
+                .help(format!("`--number` chooses one of\n  {}", names())))
+        }
+        (_, None) => Err(CliError::usage(format!(
+            "there is no run {}: `{}` has {}",
+            number.unwrap_or_default(),
+            args.run,
+            tests.len()
+        ))
+        .help(format!("there are\n  {}", names()))),
+    }
 }
 
 /// Returns whether this run failed when it was recorded.

@@ -9,19 +9,21 @@ use std::path::Path;
 
 use ioxide_campaign::gather::GatheredParts;
 
-use ioxide_record::event::Event;
+use ioxide_record::event::{Event, EventKind, ShrunkRecord};
 use ioxide_record::format::Recorder;
 use ioxide_record::reporter::Reporter;
 use ioxide_report::html::campaign::CampaignPage;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown;
+use ioxide_report::run_number::number_from_one;
+use ioxide_report::script::{ScriptLanguage, write_script};
 use ioxide_report::summary::Summary;
 use ioxide_report::terminal::TerminalReporter;
 use tempfile::TempDir;
 
 use super::test::parts::WholeCampaign;
 use super::{merge, rounds};
-use crate::args::{CliCommand, ReportArgs};
+use crate::args::{CliCommand, ReportArgs, ScriptArg};
 use crate::exit::{CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::{html, limit, record, write};
@@ -58,6 +60,9 @@ fn so_far(args: &ReportArgs) -> Result<Option<TempDir>, CliError> {
 }
 
 fn run_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
+    if let Some(script) = args.script {
+        return print_script(args, script.into());
+    }
     let is_stdout = |file: &Option<String>| file.as_deref() == Some("-");
     let to_stdout = [is_stdout(&args.junit), is_stdout(&args.markdown), is_stdout(&args.html), args.json];
     if to_stdout.iter().filter(|&&is_there| is_there).count() > 1 {
@@ -102,5 +107,56 @@ fn print_report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let mut terminal = TerminalReporter::new(io::stdout().lock(), |line: &str| progress.show_line(line));
     record::each(&args.run, |event: &Event| terminal.add_event(event))?;
     terminal.finish()?;
+    Ok(ExitStatus::Success)
+}
+
+impl From<ScriptArg> for ScriptLanguage {
+    fn from(arg: ScriptArg) -> Self {
+        match arg {
+            ScriptArg::Curl => Self::Curl,
+            ScriptArg::Nc => Self::Netcat,
+            ScriptArg::Python | ScriptArg::Pytest => Self::Python,
+            ScriptArg::Rust => Self::Rust,
+        }
+    }
+}
+
+/// Prints a program that repeats a failing run without ioxide.
+fn print_script(args: &ReportArgs, language: ScriptLanguage) -> Result<ExitStatus, CliError> {
+    let (mut model, mut smaller) = (String::new(), None);
+    record::each(&args.run, |event: &Event| {
+        match &event.event {
+            EventKind::CampaignStarted(told) => model.clone_from(&told.model),
+            EventKind::Shrunk(told) => {
+                let is_it = args.number.is_none_or(|number| number_from_one(told.run) == number);
+                // A later one of the same run is smaller.
+                let is_newer = smaller.as_ref().is_none_or(|old: &ShrunkRecord| old.run == told.run);
+                if is_it && is_newer {
+                    smaller = Some(told.clone());
+                }
+            }
+            _ => (),
+        }
+        Ok(())
+    })?;
+    let nothing = |why: String| CliError::new(ExitStatus::Nothing, why);
+    let Some(smaller) = smaller else {
+        return Err(nothing(format!("no failing run of `{}` was made smaller", args.run))
+            .help("`ioxide shrink` makes one smaller; without `--no-shrink`, `ioxide test` does"));
+    };
+    let run = number_from_one(smaller.run);
+    let Some(script) = &smaller.script else {
+        return Err(nothing(format!("run {run} of `{}` cannot be repeated without ioxide", args.run)).help(
+            "a script needs one connection by HTTP, TCP or the standard streams of a command, and no secret fields",
+        ));
+    };
+    let Some(text) = write_script(script, language, &model) else {
+        let can = |other: &ScriptLanguage| write_script(script, *other, &model).is_some();
+        let others: Vec<&str> =
+            ScriptLanguage::ALL.iter().filter(|other| can(other)).map(|other| other.word()).collect();
+        return Err(nothing(format!("run {run} cannot be written in {}", language.title()))
+            .help(format!("`--script {}` can", others.join("`, `--script "))));
+    };
+    write!(io::stdout(), "{text}")?;
     Ok(ExitStatus::Success)
 }

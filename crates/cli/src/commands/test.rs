@@ -9,6 +9,7 @@ pub mod tester_choice;
 use std::io::Write;
 use std::sync::Arc;
 
+use ioxide_campaign::engine::quote_for_shell;
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_record::event::MeasureRecord;
@@ -119,6 +120,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
         if !args.json {
             eprintln!("record: {}", folder.record().display());
+            if outcome.counts.failed > 0 {
+                let folder = quote_for_shell(&folder.path().display().to_string());
+                eprintln!("replay: ioxide replay {folder} --sut {}", quote_for_shell(&args.sut));
+            }
         }
         html::write_beside(folder, &sources, &shown, &args.solver);
     }

@@ -35,6 +35,7 @@ mod refused;
 mod report;
 mod same_moves;
 mod schema;
+mod scripts;
 mod secrets;
 mod services;
 mod step;

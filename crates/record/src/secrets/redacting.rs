@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 use super::{HIDDEN, Secrets};
 use crate::event::{
     Allowed, CampaignFinished, CampaignStarted, Event, EventKind, Explanation, ExtentRecord,
-    FailureSignature, FindingRecord, HistoryRecord, InsteadRecord, LabelKind, LabelRecord, MeasureRecord,
-    PatienceRecord, Replayed, RunFinished, RunStarted, ShrinkingRecord, ShrunkRecord, StateRecord,
-    StepRecord, SystemTrouble, UnmadeRecord, VerdictRecord, WhyNot,
+    FailureSignature, FieldDifference, FindingRecord, HistoryRecord, InsteadRecord, LabelKind, LabelRecord,
+    MeasureRecord, PatienceRecord, Replayed, RunFinished, RunStarted, ShrinkingRecord, ShrunkRecord,
+    StateRecord, StepRecord, SystemTrouble, UnmadeRecord, VerdictRecord, WhyNot,
 };
 use crate::reporter::Reporter;
 
@@ -173,7 +173,12 @@ impl Secrets {
     fn hide_explanation(&self, explanation: &mut Explanation) {
         let Explanation { observed, allowed, states, n_states: _, why_not, orders: _ } = explanation;
         self.hide_in(observed);
-        allowed.iter_mut().for_each(|Allowed { label, switch: _ }| self.hide_in(label));
+        for Allowed { label, switch: _, differences } in allowed {
+            self.hide_in(label);
+            for FieldDifference { field: _, got, expected } in differences {
+                self.hide_all([got, expected]);
+            }
+        }
         why_not.iter_mut().for_each(|WhyNot { state: _, switch: _, reason }| self.hide_in(reason));
         for StateRecord { location, values, path } in states {
             self.hide_in(location);
@@ -194,7 +199,17 @@ impl Secrets {
             of: _,
             unconfirmed: _,
             references,
+            explanation,
+            script,
         } = shrunk;
+        // A marked value may be too short to be found in a message.
+        let has_marked =
+            |label: &LabelRecord| label.args.keys().any(|field| self.has_field(&label.label, field));
+        if trace.iter().any(has_marked) {
+            *script = None;
+        }
+        explanation.iter_mut().for_each(|told| self.hide_explanation(told));
+        script.iter_mut().for_each(|script| script.for_each_text(&mut |text| self.hide_in(text)));
         trace.iter_mut().for_each(|label| self.hide_label(label));
         self.hide_all(early.iter_mut().chain(references));
     }

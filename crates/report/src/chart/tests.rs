@@ -7,7 +7,7 @@ fn step(kind: LabelKind, text: &str) -> ChartStep {
 }
 
 fn allowed(label: &str, switch: Option<&str>) -> Allowed {
-    Allowed { label: label.into(), switch: switch.map(Into::into) }
+    Allowed { label: label.into(), switch: switch.map(Into::into), differences: Vec::new() }
 }
 
 fn drawn(steps: &[ChartStep], before: usize, instead: Option<&[Allowed]>, width: usize) -> String {
@@ -101,7 +101,7 @@ proptest! {
         forbidden in 0_usize..7,
     ) {
         let instead: Option<Vec<Allowed>> =
-            labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch }).collect());
+            labels.map(|all| all.into_iter().map(|(label, switch)| Allowed { label, switch, differences: Vec::new() }).collect());
         let lines = draw_chart(&SequenceChart {
             steps: &steps, before: 3, width,
             note: instead.as_deref().map_or(StepNote::Forbidden(forbidden), |it| StepNote::Instead(forbidden, it)),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use ioxide_record::event::{Event, EventKind, ShrunkRecord};
+use ioxide_record::event::{Event, EventKind, Explanation, ScriptRecord, ShrunkRecord};
 use ioxide_record::reporter::Reporter;
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use super::run_tape::RunTape;
 use super::runs::{RunsPage, RunsView};
 use super::switch_totals::TakenView;
 use crate::run_number::number_from_one;
+use crate::script::{ScriptLanguage, write_script};
 use crate::summary::Summary;
 use crate::summary::json::{FiguresJson, ShapeJson};
 use crate::summary::parts::PartFamily;
@@ -48,17 +49,17 @@ struct SmallerRuns {
 
 impl SmallerRuns {
     /// Keeps a smaller run; it replaces an earlier one that was made from the same run.
-    fn add_shrunk(&mut self, shrunk: &ShrunkRecord) {
+    fn add_shrunk(&mut self, shrunk: &ShrunkRecord, model: &str) {
         let number = number_from_one(shrunk.run);
         if let Some(at) = self.kept.iter().position(|(other, _)| *other == number) {
             let (_, earlier) = self.kept.remove(at);
-            self.room_used -= earlier.tape.weight();
+            self.room_used -= earlier.weight();
         }
-        let smaller = SmallerView::new(shrunk);
+        let smaller = SmallerView::new(shrunk, model);
         // The first of all is kept however large it is: somebody will want to see it.
-        let has_room = self.room_used == 0 || self.room_used + smaller.tape.weight() <= ROOM_FOR_SMALLER;
+        let has_room = self.room_used == 0 || self.room_used + smaller.weight() <= ROOM_FOR_SMALLER;
         if has_room && self.kept.len() < MAX_SMALLER {
-            self.room_used += smaller.tape.weight();
+            self.room_used += smaller.weight();
             self.kept.push((number, smaller));
         } else {
             self.unkept += 1;
@@ -130,10 +131,38 @@ struct SmallerView {
     minimal: bool,
     reproduced: u32,
     of: u32,
+    /// The values of inputs that were taken from replies.
+    references: Vec<String>,
+    /// The forbidden step against what was allowed.
+    explanation: Option<Explanation>,
+    /// Programs that do the run again without ioxide.
+    scripts: Vec<ScriptView>,
+}
+
+/// A program that does a run again without ioxide.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ScriptView {
+    language: &'static str,
+    text: String,
+}
+
+impl ScriptView {
+    fn new(script: &ScriptRecord, language: ScriptLanguage, model: &str) -> Option<Self> {
+        Some(Self { language: language.title(), text: write_script(script, language, model)? })
+    }
 }
 
 impl SmallerView {
-    fn new(shrunk: &ShrunkRecord) -> Self {
+    /// Returns the approximate size on the page, in bytes.
+    fn weight(&self) -> usize {
+        self.tape.weight() + self.scripts.iter().map(|script| script.text.len()).sum::<usize>()
+    }
+
+    fn new(shrunk: &ShrunkRecord, model: &str) -> Self {
+        let scripts = shrunk.script.iter().flat_map(|script| {
+            ScriptLanguage::ALL.into_iter().filter_map(|language| ScriptView::new(script, language, model))
+        });
         Self {
             tape: RunTape::from_labels(&shrunk.trace),
             forbidden: shrunk.step.unwrap_or(shrunk.trace.len()),
@@ -142,6 +171,9 @@ impl SmallerView {
             minimal: shrunk.minimal,
             reproduced: shrunk.reproduced,
             of: shrunk.of,
+            references: shrunk.references.clone(),
+            explanation: shrunk.explanation.clone(),
+            scripts: scripts.collect(),
         }
     }
 }
@@ -170,7 +202,10 @@ impl Reporter for CampaignPage {
         match &event.event {
             EventKind::RunStarted(told) => self.runs.start_run(told, event.time_ns),
             EventKind::Stimulus(told) | EventKind::Observation(told) => self.runs.add_step(event, told),
-            EventKind::Shrunk(told) => self.smaller.add_shrunk(told),
+            EventKind::Shrunk(told) => {
+                let started = self.summary.started.as_ref();
+                self.smaller.add_shrunk(told, started.map_or("the system", |started| &started.model));
+            }
             EventKind::CampaignStarted(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
@@ -201,18 +236,18 @@ mod tests {
         let told = told.as_mut().expect("a run was made smaller");
         let mut smaller = SmallerRuns::default();
         for run in 0..3 {
-            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
-            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() }, "M");
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() }, "M");
         }
         assert_eq!((smaller.kept.len(), smaller.unkept), (3, 0), "one for each run");
         let used = smaller.room_used;
-        assert_eq!(used, smaller.kept.iter().map(|(_, kept)| kept.tape.weight()).sum::<usize>());
+        assert_eq!(used, smaller.kept.iter().map(|(_, kept)| kept.weight()).sum::<usize>());
         let step = told.trace.first().expect("it has steps").clone();
         told.trace = (0..100)
             .map(|n| LabelRecord { text: format!("{n} {}", "x".repeat(90_000)), ..step.clone() })
             .collect();
         for run in [3, 4, u64::MAX] {
-            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() });
+            smaller.add_shrunk(&ShrunkRecord { run, ..told.clone() }, "M");
         }
         assert!(smaller.room_used <= ROOM_FOR_SMALLER);
         assert_eq!(smaller.kept.len() as u64 + smaller.unkept, 6);

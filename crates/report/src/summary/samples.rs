@@ -36,7 +36,11 @@ impl SampleEvents {
     pub fn fail(signature: &str) -> EventKind {
         let explanation = Explanation {
             observed: "!X".into(),
-            allowed: vec![Allowed { label: "!Y(n: 2)".into(), switch: Some("r2".into()) }],
+            allowed: vec![Allowed {
+                label: "!Y(n: 2)".into(),
+                switch: Some("r2".into()),
+                differences: Vec::new(),
+            }],
             states: vec![StateRecord {
                 location: "S".into(),
                 values: vec!["n = 1".into()],
@@ -223,6 +227,8 @@ pub fn failing_before_the_end() -> Vec<Event> {
         of: 5,
         unconfirmed: 0,
         references: Vec::new(),
+        explanation: None,
+        script: None,
     }));
     told.say(finished(0, 1));
     told.events
@@ -256,6 +262,8 @@ pub fn failing() -> Vec<Event> {
         of: 3,
         unconfirmed: 0,
         references: Vec::new(),
+        explanation: None,
+        script: None,
     }));
     told.say(run_started(2)).say(seen(1, out("X"))).say(SampleEvents::fail("!X in S")).say(run_finished(
         2,

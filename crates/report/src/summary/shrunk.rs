@@ -1,8 +1,9 @@
 //! A failing run that was made smaller.
 
-use ioxide_record::event::ShrunkRecord;
+use ioxide_record::event::{Explanation, ShrunkRecord};
 
 use crate::chart::ChartStep;
+use crate::script::{ScriptLanguage, write_script};
 
 /// The number of steps kept; of a longer run only the last ones are. Chosen by feel: smallest runs are seldom that
 /// long.
@@ -33,12 +34,19 @@ pub struct ShrunkSummary {
     pub reproduced: (u32, u32),
     /// The values of inputs that were taken from replies.
     pub references: Vec<String>,
+    /// The forbidden step against what was allowed; `None` if that is not known.
+    pub explanation: Option<Explanation>,
+    /// The languages in which it can be repeated without ioxide.
+    pub languages: Vec<ScriptLanguage>,
 }
 
 impl ShrunkSummary {
     /// Keeps the end of the trace and the figures of `told`.
     #[must_use]
     pub fn new(shrunk: &ShrunkRecord) -> Self {
+        let languages = shrunk.script.iter().flat_map(|script| {
+            ScriptLanguage::ALL.into_iter().filter(|language| write_script(script, *language, "").is_some())
+        });
         let before = shrunk.trace.len().saturating_sub(MAX_STEPS);
         Self {
             run: shrunk.run,
@@ -52,6 +60,8 @@ impl ShrunkSummary {
             unconfirmed: shrunk.unconfirmed,
             reproduced: (shrunk.reproduced, shrunk.of),
             references: shrunk.references.clone(),
+            explanation: shrunk.explanation.clone(),
+            languages: languages.collect(),
         }
     }
 

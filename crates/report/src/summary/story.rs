@@ -2,14 +2,15 @@
 //! run.
 
 use ioxide_record::event::{
-    Allowed, Explanation, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed, RunOutcome,
-    ShrinkingRecord, SystemTrouble, VerdictRecord,
+    Allowed, Explanation, FieldDifference, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed,
+    RunOutcome, ShrinkingRecord, SystemTrouble, VerdictRecord, WhyNot,
 };
 
 use super::{FailureSummary, LateMessages, RunSummary, ShrunkSummary, Summary};
 use crate::chart::{ChartStep, SequenceChart, StepNote, WIDTH, draw_chart};
 use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::number_from_one;
+use crate::script::ScriptLanguage;
 
 /// The number of states, reasons and last words shown.
 const MAX_LINES: usize = 8;
@@ -151,6 +152,15 @@ pub fn finding_text(told: &FindingRecord) -> String {
     format!("    verdict   {}", excerpt(&line, MAX_TEXT))
 }
 
+/// Returns the reasons why no transition allows the observation.
+fn why_not_lines(explanation: &Explanation) -> Vec<String> {
+    let line = |why: &WhyNot| {
+        let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
+        format!("    why not   {switch}: {reason}")
+    };
+    explanation.why_not.iter().take(MAX_LINES).map(line).collect()
+}
+
 /// Returns the states the specification may have been in, and the reasons why none allows the observation.
 #[must_use]
 pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
@@ -166,10 +176,7 @@ pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
     if explanation.n_states > MAX_LINES {
         lines.push(format!("              or one of {} more", explanation.n_states - MAX_LINES));
     }
-    for why in explanation.why_not.iter().take(MAX_LINES) {
-        let (switch, reason) = (excerpt(&why.switch, MAX_TEXT), excerpt(&why.reason, MAX_TEXT));
-        lines.push(format!("    why not   {switch}: {reason}"));
-    }
+    lines.extend(why_not_lines(explanation));
     if let Some(orders) = explanation.orders {
         lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
     }
@@ -244,9 +251,28 @@ pub fn shrinking_line(shrinking: &ShrinkingRecord) -> String {
     format!("run {} is made smaller: {moves} now, {tried} tried{left}", number_from_one(shrinking.run))
 }
 
-/// Returns the chart of the smaller run; it is not drawn if it equals `run`, of which [`ending_lines`] shows all.
-///
-/// The labels that the specification allows at its end are not shown: they are known only for the original run.
+/// Returns the line that says how a run is repeated without ioxide; `None` if it cannot be.
+fn script_line(languages: &[ScriptLanguage]) -> Option<String> {
+    let names: Vec<&str> = languages.iter().map(|language| language.title()).collect();
+    let word = languages.first()?.word();
+    Some(format!(
+        "    script    repeats it without ioxide ({}): `ioxide report DIR --script {word}`",
+        names.join(", ")
+    ))
+}
+
+/// Returns the fields in which the observation differs from what was allowed.
+fn difference_lines(explanation: &Explanation) -> Vec<String> {
+    let differences = explanation.allowed.iter().flat_map(|allowed| &allowed.differences).take(MAX_LINES);
+    let line = |it: &FieldDifference| {
+        let (got, expected) = (excerpt(&it.got, MAX_TEXT), excerpt(&it.expected, MAX_TEXT));
+        format!("    differs   {}: got {got}, expected {expected}", excerpt(&it.field, MAX_TEXT))
+    };
+    differences.map(line).collect()
+}
+
+/// Returns the chart of the smaller run, with what was allowed at its end and why not what came; it is not drawn if it
+/// equals `run`, of which [`ending_lines`] shows all.
 #[must_use]
 pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
     let kind = if told.minimal { "minimal" } else { "smaller" };
@@ -269,12 +295,19 @@ pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> 
     if !is_shown {
         let hidden = told.steps.len().saturating_sub(MAX_STEPS);
         let before = told.before + hidden;
-        let note = told.forbidden.checked_sub(before + 1).map_or(StepNote::Fine, StepNote::Forbidden);
+        let note = match (told.forbidden.checked_sub(before + 1), &told.explanation) {
+            (Some(at), Some(explanation)) => StepNote::Instead(at, &explanation.allowed),
+            (Some(at), None) => StepNote::Forbidden(at),
+            (None, _) => StepNote::Fine,
+        };
         lines.extend(draw_steps(&told.steps[hidden..], before, note));
+        lines.extend(told.explanation.iter().flat_map(difference_lines));
+        lines.extend(told.explanation.iter().flat_map(why_not_lines));
     }
     lines.extend(
         told.references.iter().take(MAX_REFERENCES).map(|from| format!("    taken from a reply: {from}")),
     );
+    lines.extend(script_line(&told.languages));
     lines
 }
 

@@ -10,15 +10,19 @@ use ioxide_model::number::Int;
 use ioxide_model::sts::{GateId, Sts, SwitchId};
 use ioxide_model::trace::{Breakdown, Trace};
 use ioxide_record::event::{
-    CampaignFinished, CampaignStarted, ExtentRecord, FailureSignature, HistoryRecord, InsteadRecord,
-    LabelRecord, LatencyRecord, MeasureRecord, PartNote, Replayed, ShrunkRecord, UnmadeRecord,
+    CampaignFinished, CampaignStarted, Explanation, ExtentRecord, FailureSignature, HistoryRecord,
+    InsteadRecord, LabelRecord, LatencyRecord, MeasureRecord, PartNote, Replayed, ShrunkRecord, UnmadeRecord,
 };
+use ioxide_symex::Forbidden;
 use ioxide_testgen::tester::replay::{ReplyFlow, references_in};
 
 use super::{CampaignConfig, CampaignOutcome, FailureGroup};
 use crate::clock::latency::{Histogram, whole_micros};
 use crate::clock::patience::Patience;
-use crate::run::{RunId, RunResult, RunSetup};
+use crate::explain::explanation;
+use crate::judge::{JudgeConfig, find_forbidden};
+use crate::run::{RunConfig, RunId, RunResult, RunSetup};
+use crate::script::script_of;
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
 
 pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
@@ -78,11 +82,21 @@ pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
 }
 
 pub(super) fn shrunk(
-    setup: &RunSetup<'_, '_>,
+    setup: &mut RunSetup<'_, '_>,
+    run: &RunConfig,
     id: RunId,
     result: &RunResult,
     shrunk: &ShrunkRun,
 ) -> ShrunkRecord {
+    let forbidden = find_failure(setup, run, &shrunk.trace);
+    let script = script_of(setup, run, &shrunk.trace, forbidden.as_ref());
+    let explained = forbidden.as_ref().map(|forbidden| explanation(setup.cx, forbidden));
+    let broken_text = shrunk.trace.breakdown.map(|breakdown| breakdown.to_string());
+    let explained = explained.map(|told| match broken_text {
+        Some(observed) => Explanation { observed, why_not: Vec::new(), ..told },
+        None => told,
+    });
+    let setup = &*setup;
     let label = |label| LabelRecord::new(setup.cx.pool, setup.cx.sts, label);
     let broken = |breakdown: Breakdown| LabelRecord::of_breakdown(breakdown, breakdown.to_string(), None);
     let labels = shrunk.trace.labels.iter().map(label);
@@ -98,7 +112,21 @@ pub(super) fn shrunk(
         of: shrunk.of,
         unconfirmed: shrunk.unconfirmed,
         references: references(setup, &shrunk.trace),
+        explanation: explained,
+        script,
     }
+}
+
+/// Returns the failure that a trace ends with, explained by the model; `None` if the monitor does not find it in the
+/// order of the trace, as with messages that crossed.
+fn find_failure(setup: &mut RunSetup<'_, '_>, run: &RunConfig, trace: &Trace) -> Option<Forbidden> {
+    let config = JudgeConfig {
+        tolerance: run.tolerance.clone(),
+        relation: run.relation,
+        connections: setup.adapter.connections(),
+        ..JudgeConfig::default()
+    };
+    find_forbidden(setup.cx, trace, &config)
 }
 
 /// Returns the values of inputs that were taken from replies, as text.

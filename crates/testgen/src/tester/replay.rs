@@ -14,10 +14,13 @@ use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_model::sts::{GateId, GateKind, Sts};
 use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
 use ioxide_symex::{Ctx, Monitor};
 
 pub use self::flow::{FieldId, FlowKind, ReplyFlow};
-pub use self::reference::{ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning};
+pub use self::reference::{
+    ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning, leaf_at, leaves_of, with_leaf,
+};
 
 use self::reference::{GivenInputs, ReferenceFinder, bind, repoint};
 use super::instant::nanoseconds;
@@ -191,6 +194,28 @@ pub fn references_in(flow: &ReplyFlow, sts: &Sts, trace: &Trace) -> Vec<(usize, 
     let plan = plan_by_meaning(flow, sts, trace);
     let inputs = plan.into_iter().filter_map(|planned| planned.input().cloned());
     steps.zip(inputs).filter(|(_, input)| !input.references.is_empty()).collect()
+}
+
+/// Returns the values of a message that is expected after `trace`, its fields being `values`, that came from replies.
+#[must_use]
+pub fn references_in_expected(
+    flow: &ReplyFlow,
+    sts: &Sts,
+    trace: &Trace,
+    gate: GateId,
+    values: &[Value],
+) -> Vec<ReplyReference> {
+    let mut finder = ReferenceFinder::new(flow);
+    for (step, label) in trace.labels.iter().enumerate() {
+        match label {
+            Label::Input(gate, values) if sts.gates[*gate].kind == GateKind::Input => {
+                finder.input(*gate, values);
+            }
+            Label::Input(gate, values) | Label::Output(gate, values) => finder.reply(*gate, values, step),
+            Label::Quiescence | Label::Delay(_) => (),
+        }
+    }
+    finder.input(gate, values)
 }
 
 /// An input that was given.

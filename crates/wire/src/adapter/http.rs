@@ -30,6 +30,7 @@ use self::exchange::{AnswerRest, ConnectionState, IdleConnection, PendingRequest
 pub use self::fetch::fetch;
 pub(super) use self::fetch::is_up;
 use self::streams::OpenStream;
+use super::notation::{HttpNotation, WireNotation};
 use super::reset::until_accepted;
 use super::tcp::TcpConnection;
 use super::{
@@ -483,6 +484,11 @@ impl Adapter for HttpAdapter {
         };
         self.send_request(&request, name.as_deref()).map_err(AdapterError::of_system)?;
         Ok(SentInput { lane: self.lane, ..SentInput::default() })
+    }
+
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        let Self { model, codec, protocol, .. } = self;
+        Some(Box::new(HttpNotation { model, codec, protocol }))
     }
 
     fn receipt(&self) -> InputReceipt {

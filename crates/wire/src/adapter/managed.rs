@@ -13,6 +13,7 @@ use ioxide_record::line::cut;
 use ioxide_symex::ConnectionWiring;
 
 use super::ended::SystemEnds;
+use super::notation::WireNotation;
 use super::server::{SystemServer, run_command};
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
@@ -329,6 +330,14 @@ impl Adapter for ManagedAdapter {
 
     fn is_synchronous(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.is_synchronous())
+    }
+
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        self.inner.as_ref()?.notation()
+    }
+
+    fn start_command(&self) -> Option<String> {
+        self.server.as_ref().map(|server| server.start_command().to_owned())
     }
 
     fn knows_silence(&self) -> bool {

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::Model;
+use ioxide_record::event::ScriptPlace;
 
 use super::guardian::{ChildStreams, GuardedChild};
 use super::remote::{RemoteAdapter, SystemLink};
@@ -98,6 +99,11 @@ impl SystemProcess {
         }
     }
 
+    /// Returns the process, as a script starts it.
+    pub(super) fn script_place(&self) -> ScriptPlace {
+        ScriptPlace::Process { command: self.command.clone(), environment: self.environment.clone() }
+    }
+
     fn start_error(&self, reason: StartProblem) -> AdapterError {
         AdapterError::Start { what: self.command.clone(), reason }
     }
@@ -174,6 +180,10 @@ impl SystemLink for SystemProcess {
 
     fn last_words(&self) -> String {
         self.tail.tail_text()
+    }
+
+    fn place(&self) -> Option<ScriptPlace> {
+        Some(self.script_place())
     }
 
     fn starts_system(&self) -> bool {

@@ -9,10 +9,12 @@ use serde_json::{Map, Value as Json};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
+use ioxide_record::event::ScriptPlace;
 use ioxide_record::line::cut;
 use ioxide_record::value::{JsonProblem, WireMessage, label_from_json, label_to_json};
 
 use super::ended::SystemEnds;
+use super::notation::{ProtocolNotation, WireNotation};
 use super::tls::Tls;
 use super::wire::ProtocolWire;
 use super::{
@@ -107,6 +109,8 @@ pub trait SystemLink {
     fn close(&mut self, wire: ProtocolWire);
     /// Returns what the system wrote outside the protocol.
     fn last_words(&self) -> String;
+    /// Returns the other end, as a script reaches it; `None` if it cannot.
+    fn place(&self) -> Option<ScriptPlace>;
     /// Returns whether [`open`](Self::open) starts the system, and does not only connect to it.
     fn starts_system(&self) -> bool;
     /// Returns its exit status, if it is a process that has ended.
@@ -506,6 +510,13 @@ impl<L: SystemLink> Adapter for RemoteAdapter<L> {
 
     fn exit_status(&mut self) -> Option<i32> {
         self.link.exit_status()
+    }
+
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        // A script has no part, and no clock of its own.
+        let is_plain = self.connection.part.is_none() && !self.has_virtual_time();
+        let notation = ProtocolNotation { place: self.link.place()?, model: &self.model };
+        is_plain.then(|| Box::new(notation) as Box<dyn WireNotation + '_>)
     }
 
     fn has_virtual_time(&self) -> bool {

@@ -91,6 +91,11 @@ impl SystemServer {
         Ok(server)
     }
 
+    /// Returns the command that starts it.
+    pub(super) fn start_command(&self) -> &str {
+        &self.config.start
+    }
+
     /// Stops the server, waits until it is gone, and starts it again.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use ioxide_model::sts::Model;
+use ioxide_record::event::ScriptPlace;
 
 use super::channel::AdapterChannel;
 use super::remote::{RemoteAdapter, SystemLink};
@@ -64,6 +65,11 @@ impl TcpConnection {
     /// Returns the same socket for a model with clocks, or one without.
     pub(super) fn with_timing(self, is_timed: bool) -> Self {
         Self { is_timed, ..self }
+    }
+
+    /// Returns the address, as a script connects to it; `None` for an encrypted connection.
+    pub(super) fn script_place(&self) -> Option<ScriptPlace> {
+        self.tls.is_none().then(|| ScriptPlace::Tcp(self.address.clone()))
     }
 
     fn start_error(&self, error: &io::Error) -> AdapterError {
@@ -140,6 +146,10 @@ impl SystemLink for TcpConnection {
 
     fn last_words(&self) -> String {
         String::new()
+    }
+
+    fn place(&self) -> Option<ScriptPlace> {
+        self.script_place()
     }
 
     fn starts_system(&self) -> bool {

@@ -18,6 +18,7 @@ use regex::Regex;
 
 use super::ended::SystemEnds;
 use super::frames::{Frames, undecodable, write_frame};
+use super::notation::{BinaryNotation, TextNotation, WireNotation};
 use super::process::SystemProcess;
 use super::remote::SystemLink;
 use super::reset::{reads_like_error, until_accepted};
@@ -374,6 +375,18 @@ impl Adapter for TextAdapter {
 
     fn ended_by_itself(&mut self) -> Option<String> {
         self.ends.take_text()
+    }
+
+    fn notation(&self) -> Option<Box<dyn WireNotation + '_>> {
+        let place = match &self.link {
+            Transport::Process(process) => process.script_place(),
+            Transport::Socket(socket) => socket.script_place()?,
+        };
+        let (model, protocol) = (&*self.model, &self.protocol);
+        Some(match &self.codec {
+            TextAdapterCodec::Text(codec) => Box::new(TextNotation { place, model, codec, protocol }),
+            TextAdapterCodec::Binary(codec) => Box::new(BinaryNotation { place, model, codec, protocol }),
+        })
     }
 
     fn receipt(&self) -> InputReceipt {

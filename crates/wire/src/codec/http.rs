@@ -22,6 +22,8 @@ use std::collections::BTreeSet;
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{Gate, GateKind, Model};
+use ioxide_model::value::Value;
+use serde_json::Value as Json;
 
 use self::answer::{AnswerConfig, AnswerFit, AnswerReader};
 use self::capture::{CaptureConfig, CapturedValues};
@@ -174,6 +176,11 @@ impl HttpCodec {
             }
             (true, _) => Err("no output fits this answer".into()),
         }
+    }
+
+    /// Returns the JSON of a value, as bodies have it.
+    pub(crate) fn json_of(&self, model: &Model, value: &Value) -> Json {
+        self.form.write(&model.pool, value)
     }
 
     /// Returns whether the end of a stream is an output.

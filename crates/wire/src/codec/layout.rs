@@ -30,6 +30,8 @@ mod write;
 
 use std::fmt;
 
+use ioxide_record::event::ValuePlace;
+
 pub use self::check::Checksum;
 pub use self::number::{Endian, NumberLayout, NumberOutOfBounds, Width};
 pub use self::parse::{BadLayout, BadLayoutItem};
@@ -130,6 +132,57 @@ impl MessageLayout {
     /// The fields and how they are written, in order.
     pub fn fields(&self) -> impl Iterator<Item = (&str, FieldShape<'_>)> {
         self.items.iter().flat_map(LayoutItem::fields)
+    }
+}
+
+impl MessageLayout {
+    /// Returns the bytes that every message begins with.
+    #[must_use]
+    pub fn constant_prefix(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for item in &self.items {
+            match item {
+                LayoutItem::Const(more) => bytes.extend(more),
+                LayoutItem::Number(number, NumberRole::Const(n)) => match number.bytes(*n) {
+                    Ok(more) => bytes.extend(more),
+                    Err(_) => break,
+                },
+                _ => break,
+            }
+        }
+        bytes
+    }
+
+    /// Returns the place of a field whose position is the same in every message; `None` for others.
+    #[must_use]
+    pub fn place_of(&self, field: &str) -> Option<ValuePlace> {
+        let (mut at, mut items) = (0, self.items.iter());
+        while let Some(item) = items.next() {
+            match item {
+                LayoutItem::Number(number, NumberRole::Field(name, names)) if name == field => {
+                    let Width::Bytes(width) = number.width else { return None };
+                    let (little, signed) = (number.endian == Endian::Little, number.is_signed);
+                    return names.is_empty().then_some(ValuePlace::Number { at, width, little, signed });
+                }
+                LayoutItem::Bytes { field: name, form, extent } if name == field => {
+                    let hex = *form == FieldForm::Hex;
+                    let tail = items.map(LayoutItem::fixed_size).sum::<Option<usize>>();
+                    return match extent {
+                        FieldExtent::Fixed(count) => {
+                            Some(ValuePlace::Bytes { at, tail: None, count: Some(*count), hex })
+                        }
+                        FieldExtent::Rest | FieldExtent::Counted => {
+                            Some(ValuePlace::Bytes { at, tail: Some(tail?), count: None, hex })
+                        }
+                        FieldExtent::Until(mark) => {
+                            Some(ValuePlace::Bytes { at, tail: Some(tail? + mark.len()), count: None, hex })
+                        }
+                    };
+                }
+                other => at += other.fixed_size()?,
+            }
+        }
+        None
     }
 }
 

@@ -130,23 +130,103 @@ fn a_failing_run_is_charted_with_got_and_expected() {
     let (_folder, page) = brp();
     browser.open_file(&page);
     browser.press("f");
-    browser.wait_for("document.querySelectorAll('.step').length > 5");
+    // It opens on the smallest run.
+    browser.wait_for("document.querySelectorAll('.charts .step').length > 1");
     assert_eq!(browser.count(".step.bad"), 1);
     assert!(browser.text(".step.bad").contains("!OFRAME") && browser.text(".step.bad").contains("got"));
     assert!(browser.text(".step.expected").contains("expected"));
-    assert!(browser.count(".sequence-head text") >= 5, "a lane for every gate");
+    assert!(browser.count(".sequence-head text") >= 3, "a lane for every gate");
     let why = browser.text(".why-not");
     assert!(why.contains("does not hold"), "{why}");
     assert!(browser.text(".states").contains("rn ="));
     let before = browser.count(".step");
+    browser.click(".charts .chip:first-child");
+    browser.wait_for(&format!("document.querySelectorAll('.step').length > {before}"));
+    assert_eq!(browser.count(".step.bad"), 1, "the run as it was found fails too");
     browser.click(".charts .chip:last-child");
-    browser.wait_for(&format!("document.querySelectorAll('.step').length < {before}"));
+    browser.wait_for(&format!("document.querySelectorAll('.step').length === {before}"));
     assert_eq!(browser.count(".step.bad"), 1, "the smaller run fails as well");
     browser.run("document.querySelector('.sequence .list').focus();", &[]);
     browser.press("\u{e011}");
     browser.wait_for("document.querySelector('.step-detail h2').textContent === 'Step 1'");
     browser.press(key::DOWN);
     browser.wait_for("document.querySelector('.step-detail h2').textContent === 'Step 2'");
+    browser.is_calm();
+}
+
+/// A campaign whose failure was made smaller, with a script in which every text is `word`.
+fn failure_with_script(word: &str) -> Vec<Json> {
+    let explanation = json!({
+        "observed": format!("!say({word})"), "n_states": 1, "states": [{ "location": "idle", "values": [] }],
+        "allowed": [{ "label": "!say(2)", "switch": "r0",
+            "differences": [{ "field": "v", "got": word, "expected": "2" }] }],
+        "why_not": [{ "state": 0, "switch": "r0", "reason": "`v == 2` does not hold" }],
+    });
+    let reply = json!({ "shown": word, "form": { "status": ["200"] } });
+    let request = json!({ "method": "GET", "path": [{ "literal": "/x" }], "headers": [["x-a", [{ "literal": word }]]] });
+    let script = json!({
+        "endpoint": { "http": { "url": "http://127.0.0.1:1" } }, "start": word, "silence_ms": 500,
+        "steps": [{ "send": { "shown": word, "message": { "request": request } } }, { "receive": { "reply": reply } }],
+        "allowed": [reply],
+    });
+    let label =
+        json!({ "kind": "output", "label": "say", "args": { "v": word }, "text": format!("!say({word})") });
+    let input = json!({ "kind": "input", "label": "ask", "text": "?ask" });
+    let mut events = vec![started("Script"), json!({ "run_started": { "run": 0, "seed": 1 } })];
+    events.extend((1..=30).map(|step| observation(step, "say", word)));
+    events.push(json!({ "verdict": { "verdict": "fail", "reason": "no", "explanation": explanation, "signature": "s" } }));
+    events.push(finished(0, "fail", 30));
+    events.push(json!({ "shrunk": {
+        "run": 0, "trace": [input, label], "from": 30, "attempts": 7, "minimal": true, "reproduced": 5, "of": 5,
+        "references": ["step 1: id is id of !created at step 2"], "explanation": explanation, "script": script,
+    }}));
+    events
+}
+
+#[test]
+fn the_summary_has_the_smallest_run_and_lines_to_copy() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = page_of(&folder, &failure_with_script("7"));
+    for width in [1280, 390] {
+        browser.resize(width, 900);
+        browser.open_file(&page);
+        browser.wait_for("document.querySelectorAll('.smallest .step').length === 3");
+        assert!(browser.text(".smallest").contains("The smallest failing run: 2 steps"));
+        assert!(browser.text(".smallest .step.bad").contains("got"));
+        assert!(browser.text(".got").contains("!say(7)") && browser.text(".expected").contains("!say(2)"));
+        assert!(browser.text(".difference").contains("v: got 7, expected 2"));
+        assert!(browser.text(".why-not").contains("`v == 2` does not hold"));
+        let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth;";
+        assert_eq!(browser.run(overflow, &[]), 0, "nothing hangs over the edge at {width}");
+        for (chip, says) in
+            [(2, "ask \"$url\"/x"), (3, "reply = ask(\"GET\""), (4, "#[test]"), (1, "ioxide replay")]
+        {
+            browser.click(&format!(".reproduce .chip:nth-child({chip})"));
+            let shown = browser.text(".reproduce");
+            assert!(shown.contains(says), "{chip}: {shown}");
+            browser.click(".reproduce button[aria-label^=copy]");
+            browser.wait_for(
+                "document.querySelector('.reproduce button[aria-label^=copy]').textContent === 'copied'",
+            );
+        }
+    }
+    browser.is_calm();
+}
+
+#[test]
+fn hostile_words_of_a_script_stay_text() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let word = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>";
+    let page = page_of(&folder, &failure_with_script(word));
+    browser.open_file(&page);
+    browser.wait_for_element(".script");
+    for chip in 1..=4 {
+        browser.click(&format!(".reproduce .chip:nth-child({chip})"));
+        assert_eq!(browser.run("return window.owned ?? null;", &[]), Json::Null);
+        assert_eq!((browser.count("script"), browser.count("img")), (2, 0));
+    }
     browser.is_calm();
 }
 

@@ -242,7 +242,8 @@ pub(super) fn is_distinctive(flow: &ReplyFlow, value: &Value) -> bool {
 }
 
 /// Returns the values that have no parts, with their positions.
-pub(super) fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
+#[must_use]
+pub fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
     fn collect_parts(value: &Value, path: &mut ValuePath, found: &mut Vec<(ValuePath, Value)>) {
         let parts: Vec<&Value> = match value {
             Value::Data(data) => data.args.iter().collect(),
@@ -283,7 +284,7 @@ pub(super) fn repoint(
     let is_before = |source: &&ReplyValue| source.reply.after.is_none_or(|after| after < number);
     let left = || finder.replies.iter().rev().filter(|source| !is_lost(&source.reply)).filter(is_before);
     let Label::Input(_, values) = label else { return false };
-    let used = values.get(reference.place[0]).and_then(|value| leaf(value, &reference.place[1..]));
+    let used = values.get(reference.place[0]).and_then(|value| leaf_at(value, &reference.place[1..]));
     let equal = left().find(|source| reference.span.is_none() && Some(&source.value) == used);
     if let Some(source) = equal {
         let ReplyValue { reply, path, step, .. } = source.clone();
@@ -339,22 +340,23 @@ fn value_in_reply(reference: &ReplyReference, given: &GivenInputs, history: &Tra
         _ => None,
     });
     let (at, rest) = reference.path.split_first()?;
-    leaf(replies.nth(reference.reply.nth)?.get(*at)?, rest).cloned()
+    leaf_at(replies.nth(reference.reply.nth)?.get(*at)?, rest).cloned()
 }
 
-/// Returns the part of `value` at `path`.
-fn leaf<'v>(value: &'v Value, path: &[usize]) -> Option<&'v Value> {
+/// Returns the part of a value at this position; `None` if there is none.
+#[must_use]
+pub fn leaf_at<'v>(value: &'v Value, path: &[usize]) -> Option<&'v Value> {
     let Some((at, rest)) = path.split_first() else { return Some(value) };
     let part = match value {
         Value::Data(data) => data.args.get(*at),
         Value::Collection(items) => items.parts().nth(*at),
         Value::Bool(_) | Value::Int(_) | Value::Real(_) | Value::Str(_) => None,
     };
-    leaf(part?, rest)
+    leaf_at(part?, rest)
 }
 
-/// Returns `value` with the value at `path` replaced.
-fn with_leaf(value: &Value, path: &[usize], new: &dyn Fn(&Value) -> Option<Value>) -> Option<Value> {
+/// Returns `value` with the value at `path` replaced; `None` if there is none, or `new` gives none.
+pub fn with_leaf(value: &Value, path: &[usize], new: &dyn Fn(&Value) -> Option<Value>) -> Option<Value> {
     let Some((at, rest)) = path.split_first() else { return new(value) };
     match value {
         Value::Data(data) => {

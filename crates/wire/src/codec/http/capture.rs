@@ -47,6 +47,11 @@ impl CapturedValues {
         Self { wanted: wanted.to_vec(), values: BTreeMap::new(), jar: keeps_cookies.then(Vec::new) }
     }
 
+    /// Returns the same store with these values.
+    pub(crate) fn with_values(self, values: impl Iterator<Item = (String, Json)>) -> Self {
+        Self { values: values.collect(), ..self }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.values.clear();

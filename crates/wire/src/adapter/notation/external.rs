@@ -1,0 +1,323 @@
+//! The notations of the connections to systems outside: the adapter protocol, text, binary messages, HTTP.
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, Model};
+use ioxide_model::value::Value;
+use ioxide_record::event::{
+    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace, UsedPart,
+    UsedValue, ValuePlace, ValueSpelling,
+};
+use ioxide_record::value::{label_to_json, value_to_json};
+use serde_json::Value as Json;
+
+use super::{WireNotation, body_spelling, escape_pointer, replace_marker};
+use crate::adapter::http::HttpProtocol;
+use crate::adapter::text::{MessageFormat, TextProtocol};
+use crate::adapter::{Framing, LengthUnit};
+use crate::codec::binary::BinaryCodec;
+use crate::codec::http::capture::{CaptureFrom, CapturedValues};
+use crate::codec::http::{HttpCodec, OutgoingRequest};
+use crate::codec::layout::{Endian, Width, hex};
+use crate::codec::text::TextCodec;
+
+/// Returns a literal text as parts.
+fn literal(text: String) -> Vec<ScriptPart> {
+    vec![ScriptPart::Literal(text)]
+}
+
+/// Returns the name of a field of a message.
+fn field_name(model: &Model, gate: GateId, field: usize) -> Option<&str> {
+    model.sts.gates[gate].fields.get(field).map(|var| &*model.pool.var_info(*var).name)
+}
+
+/// Returns a pattern as Python and most other languages read it; `None` if it uses what they do not have.
+fn portable_pattern(pattern: &str) -> Option<String> {
+    const UNKNOWN: [&str; 8] = ["[[:", "\\p", "\\P", "&&", "\\x{", "\\u{", "(?x", "(?R"];
+    if UNKNOWN.iter().any(|part| pattern.contains(part)) {
+        return None;
+    }
+    let named = pattern.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!");
+    Some(named.replace("\\z", "\\Z"))
+}
+
+/// The notation of the adapter protocol.
+pub(in crate::adapter) struct ProtocolNotation<'a> {
+    pub(in crate::adapter) place: ScriptPlace,
+    pub(in crate::adapter) model: &'a Model,
+}
+
+impl WireNotation for ProtocolNotation<'_> {
+    fn endpoint(&self) -> ScriptEndpoint {
+        ScriptEndpoint::Protocol { place: self.place.clone() }
+    }
+
+    fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        let message = label_to_json(&self.model.pool, &self.model.sts, input)?;
+        let json = serde_json::json!({ "label": message.label, "args": message.args });
+        Some(ScriptMessage::Json(literal(json.to_string())))
+    }
+
+    fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
+        let name = self.model.sts.gates[gate].name.to_string();
+        Some(ReplyForm { members: vec![("/label".into(), name)], ..ReplyForm::default() })
+    }
+
+    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+        let name = field_name(self.model, gate, field)?;
+        Some(ValuePlace::Json(format!("/args/{}", escape_pointer(name))))
+    }
+
+    fn json(&self, value: &Value) -> Json {
+        value_to_json(&self.model.pool, value)
+    }
+}
+
+/// The notation of text.
+pub(in crate::adapter) struct TextNotation<'a> {
+    pub(in crate::adapter) place: ScriptPlace,
+    pub(in crate::adapter) model: &'a Model,
+    pub(in crate::adapter) codec: &'a TextCodec,
+    pub(in crate::adapter) protocol: &'a TextProtocol,
+}
+
+impl WireNotation for TextNotation<'_> {
+    fn endpoint(&self) -> ScriptEndpoint {
+        let MessageFormat::Text(text) = &self.protocol.words else {
+            return ScriptEndpoint::Protocol { place: self.place.clone() };
+        };
+        let joined = text.more.is_some() || !text.counted.is_empty();
+        ScriptEndpoint::Stream { place: self.place.clone(), framing: framing(&self.protocol.framing), joined }
+    }
+
+    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+        // A step without a text awaits a greeting; a script has no step for that.
+        let texts = self.protocol.reset.iter().map(|step| step.send.as_deref());
+        texts.map(|text| Some(ScriptMessage::Text(literal(self.with_end(text?))))).collect()
+    }
+
+    fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        let breaks = |text: &str| self.protocol.framing.is_broken_by(text);
+        let text = self.codec.encode(self.model, input, breaks).ok()?;
+        Some(ScriptMessage::Text(literal(self.with_end(&text))))
+    }
+
+    fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
+        Some(ReplyForm { pattern: Some(self.pattern(gate)?), ..ReplyForm::default() })
+    }
+
+    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+        let (pattern, group) = (self.pattern(gate)?, field_name(self.model, gate, field)?.to_owned());
+        Some(ValuePlace::Group { pattern, group })
+    }
+
+    fn json(&self, value: &Value) -> Json {
+        value_to_json(&self.model.pool, value)
+    }
+}
+
+impl TextNotation<'_> {
+    fn with_end(&self, text: &str) -> String {
+        self.protocol.framing.append_end_mark(text, self.protocol.input_end.as_deref())
+    }
+
+    fn pattern(&self, gate: GateId) -> Option<String> {
+        let MessageFormat::Text(text) = &self.protocol.words else { return None };
+        let name = &self.model.sts.gates[gate].name;
+        portable_pattern(&text.outputs.iter().find(|(other, _)| **other == **name)?.1)
+    }
+}
+
+/// The notation of binary messages.
+pub(in crate::adapter) struct BinaryNotation<'a> {
+    pub(in crate::adapter) place: ScriptPlace,
+    pub(in crate::adapter) model: &'a Model,
+    pub(in crate::adapter) codec: &'a BinaryCodec,
+    pub(in crate::adapter) protocol: &'a TextProtocol,
+}
+
+impl WireNotation for BinaryNotation<'_> {
+    fn endpoint(&self) -> ScriptEndpoint {
+        let framing = framing(&self.protocol.framing);
+        ScriptEndpoint::Stream { place: self.place.clone(), framing, joined: false }
+    }
+
+    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+        let texts = self.protocol.reset.iter().map(|step| step.send.clone());
+        texts.map(|digits| Some(ScriptMessage::Bytes(literal(digits?)))).collect()
+    }
+
+    fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        let bytes = self.codec.encode(self.model, input).ok()?;
+        Some(ScriptMessage::Bytes(literal(hex(&bytes))))
+    }
+
+    fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
+        let MessageFormat::Binary(binary) = &self.protocol.words else { return None };
+        let name = &self.model.sts.gates[gate].name;
+        let (_, layout) = binary.outputs.iter().find(|(other, _)| **other == **name)?;
+        // The bytes that every such message begins with, as digits.
+        let pattern = format!("{}.*", hex(&layout.constant_prefix()));
+        Some(ReplyForm { pattern: Some(pattern), ..ReplyForm::default() })
+    }
+
+    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+        let MessageFormat::Binary(binary) = &self.protocol.words else { return None };
+        let name = &self.model.sts.gates[gate].name;
+        let (_, layout) = binary.outputs.iter().find(|(other, _)| **other == **name)?;
+        layout.place_of(field_name(self.model, gate, field)?)
+    }
+
+    fn json(&self, value: &Value) -> Json {
+        value_to_json(&self.model.pool, value)
+    }
+}
+
+fn framing(framing: &Framing) -> ScriptFraming {
+    match framing {
+        Framing::Line => ScriptFraming::Mark("\n".into()),
+        Framing::Delimiter(mark) => ScriptFraming::Mark(mark.clone()),
+        Framing::Length(width) => ScriptFraming::Length(*width),
+        Framing::Fixed(count) => ScriptFraming::Fixed(*count),
+        Framing::Counted(field) => {
+            let width = match field.number.width {
+                Width::Bytes(width) => width,
+                // Seven bits a byte: read as one byte, which is right up to 127.
+                Width::Varint => 1,
+            };
+            let uncounted = match field.counts {
+                LengthUnit::Rest => field.at + width,
+                LengthUnit::Message => 0,
+                LengthUnit::After(head) => head,
+            };
+            let little = field.number.endian == Endian::Little;
+            ScriptFraming::Counted { at: field.at, width, little, uncounted }
+        }
+    }
+}
+
+/// The notation of HTTP.
+pub(in crate::adapter) struct HttpNotation<'a> {
+    pub(in crate::adapter) model: &'a Model,
+    pub(in crate::adapter) codec: &'a HttpCodec,
+    pub(in crate::adapter) protocol: &'a HttpProtocol,
+}
+
+impl WireNotation for HttpNotation<'_> {
+    fn endpoint(&self) -> ScriptEndpoint {
+        let url = &self.protocol.url;
+        let scheme = if url.is_encrypted { "https" } else { "http" };
+        let cookies = self.protocol.http.keeps_cookies;
+        ScriptEndpoint::Http { url: format!("{scheme}://{}", url.address), cookies }
+    }
+
+    fn resets(&self) -> Option<Vec<ScriptMessage>> {
+        let captured = self.captured();
+        let request = |step: &crate::adapter::HttpResetStep| {
+            let base = &self.protocol.url.base;
+            let made = step.request.plain_request(&self.protocol.http, base, self.model, &captured).ok()?;
+            self.message(OutgoingRequest::Request(made))
+        };
+        self.protocol.reset.iter().map(request).collect()
+    }
+
+    fn write(&self, input: &Label) -> Option<ScriptMessage> {
+        self.message(self.codec.encode(self.model, input, &self.captured()).ok()?)
+    }
+
+    fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
+        let answer = self.answer(gate)?;
+        if answer.event.is_some() || answer.closed {
+            return None;
+        }
+        let pattern = answer.body.as_deref().map(|body| portable_pattern(body).ok_or(())).transpose().ok()?;
+        Some(ReplyForm { status: answer.status.clone(), pattern, members: answer.json.clone() })
+    }
+
+    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+        let (answer, name) = (self.answer(gate)?, field_name(self.model, gate, field)?);
+        if let Some((_, pointer)) = answer.fields.iter().find(|(other, _)| other == name) {
+            return Some(ValuePlace::Json(pointer.clone()));
+        }
+        let has_group =
+            |pattern: &str| ["(?P<", "(?<"].iter().any(|open| pattern.contains(&format!("{open}{name}>")));
+        if let Some(pattern) = answer.body.as_deref().filter(|pattern| has_group(pattern)) {
+            return Some(ValuePlace::Group { pattern: portable_pattern(pattern)?, group: name.to_owned() });
+        }
+        let (header, pattern) = answer.headers.iter().find(|(_, pattern)| has_group(pattern))?;
+        let group = Some((portable_pattern(pattern)?, name.to_owned()));
+        Some(ValuePlace::Header { name: header.to_ascii_lowercase(), group })
+    }
+
+    fn json(&self, value: &Value) -> Json {
+        self.codec.json_of(self.model, value)
+    }
+
+    fn captures(&self, gate: Option<GateId>) -> Vec<KeptValue> {
+        let name = gate.map(|gate| &*self.model.sts.gates[gate].name);
+        let captures = self.protocol.http.captures.iter();
+        let wanted =
+            captures.filter(|(_, config)| config.output.is_none() || config.output.as_deref() == name);
+        let kept = |(name, config): &(String, crate::codec::http::capture::CaptureConfig)| KeptValue {
+            variable: captured_variable(name),
+            place: match &config.from {
+                CaptureFrom::Header(name) => ValuePlace::Header { name: name.clone(), group: None },
+                CaptureFrom::Cookie(name) => ValuePlace::Cookie(name.clone()),
+                CaptureFrom::Json(pointer) => ValuePlace::Json(pointer.clone()),
+            },
+            is_optional: true,
+        };
+        wanted.map(kept).collect()
+    }
+}
+
+impl HttpNotation<'_> {
+    fn answer(&self, gate: GateId) -> Option<&crate::codec::http::answer::AnswerConfig> {
+        let name = &self.model.sts.gates[gate].name;
+        self.protocol.http.outputs.iter().find(|(other, _)| **other == **name).map(|(_, answer)| answer)
+    }
+
+    /// Returns captured values that are markers for variables.
+    fn captured(&self) -> CapturedValues {
+        let captures = &self.protocol.http.captures;
+        let markers = captures.iter().map(|(name, _)| (name.clone(), Json::String(capture_marker(name))));
+        CapturedValues::new(captures, false).with_values(markers)
+    }
+
+    /// Returns a request, with variables in the place of captured values.
+    fn message(&self, request: OutgoingRequest) -> Option<ScriptMessage> {
+        let OutgoingRequest::Request(request) = request else { return None };
+        if request.opens {
+            return None;
+        }
+        let names: Vec<&str> = self.protocol.http.captures.iter().map(|(name, _)| name.as_str()).collect();
+        let in_body = body_spelling(&request.headers);
+        let headers = request.headers.into_iter();
+        let headers = headers.map(|(name, text)| (name, with_captures(text, &names, ValueSpelling::Plain)));
+        Some(ScriptMessage::Request {
+            method: request.method,
+            path: with_captures(request.path, &names, ValueSpelling::Percent),
+            headers: headers.collect(),
+            body: request.body.map(|body| with_captures(body, &names, in_body)),
+        })
+    }
+}
+
+/// Returns the variable of a captured value.
+fn captured_variable(name: &str) -> String {
+    let word: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("captured_{word}")
+}
+
+/// Returns the text that stands for a captured value until it becomes a variable: letters, which no notation changes.
+fn capture_marker(name: &str) -> String {
+    format!("zqCapture{}qz", hex(name.as_bytes()))
+}
+
+fn with_captures(text: String, names: &[&str], spelling: ValueSpelling) -> Vec<ScriptPart> {
+    let mut parts = literal(text);
+    for name in names {
+        let value = UsedValue { variable: captured_variable(name), part: UsedPart::Whole, spelling };
+        parts = replace_marker(parts, &capture_marker(name), &value);
+    }
+    parts
+}

@@ -1,0 +1,92 @@
+// What was wrong with a run, and how to have it again: got and expected, why not, commands.
+
+import { copyable, copyableBlock } from "../shared/copy.js";
+import { type Child, fill, h } from "../shared/dom.js";
+import { excerpt } from "../shared/visible.js";
+import { choice, switchLink } from "./parts.js";
+import type { Allowed, DocumentView, Explanation, SmallerView } from "./views.js";
+
+/** Allowed messages shown at once. */
+const MAX_ALLOWED = 8;
+
+/** What was seen beside what was allowed; values that differ are marked. */
+export function gotExpected(told: Explanation): HTMLElement {
+  const allowed = told.allowed.slice(0, MAX_ALLOWED).map((it) =>
+    h("li", null, h("code", null, excerpt(it.label, 300)), it.switch !== undefined && [" by ", switchLink(it.switch)], difference(it)),
+  );
+  const more = told.allowed.length - allowed.length;
+  return h(
+    "div",
+    { class: "got-expected" },
+    h("div", { class: "got" }, h("h3", null, "Got"), h("code", null, excerpt(told.observed, 600))),
+    h(
+      "div",
+      { class: "expected" },
+      h("h3", null, "Expected"),
+      allowed.length > 0 ? h("ul", null, allowed) : h("p", null, "nothing at all"),
+      more > 0 && h("p", { class: "soft" }, `or one of ${more} more`),
+    ),
+  );
+}
+
+/** The fields whose values differ, each with both. */
+function difference({ differences = [] }: Allowed): Child {
+  const row = ({ field, got, expected }: { field: string; got: string; expected: string }): HTMLElement =>
+    h("span", { class: "difference" }, h("b", null, field), ": got ", h("mark", { class: "bad" }, excerpt(got, 200)), ", expected ", h("mark", { class: "good" }, excerpt(expected, 200)));
+  return differences.length > 0 && h("div", { class: "differences" }, differences.map(row));
+}
+
+/** Where the model was, and what stood against each transition. */
+export function reasons(told: Explanation): Child {
+  const state = (at: number): string => told.states[at]?.location ?? "";
+  const states = told.states.map((it) =>
+    h("tr", null, h("td", null, h("b", null, it.location)), h("td", null, h("code", null, excerpt([...it.values, ...(it.path ?? [])].join(", "), 600) || "–"))),
+  );
+  const why = told.why_not.map((it) =>
+    h("tr", null, h("td", null, switchLink(it.switch)), h("td", null, state(it.state)), h("td", null, h("code", null, excerpt(it.reason, 600)))),
+  );
+  const more = told.n_states - told.states.length;
+  return h(
+    "div",
+    { class: "pair" },
+    states.length > 0 &&
+      h("div", null, h("h3", null, "The model could be in"), h("table", { class: "states" }, h("tr", null, h("th", null, "location"), h("th", null, "values")), states), more > 0 && h("p", { class: "soft" }, `or one of ${more} more`)),
+    why.length > 0 &&
+      h("div", null, h("h3", null, "Why not"), h("table", { class: "why-not" }, h("tr", null, h("th", null, "transition"), h("th", null, "from"), h("th", null, "what stood against it")), why)),
+  );
+}
+
+/** The command that does a run again; empty if the report does not know it. */
+function replayCommand(document: DocumentView, run: number): string {
+  const sut = document.campaign?.figures.campaign?.sut;
+  if (document.record === "" || sut === undefined) return "";
+  return `ioxide replay ${word(document.record)} --number ${run} --sut ${word(sut)}`;
+}
+
+/** A word as a shell reads it. */
+function word(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
+}
+
+/** How to have a failure again: with ioxide, and with programs that need no ioxide. */
+export function reproduce(document: DocumentView, run: number, smaller: SmallerView | undefined): Child {
+  const command = replayCommand(document, run);
+  const scripts = smaller?.scripts ?? [];
+  if (command === "" && scripts.length === 0) return null;
+  const forms = [...(command === "" ? [] : [{ language: "ioxide", text: command }]), ...scripts];
+  const box = h("div", null);
+  const show = (language: string): void => {
+    const text = forms.find((it) => it.language === language)?.text ?? "";
+    fill(box, language === "ioxide" ? copyable(text, "the command that does this run again") : copyableBlock(text, `the ${language} lines that do the run again`));
+  };
+  const first = scripts[0]?.language ?? "ioxide";
+  show(first);
+  return h(
+    "div",
+    { class: "reproduce" },
+    h("h3", null, "Reproduce it"),
+    forms.length > 1 && choice("how to reproduce the failure", forms.map(({ language }) => ({ key: language, text: language === "ioxide" ? "with ioxide" : language })), first, show),
+    box,
+    smaller !== undefined && smaller.references.length > 0 && h("ul", { class: "soft references" }, smaller.references.map((it) => h("li", null, excerpt(it, 200)))),
+  );
+}
