@@ -28,8 +28,8 @@ use crate::value::label_to_json;
 pub use self::lag::LagRecord;
 pub use self::measure::{ExtentRecord, HistoryRecord, MeasureRecord};
 pub use self::script::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValueSpelling,
 };
 pub use self::tolerance::ToleranceRecord;
 pub use self::way::{ConnectionRecord, WayRecord};

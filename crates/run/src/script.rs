@@ -31,8 +31,8 @@ use serde_json::Value as Json;
 use crate::explain::{fixed_label, offer_text};
 use crate::run::{RunConfig, RunSetup};
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptPart, ScriptRecord, ScriptReply, ScriptStep, UsedPart,
-    UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptPart, ScriptRecord, ScriptReply, ScriptStep,
+    UsedPart, UsedValue, ValueSpelling,
 };
 
 /// The shortest time without a message that a script takes for silence; a process that is started needs some.
@@ -108,7 +108,7 @@ fn alternates(steps: &[ScriptStep]) -> bool {
 #[derive(Clone)]
 struct ScriptVariable {
     name: String,
-    place: ValuePlace,
+    place: ReplyPlace,
 }
 
 /// Makes a script of a trace.
@@ -205,10 +205,10 @@ impl ScriptMaker<'_> {
     }
 
     /// Returns the place of a part of an output whose values are `values`.
-    fn place_of(&self, gate: GateId, values: &[Value], path: &[usize]) -> Option<ValuePlace> {
+    fn place_of(&self, gate: GateId, values: &[Value], path: &[usize]) -> Option<ReplyPlace> {
         let (field, inside) = path.split_first()?;
         let place = self.notation.place(gate, *field)?;
-        let (ValuePlace::Json(pointer), [_, ..]) = (&place, inside) else {
+        let (ReplyPlace::Json(pointer), [_, ..]) = (&place, inside) else {
             return inside.is_empty().then_some(place);
         };
         let marker = |old: &Value| match old {
@@ -222,7 +222,7 @@ impl ScriptMaker<'_> {
             Json::Number(n) => n.to_string() == "7700777007",
             _ => false,
         })?;
-        Some(ValuePlace::Json(format!("{pointer}{found}")))
+        Some(ReplyPlace::Json(format!("{pointer}{found}")))
     }
 
     /// Returns a message that was allowed in the place of the last one, after `before`; `None` if it cannot be written

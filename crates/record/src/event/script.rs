@@ -215,7 +215,7 @@ pub struct KeptValue {
     /// The variable.
     pub variable: String,
     /// The place of the value in the reply.
-    pub place: ValuePlace,
+    pub place: ReplyPlace,
     /// True if the reply may lack it: the variable keeps its value then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_optional: bool,
@@ -224,7 +224,7 @@ pub struct KeptValue {
 /// The place of a value in a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ValuePlace {
+pub enum ReplyPlace {
     /// A member of JSON, by its pointer (RFC 6901).
     Json(String),
     /// A named group of a pattern for the whole text.
@@ -279,7 +279,7 @@ pub struct ScriptReply {
     pub form: ReplyForm,
     /// Values that it has, with their places; empty if only its form is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<(ValuePlace, Vec<ScriptPart>)>,
+    pub values: Vec<(ReplyPlace, Vec<ScriptPart>)>,
     /// True if its values are all that is allowed, and not only some of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_exact: bool,

@@ -1,8 +1,8 @@
 //! A script in Python, with the standard library only. It is a test of pytest and a program.
 
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::quote::python as quoted;
@@ -240,7 +240,7 @@ impl PythonSteps<'_> {
 
 /// Returns the form and the values of a reply, to be compared with one.
 fn reply_test(reply: &ScriptReply) -> Option<String> {
-    let value = |(place, parts): &(ValuePlace, Vec<ScriptPart>)| {
+    let value = |(place, parts): &(ReplyPlace, Vec<ScriptPart>)| {
         Some(format!("(lambda reply: {}, {})", place_expression(place), expression(parts)?))
     };
     let values = reply.values.iter().map(value).collect::<Option<Vec<_>>>()?;
@@ -269,24 +269,24 @@ fn keep_line(kept: &KeptValue) -> Option<String> {
     })
 }
 
-fn place_expression(place: &ValuePlace) -> String {
+fn place_expression(place: &ReplyPlace) -> String {
     match place {
-        ValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
-        ValuePlace::Group { pattern, group } => {
+        ReplyPlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
+        ReplyPlace::Group { pattern, group } => {
             format!("reply.group({}, {})", quoted(pattern), quoted(group))
         }
-        ValuePlace::Header { name, group: None } => format!("reply.headers[{}]", quoted(name)),
-        ValuePlace::Header { name, group: Some((pattern, group)) } => {
+        ReplyPlace::Header { name, group: None } => format!("reply.headers[{}]", quoted(name)),
+        ReplyPlace::Header { name, group: Some((pattern, group)) } => {
             format!("group_of(reply.headers[{}], {}, {})", quoted(name), quoted(pattern), quoted(group))
         }
-        ValuePlace::Cookie(name) => format!("reply.cookies[{}]", quoted(name)),
-        ValuePlace::Number { at, width, little, signed } => format!(
+        ReplyPlace::Cookie(name) => format!("reply.cookies[{}]", quoted(name)),
+        ReplyPlace::Number { at, width, little, signed } => format!(
             "str(int.from_bytes(reply.data[{at}:{}], {}, signed={}))",
             at + width,
             byte_order(*little),
             truth(*signed)
         ),
-        ValuePlace::Bytes { at, tail, count, hex } => {
+        ReplyPlace::Bytes { at, tail, count, hex } => {
             let end = match (count, tail) {
                 (Some(count), _) => (at + count).to_string(),
                 (None, Some(tail @ 1..)) => format!("-{tail}"),

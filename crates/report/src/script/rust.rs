@@ -1,8 +1,8 @@
 //! A script as a Rust test that needs the standard library only.
 
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::quote::rust as quoted;
@@ -339,14 +339,14 @@ fn keep_line(kept: &KeptValue) -> Option<String> {
 }
 
 /// Returns an expression for an `Option<String>`; `None` if it needs a regular expression.
-fn place_expression(place: &ValuePlace) -> Option<String> {
+fn place_expression(place: &ReplyPlace) -> Option<String> {
     Some(match place {
-        ValuePlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
-        ValuePlace::Header { name, group: None } => format!("reply.header({})", quoted(name)),
-        ValuePlace::Number { at, width, little, signed } => {
+        ReplyPlace::Json(pointer) => format!("reply.member({})", quoted(pointer)),
+        ReplyPlace::Header { name, group: None } => format!("reply.header({})", quoted(name)),
+        ReplyPlace::Number { at, width, little, signed } => {
             format!("reply.number({at}, {width}, {little}, {signed})")
         }
-        ValuePlace::Bytes { at, tail, count, hex } => {
+        ReplyPlace::Bytes { at, tail, count, hex } => {
             let end = count.map_or_else(|| "None".to_owned(), |count| format!("Some({})", at + count));
             let bytes = format!("reply.bytes({at}, {end}, {})", tail.unwrap_or(0));
             if *hex {
@@ -357,6 +357,6 @@ fn place_expression(place: &ValuePlace) -> Option<String> {
                 )
             }
         }
-        ValuePlace::Group { .. } | ValuePlace::Header { .. } | ValuePlace::Cookie(_) => return None,
+        ReplyPlace::Group { .. } | ReplyPlace::Header { .. } | ReplyPlace::Cookie(_) => return None,
     })
 }

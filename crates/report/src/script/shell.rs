@@ -1,8 +1,8 @@
 //! A script as lines for a shell, with `curl` and `jq`.
 
 use ioxide_record::event::{
-    KeptValue, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptRecord, ScriptStep, UsedPart, UsedValue,
-    ValuePlace, ValueSpelling,
+    KeptValue, ReplyPlace, ScriptEndpoint, ScriptMessage, ScriptPart, ScriptRecord, ScriptStep, UsedPart,
+    UsedValue, ValueSpelling,
 };
 
 use super::{REPLY_SECONDS, comment, forbidden_reply, head_lines, optional_variables, quote};
@@ -14,7 +14,7 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     let mut lines = vec!["#!/usr/bin/env bash".to_owned()];
     lines.extend(head);
     lines.push(format!("url=${{URL:-{}}}", quote::shell(url)?));
-    let needs_headers = kept_values(script).any(|kept| matches!(kept.place, ValuePlace::Header { .. }));
+    let needs_headers = kept_values(script).any(|kept| matches!(kept.place, ReplyPlace::Header { .. }));
     let mut options = format!("-sS -g --path-as-is -m {REPLY_SECONDS}");
     if *cookies {
         lines.push("jar=$(mktemp)".into());
@@ -171,11 +171,11 @@ fn value_word(used: &UsedValue) -> Option<String> {
 fn keep_line(kept: &KeptValue) -> Option<String> {
     let KeptValue { variable, place, is_optional } = kept;
     let source = match place {
-        ValuePlace::Json(pointer) => {
+        ReplyPlace::Json(pointer) => {
             let filter = quote::shell(&jq_filter(pointer))?;
             format!("printf '%s' \"$reply\" | jq -r {filter}")
         }
-        ValuePlace::Header { name, group: None } => {
+        ReplyPlace::Header { name, group: None } => {
             let command = quote::shell(&format!("s/^{name}: *//Ip"))?;
             format!("sed -n {command} \"$headers\" | tr -d '\\r'")
         }

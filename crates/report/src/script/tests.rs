@@ -1,8 +1,8 @@
 //! Scripts are programs: what they hold stays data.
 
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
-    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    ScriptRecord, ScriptReply, ScriptStep, UsedPart, UsedValue, ValueSpelling,
 };
 
 use super::*;
@@ -22,8 +22,8 @@ fn reply(shown: &str, status: &str) -> ScriptReply {
 
 /// A shop that gives ids: an item is made, changed and read.
 fn shop() -> ScriptRecord {
-    let id = |place: &str| (ValuePlace::Json(place.into()), vec![value("id_2", ValueSpelling::Plain)]);
-    let n = |n: &str| (ValuePlace::Json("/n".into()), text(n));
+    let id = |place: &str| (ReplyPlace::Json(place.into()), vec![value("id_2", ValueSpelling::Plain)]);
+    let n = |n: &str| (ReplyPlace::Json("/n".into()), text(n));
     ScriptRecord {
         endpoint: ScriptEndpoint::Http { url: "http://127.0.0.1:4000".into(), cookies: false },
         start: Some("exec python3 shop.py 4000".into()),
@@ -42,7 +42,7 @@ fn shop() -> ScriptRecord {
                 reply: reply("!created(id: \"a\")", "201"),
                 keep: vec![KeptValue {
                     variable: "id_2".into(),
-                    place: ValuePlace::Json("/id".into()),
+                    place: ReplyPlace::Json("/id".into()),
                     is_optional: false,
                 }],
             },

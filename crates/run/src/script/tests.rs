@@ -73,7 +73,7 @@ fn an_id_in_a_text_is_a_variable_of_the_reply_that_gave_it() {
     let parts = vec![literal("GET "), used("id_2", ValueSpelling::Plain), literal(";\n")];
     assert_eq!(*message(&script, 1), ScriptMessage::Text(parts));
     let ScriptStep::Receive { keep, .. } = &script.steps[1] else { panic!("a reply") };
-    let place = ValuePlace::Group { pattern: "CREATED (?P<id>.*)".into(), group: "id".into() };
+    let place = ReplyPlace::Group { pattern: "CREATED (?P<id>.*)".into(), group: "id".into() };
     assert_eq!(*keep, [KeptValue { variable: "id_2".into(), place, is_optional: false }]);
     // The expected reply has the same id, whatever it is in the new run.
     let [allowed] = &script.allowed[..] else { panic!("one reply is allowed") };

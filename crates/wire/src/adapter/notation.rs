@@ -7,7 +7,7 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
 use ioxide_model::value::Value;
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptMessage, ScriptPart, UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptMessage, ScriptPart, UsedValue, ValueSpelling,
 };
 use serde_json::Value as Json;
 
@@ -32,7 +32,7 @@ pub trait WireNotation {
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm>;
 
     /// Returns the place of a field, given by its position, in an output; `None` if it has no place of its own.
-    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace>;
+    fn place(&self, gate: GateId, field: usize) -> Option<ReplyPlace>;
 
     /// Returns the JSON of a value, where values are members of JSON.
     fn json(&self, value: &Value) -> Json;

@@ -30,7 +30,7 @@ mod write;
 
 use std::fmt;
 
-use ioxide_record::event::ValuePlace;
+use ioxide_record::event::ReplyPlace;
 
 pub use self::check::Checksum;
 pub use self::number::{Endian, NumberLayout, NumberOutOfBounds, Width};
@@ -155,27 +155,27 @@ impl MessageLayout {
 
     /// Returns the place of a field whose position is the same in every message; `None` for others.
     #[must_use]
-    pub fn place_of(&self, field: &str) -> Option<ValuePlace> {
+    pub fn place_of(&self, field: &str) -> Option<ReplyPlace> {
         let (mut at, mut items) = (0, self.items.iter());
         while let Some(item) = items.next() {
             match item {
                 LayoutItem::Number(number, NumberRole::Field(name, names)) if name == field => {
                     let Width::Bytes(width) = number.width else { return None };
                     let (little, signed) = (number.endian == Endian::Little, number.is_signed);
-                    return names.is_empty().then_some(ValuePlace::Number { at, width, little, signed });
+                    return names.is_empty().then_some(ReplyPlace::Number { at, width, little, signed });
                 }
                 LayoutItem::Bytes { field: name, form, extent } if name == field => {
                     let hex = *form == FieldForm::Hex;
                     let tail = items.map(LayoutItem::fixed_size).sum::<Option<usize>>();
                     return match extent {
                         FieldExtent::Fixed(count) => {
-                            Some(ValuePlace::Bytes { at, tail: None, count: Some(*count), hex })
+                            Some(ReplyPlace::Bytes { at, tail: None, count: Some(*count), hex })
                         }
                         FieldExtent::Rest | FieldExtent::Counted => {
-                            Some(ValuePlace::Bytes { at, tail: Some(tail?), count: None, hex })
+                            Some(ReplyPlace::Bytes { at, tail: Some(tail?), count: None, hex })
                         }
                         FieldExtent::Until(mark) => {
-                            Some(ValuePlace::Bytes { at, tail: Some(tail? + mark.len()), count: None, hex })
+                            Some(ReplyPlace::Bytes { at, tail: Some(tail? + mark.len()), count: None, hex })
                         }
                     };
                 }

@@ -4,8 +4,8 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::{GateId, Model};
 use ioxide_model::value::Value;
 use ioxide_record::event::{
-    KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace, UsedPart,
-    UsedValue, ValuePlace, ValueSpelling,
+    KeptValue, ReplyForm, ReplyPlace, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
+    UsedPart, UsedValue, ValueSpelling,
 };
 use ioxide_record::value::{label_to_json, value_to_json};
 use serde_json::Value as Json;
@@ -62,9 +62,9 @@ impl WireNotation for ProtocolNotation<'_> {
         Some(ReplyForm { members: vec![("/label".into(), name)], ..ReplyForm::default() })
     }
 
-    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+    fn place(&self, gate: GateId, field: usize) -> Option<ReplyPlace> {
         let name = field_name(self.model, gate, field)?;
-        Some(ValuePlace::Json(format!("/args/{}", escape_pointer(name))))
+        Some(ReplyPlace::Json(format!("/args/{}", escape_pointer(name))))
     }
 
     fn json(&self, value: &Value) -> Json {
@@ -105,9 +105,9 @@ impl WireNotation for TextNotation<'_> {
         Some(ReplyForm { pattern: Some(self.pattern(gate)?), ..ReplyForm::default() })
     }
 
-    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+    fn place(&self, gate: GateId, field: usize) -> Option<ReplyPlace> {
         let (pattern, group) = (self.pattern(gate)?, field_name(self.model, gate, field)?.to_owned());
-        Some(ValuePlace::Group { pattern, group })
+        Some(ReplyPlace::Group { pattern, group })
     }
 
     fn json(&self, value: &Value) -> Json {
@@ -160,7 +160,7 @@ impl WireNotation for BinaryNotation<'_> {
         Some(ReplyForm { pattern: Some(pattern), ..ReplyForm::default() })
     }
 
-    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+    fn place(&self, gate: GateId, field: usize) -> Option<ReplyPlace> {
         let MessageFormat::Binary(binary) = &self.protocol.words else { return None };
         let name = &self.model.sts.gates[gate].name;
         let (_, layout) = binary.outputs.iter().find(|(other, _)| **other == **name)?;
@@ -233,19 +233,19 @@ impl WireNotation for HttpNotation<'_> {
         Some(ReplyForm { status: answer.status.clone(), pattern, members: answer.json.clone() })
     }
 
-    fn place(&self, gate: GateId, field: usize) -> Option<ValuePlace> {
+    fn place(&self, gate: GateId, field: usize) -> Option<ReplyPlace> {
         let (answer, name) = (self.answer(gate)?, field_name(self.model, gate, field)?);
         if let Some((_, pointer)) = answer.fields.iter().find(|(other, _)| other == name) {
-            return Some(ValuePlace::Json(pointer.clone()));
+            return Some(ReplyPlace::Json(pointer.clone()));
         }
         let has_group =
             |pattern: &str| ["(?P<", "(?<"].iter().any(|open| pattern.contains(&format!("{open}{name}>")));
         if let Some(pattern) = answer.body.as_deref().filter(|pattern| has_group(pattern)) {
-            return Some(ValuePlace::Group { pattern: portable_pattern(pattern)?, group: name.to_owned() });
+            return Some(ReplyPlace::Group { pattern: portable_pattern(pattern)?, group: name.to_owned() });
         }
         let (header, pattern) = answer.headers.iter().find(|(_, pattern)| has_group(pattern))?;
         let group = Some((portable_pattern(pattern)?, name.to_owned()));
-        Some(ValuePlace::Header { name: header.to_ascii_lowercase(), group })
+        Some(ReplyPlace::Header { name: header.to_ascii_lowercase(), group })
     }
 
     fn json(&self, value: &Value) -> Json {
@@ -260,9 +260,9 @@ impl WireNotation for HttpNotation<'_> {
         let kept = |(name, config): &(String, crate::codec::http::capture::CaptureConfig)| KeptValue {
             variable: captured_variable(name),
             place: match &config.from {
-                CaptureFrom::Header(name) => ValuePlace::Header { name: name.clone(), group: None },
-                CaptureFrom::Cookie(name) => ValuePlace::Cookie(name.clone()),
-                CaptureFrom::Json(pointer) => ValuePlace::Json(pointer.clone()),
+                CaptureFrom::Header(name) => ReplyPlace::Header { name: name.clone(), group: None },
+                CaptureFrom::Cookie(name) => ReplyPlace::Cookie(name.clone()),
+                CaptureFrom::Json(pointer) => ReplyPlace::Json(pointer.clone()),
             },
             is_optional: true,
         };
