@@ -9,7 +9,7 @@
 //! ```
 //! use ioxide_lang::{LoadOptions, load};
 //! use ioxide_model::source::Sources;
-//! use crate::judge::{JudgeConfig, judge, plain_trace};
+//! use ioxide_run::judge::{JudgeConfig, judge, plain_trace};
 //! use ioxide_smt::brute::BruteSolver;
 //! use ioxide_symex::Ctx;
 //!
