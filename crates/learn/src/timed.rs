@@ -231,7 +231,7 @@ impl TimedLesson {
             ),
             format!(
                 "{}, each {} ms more or less",
-                count_noun(self.seen.delayed().len() as u64, "time-out"),
+                count_noun(self.seen.timeout_names().len() as u64, "time-out"),
                 self.settings.tolerance.as_millis()
             ),
             self.guarantee(),

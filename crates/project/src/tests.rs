@@ -15,7 +15,7 @@ use crate::system::{REACH_MS, READY_MS, Variables};
 const FIRST: Variables = Variables { port: 7, instance: 0 };
 
 /// The system `name` where nothing is known of a model.
-fn named(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, ProjectError> {
+fn read_system(content: &str, name: &str, variables: &Variables) -> Result<DescribedSystem, ProjectError> {
     describe_system(&Project::parse(content)?.system(name)?, variables, &Instances::default())
 }
 
@@ -38,7 +38,7 @@ stop = "unserve"
 /// Returns the error of a system `x` with these lines, the first of which is line 2.
 #[track_caller]
 fn problem(lines: &str) -> String {
-    format!("{:?}", named(&format!("[sut.x]\n{lines}\n"), "x", &FIRST).expect_err(lines))
+    format!("{:?}", read_system(&format!("[sut.x]\n{lines}\n"), "x", &FIRST).expect_err(lines))
 }
 
 #[track_caller]
@@ -51,11 +51,11 @@ fn check(lines: &str, says: &[&str]) {
 
 #[test]
 fn systems_are_described() {
-    let adder = named(CONTENT, "adder", &FIRST).expect("it is there");
+    let adder = read_system(CONTENT, "adder", &FIRST).expect("it is there");
     assert_eq!(adder.spec, SutSpec::Stdio("python3 adder.py --port 7".into()));
     assert_eq!(adder.environment, [("PYTHONPATH".to_owned(), "sdk".to_owned())]);
     assert_eq!((adder.server, adder.quiescence.default), (None, Some(250)));
-    let server = named(CONTENT, "server", &FIRST).expect("it is there");
+    let server = read_system(CONTENT, "server", &FIRST).expect("it is there");
     assert_eq!(server.spec, SutSpec::Tcp("127.0.0.1:7".into()));
     let config = server.server.expect("it is started");
     assert_eq!((config.start.as_str(), config.stop.as_deref()), ("serve 7", Some("unserve")));
@@ -97,7 +97,7 @@ fn a_protocol_is_described() {
     let text = |framing: &str| {
         format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = \"none\"\nframing = \"{framing}\"\n")
     };
-    let framing = |text: &str| match named(text, "x", &FIRST).map(|x| x.protocol) {
+    let framing = |text: &str| match read_system(text, "x", &FIRST).map(|x| x.protocol) {
         Ok(ProtocolConfig::Own(protocol)) => protocol.framing,
         other => panic!("{other:?}"),
     };
@@ -115,7 +115,7 @@ fn layouts_and_their_framing_are_described() {
     let own = |lines: &str| {
         let reset = if lines.contains("reset") { "" } else { "\nreset = \"reconnect\"" };
         let content = format!("[sut.x]\n{BINARY}{lines}{reset}");
-        match named(&content, "x", &FIRST).map(|x| x.protocol) {
+        match read_system(&content, "x", &FIRST).map(|x| x.protocol) {
             Ok(ProtocolConfig::Own(own)) => own,
             other => panic!("{other:?}"),
         }
@@ -158,7 +158,7 @@ fn texts_of_many_frames_are_described() {
     let content = format!(
         "[sut.x]\n{text}reset = \"none\"\n{counted}\nparts = {{ a = \"1\" }}\ninputs = {{ I = \"{{len(a)}}{{a}}\" }}"
     );
-    let ProtocolConfig::Own(own) = named(&content, "x", &FIRST).expect("it is there").protocol else {
+    let ProtocolConfig::Own(own) = read_system(&content, "x", &FIRST).expect("it is there").protocol else {
         panic!("text")
     };
     let MessageFormat::Text(config) = own.words else { panic!("text") };
@@ -190,7 +190,7 @@ fn texts_of_many_frames_are_described() {
 #[test]
 fn a_reset_may_take_several_messages() {
     let content = "[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = [\"LOGIN\", \"CLEAR\"]";
-    let found = named(content, "x", &FIRST).expect("it is there");
+    let found = read_system(content, "x", &FIRST).expect("it is there");
     let ProtocolConfig::Own(own) = found.protocol else { panic!("text") };
     assert_eq!(
         (own.reset, found.renewal),
@@ -217,7 +217,7 @@ fn the_first_mistake_of_a_file_is_found_without_a_name() {
 fn a_reset_says_what_its_answer_must_be() {
     let steps = |reset: &str| {
         let content = format!("[sut.x]\nkind = \"text\"\naddress = \"h:1\"\nreset = {reset}");
-        let found = named(&content, "x", &FIRST).expect(reset);
+        let found = read_system(&content, "x", &FIRST).expect(reset);
         assert_eq!(found.renewal, SystemRenewal::Own);
         let ProtocolConfig::Own(own) = found.protocol else { panic!("text") };
         own.reset
@@ -243,7 +243,7 @@ fn a_reset_says_what_its_answer_must_be() {
 fn a_reset_by_requests_says_what_their_answers_must_be() {
     let http = "kind = \"http\"\nurl = \"http://h:1\"\n";
     let steps = |reset: &str| {
-        let found = named(&format!("[sut.x]\n{http}reset = {reset}"), "x", &FIRST).expect(reset);
+        let found = read_system(&format!("[sut.x]\n{http}reset = {reset}"), "x", &FIRST).expect(reset);
         let ProtocolConfig::Http(protocol) = found.protocol else { panic!("HTTP") };
         protocol.reset
     };
@@ -270,7 +270,8 @@ fn a_reset_by_requests_says_what_their_answers_must_be() {
 
 #[test]
 fn encryption_is_described() {
-    let tls = |lines: &str| named(&format!("[sut.x]\n{lines}"), "x", &FIRST).map(|x| x.tls).expect(lines);
+    let tls =
+        |lines: &str| read_system(&format!("[sut.x]\n{lines}"), "x", &FIRST).map(|x| x.tls).expect(lines);
     let tcp = "kind = \"tcp\"\naddress = \"h:1\"\n";
     assert_eq!(tls(tcp), None);
     assert_eq!(tls(&format!("{tcp}tls = false")), None);
@@ -329,7 +330,8 @@ fn what_may_be_a_mistake_is_told_with_its_line() {
 
 #[test]
 fn names_that_are_not_there_get_a_guess() {
-    let told = |content: &str, name: &str| format!("{:?}", named(content, name, &FIRST).expect_err(name));
+    let told =
+        |content: &str, name: &str| format!("{:?}", read_system(content, name, &FIRST).expect_err(name));
     assert!(told(CONTENT, "addder").contains("did you mean `adder`?"));
     assert!(told(CONTENT, "toaster").contains("adder, server"));
     assert!(told("", "toaster").contains("[sut.toaster]"));
@@ -358,7 +360,7 @@ OK = { status = ["204", 201] }
 
 #[test]
 fn requests_and_answers_are_described() {
-    let x = named(HTTP, "x", &FIRST).expect("it is there");
+    let x = read_system(HTTP, "x", &FIRST).expect("it is there");
     assert_eq!((&x.spec, x.limit), (&SutSpec::Tcp("127.0.0.1:7".into()), Some(Duration::from_millis(700))));
     assert_eq!(x.message_limit, Some(Duration::from_secs(9)));
     let ProtocolConfig::Http(protocol) = x.protocol else { panic!("it speaks HTTP") };
@@ -383,7 +385,8 @@ fn requests_and_answers_are_described() {
 #[test]
 fn resets_are_described() {
     let stdio = "[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n";
-    let renewal = |line: &str| named(&format!("{stdio}{line}"), "x", &FIRST).map(|x| x.renewal).expect(line);
+    let renewal =
+        |line: &str| read_system(&format!("{stdio}{line}"), "x", &FIRST).map(|x| x.renewal).expect(line);
     assert_eq!(renewal(""), SystemRenewal::Own);
     assert_eq!(renewal("reset = \"restart\""), SystemRenewal::Restart);
     assert_eq!(renewal("reset_command = \"wipe {port}\""), SystemRenewal::Command("wipe 7".into()));
@@ -397,7 +400,7 @@ fn resets_are_described() {
 fn a_server_never_keeps_its_state_unasked() {
     let renewal = |lines: &str| {
         let content = format!("[sut.x]\nkind = \"text\"\naddress = \"127.0.0.1:{{port}}\"\n{lines}");
-        named(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
+        read_system(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
     };
     assert_eq!(renewal("start = \"serve\""), SystemRenewal::Restart);
     assert_eq!(renewal("start = \"serve\"\nreset = \"CLEAR\""), SystemRenewal::Own);
@@ -410,10 +413,10 @@ fn a_server_never_keeps_its_state_unasked() {
         &["ioxide.toml:2", "initial state", "CLEAR", "`start`", "reset_command", "reconnect", "none"],
     );
     check(&format!("{server}reset = \"restart\""), &["ioxide.toml:4", "`start`"]);
-    let http = named("[sut.x]\nkind = \"http\"\nurl = \"http://h:1\"\nstart = \"serve\"", "x", &FIRST);
+    let http = read_system("[sut.x]\nkind = \"http\"\nurl = \"http://h:1\"\nstart = \"serve\"", "x", &FIRST);
     assert_eq!(http.expect("it is restarted").renewal, SystemRenewal::Restart);
     let child = "[sut.x]\nkind = \"text\"\ncommand = \"serve\"";
-    assert_eq!(named(child, "x", &FIRST).expect("it is started").renewal, SystemRenewal::Own);
+    assert_eq!(read_system(child, "x", &FIRST).expect("it is started").renewal, SystemRenewal::Own);
     check("kind = \"text\"\ncommand = \"x\"\nreset = \"none\"", &["ioxide.toml:4", "afresh"]);
     check("kind = \"tcp\"\naddress = \"h:1\"\nreset = \"restart\"", &["ioxide.toml:4", "`start`"]);
 }
@@ -423,7 +426,7 @@ fn a_server_never_keeps_its_state_unasked() {
 fn a_command_beside_a_server_is_restarted_with_it_unless_the_file_says_otherwise() {
     let renewal = |lines: &str| {
         let content = format!("[sut.x]\n{lines}");
-        named(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
+        read_system(&content, "x", &FIRST).map(|x| x.renewal).expect(lines)
     };
     for kind in ["stdio", "text", "binary"] {
         let framing = if kind == "binary" { "framing = \"fixed:1\"\n" } else { "" };
@@ -454,7 +457,8 @@ fn a_command_beside_a_server_is_restarted_with_it_unless_the_file_says_otherwise
 #[test]
 fn a_server_has_time_to_listen() {
     let x = |lines: &str| {
-        named(&format!("[sut.x]\nkind = \"tcp\"\naddress = \"h:1\"\n{lines}"), "x", &FIRST).expect(lines)
+        read_system(&format!("[sut.x]\nkind = \"tcp\"\naddress = \"h:1\"\n{lines}"), "x", &FIRST)
+            .expect(lines)
     };
     assert_eq!(x("").reach, Duration::from_millis(REACH_MS));
     assert_eq!(x("ready_ms = 7").reach, Duration::from_millis(7));
@@ -475,7 +479,7 @@ fn quiescence_has_times_by_message_and_state() {
         ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default()).model.expect("a model");
     let times = |lines: &str| {
         let content = format!("[sut.x]\nkind = \"stdio\"\ncommand = \"x\"\n{lines}");
-        named(&content, "x", &FIRST).expect(lines).quiescence
+        read_system(&content, "x", &FIRST).expect(lines).quiescence
     };
     let ms = Duration::from_millis;
     let some = times("[sut.x.quiescence]\ndefault = 50\nafter.ping = 500\nin.WAITING = 2000");
@@ -509,7 +513,7 @@ messages = ["NOTE"]
 
 #[test]
 fn a_system_may_have_several_connections() {
-    let board = named(SEVERAL, "board", &FIRST).expect("it is there");
+    let board = read_system(SEVERAL, "board", &FIRST).expect("it is there");
     let told: Vec<(&str, &SutSpec, &[String])> = board
         .connections
         .iter()
@@ -529,8 +533,10 @@ fn a_system_may_have_several_connections() {
 #[test]
 fn mistakes_in_connections_are_told_with_their_place() {
     let wrong = |change: [&str; 2], says: &str| {
-        let told =
-            format!("{:?}", named(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).expect_err(says));
+        let told = format!(
+            "{:?}",
+            read_system(&SEVERAL.replace(change[0], change[1]), "board", &FIRST).expect_err(says)
+        );
         assert!(told.contains(says), "should say `{says}`: {told}");
     };
     wrong(["[\"NOTE\"]", "[\"POST\"]"], "`POST` travels by another connection already");
@@ -548,7 +554,7 @@ fn secrets_are_found_by_name_and_named_ones_must_be_there() {
     let http = "kind = \"http\"\nurl = \"http://h:1\"\nreset = \"reconnect\"\n";
     let shown = |lines: &str, text: &str| {
         let content = format!("[sut.x]\n{http}{lines}");
-        named(&content, "x", &FIRST).expect(lines).secrets.hide(text)
+        read_system(&content, "x", &FIRST).expect(lines).secrets.hide(text)
     };
     let headers = "headers = { Authorization = \"Bearer 0123456789\", X-Trace = \"abcdefghij\" }";
     assert_eq!(shown(headers, "0123456789 abcdefghij"), "*** abcdefghij");
@@ -571,7 +577,7 @@ fn any_broken_project_file_gives_an_answer() {
         for (n, &at) in ends.iter().enumerate() {
             let later = ends.get(n + 1 + n % 5).copied().unwrap_or(text.len());
             for broken in [text[..at].to_owned(), format!("{}{}", &text[..at], &text[later..])] {
-                let _ = named(&broken, names[n % names.len()], &FIRST);
+                let _ = read_system(&broken, names[n % names.len()], &FIRST);
             }
         }
     }

@@ -14,7 +14,7 @@ use ioxide_model::value::{DataValue, Value};
 use thiserror::Error;
 
 use crate::limits::max_digits;
-use crate::value::error::listed;
+use crate::value::error::list_names;
 
 /// A gate, and a value for each field that was written.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct TypedMessage {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTypedMessage {
     /// The model has no such message.
-    #[error("there is no message `{name}`; there is {}", listed(.names))]
+    #[error("there is no message `{name}`; there is {}", list_names(.names))]
     NoMessage {
         /// The name.
         name: String,
@@ -40,7 +40,7 @@ pub enum BadTypedMessage {
     #[error("`{0}` should be `(field: value, ...)`")]
     NoBrackets(String),
     /// The message has no such field.
-    #[error("`{message}` has no field `{field}`; it has {}", listed(.names))]
+    #[error("`{message}` has no field `{field}`; it has {}", list_names(.names))]
     NoField {
         /// The message.
         message: String,

@@ -57,7 +57,7 @@ impl NameRegister {
         };
         let section = glossary.split("\n## ").next().unwrap_or(glossary);
         let rows = section.lines().filter(|line| line.starts_with('|'));
-        let types = rows.filter_map(|row| row.trim_end_matches('|').rsplit('|').next()).flat_map(quoted);
+        let types = rows.filter_map(|row| row.trim_end_matches('|').rsplit('|').next()).flat_map(find_quoted);
         types
             .filter(|name| !self.types.contains_key(*name))
             .map(|name| format!("ARCHITECTURE.md: the glossary names the type `{name}`, which is not there"))
@@ -102,8 +102,8 @@ fn is_key(text: &str) -> bool {
         && letters.chars().all(|c| c.is_ascii_alphabetic())
 }
 
-/// The words between back quotes.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the words between back quotes.
+pub(super) fn find_quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::names::find_quoted;
+
 /// Returns the files and functions that ARCHITECTURE.md names and that do not exist. In the table "Which room?", everything
 /// between back quotes is such a place, or a folder.
 pub(super) fn check(root: &Path) -> Vec<String> {
@@ -19,7 +21,7 @@ fn unknown_places(root: &Path, architecture: &str) -> Vec<String> {
     let rooms = architecture.split_once("\n## Which room?\n").map_or("", |(_, rest)| rest);
     let rows = rooms.lines().filter(|line| line.starts_with('|')).skip(2);
     let cells = rows.filter_map(|row| row.trim().trim_end_matches('|').rsplit('|').next());
-    let places: BTreeSet<&str> = files.chain(cells.flat_map(quoted)).collect();
+    let places: BTreeSet<&str> = files.chain(cells.flat_map(find_quoted)).collect();
     places.into_iter().filter_map(|place| unknown_place(root, place)).collect()
 }
 
@@ -53,11 +55,6 @@ fn defines(text: &str, item: &str) -> bool {
         let start = format!("{kind}{item}");
         text.match_indices(&start).any(|(at, _)| is_end(&text[at + start.len()..]))
     })
-}
-
-/// Returns the words between back quotes.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
 }
 
 #[cfg(test)]

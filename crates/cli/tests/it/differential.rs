@@ -10,7 +10,7 @@ fn checker() -> PathBuf {
 
 /// Returns the output of the checker on `ioxide`, called with `options`, and its exit code; `None` where there is no
 /// Python.
-fn checked(ioxide: &str, options: &[&str]) -> Option<(String, Option<i32>)> {
+fn run_checker(ioxide: &str, options: &[&str]) -> Option<(String, Option<i32>)> {
     let mut command = Command::new("python3");
     let output = command.arg(checker()).arg(ioxide).args(["--seed", "1"]).args(options).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
@@ -22,7 +22,7 @@ fn an_outside_checker_agrees() {
     if !ioxide_test_support::has_program("python3") {
         return;
     }
-    let (text, code) = checked(env!("CARGO_BIN_EXE_ioxide"), &["--models", "6"]).expect("python3 runs");
+    let (text, code) = run_checker(env!("CARGO_BIN_EXE_ioxide"), &["--models", "6"]).expect("python3 runs");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("6 rounds") && text.contains(" 0 wrong"), "{text}");
 }
@@ -51,7 +51,7 @@ fn an_ioxide_that_lies_is_found_out() {
         );
         ioxide_test_support::write_program(&liar, text);
         let options = ["--models", "3", "--only", round];
-        let Some((text, code)) = checked(&liar.display().to_string(), &options) else { return };
+        let Some((text, code)) = run_checker(&liar.display().to_string(), &options) else { return };
         assert!(code == Some(1) && text.contains("DISAGREEMENT"), "{lie}: {text}");
     }
 }

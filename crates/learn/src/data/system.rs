@@ -289,7 +289,7 @@ const MAX_TRIES: usize = 20;
 
 impl<E: From<CopyLost> + Send> DataLive<'_, '_, '_, E> {
     /// Returns the shapes and literals of all answers so far.
-    pub fn seen(&self) -> &SeenAnswers {
+    pub fn seen_answers(&self) -> &SeenAnswers {
         self.seen
     }
 

@@ -317,7 +317,7 @@ impl<'c> ValueSystem<'c> {
         let mut observer = DataObserver::new(system, plan.domain.signature.clone()).with_memory(tree);
         let (mut number, mut told, class) = (self.hypotheses, ToldSurprise::new(), &*self);
         let mut watch = |stage: DataStage, machine: &RegisterMachine, observer: &DataObserver<_>| {
-            let seen = DataLive::seen(&observer.system);
+            let seen = DataLive::seen_answers(&observer.system);
             class.watch_stage(&mut **watcher, &mut number, stage, observer.effort, &plan.domain);
             let show = |found: &DataSurprise| class.show_surprise(&plan.domain, seen, found);
             told.tell(&mut **watcher, number, observer.surprise.as_ref(), show);

@@ -107,7 +107,7 @@ impl TimedAnswers {
 
     /// Returns the names of the answers that come without an input.
     #[must_use]
-    pub fn delayed(&self) -> Vec<&String> {
+    pub fn timeout_names(&self) -> Vec<&String> {
         let named = self.names.outputs.iter_enumerated();
         named.filter(|(output, _)| self.delay(*output).is_some()).map(|(_, name)| name).collect()
     }

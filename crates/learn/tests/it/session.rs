@@ -377,7 +377,7 @@ fn a_time_out_has_its_delay_and_its_start() {
         test: TEST,
     };
     let lesson = session.learn_timeouts().expect("a machine");
-    assert_eq!(lesson.seen.delayed(), [&"off after 500 ms".to_owned()]);
+    assert_eq!(lesson.seen.timeout_names(), [&"off after 500 ms".to_owned()]);
     assert_eq!((lesson.learned.machine.n_states(), lesson.n_unclear()), (2, 0));
     let origin = MachineOrigin { source: "a light".into(), facts: lesson.facts() };
     let head = DraftHead { origin: &origin, file: "light.iox", text: Some(LIGHT) };

@@ -79,14 +79,14 @@ impl fmt::Display for CodecError {
         match &self.problem {
             JsonProblem::Shape { expected, found } => write!(f, "expected {expected}, found {found}"),
             JsonProblem::NoSuchName { found, names } => {
-                write!(f, "no value is called `{found}`; there are {}", listed(names))
+                write!(f, "no value is called `{found}`; there are {}", list_names(names))
             }
             JsonProblem::MissingField(name) => write!(f, "field `{name}` is missing"),
             JsonProblem::Twice(item) => write!(f, "{item} is there twice"),
             JsonProblem::Excess(excess) => write!(f, "{excess}"),
             JsonProblem::UnknownField(name) => write!(f, "there is no field `{name}`"),
             JsonProblem::UnknownLabel { direction, found, names } => {
-                write!(f, "the model has no {direction} `{found}`; it has {}", listed(names))
+                write!(f, "the model has no {direction} `{found}`; it has {}", list_names(names))
             }
             JsonProblem::NotAMessage(found) => {
                 write!(f, "expected an object with `label` and `args`, found {found}")
@@ -98,7 +98,7 @@ impl fmt::Display for CodecError {
 impl std::error::Error for CodecError {}
 
 /// Names for people, as in ``` `a`, `b` ```.
-pub(crate) fn listed(names: &[String]) -> String {
+pub(crate) fn list_names(names: &[String]) -> String {
     match names {
         [] => "none".into(),
         _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),

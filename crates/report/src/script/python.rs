@@ -144,7 +144,7 @@ impl PythonSteps<'_> {
                     let lead = if step == 0 { String::new() } else { format!("step {step}: ") };
                     lines.push(format!("# {lead}{}", comment(&reply.shown)));
                     if !is_http {
-                        let forms = self.awaited(reply, is_last);
+                        let forms = self.list_reply_patterns(reply, is_last);
                         lines.push(format!("reply = link.receive(REPLY_SECONDS, [{}])", forms.join(", ")));
                     }
                     if !is_last {
@@ -181,7 +181,7 @@ impl PythonSteps<'_> {
     }
 
     /// Returns the patterns of the replies that may come, for messages of several frames.
-    fn awaited(&self, reply: &ScriptReply, is_last: bool) -> Vec<String> {
+    fn list_reply_patterns(&self, reply: &ScriptReply, is_last: bool) -> Vec<String> {
         let allowed = if is_last { &self.script.allowed[..] } else { &[] };
         let forms = [reply].into_iter().chain(allowed).filter_map(|reply| reply.form.pattern.as_deref());
         forms.map(quoted).collect()

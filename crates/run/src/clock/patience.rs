@@ -99,12 +99,12 @@ impl AnswerTimes {
     }
 
     fn raise(&mut self, time: Duration) {
-        self.raise = Some((time.max(self.raised(AnswerMemory::Latest)), self.answers));
+        self.raise = Some((time.max(self.raised_time(AnswerMemory::Latest)), self.answers));
         self.longest_raise = self.longest_raise.max(time);
     }
 
     /// Returns the time to which it is raised; zero if it is not, or not any more.
-    fn raised(&self, memory: AnswerMemory) -> Duration {
+    fn raised_time(&self, memory: AnswerMemory) -> Duration {
         match (memory, self.raise) {
             (AnswerMemory::All, _) => self.longest_raise,
             (AnswerMemory::Latest, None) => Duration::ZERO,
@@ -117,7 +117,7 @@ impl AnswerTimes {
 
     /// Returns the time that follows from the answers: twenty times the longest latency, within 50 and 300
     /// milliseconds, and at least twice the longest latency; `None` if there were too few.
-    fn calibrated(&self, memory: AnswerMemory) -> Option<Duration> {
+    fn calibrate(&self, memory: AnswerMemory) -> Option<Duration> {
         let longest = match memory {
             AnswerMemory::Latest => self.current.max(self.previous),
             AnswerMemory::All => self.longest,
@@ -171,7 +171,7 @@ impl Patience {
             None => &mut learnt.overall,
         };
         raised.raise(time);
-        raised.raised(AnswerMemory::Latest)
+        raised.raised_time(AnswerMemory::Latest)
     }
 
     /// Notes a first reply after a start that took `latency`.
@@ -221,8 +221,8 @@ impl Patience {
         let default = match self.source {
             DefaultSource::Given => self.default,
             DefaultSource::Calibrated => of_input
-                .and_then(|times| times.calibrated(memory))
-                .or_else(|| learnt.overall.calibrated(memory))
+                .and_then(|times| times.calibrate(memory))
+                .or_else(|| learnt.overall.calibrate(memory))
                 .unwrap_or(self.default),
         };
         default.max(learnt.raised_after(of_input, memory))
@@ -273,7 +273,7 @@ impl Patience {
         let time = self.time_by(AnswerMemory::All, last, locations);
         // Whatever kind of input it was: before a failure nothing is taken for quicker than the slowest answer.
         match self.source {
-            DefaultSource::Calibrated => time.max(ever.calibrated(AnswerMemory::All).unwrap_or_default()),
+            DefaultSource::Calibrated => time.max(ever.calibrate(AnswerMemory::All).unwrap_or_default()),
             DefaultSource::Given => time,
         }
         .max(self.raised_time().unwrap_or_default())
@@ -307,8 +307,8 @@ impl Patience {
 impl LearntTimes {
     /// Returns the time to which the patience is raised after an input with the times `of_input`.
     fn raised_after(&self, of_input: Option<&AnswerTimes>, memory: AnswerMemory) -> Duration {
-        let of_input = of_input.map_or(Duration::ZERO, |times| times.raised(memory));
-        self.overall.raised(memory).max(of_input)
+        let of_input = of_input.map_or(Duration::ZERO, |times| times.raised_time(memory));
+        self.overall.raised_time(memory).max(of_input)
     }
 }
 

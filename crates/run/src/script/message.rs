@@ -247,14 +247,14 @@ fn fill_recorded(message: &ScriptMessage, bound: &[BoundValue]) -> Option<Vec<St
             && let Some(value) = recorded(used)
         {
             uses.push(&value.used);
-            *part = ScriptPart::Literal(spelled(&value.recorded, used.spelling));
+            *part = ScriptPart::Literal(spell(&value.recorded, used.spelling));
         }
     });
     let is_used = |value: &BoundValue| uses.contains(&&value.used);
     if bound.iter().all(is_used) { texts(&filled) } else { None }
 }
 
-fn spelled(text: &str, spelling: ValueSpelling) -> String {
+fn spell(text: &str, spelling: ValueSpelling) -> String {
     match spelling {
         ValueSpelling::Percent => percent_encode(text),
         ValueSpelling::Json => {

@@ -29,14 +29,14 @@ fn script(text: &str, words: MessageFormat, trace: &str) -> ScriptRecord {
     })
 }
 
-fn named(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+fn to_pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
 }
 
 fn text_words(get: &str) -> MessageFormat {
     MessageFormat::Text(TextConfig {
-        inputs: named(&[("create", "CREATE"), ("get", get)]),
-        outputs: named(&[("created", "CREATED (?P<id>.*)"), ("item", "ITEM (?<id>.*)")]),
+        inputs: to_pairs(&[("create", "CREATE"), ("get", get)]),
+        outputs: to_pairs(&[("created", "CREATED (?P<id>.*)"), ("item", "ITEM (?<id>.*)")]),
         ..TextConfig::default()
     })
 }

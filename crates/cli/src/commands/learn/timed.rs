@@ -106,7 +106,7 @@ fn timed_error(error: TimedSessionError<LiveTestError>) -> CliError {
 fn to_json(args: &LearnArgs, sut: &str, seed: u64, lesson: &TimedLesson, messages: &Messages) -> Json {
     json!({
         "version": 1, "sut": sut, "seed": seed, "states": lesson.learned.machine.n_states(),
-        "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": lesson.seen.delayed(),
+        "inputs": messages.inputs.keys().collect::<Vec<_>>(), "timeouts": lesson.seen.timeout_names(),
         "tolerance_ms": args.tolerance_ms, "unclear": lesson.n_unclear(),
         "hypotheses": lesson.learned.hypotheses, "resets": lesson.effort.resets, "symbols": lesson.effort.symbols,
         "guarantee": lesson.guarantee(), "stopped": lesson.learned.is_stopped,

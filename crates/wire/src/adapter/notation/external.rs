@@ -211,7 +211,7 @@ impl WireNotation for HttpNotation<'_> {
     }
 
     fn resets(&self) -> Option<Vec<ScriptMessage>> {
-        let captured = self.captured();
+        let captured = self.make_markers();
         let request = |step: &crate::adapter::HttpResetStep| {
             let base = &self.protocol.url.base;
             let made = step.request.plain_request(&self.protocol.http, base, self.model, &captured).ok()?;
@@ -221,7 +221,7 @@ impl WireNotation for HttpNotation<'_> {
     }
 
     fn write(&self, input: &Label) -> Option<ScriptMessage> {
-        self.message(self.codec.encode(self.model, input, &self.captured()).ok()?)
+        self.message(self.codec.encode(self.model, input, &self.make_markers()).ok()?)
     }
 
     fn reply_form(&self, gate: GateId) -> Option<ReplyForm> {
@@ -280,7 +280,7 @@ impl HttpNotation<'_> {
     }
 
     /// Returns captured values that are markers for variables.
-    fn captured(&self) -> CapturedValues {
+    fn make_markers(&self) -> CapturedValues {
         let captures = &self.protocol.http.captures;
         let markers = captures.iter().map(|(name, _)| (name.clone(), Json::String(capture_marker(name))));
         CapturedValues::new(captures, false).with_values(markers)
