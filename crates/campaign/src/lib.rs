@@ -35,3 +35,4 @@ pub mod scan;
 pub mod schedule;
 pub mod simulate;
 pub mod units;
+pub mod whole_file;

@@ -25,6 +25,7 @@ use thiserror::Error;
 use crate::plan::CampaignPlan;
 use crate::scan::{ScannedPart, scan};
 use crate::units::UnitSet;
+use crate::whole_file::{FileReaders, write_whole};
 
 /// The name of the format.
 pub const FORMAT: &str = "ioxide-part";
@@ -371,13 +372,9 @@ impl Manifest {
 
 /// Puts a manifest in its place, whole or not at all.
 fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), PartError> {
-    let dir = path.parent().unwrap_or(Path::new("."));
     let write = || {
-        let mut aside = tempfile::Builder::new().prefix(".ioxide-").suffix(".part").tempfile_in(dir)?;
-        serde_json::to_writer_pretty(&mut aside, manifest)?;
-        aside.write_all(b"\n")?;
-        aside.as_file().sync_all()?;
-        aside.persist(path).map(drop).map_err(|error| error.error)
+        let text = serde_json::to_string_pretty(manifest)?;
+        write_whole(path, FileReaders::Owner, |out| writeln!(out, "{text}"))
     };
     write().map_err(PartError::io(path))
 }

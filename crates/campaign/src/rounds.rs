@@ -8,7 +8,6 @@
 //! Where every round does the same again, the units in the order of the plan are the rounds one after the other.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,7 @@ use serde_json::Value as Json;
 use crate::part::PartError;
 use crate::plan::fingerprint;
 use crate::units::UnitSet;
+use crate::whole_file::{FileReaders, write_whole};
 
 /// The name of the format.
 pub const FORMAT: &str = "ioxide-feedback";
@@ -141,11 +141,8 @@ impl RoundFeedback {
         let dir = path.parent().unwrap_or(Path::new("."));
         let write = || {
             fs::create_dir_all(dir)?;
-            let mut aside = tempfile::Builder::new().prefix(".ioxide-").suffix(".part").tempfile_in(dir)?;
-            aside.write_all(serde_json::to_string_pretty(self)?.as_bytes())?;
-            aside.write_all(b"\n")?;
-            aside.as_file().sync_all()?;
-            aside.persist(path).map(drop).map_err(|error| error.error)
+            let text = serde_json::to_string_pretty(self)?;
+            write_whole(path, FileReaders::Owner, |out| writeln!(out, "{text}"))
         };
         write().map_err(PartError::io(path))
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::index::IndexVec;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::{Model, SwitchId};
@@ -19,7 +20,7 @@ use crate::exit::CliError;
 use crate::purpose_search;
 use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
-use crate::write::{self, FileReaders};
+use crate::write;
 use crate::{limit, load, record};
 
 /// The page beside a record.
@@ -56,7 +57,7 @@ fn write_page(
 ) -> Result<String, CliError> {
     let page = of_record(&folder.record().display().to_string(), sources, spec, solver_args)?;
     let file = folder.path().join(NAME);
-    let written = write::whole(&file, FileReaders::Owner, |out| page.write(out));
+    let written = write_whole(&file, FileReaders::Owner, |out| page.write(out));
     written.map_err(|error| write::write_error(&file, &error))?;
     Ok(file.display().to_string())
 }

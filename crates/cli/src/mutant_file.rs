@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use ioxide_model::sts::Model;
-use ioxide_testgen::mutate::{Edit, Mutant, MutantSelection, MutationOperator, select};
+use ioxide_testgen::mutate::find_mutant;
 
 use crate::args::THROUGH;
 use crate::exit::CliError;
@@ -79,27 +79,11 @@ pub fn load_played(name: &str, spec: SpecSource<'_>) -> Result<Model, CliError> 
     let set = named.constants(spec)?;
     let (_, mut model) = load::load_model(named.file, &set)?;
     let Some(id) = named.mutant else { return Ok(model) };
-    let edits: Option<Vec<Edit>> = id.split('+').map(|id| edit_named(&mut model, id)).collect();
-    let edits = edits.ok_or_else(|| {
+    let mutant = find_mutant(&mut model, id).ok_or_else(|| {
         CliError::usage(format!("`{}` has no mutant `{id}`", named.file))
             .help("`ioxide mutate FILE --ops all` lists them")
     })?;
-    let mutant = Mutant { id: id.to_owned(), edits };
     Ok(Model { sts: mutant.apply(&model.sts), pool: model.pool })
-}
-
-/// The change that `id` names, whatever other operators there are.
-fn edit_named(model: &mut Model, id: &str) -> Option<Edit> {
-    let place = |operator: MutationOperator| {
-        let (rest, number) = id.rsplit_once('-')?;
-        number.parse::<usize>().ok()?;
-        Some((operator, rest.strip_suffix(&format!("-{}", operator.name()))?))
-    };
-    MutationOperator::ALL.into_iter().filter_map(place).find_map(|(operator, place)| {
-        let (operators, places) = (vec![operator], vec![place.to_owned()]);
-        let all = select(model, &MutantSelection { operators, places, ..MutantSelection::default() }).ok()?;
-        all.into_iter().find(|mutant| mutant.id == id)?.edits.into_iter().next()
-    })
 }
 
 #[cfg(test)]

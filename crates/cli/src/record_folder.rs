@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_record::event::{Event, EventKind};
 use ioxide_record::format::Recorder;
 use ioxide_record::reporter::Reporter;
@@ -19,7 +20,7 @@ use ioxide_report::markdown::MarkdownReport;
 
 use crate::exit::{CliError, ExitStatus};
 use crate::record;
-use crate::write::{self, AsideFile, FileReaders};
+use crate::write;
 
 /// The reports of the last campaign.
 const JUNIT: &str = "junit.xml";

@@ -4,18 +4,18 @@
 //! failure found so far, the smallest failing run known, named by what such failures have in
 //! common. It can be kept under version control; lines can be deleted by hand.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::sts::Model;
 use ioxide_record::secrets::Secrets;
 use ioxide_run::campaign::{FailureGroup, Regression};
-use ioxide_run::suite::{FORMAT, SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
+use ioxide_run::suite::whole_lines::WholeLines;
+use ioxide_run::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use serde_json::{Map, Value as Json};
 
 use crate::exit::CliError;
-use crate::write::{AsideFile, FileReaders};
 
 /// The name of the file.
 const NAME: &str = "regressions.jsonl";
@@ -72,38 +72,6 @@ pub fn read_suite(path: &Path) -> Result<Option<Vec<TraceTest>>, CliError> {
         }
     }
     Ok(Some(tests))
-}
-
-/// The lines of the file that are whole.
-struct WholeLines {
-    lines: Vec<u8>,
-    is_cut: bool,
-}
-
-impl WholeLines {
-    fn read(path: &Path) -> io::Result<Self> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(Self::of(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::of(Vec::new())),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A last line without its end is whole if it is JSON, as after an edit by hand; of a first line only the
-    /// beginning need be there.
-    fn of(mut lines: Vec<u8>) -> Self {
-        let start = lines.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let last = &lines[start..];
-        let begun = format!("{{\"format\":\"{FORMAT}\"").into_bytes();
-        let is_ours = start > 0 || last.starts_with(&begun) || begun.starts_with(last);
-        let is_cut = is_ours && !last.is_empty() && serde_json::from_slice::<Json>(last).is_err();
-        if is_cut {
-            lines.truncate(start);
-        } else if !last.is_empty() {
-            lines.push(b'\n');
-        }
-        Self { lines, is_cut }
-    }
 }
 
 /// Adds the kinds of failures that are not in the file yet.
@@ -180,26 +148,4 @@ fn file_header(spec: &Model) -> Map<String, Json> {
     [pair("model", &spec.sts.name), pair("about", "runs that failed; `ioxide test --report` does them first")]
         .into_iter()
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_last_line_that_was_cut_off_is_left_out() {
-        let header = "{\"format\":\"ioxide-suite\",\"version\":1}\n";
-        let kept = |text: String| {
-            let WholeLines { lines, is_cut } = WholeLines::of(text.into_bytes());
-            (String::from_utf8(lines).expect("text"), is_cut)
-        };
-        let whole = format!("{header}[\"a\"]\n");
-        assert_eq!(kept(whole.clone()), (whole.clone(), false));
-        assert_eq!(kept(format!("{header}[\"a\"]")), (whole.clone(), false), "edited by hand");
-        assert_eq!(kept(format!("{whole}[\"b")), (whole, true));
-        for cut in 1..header.len() - 2 {
-            assert_eq!(kept(header[..cut].to_owned()), (String::new(), true), "{cut}");
-        }
-        assert_eq!(kept("nonsense".into()), ("nonsense\n".into(), false), "this is no file of ours");
-    }
 }

@@ -25,6 +25,7 @@
 mod connections;
 mod error;
 mod framing;
+pub mod identity;
 pub mod port;
 mod protocol;
 mod quiescence;

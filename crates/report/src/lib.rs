@@ -37,6 +37,7 @@ pub mod control_characters;
 pub mod describe;
 pub mod dot;
 pub mod graph;
+pub mod guarantee;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -29,6 +29,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on should stop"))]
 
+pub mod answers;
 pub mod campaign;
 pub mod clock;
 pub mod coverage;

@@ -9,6 +9,8 @@
 //! are. One that was cut off is refused, since the rest of it would prove less than the whole. A suite that grows,
 //! or was written by hand, is not closed and ends where it ends.
 
+pub mod whole_lines;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 

@@ -13,6 +13,8 @@ pub mod known_witnesses;
 pub mod matrix;
 pub mod mutant_runner;
 pub mod outcome;
+pub mod score;
+pub mod standing;
 pub mod suite;
 pub mod suspects;
 pub mod tester;

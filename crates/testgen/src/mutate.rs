@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 use ioxide_model::sts::{GateId, LocId, Model, Sts, Switch, SwitchId};
 use ioxide_model::term::{Term, TermPool, VarId};
 
-pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, select};
+pub use self::select::{MAX_MUTANTS, MutantSelection, Sample, TooManyMutants, find_mutant, select};
 pub use self::show::{show_initial, show_switch};
 
 /// A kind of change: a mutation operator.

@@ -1,26 +1,29 @@
 //! `ioxide complete`: complete suites of models with data, and what they prove.
 
 mod choices;
-pub mod guarantee;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
+use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::suite::SuiteMethod;
 use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
+use ioxide_report::guarantee::{CLAIM, CompleteGuarantee, claim_json};
 use ioxide_run::suite::{SuiteLabel, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_symex::Ctx;
-use ioxide_testgen::complete::claim::Claim;
 use ioxide_testgen::complete::suite::{CompleteConfig, CompleteSuite, NoCompleteSuite, complete_suite};
 use ioxide_testgen::complete::{ClassLimits, NoAbstraction};
+use ioxide_testgen::tester::spec::CompleteOption;
+use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CompleteArgs, CompleteCommand};
 use crate::counted::count_noun;
 use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
-use crate::write::{self, AsideFile, FileReaders};
+use crate::write;
 use crate::{limit, load};
 
 /// Makes the suite, writes it if wanted, and says what it proves.
@@ -66,6 +69,20 @@ pub fn config(args: &CompleteArgs, seed: u64) -> Result<CompleteConfig, CliError
         max_symbols: args.max_symbols,
         seed,
     })
+}
+
+/// Returns the tester that `complete` or `complete:extra=1,refine=1` names, with the guarantee of its suite.
+pub fn make_tester(
+    options: &[CompleteOption],
+    model: &mut Model,
+    request: &SolverRequest<'_>,
+    seed: u64,
+    path: &str,
+) -> Result<(SuiteTester, CompleteGuarantee), CliError> {
+    let suite = make_suite(model, &CompleteConfig::from_options(options, seed), request, path)?;
+    let mut tests = LabelTests::default();
+    suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
+    Ok((SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1), CompleteGuarantee::new(&suite.claim)))
 }
 
 /// The suite of `model`.
@@ -139,25 +156,6 @@ fn show_classes(out: &mut impl Write, model: &Model, suite: &CompleteSuite) -> i
     Ok(())
 }
 
-/// The claim as data.
-pub fn claim_json(claim: &Claim) -> Json {
-    let updates = claim.updates.as_ref().map(|updates| {
-        json!({
-            "total": updates.total, "found": updates.found, "unobservable": updates.unobservable,
-            "uncovered": updates.uncovered,
-        })
-    });
-    json!({
-        "version": guarantee::CLAIM_VERSION,
-        "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
-        "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
-        "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
-        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours,
-        "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold,
-        "waits": claim.waits, "updates": updates, "statement": claim.sentences(),
-    })
-}
-
 fn suite_json(model: &Model, suite: &CompleteSuite) -> Json {
     let abstraction = &suite.abstraction;
     let inputs: Vec<Json> = abstraction
@@ -205,7 +203,7 @@ fn write_suite(
 fn suite_header(args: &CompleteCommand, suite: &CompleteSuite) -> Map<String, Json> {
     let about = json!({
         "method": suite.claim.method, "extra": args.suite.extra, "states": suite.claim.states,
-        "model": args.model.file, guarantee::CLAIM: claim_json(&suite.claim),
+        "model": args.model.file, CLAIM: claim_json(&suite.claim),
     });
     match about {
         Json::Object(about) => about,

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_lang::{LoadOptions, load};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -22,7 +23,7 @@ use crate::record_folder::RecordFolder;
 use crate::session::{CampaignSession, EventTimes, ShowResults};
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
-use crate::write::{self, FileReaders};
+use crate::write;
 
 const SPEC: &str = include_str!("../../models/brp/spec.iox");
 const FAULTY: &str = include_str!("../../models/brp/m3.iox");
@@ -84,7 +85,7 @@ fn report(folder: &RecordFolder, file: &str) -> Result<(), CliError> {
     let path = folder.record().display().to_string();
     let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
     page.record.clear();
-    write::whole(Path::new(file), FileReaders::Usual, |out| page.write(out))
+    write_whole(Path::new(file), FileReaders::Usual, |out| page.write(out))
         .map_err(|error| write::write_error(file, &error))
 }
 

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::source::Sources;
 
 use crate::args::FmtArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::write::{self, FileReaders};
+use crate::write;
 use crate::{load, render};
 
 /// Lays out every file; with `--check` only says which are not.
@@ -26,7 +27,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
                 eprintln!("{path}: not laid out canonically; run `ioxide fmt {path}`");
                 status = ExitStatus::Failure;
             }
-            _ => write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(after.as_bytes()))
+            _ => write_whole(Path::new(path), FileReaders::Usual, |out| out.write_all(after.as_bytes()))
                 .map_err(|error| write::write_error(path, &error))?,
         }
     }

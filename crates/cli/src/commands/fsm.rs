@@ -2,7 +2,6 @@
 //! live system.
 
 mod checked;
-pub mod first_reply;
 pub mod live;
 mod page;
 mod reduction;

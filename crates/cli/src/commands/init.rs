@@ -12,9 +12,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use ioxide_campaign::whole_file::write_new;
+
 use crate::args::{InitArgs, StubArg};
 use crate::exit::{CliError, ExitStatus};
-use crate::write;
 
 /// A file of a new project.
 struct ProjectTemplate {
@@ -140,7 +141,7 @@ fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
     fs::create_dir_all(&parent).map_err(|error| write_error(&parent, &error))?;
     let text = file.text.replace("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY"));
     // A file that came to be since the look above is refused.
-    write::write_new(&path, text.as_bytes()).map_err(|error| write_error(&path, &error))
+    write_new(&path, text.as_bytes()).map_err(|error| write_error(&path, &error))
 }
 
 fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {

@@ -10,6 +10,7 @@ pub mod workers;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_run::suite::{SuiteTest, SuiteWriter, TraceTest};
@@ -29,7 +30,7 @@ use crate::args::{CompletionArg, DecideArgs, KillArgs, MutantArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
-use crate::write::{self, AsideFile, FileReaders};
+use crate::write;
 use crate::{limit, load, unit_command};
 
 /// Decides the mutants, makes the suite and shows both.

@@ -7,9 +7,11 @@ use std::path::Path;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
+
 use crate::args::{CliArgs, CompletionsArgs, ManPages};
 use crate::exit::{CliError, ExitStatus};
-use crate::write::{self, FileReaders};
+use crate::write;
 
 /// Writes the completions of a shell.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
@@ -41,7 +43,7 @@ fn pages(folder: &Path, command: Command) -> Result<usize, CliError> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let path = folder.join(format!("{name}.1"));
     let text = page(command)?;
-    write::whole(&path, FileReaders::Usual, |out| out.write_all(&text))
+    write_whole(&path, FileReaders::Usual, |out| out.write_all(&text))
         .map_err(|error| write::write_error(&path, &error))?;
     inner
         .into_iter()

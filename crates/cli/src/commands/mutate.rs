@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_testgen::mutate::{
@@ -15,7 +16,6 @@ use crate::args::{MutantArgs, MutateArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::load;
-use crate::write::{self, FileReaders};
 
 /// Makes the mutants and shows them.
 pub fn run(args: &MutateArgs) -> Result<ExitStatus, CliError> {
@@ -118,7 +118,7 @@ pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
 fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);
-    write::whole(&folder.join("mutants.json"), FileReaders::Usual, |out| writeln!(out, "{catalogue}"))?;
+    write_whole(&folder.join("mutants.json"), FileReaders::Usual, |out| writeln!(out, "{catalogue}"))?;
     let diffs: String = mutants.iter().map(|mutant| mutant.show_diff(model)).collect();
-    write::whole(&folder.join("mutants.diff"), FileReaders::Usual, |out| out.write_all(diffs.as_bytes()))
+    write_whole(&folder.join("mutants.diff"), FileReaders::Usual, |out| out.write_all(diffs.as_bytes()))
 }

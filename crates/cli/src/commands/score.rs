@@ -13,10 +13,10 @@ use ioxide_model::trace::Trace;
 use ioxide_record::value::{WireMessage, label_from_json};
 use ioxide_report::html::mutation::TestRow;
 use ioxide_run::suite::{SuiteReader, SuiteTest};
-use ioxide_smt::halt::Halted;
 use ioxide_symex::Ctx;
-use ioxide_testgen::kill::mutant_runner::MutantRunner;
-use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome, pair_systems};
+use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
+use ioxide_testgen::kill::score::{KillTable, SuiteCase};
+use ioxide_testgen::kill::standing::is_reached;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::cover::{CoverRounds, CoverTester, PurposeOrder};
@@ -36,30 +36,6 @@ use crate::{limit, load, unit_command};
 
 /// Symbolic states looked at for purposes.
 const MAX_STATES: usize = 20_000;
-
-/// The killable mutants that each test kills; a tester is one test.
-struct KillTable {
-    tests: Vec<Vec<usize>>,
-    ios: Option<usize>,
-    /// Mutants, each with the number of inputs and outputs until it was found.
-    after: Vec<(usize, u64)>,
-    /// The reason why some tests or mutants were left out, if some were.
-    halted: Option<Halted>,
-}
-
-impl KillTable {
-    /// Returns the numbers of inputs and outputs until mutants were found, the least first.
-    fn found_after(&self) -> Vec<u64> {
-        let mut after: Vec<u64> = self.after.iter().map(|&(_, after)| after).collect();
-        after.sort_unstable();
-        after
-    }
-
-    fn rows(&self) -> Vec<TestRow> {
-        let row = |kills: &Vec<usize>| TestRow { kills: kills.clone(), ..TestRow::default() };
-        self.tests.iter().map(row).collect()
-    }
-}
 
 /// Computes the score, and shows it with the mutants that survive.
 pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
@@ -124,7 +100,7 @@ fn show_score(
             tester @ ("random" | "cover") => format!("the {tester} tester"),
             file => file.to_owned(),
         };
-        page::save(path, mutated, decided, ShownSuite { name, tests: kills.rows() }, request)?;
+        page::save(path, mutated, decided, ShownSuite { name, tests: test_rows(kills) }, request)?;
     }
     let mut out = io::stdout().lock();
     let told = if args.json {
@@ -132,15 +108,21 @@ fn show_score(
     } else {
         show(&mut out, model, decided, &killable, kills)
     };
-    let times = times(decided, kills);
+    let times = kills.count_kills(decided.mutants.len());
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
-    let is_enough = args.until.is_none_or(|until| rounds::is_reached(until, killed, killable.len()));
+    let is_enough = args.until.is_none_or(|until| is_reached(until, killed, killable.len()));
     if !is_enough {
         eprintln!("goal not met: the score is below {} %", args.until.unwrap_or_default());
     }
     let whole = decided.halted.is_none() && kills.halted.is_none() && is_enough;
     let partial = || limit::status(&request.halt, ExitStatus::Inconclusive);
     exit::status_after_output(if whole { ExitStatus::Success } else { partial() }, told)
+}
+
+/// Returns the tests as the page shows them.
+fn test_rows(kills: &KillTable) -> Vec<TestRow> {
+    let row = |kills: &Vec<usize>| TestRow { kills: kills.clone(), ..TestRow::default() };
+    kills.tests.iter().map(row).collect()
 }
 
 fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
@@ -164,43 +146,14 @@ fn by_suite(
     }
     let tests = read_tests(path, model)?;
     let spec = model.sts.clone();
-    let systems = decided.systems(&spec);
     let mut solver = request.make()?;
     let mut cx = Ctx::new(model, &mut *solver);
-    let lab = MutantRunner::new(&mut cx, &spec, &pair_systems(&decided.mutants, &systems));
     let mut progress = ProgressLine::start();
-    let mut kills =
-        KillTable { tests: Vec::with_capacity(tests.len()), ios: Some(0), after: Vec::new(), halted: None };
-    let mut found = vec![false; decided.mutants.len()];
-    for (at, test) in tests.iter().enumerate() {
-        progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
-        kills.halted = cx.halt_reason();
-        if kills.halted.is_some() {
-            break;
-        }
-        let trace = match test {
-            GivenTest::Inputs(inputs) => MutantRunner::follow_inputs(&mut cx, inputs),
-            GivenTest::Trace(trace) => trace.clone(),
-        };
-        kills.ios = kills.ios.map(|ios| ios + trace.len() + 1);
-        let killed = lab.killed_mutants(&mut cx, &trace, killable);
-        let after = kills.ios.unwrap_or(0) as u64;
-        let fresh = killed.iter().filter(|&&at| !std::mem::replace(&mut found[at], true));
-        kills.after.extend(fresh.map(|&at| (at, after)));
-        kills.tests.push(killed);
-    }
-    Ok(kills)
+    let mut show_progress = |at: usize| progress.tick(|| format!("test {} of {}", at + 1, tests.len()));
+    Ok(KillTable::from_suite(&mut cx, &spec, decided, &tests, killable, &mut show_progress))
 }
 
-/// A test of a file.
-enum GivenTest {
-    /// Inputs to give; the system is looked at after each.
-    Inputs(Vec<Label>),
-    /// A trace to follow; the system is observed where the trace has an observation, and at its end.
-    Trace(Trace),
-}
-
-fn read_tests(path: &str, model: &Model) -> Result<Vec<GivenTest>, CliError> {
+fn read_tests(path: &str, model: &Model) -> Result<Vec<SuiteCase>, CliError> {
     let wrong = |error: String| {
         CliError::usage(format!("`{path}`: {error}"))
             .help("give a suite file of this model, `random` or `cover`")
@@ -219,24 +172,24 @@ fn read_tests(path: &str, model: &Model) -> Result<Vec<GivenTest>, CliError> {
     }
 }
 
-fn parse_test(model: &Model, test: &SuiteTest) -> Result<GivenTest, String> {
+fn parse_test(model: &Model, test: &SuiteTest) -> Result<SuiteCase, String> {
     match test {
         SuiteTest::Word(names) => {
             let message = |name: &String| WireMessage { label: name.clone(), args: Map::new() };
             let label = |name| label_from_json(model, &message(name), |kind| kind == GateKind::Input);
             let inputs: Result<Vec<Label>, _> = names.iter().map(label).collect();
-            inputs.map(GivenTest::Inputs).map_err(|error| error.to_string())
+            inputs.map(SuiteCase::Inputs).map_err(|error| error.to_string())
         }
         SuiteTest::Trace(test) => {
             let mut trace = test.trace(model).map_err(|error| error.to_string())?;
             if trace.labels.iter().all(|label| matches!(label, Label::Input(..))) {
-                return Ok(GivenTest::Inputs(trace.labels));
+                return Ok(SuiteCase::Inputs(trace.labels));
             }
             // The last observation is the last look, whatever it shows.
             if matches!(trace.labels.last(), Some(Label::Output(..) | Label::Quiescence)) {
                 trace.labels.pop();
             }
-            Ok(GivenTest::Trace(trace))
+            Ok(SuiteCase::Trace(trace))
         }
     }
 }
@@ -284,13 +237,6 @@ fn by_tester(
     Ok(KillTable { tests: vec![killed], ios: None, after, halted })
 }
 
-/// Returns for each mutant the number of tests that kill it.
-fn times(decided: &DecidedMutants, kills: &KillTable) -> Vec<usize> {
-    let mut times = vec![0; decided.mutants.len()];
-    kills.tests.iter().flatten().for_each(|&at| times[at] += 1);
-    times
-}
-
 fn show(
     out: &mut impl Write,
     model: &Model,
@@ -298,7 +244,7 @@ fn show(
     killable: &[usize],
     kills: &KillTable,
 ) -> io::Result<()> {
-    let times = times(decided, kills);
+    let times = kills.count_kills(decided.mutants.len());
     for &at in killable.iter().filter(|&&at| times[at] == 0) {
         let missed = trace(decided, at).map(|trace| trace_lines(model, trace).join(" ")).unwrap_or_default();
         writeln!(out, "survivor {}    missed: {missed}", decided.mutants[at].show_diff(model))?;
@@ -338,7 +284,7 @@ fn score_json(
     kills: &KillTable,
     args: &ScoreArgs,
 ) -> Json {
-    let times = times(decided, kills);
+    let times = kills.count_kills(decided.mutants.len());
     let killed = killable.iter().filter(|&&at| times[at] > 0).count();
     let survivor = |&&at: &&usize| {
         let missed = trace(decided, at).map(|trace| trace_lines(model, trace));

@@ -159,3 +159,24 @@ fn pairs(all: &[Mutant], sample: Sample) -> Vec<Mutant> {
     };
     chosen.into_iter().map(both).collect()
 }
+
+/// Returns the mutant that `id` names, which may be several changes with `+` between them.
+#[must_use]
+pub fn find_mutant(model: &mut Model, id: &str) -> Option<Mutant> {
+    let edits = id.split('+').map(|id| find_edit(model, id)).collect::<Option<Vec<Edit>>>()?;
+    Some(Mutant { id: id.to_owned(), edits })
+}
+
+/// Returns the change that `id` names, whatever other operators there are.
+fn find_edit(model: &mut Model, id: &str) -> Option<Edit> {
+    let place = |operator: MutationOperator| {
+        let (rest, number) = id.rsplit_once('-')?;
+        number.parse::<usize>().ok()?;
+        Some((operator, rest.strip_suffix(&format!("-{}", operator.name()))?))
+    };
+    MutationOperator::ALL.into_iter().filter_map(place).find_map(|(operator, place)| {
+        let (operators, places) = (vec![operator], vec![place.to_owned()]);
+        let all = select(model, &MutantSelection { operators, places, ..MutantSelection::default() }).ok()?;
+        all.into_iter().find(|mutant| mutant.id == id)?.edits.into_iter().next()
+    })
+}

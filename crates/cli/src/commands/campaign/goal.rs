@@ -14,10 +14,11 @@ use ioxide_run::coverage::{CoverageRecord, EnoughCoverage};
 use ioxide_symex::Ctx;
 
 use crate::args::{CliArgs, CliCommand, SolverArgs, TestArgs};
-use crate::commands::score::rounds::{MutantStanding, ScoreSoFar};
+use crate::commands::score::rounds::read_standing;
 use crate::exit::CliError;
 use crate::solver::SolverRequest;
 use crate::{limit, load};
+use ioxide_testgen::kill::standing::ScoreSoFar;
 
 /// The goal at which a campaign ends.
 pub enum CampaignGoal {
@@ -46,7 +47,7 @@ impl CampaignGoal {
                 Ok(CoverageGoal::from_test(&test, solver)?.map(|goal| Self::Coverage(Box::new(goal))))
             }
             Ok(CliCommand::Score(score)) if score.until.is_some() => {
-                Ok(Some(Self::Score(ScoreSoFar::new(&score, manifest.count))))
+                Ok(Some(Self::Score(ScoreSoFar::new(score.until, score.part.n_rounds(), manifest.count))))
             }
             _ => Ok(None),
         }
@@ -62,7 +63,7 @@ impl CampaignGoal {
                 let mut end = None;
                 for &span in &part.spans {
                     let text = unit_text(&mut file, &part.dir, span).ok()?;
-                    end = so_far.add(span.unit, MutantStanding::from_result(&text.result));
+                    end = so_far.add(span.unit, read_standing(&text.result));
                 }
                 end
             }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, CaseItem, CaseSet, CoveringCase, WhyNoCase, covering};
@@ -16,7 +17,6 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
-use crate::write::{self, FileReaders};
 
 /// Makes the set, writes it where that is asked for, and lists it.
 pub fn run(
@@ -83,7 +83,7 @@ fn write_all(
     fs::create_dir_all(folder).map_err(failed)?;
     let folder = Path::new(folder);
     let file = |name: &str, text: &str| {
-        write::whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
+        write_whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
             .map_err(failed)
     };
     for (at, made) in set.cases.iter().enumerate() {

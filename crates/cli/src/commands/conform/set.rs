@@ -8,6 +8,7 @@ use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::part::{EndOfPart, PartWriter};
 use ioxide_campaign::plan::UnitNames;
 use ioxide_campaign::units::UnitSet;
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_smt::halt::Halted;
 use ioxide_testgen::conform::import::join;
 use serde_json::{Value as Json, json};
@@ -243,7 +244,7 @@ pub fn merge_answers(parts: &mut GatheredParts, merge_args: &MergeArgs) -> Resul
     }
     let file = dir.join("conform.json");
     let all = json!({ "version": 1, "results": results });
-    let written = write::whole(&file, write::FileReaders::Usual, |out| writeln!(out, "{all}"));
+    let written = write_whole(&file, FileReaders::Usual, |out| writeln!(out, "{all}"));
     written.map_err(|error| write::write_error(&file, &error))?;
     let status = show_answers(&results, merge_args.json)?;
     Ok(if missing > 0 { worse(status, ExitStatus::Inconclusive) } else { status })

@@ -11,32 +11,23 @@ use ioxide_learn::messages::NamedAnswers;
 use ioxide_learn::system::{CopyLost, MessageSystem};
 use ioxide_model::label::{Label, answer_name};
 use ioxide_model::sts::Model;
-use ioxide_model::trace::Breakdown;
+use ioxide_run::answers::{AnswerError, FirstReply, check_answer_size, check_halt, collect_until_silence};
 use ioxide_smt::halt::{Halt, Halted};
 use ioxide_testgen::tester::suite::AnswerWait;
 use ioxide_wire::adapter::{Adapter, AdapterError, Observation};
-use ioxide_wire::player::PlayError;
 
-use super::first_reply::FirstReply;
 use crate::exit::{CliError, ExitStatus};
 use crate::machine::Messages;
-
-/// More outputs than this after one input are taken to be endless.
-const MAX_ANSWERS: usize = 10_000;
 
 /// The help on a system that cannot be tested.
 const CHECK: &str = "no verdict: check that the system starts and speaks the adapter protocol";
 
 /// The reason why a test of a live system ended without an answer.
 pub enum LiveTestError {
-    /// The connection failed, or the system does not behave like any machine.
+    /// The command ends: a file cannot be written, or a copy of the system was lost.
     Stop(Box<CliError>),
-    /// The outputs of the system before its first input, where there should be none.
-    Preamble(String),
-    /// The system has ended or closed the connection, with its status.
-    Ended(String),
-    /// The time limit was reached, or the user interrupted.
-    Halted(Halted),
+    /// The system was not asked to the end.
+    Answer(AnswerError),
 }
 
 impl LiveTestError {
@@ -44,13 +35,39 @@ impl LiveTestError {
     pub fn into_stop(self, greeting: impl FnOnce(String) -> CliError) -> CliError {
         match self {
             Self::Stop(stop) => *stop,
-            Self::Preamble(said) => greeting(said),
-            Self::Ended(how) => CliError::new(ExitStatus::Infrastructure, how).help(CHECK),
-            Self::Halted(Halted::Interrupted) => CliError::new(ExitStatus::Interrupted, "interrupted"),
-            Self::Halted(halted @ Halted::Time) => {
-                CliError::new(ExitStatus::Inconclusive, format!("unknown: {halted}"))
-                    .help("raise `--time-limit`")
-            }
+            Self::Answer(error) => answer_error(error, greeting),
+        }
+    }
+}
+
+impl From<AdapterError> for LiveTestError {
+    fn from(error: AdapterError) -> Self {
+        Self::Answer(error.into())
+    }
+}
+
+impl From<AnswerError> for LiveTestError {
+    fn from(error: AnswerError) -> Self {
+        Self::Answer(error)
+    }
+}
+
+/// Returns the error as the end of a command; `greeting` makes the one of outputs before the first input.
+pub fn answer_error(error: AnswerError, greeting: impl FnOnce(String) -> CliError) -> CliError {
+    let text = error.to_string();
+    match error {
+        AnswerError::Preamble(said) => greeting(said),
+        AnswerError::Adapter(AdapterError::Interrupted) | AnswerError::Halted(Halted::Interrupted) => {
+            CliError::new(ExitStatus::Interrupted, "interrupted")
+        }
+        AnswerError::Adapter(_) | AnswerError::Ended(_) => {
+            CliError::new(ExitStatus::Infrastructure, text).help(CHECK)
+        }
+        AnswerError::Endless => CliError::new(ExitStatus::Inconclusive, text)
+            .help("a machine answers an input with finitely many outputs"),
+        AnswerError::NoValues => CliError::new(ExitStatus::Inconclusive, text).help("use another `--solver`"),
+        AnswerError::Halted(Halted::Time) => {
+            CliError::new(ExitStatus::Inconclusive, format!("unknown: {text}")).help("raise `--time-limit`")
         }
     }
 }
@@ -59,22 +76,6 @@ impl From<CopyLost> for LiveTestError {
     fn from(lost: CopyLost) -> Self {
         let stop = CliError::new(ExitStatus::Infrastructure, lost.to_string());
         Self::Stop(Box::new(stop.help("ask one system at a time: leave `--jobs` out")))
-    }
-}
-
-impl From<AdapterError> for LiveTestError {
-    fn from(error: AdapterError) -> Self {
-        if let AdapterError::Play(PlayError::Stopped { halted, .. }) = error {
-            return Self::Halted(halted);
-        }
-        if matches!(error.breakdown(), Some(Breakdown::Ended | Breakdown::Closed)) {
-            return Self::Ended(error.to_string());
-        }
-        let stop = match error {
-            AdapterError::Interrupted => CliError::new(ExitStatus::Interrupted, "interrupted"),
-            _ => CliError::new(ExitStatus::Infrastructure, error.to_string()).help(CHECK),
-        };
-        Self::Stop(Box::new(stop))
     }
 }
 
@@ -145,21 +146,21 @@ impl<'a> LiveSystem<'a> {
         adapter: &mut dyn Adapter,
         patience: Duration,
         halt: &Halt,
-    ) -> Result<Vec<Label>, LiveTestError> {
+    ) -> Result<Vec<Label>, AnswerError> {
         adapter.reset()?;
         let mut said = Vec::new();
-        heard(adapter, patience, halt, &mut said)?;
+        collect_until_silence(adapter, patience, halt, &mut said)?;
         Ok(said)
     }
 
     /// Sends `input`, which need not be one of those it was made with, and returns all outputs that answer it.
-    fn ask(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
-        go_on(self.halt)?;
+    fn ask(&mut self, input: &Label) -> Result<Vec<Label>, AnswerError> {
+        check_halt(self.halt)?;
         self.inputs += 1;
         let mut said = Vec::new();
         if !self.is_over {
             match (self.exchange(input, &mut said), self.end.clone()) {
-                (Err(LiveTestError::Ended(_)), Some(end)) => {
+                (Err(AnswerError::Ended(_)), Some(end)) => {
                     self.is_over = true;
                     said.push(end);
                 }
@@ -170,7 +171,7 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Sends `input` and adds the outputs that answer it; late ones of earlier inputs come first.
-    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), LiveTestError> {
+    fn exchange(&mut self, input: &Label, said: &mut Vec<Label>) -> Result<(), AnswerError> {
         // Outputs that come late belong to no answer of a machine: with this one they are seen.
         while let Some(late) = self.adapter.poll()? {
             said.push(late.label);
@@ -195,7 +196,7 @@ impl<'a> LiveSystem<'a> {
     }
 
     /// Adds outputs until the answer is complete.
-    fn collect_outputs(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), LiveTestError> {
+    fn collect_outputs(&mut self, said: &mut Vec<Label>, wait: AnswerWait) -> Result<(), AnswerError> {
         if let Some(first) = self.first_reply.wait_for_reply(self.adapter, self.halt)? {
             said.push(first);
             if wait == AnswerWait::Output {
@@ -203,9 +204,9 @@ impl<'a> LiveSystem<'a> {
             }
         }
         match wait {
-            AnswerWait::Quiescence => heard(self.adapter, self.patience, self.halt, said),
+            AnswerWait::Quiescence => collect_until_silence(self.adapter, self.patience, self.halt, said),
             AnswerWait::Output => {
-                go_on(self.halt)?;
+                check_halt(self.halt)?;
                 if let Observation::Output(output) = self.adapter.observe(self.patience)? {
                     said.push(output.label);
                 }
@@ -215,45 +216,11 @@ impl<'a> LiveSystem<'a> {
     }
 }
 
-/// Adds outputs until the system is silent; more of them than there can be in an answer are an error.
-pub fn heard(
-    adapter: &mut dyn Adapter,
-    patience: Duration,
-    halt: &Halt,
-    said: &mut Vec<Label>,
-) -> Result<(), LiveTestError> {
-    loop {
-        check_answer_size(said)?;
-        go_on(halt)?;
-        match adapter.observe(patience)? {
-            Observation::Output(output) => said.push(output.label),
-            Observation::Quiet => return Ok(()),
-        }
-    }
-}
-
-/// Returns an error if there are too many outputs for an answer: those that are there are not all.
-fn check_answer_size(said: &[Label]) -> Result<(), LiveTestError> {
-    if said.len() <= MAX_ANSWERS {
-        return Ok(());
-    }
-    let stop = CliError::new(
-        ExitStatus::Inconclusive,
-        format!("more than {MAX_ANSWERS} outputs came without an input"),
-    );
-    Err(LiveTestError::Stop(Box::new(stop.help("a machine answers an input with finitely many outputs"))))
-}
-
-/// Returns an error if the time limit was reached or the user interrupted.
-pub(super) fn go_on(halt: &Halt) -> Result<(), LiveTestError> {
-    halt.halt_reason().map_or(Ok(()), |halted| Err(LiveTestError::Halted(halted)))
-}
-
 impl MessageSystem for LiveSystem<'_> {
     type Error = LiveTestError;
 
     fn reset(&mut self) -> Result<(), LiveTestError> {
-        go_on(self.halt)?;
+        check_halt(self.halt)?;
         self.resets += 1;
         self.is_over = false;
         self.adapter.reset()?;
@@ -261,11 +228,11 @@ impl MessageSystem for LiveSystem<'_> {
         if !self.preamble.is_empty() {
             self.collect_outputs(&mut said, AnswerWait::Quiescence)?;
         }
-        if said == self.preamble { Ok(()) } else { Err(LiveTestError::Preamble(self.name(&said))) }
+        if said == self.preamble { Ok(()) } else { Err(AnswerError::Preamble(self.name(&said)).into()) }
     }
 
     fn send_input(&mut self, input: &Label) -> Result<Vec<Label>, LiveTestError> {
-        self.ask(input)
+        Ok(self.ask(input)?)
     }
 }
 
@@ -289,14 +256,15 @@ mod tests {
 
     use ioxide_model::index::Idx;
     use ioxide_model::sts::GateId;
+    use ioxide_run::answers::MAX_ANSWERS;
 
     use super::*;
     use crate::test_systems::{TalkingSystem, model};
 
     /// Returns how many outputs there are, or the error that there are too many.
-    fn count_outputs(said: Result<Vec<Label>, LiveTestError>) -> Result<usize, String> {
+    fn count_outputs(said: Result<Vec<Label>, impl Into<LiveTestError>>) -> Result<usize, String> {
         let unexpected = |said: String| CliError::usage(said);
-        said.map(|said| said.len()).map_err(|error| error.into_stop(unexpected).message().to_owned())
+        said.map(|said| said.len()).map_err(|error| error.into().into_stop(unexpected).message().to_owned())
     }
 
     /// Defect: a greeting without end, and late outputs without end, were cut off and taken for whole.

@@ -12,6 +12,7 @@ use ioxide_fsm::reduce::{
 };
 use ioxide_fsm::word::{IoWord, show as show_word, show_io};
 use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
+use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::{Halt, Halted};
 use serde_json::json;
 
@@ -130,10 +131,11 @@ impl CountedMachine<'_> {
             };
             match counted {
                 Ok(report) => told_and_kept(args, spec, repeated.live().names(), &report, Some(&effort)),
-                Err(CountingEnd::Halted(halted) | CountingEnd::Trouble(LiveTestError::Halted(halted))) => {
-                    Err(not_counted(halted, halt))
-                }
-                Err(CountingEnd::Trouble(LiveTestError::Preamble(said))) => {
+                Err(
+                    CountingEnd::Halted(halted)
+                    | CountingEnd::Trouble(LiveTestError::Answer(AnswerError::Halted(halted))),
+                ) => Err(not_counted(halted, halt)),
+                Err(CountingEnd::Trouble(LiveTestError::Answer(AnswerError::Preamble(said)))) => {
                     let told =
                         writeln!(redaction::stdout(), "fail: before its first input the system says {said}");
                     exit::status_after_output(ExitStatus::Failure, told)

@@ -5,12 +5,14 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
 use ioxide_fsm::word::show as show_word;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_record::value::{WireMessage, label_from_json};
+use ioxide_report::guarantee::CompleteGuarantee;
 use ioxide_report::html::suite::SuiteView;
 use ioxide_run::suite::{SuiteLabel, SuiteReader, SuiteTest, SuiteWriter, TraceTest};
 use ioxide_smt::halt::Halt;
@@ -20,12 +22,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{completion, page, refusal_error};
 use crate::args::FsmArgs;
-use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 use crate::machine::{Messages, NamedMachine};
 use crate::solver::SolverRequest;
-use crate::write::{self, AsideFile, FileReaders};
+use crate::write;
 
 /// The header field that names the end of an answer.
 const ANSWERS: &str = "answers";

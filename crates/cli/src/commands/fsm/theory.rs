@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_fsm::mealy::{Mealy, StateId, SuiteModel};
 use ioxide_fsm::nfsm::{Nfsm, Observable};
 use ioxide_fsm::product::{align_names, product};
@@ -18,7 +19,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::limit;
 use crate::machine::NamedMachine;
 use crate::solver::SolverRequest;
-use crate::write::{self, FileReaders};
+use crate::write;
 
 /// Shows the theory of the machine: covers, identifiers, distinguishing words, lower bounds.
 pub fn theory(args: &FsmArgs) -> Result<ExitStatus, CliError> {
@@ -84,7 +85,7 @@ fn save(args: &FsmArgs, machine: &Nfsm) -> Result<ExitStatus, CliError> {
         }
         Some(path) => {
             let written =
-                write::whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
+                write_whole(Path::new(path), FileReaders::Usual, |out| out.write_all(text.as_bytes()));
             written.map_err(|error| write::write_error(path, &error))?;
             let told = writeln!(io::stdout().lock(), "{path}: {}", count_noun(machine.n_states(), "state"));
             exit::status_after_output(ExitStatus::Success, told)

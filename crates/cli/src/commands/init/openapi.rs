@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use ioxide_campaign::whole_file::write_new;
 use ioxide_openapi::{BadDescription, ServiceOptions, Translation, translate};
 use ioxide_wire::adapter::http::fetch;
 use ioxide_wire::adapter::server::{ServerConfig, ServerReadiness, SystemServer};
@@ -13,7 +14,6 @@ use ioxide_wire::adapter::{AdapterError, Interrupt};
 use crate::args::InitArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::STOP;
-use crate::write;
 
 /// The files of such a project, and what they are.
 const FILES: [(&str, &str); 2] = [
@@ -49,7 +49,7 @@ pub(super) fn run(args: &InitArgs, file: &str) -> Result<ExitStatus, CliError> {
     fs::create_dir_all(folder).map_err(|error| super::write_error(folder, &error))?;
     for ((path, _), text) in FILES.iter().zip([&model, &made.project]) {
         let path = folder.join(path);
-        write::write_new(&path, text.as_bytes()).map_err(|error| super::write_error(&path, &error))?;
+        write_new(&path, text.as_bytes()).map_err(|error| super::write_error(&path, &error))?;
     }
     print_translation(args, &made, &mut io::stdout().lock())?;
     Ok(ExitStatus::Success)

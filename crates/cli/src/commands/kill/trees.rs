@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use ioxide_campaign::whole_file::{FileReaders, write_whole};
 use ioxide_model::sts::{Model, Sts};
 use ioxide_symex::Ctx;
 use ioxide_testgen::case::of_adaptive_test;
@@ -17,7 +18,6 @@ use crate::commands::case::case_text;
 use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
-use crate::write::{self, FileReaders};
 
 /// The probability with which the repetitions of a test that forces nothing kill a mutant.
 const KILL_PROBABILITY: f64 = 0.99;
@@ -69,7 +69,7 @@ impl KillTrees {
         fs::create_dir_all(folder).map_err(failed)?;
         let folder = Path::new(folder);
         let file = |name: &str, text: &str| {
-            write::whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
+            write_whole(&folder.join(name), FileReaders::Usual, |out| out.write_all(text.as_bytes()))
                 .map_err(failed)
         };
         for (at, tree) in self.trees.iter().enumerate() {

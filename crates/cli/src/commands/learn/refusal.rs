@@ -1,6 +1,7 @@
 //! The errors of sessions, as the end of the command: status, sentence, and what to do next.
 
 use ioxide_learn::session::SessionError;
+use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::{Halt, Halted};
 
 use super::recorded::recorded_error;
@@ -10,8 +11,8 @@ use crate::exit::{CliError, ExitStatus};
 use crate::limit;
 
 /// Returns the error of a system that failed while it was learned.
-pub fn learning_error(error: LiveTestError) -> CliError {
-    error.into_stop(|said| {
+pub fn learning_error(error: impl Into<LiveTestError>) -> CliError {
+    error.into().into_stop(|said| {
         let message =
             format!("the system does not always greet alike: now it says {said} before the first input");
         CliError::new(ExitStatus::Inconclusive, message)
@@ -21,7 +22,9 @@ pub fn learning_error(error: LiveTestError) -> CliError {
 /// Returns the error of a session that ended without a model.
 pub fn session_error(args: &LearnArgs, halt: &Halt, error: SessionError<LiveTestError>) -> CliError {
     let error = match error {
-        SessionError::System(LiveTestError::Halted(halted)) => return halted_error(args, halt, halted),
+        SessionError::System(LiveTestError::Answer(AnswerError::Halted(halted))) => {
+            return halted_error(args, halt, halted);
+        }
         SessionError::System(error) => return learning_error(error),
         SessionError::Recorded(error) => return recorded_error(&error),
         error => error,

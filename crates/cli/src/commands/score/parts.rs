@@ -11,9 +11,10 @@ use ioxide_campaign::rounds::UnitRounds;
 use ioxide_campaign::units::UnitSet;
 use ioxide_run::campaign::run_seed;
 use ioxide_testgen::kill::outcome::{DecidedMutants, MutantOutcome};
+use ioxide_testgen::kill::score::KillTable;
 use serde_json::{Value as Json, json};
 
-use super::{KillTable, rounds, show_score};
+use super::{rounds, show_score};
 use crate::args::{MergeArgs, MutantArgs, ScoreArgs};
 use crate::commands::kill::journal::decision;
 use crate::commands::kill::page::MutatedModel;

@@ -9,11 +9,12 @@ use ioxide_run::campaign::CampaignConfig;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::case::{CaseConfig, CaseGoal, covering};
 use ioxide_testgen::kill::outcome::DecidedMutants;
+use ioxide_testgen::kill::score::KillTable;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::case::CaseGuided;
 use ioxide_wire::adapter::ClockKind;
 
-use super::{KillTable, MAX_STATES};
+use super::MAX_STATES;
 use crate::args::{ScoreArgs, TimeLimit};
 use crate::deadline::TimedTester;
 use crate::exit::{CliError, ExitStatus};

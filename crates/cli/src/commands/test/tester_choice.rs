@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::{Model, Sts, SwitchId};
+use ioxide_report::guarantee::{CompleteGuarantee, SuiteEvidence};
 use ioxide_report::summary::ENDLESS;
 use ioxide_run::campaign::{CampaignOutcome, RunCounts};
 use ioxide_symex::ExploreLimits;
@@ -25,7 +26,6 @@ use serde_json::{Value as Json, json};
 
 use super::{case, hunted};
 use crate::args::{LimitArgs, TestArgs, TimeLimit};
-use crate::commands::complete::guarantee::CompleteGuarantee;
 use crate::commands::{complete, fsm, kill};
 use crate::exit::{CliError, ExitStatus};
 use crate::limit;
@@ -104,7 +104,7 @@ impl ChosenTester {
             }
             TesterSpec::Complete(options) => {
                 let (tester, guarantee) =
-                    complete::guarantee::tester(options, spec, &request, seed, &args.model.file)?;
+                    complete::make_tester(options, spec, &request, seed, &args.model.file)?;
                 Self::Suite(Box::new(tester), Some(guarantee))
             }
             TesterSpec::Kill => {
@@ -265,7 +265,9 @@ impl ChosenTester {
     pub fn show(&self, out: &mut impl Write, sts: &Sts, counts: &RunCounts) -> io::Result<()> {
         if let Self::Suite(tester, guarantee) = self {
             fsm::suite::show(out, tester)?;
-            return guarantee.as_ref().map_or(Ok(()), |guarantee| guarantee.show(out, tester, counts));
+            return guarantee
+                .as_ref()
+                .map_or(Ok(()), |guarantee| guarantee.show(out, &evidence(tester, counts)));
         }
         if let Self::Kill(tester, _) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
@@ -320,7 +322,7 @@ impl ChosenTester {
             Self::Suite(tester, guarantee) => {
                 let mut told = fsm::suite::progress_json(tester);
                 if let Some(guarantee) = guarantee {
-                    told["guarantee"] = guarantee.to_json(tester, counts);
+                    told["guarantee"] = guarantee.to_json(&evidence(tester, counts));
                 }
                 told
             }
@@ -357,6 +359,17 @@ impl ChosenTester {
             "conservative": tester.conservative().len(),
             "liberal": tester.liberal().len(),
         })
+    }
+}
+
+/// Returns the tests of a suite that were carried out, and their verdicts.
+fn evidence(tester: &SuiteTester, counts: &RunCounts) -> SuiteEvidence {
+    let n_undecided = counts.inconclusive + counts.errors;
+    SuiteEvidence {
+        n_tests: tester.runs(),
+        progress: tester.progress(),
+        n_failed: counts.failed,
+        n_undecided,
     }
 }
 

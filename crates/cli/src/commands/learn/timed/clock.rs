@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use ioxide_explorer::learning::LearningMeter;
 use ioxide_learn::timed::TimedSystem;
 use ioxide_model::label::Label;
+use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::Halt;
 use ioxide_wire::adapter::Adapter;
 
@@ -48,7 +49,7 @@ impl TimedSystem for ClockedSystem<'_> {
 
     fn next_output(&mut self, until: Duration) -> Result<Option<Label>, LiveTestError> {
         if let Some(halted) = self.halt.halt_reason() {
-            return Err(LiveTestError::Halted(halted));
+            return Err(AnswerError::Halted(halted).into());
         }
         if self.adapter.has_virtual_time() {
             let passed = self.adapter.advance(until)?;

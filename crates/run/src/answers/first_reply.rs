@@ -10,7 +10,7 @@ use ioxide_model::label::Label;
 use ioxide_smt::halt::Halt;
 use ioxide_wire::adapter::{Adapter, Observation};
 
-use super::live::{LiveTestError, go_on};
+use super::{AnswerError, check_halt};
 
 /// The factor by which the wait for a first reply exceeds the longest one seen.
 const MARGIN: u32 = 10;
@@ -29,17 +29,20 @@ pub struct FirstReply {
 impl FirstReply {
     /// Waits for the first reply of a system that has said nothing since it was started or connected to. Returns `None`
     /// if it has spoken already, or says nothing; that it is silent is to be seen by whoever listens on.
+    ///
+    /// # Errors
+    /// If the connection fails, or the time is over.
     pub fn wait_for_reply(
         &mut self,
         adapter: &mut dyn Adapter,
         halt: &Halt,
-    ) -> Result<Option<Label>, LiveTestError> {
+    ) -> Result<Option<Label>, AnswerError> {
         let Some(limit) = adapter.first_reply_limit() else { return Ok(None) };
         let is_unknown = self.longest.is_zero() && self.in_vain < MAX_SILENT_WAITS;
         let wait = if is_unknown { limit } else { self.longest.saturating_mul(MARGIN).min(limit) };
         let start = Instant::now();
         loop {
-            go_on(halt)?;
+            check_halt(halt)?;
             let left = wait.saturating_sub(start.elapsed());
             if left.is_zero() {
                 self.in_vain += u32::from(is_unknown);

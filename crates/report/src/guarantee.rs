@@ -1,26 +1,30 @@
-//! The guarantee of a complete suite in a report: its claim, and the tests carried out so far.
+//! The guarantee of a complete suite in a report: its claim, and whether the tests so far bear it out.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use ioxide_model::sts::Model;
-use ioxide_run::campaign::RunCounts;
+use ioxide_model::counted::count_noun;
 use ioxide_testgen::complete::claim::Claim;
-use ioxide_testgen::complete::suite::CompleteConfig;
-use ioxide_testgen::tester::spec::CompleteOption;
-use ioxide_testgen::tester::suite::{AnswerWait, LabelTests, SuiteTester};
+use ioxide_testgen::tester::suite::SuiteProgress;
 use serde_json::{Value as Json, json};
-
-use super::{claim_json, make_suite};
-use crate::counted::count_noun;
-use crate::exit::CliError;
-use crate::solver::SolverRequest;
 
 /// The name of the claim in the header of a suite.
 pub const CLAIM: &str = "claim";
 
 /// The version of claims. Suites of earlier versions state a claim about wrong updates that they do not keep.
 pub const CLAIM_VERSION: u64 = 2;
+
+/// The tests of a suite that were carried out, and their verdicts.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteEvidence {
+    /// The tests of the suite.
+    pub n_tests: usize,
+    /// The tests that were carried out to their end, and the inputs left out.
+    pub progress: SuiteProgress,
+    /// The tests that failed.
+    pub n_failed: u64,
+    /// The tests without a verdict.
+    pub n_undecided: u64,
+}
 
 /// The claim of a suite, which holds once all its tests have passed.
 #[derive(Clone, Debug)]
@@ -30,26 +34,30 @@ pub struct CompleteGuarantee {
 
 impl CompleteGuarantee {
     /// The guarantee of a claim.
+    #[must_use]
     pub fn new(claim: &Claim) -> Self {
         Self { claim: claim_json(claim) }
     }
 
     /// The guarantee in the header of a suite, if it has one.
+    #[must_use]
     pub fn from_header(about: &serde_json::Map<String, Json>) -> Option<Self> {
         about.get(CLAIM).filter(|claim| claim.is_object()).cloned().map(|claim| Self { claim })
     }
 
     /// Writes for people whether the guarantee holds: not if a test failed or has no verdict, not yet while tests or
     /// inputs are left out. A guarantee is written with all that it assumes, and with its gaps.
-    pub fn show(&self, out: &mut impl Write, tester: &SuiteTester, counts: &RunCounts) -> io::Result<()> {
-        let all = tester.runs();
-        match GuaranteeStanding::judge(tester, counts) {
+    ///
+    /// # Errors
+    /// If `out` does not take the text.
+    pub fn show(&self, out: &mut impl Write, evidence: &SuiteEvidence) -> io::Result<()> {
+        match GuaranteeStanding::judge(evidence) {
             GuaranteeStanding::Failed => return writeln!(out, "guarantee: none, a test failed"),
             GuaranteeStanding::Doubtful => {
                 return writeln!(
                     out,
                     "guarantee: none, {} without a verdict",
-                    count_noun(counts.inconclusive + counts.errors, "test")
+                    count_noun(evidence.n_undecided, "test")
                 );
             }
             _ if self.is_outdated() => {
@@ -64,7 +72,7 @@ impl CompleteGuarantee {
                 writeln!(
                     out,
                     "guarantee: none yet; after all {}: {}",
-                    count_noun(all, "test"),
+                    count_noun(evidence.n_tests, "test"),
                     self.promise()
                 )?;
             }
@@ -105,8 +113,9 @@ impl CompleteGuarantee {
 
     /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input left
     /// out.
-    pub fn to_json(&self, tester: &SuiteTester, counts: &RunCounts) -> Json {
-        let standing = GuaranteeStanding::judge(tester, counts);
+    #[must_use]
+    pub fn to_json(&self, evidence: &SuiteEvidence) -> Json {
+        let standing = GuaranteeStanding::judge(evidence);
         let is_reached = standing == GuaranteeStanding::Reached && !self.is_outdated();
         json!({ "claim": self.claim, "reached": is_reached })
     }
@@ -126,34 +135,49 @@ enum GuaranteeStanding {
 }
 
 impl GuaranteeStanding {
-    fn judge(tester: &SuiteTester, counts: &RunCounts) -> Self {
-        let progress = tester.progress();
-        match () {
-            () if counts.failed > 0 => Self::Failed,
-            () if progress.finished < tester.runs() || progress.left_out > 0 => Self::Open,
-            () if counts.inconclusive + counts.errors > 0 => Self::Doubtful,
-            () => Self::Reached,
+    fn judge(evidence: &SuiteEvidence) -> Self {
+        match evidence {
+            SuiteEvidence { n_failed: 1.., .. } => Self::Failed,
+            SuiteEvidence { n_tests, progress, .. }
+                if progress.finished < *n_tests || progress.left_out > 0 =>
+            {
+                Self::Open
+            }
+            SuiteEvidence { n_undecided: 1.., .. } => Self::Doubtful,
+            SuiteEvidence { .. } => Self::Reached,
         }
     }
 }
 
-/// The tester that `complete` or `complete:extra=1,refine=1` names.
-pub fn tester(
-    options: &[CompleteOption],
-    model: &mut Model,
-    request: &SolverRequest<'_>,
-    seed: u64,
-    path: &str,
-) -> Result<(SuiteTester, CompleteGuarantee), CliError> {
-    let suite = make_suite(model, &CompleteConfig::from_options(options, seed), request, path)?;
-    let mut tests = LabelTests::default();
-    suite.tests.iter().for_each(|test| tests.push_word(test.iter().cloned()));
-    Ok((SuiteTester::new(Arc::new(tests), AnswerWait::Quiescence, 1), CompleteGuarantee::new(&suite.claim)))
+/// Returns the claim for programs.
+#[must_use]
+pub fn claim_json(claim: &Claim) -> Json {
+    let updates = claim.updates.as_ref().map(|updates| {
+        json!({
+            "total": updates.total, "found": updates.found, "unobservable": updates.unobservable,
+            "uncovered": updates.uncovered,
+        })
+    });
+    json!({
+        "version": CLAIM_VERSION,
+        "states": claim.states, "bound": claim.bound, "input_classes": claim.inputs, "answers": claim.answers,
+        "refine": claim.boundary, "exact": claim.is_exact, "whole": claim.is_whole(),
+        "left_out": claim.left_out, "unspecified": claim.unspecified, "only": claim.only,
+        "critical": claim.critical, "missed": claim.missed, "detours": claim.detours,
+        "infeasible": claim.infeasible, "fragile": claim.fragile, "untold": claim.untold,
+        "waits": claim.waits, "updates": updates, "statement": claim.sentences(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A suite of two tests that were carried out, of which some failed or have no verdict.
+    fn evidence(n_failed: u64, n_undecided: u64) -> SuiteEvidence {
+        let progress = SuiteProgress { finished: 2, ..SuiteProgress::default() };
+        SuiteEvidence { n_tests: 2, progress, n_failed, n_undecided }
+    }
 
     /// Defect: programs were told that the guarantee is reached also after a test that failed, and people and programs
     /// after a test that was carried out and whose verdict is unknown.
@@ -161,13 +185,12 @@ mod tests {
     #[test]
     fn a_suite_of_an_earlier_version_guarantees_nothing() {
         let guarantee = CompleteGuarantee { claim: json!({ "bound": 1, "input_classes": 2, "whole": true }) };
-        let tester = SuiteTester::new(Arc::new(LabelTests::default()), AnswerWait::Quiescence, 1);
-        let counts = RunCounts { passed: 2, ..RunCounts::default() };
+        let evidence = evidence(0, 0);
         let mut out = Vec::new();
-        guarantee.show(&mut out, &tester, &counts).expect("it is written");
+        guarantee.show(&mut out, &evidence).expect("it is written");
         let text = String::from_utf8(out).expect("a text");
         assert!(text.starts_with("guarantee: none; the suite is of an earlier version"), "{text}");
-        assert_eq!(guarantee.to_json(&tester, &counts)["reached"], json!(false));
+        assert_eq!(guarantee.to_json(&evidence)["reached"], json!(false));
     }
 
     #[test]
@@ -178,20 +201,19 @@ mod tests {
                 "statement": ["Every fault is found.", "Its guards are the model's."],
             }),
         };
-        let tester = SuiteTester::new(Arc::new(LabelTests::default()), AnswerWait::Quiescence, 1);
-        let passed = RunCounts { passed: 2, ..RunCounts::default() };
-        let told = |counts: &RunCounts| {
+        let show = |evidence: &SuiteEvidence| {
             let mut out = Vec::new();
-            guarantee.show(&mut out, &tester, counts).expect("it is written");
-            (String::from_utf8(out).expect("a text"), guarantee.to_json(&tester, counts)["reached"].clone())
+            guarantee.show(&mut out, evidence).expect("it is written");
+            (String::from_utf8(out).expect("a text"), guarantee.to_json(evidence)["reached"].clone())
         };
         let holds = "guarantee: if the system has at most 1 state over 2 input classes and meets the assumptions below, \
                      it answers as the model does\n  Its guards are the model's.\n";
-        assert_eq!(told(&passed), (holds.to_owned(), json!(true)));
-        let failed = told(&RunCounts { failed: 1, ..passed });
+        assert_eq!(show(&evidence(0, 0)), (holds.to_owned(), json!(true)));
+        let failed = show(&evidence(1, 0));
         assert_eq!(failed, ("guarantee: none, a test failed\n".to_owned(), json!(false)));
-        let unknown = told(&RunCounts { inconclusive: 1, ..passed });
+        let unknown = show(&evidence(0, 1));
         assert_eq!(unknown, ("guarantee: none, 1 test without a verdict\n".to_owned(), json!(false)));
-        assert_eq!(told(&RunCounts { errors: 2, ..passed }).1, json!(false));
+        let unfinished = SuiteEvidence { n_tests: 3, ..evidence(0, 0) };
+        assert_eq!(show(&unfinished).1, json!(false));
     }
 }
