@@ -59,7 +59,7 @@ pub enum IdentityError {
     Version {
         /// The command.
         command: String,
-        /// What it did instead.
+        /// The way in which it failed.
         reason: VersionFailure,
     },
 }
