@@ -15,9 +15,7 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
-use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
-use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_record::clock::StoppedClock;
 use ioxide_record::event::RunOutcome;
@@ -35,9 +33,11 @@ use ioxide_wire::adapter::model::ModelAdapter;
 use serde_json::{Map, Value as Json, json};
 
 use self::shuffle::Shuffle;
+use super::embedded::load_text;
 
 /// The specification, embedded so that the measurement runs anywhere.
 const SPEC: &str = include_str!("../../../examples/brp/spec.iox");
+/// The six mutants of [BT19], by number.
 const MUTANTS: [&str; 6] = [
     include_str!("../../../examples/brp/m1.iox"),
     include_str!("../../../examples/brp/m2.iox"),
@@ -46,11 +46,12 @@ const MUTANTS: [&str; 6] = [
     include_str!("../../../examples/brp/m5.iox"),
     include_str!("../../../examples/brp/m6.iox"),
 ];
-/// The number of campaigns per mutant.
+/// The number of campaigns per mutant: as many as a run of half a minute allows.
 const SEEDS: u64 = 100;
-/// The number of runs after which a mutant counts as not found; none comes near it.
+/// The number of runs after which a mutant counts as not found; chosen by feel, none comes near it.
 const MAX_RUNS: u64 = 10_000;
-/// The number of values from which data is drawn in the paper's mode.
+/// The number of values from which data is drawn in the paper's mode: the domain that the paper's figure for the
+/// sixth mutant fits best.
 const VALUES: i64 = 6;
 
 /// A way to test: as in the paper, or the default of `ioxide test`.
@@ -71,7 +72,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     if args.permuted {
         return run_permuted(args);
     }
-    let mut spec = model(SPEC)?;
+    let mut spec = load_text("brp.iox", SPEC)?;
     let mut finder = solver::make(&args.solver)?;
     let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
     let mut cx = Ctx::new(&mut spec, &mut *finder);
@@ -100,14 +101,14 @@ fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     for seed in 0..SEEDS {
         progress.tick(|| format!("{seed} of {SEEDS} orders"));
         let shuffle = Shuffle::new(seed);
-        let mut spec = shuffle.apply(model(SPEC)?);
+        let mut spec = shuffle.apply(load_text("brp.iox", SPEC)?);
         let mut finder = solver::make(&args.solver)?;
         let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
         let mut cx = Ctx::new(&mut spec, &mut *finder);
         let set = coverage(&mut cx, Criterion::Switches, limits, &mut |_| ControlFlow::Continue(()));
         let set = with_detours(&mut cx, set);
         for (count, text) in counts.iter_mut().zip(MUTANTS) {
-            let mutant = shuffle.apply(model(text)?);
+            let mutant = shuffle.apply(load_text("brp.iox", text)?);
             count.push(messages(args, &spec, &mutant, &set, BrpMode::Default, seed)?);
         }
     }
@@ -139,11 +140,12 @@ fn run_permuted(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Measures how many messages each mutant takes, over all seeds.
 fn figures(args: &BenchArgs, spec: &Model, set: &PurposeSet, mode: BrpMode) -> Result<BrpFigures, CliError> {
     let mut progress = ProgressLine::start();
     let mut found = BrpFigures { means: Vec::new(), worst: Vec::new() };
     for (at, text) in MUTANTS.iter().enumerate() {
-        let mutant = model(text)?;
+        let mutant = load_text("brp.iox", text)?;
         let mut counts = Vec::new();
         for seed in 0..SEEDS {
             progress.tick(|| format!("M{}: {seed} of {SEEDS} campaigns", at + 1));
@@ -200,10 +202,12 @@ fn messages(
 }
 
 impl BrpFigures {
+    /// Returns the sum over the mutants, the figure of the paper.
     fn sum(&self) -> f64 {
         self.means.iter().sum()
     }
 
+    /// Returns the geometric mean, which no single hard mutant dominates.
     fn geomean(&self) -> f64 {
         (self.means.iter().map(|mean| mean.ln()).sum::<f64>() / self.means.len() as f64).exp()
     }
@@ -220,6 +224,7 @@ fn figures_json(figures: &BrpFigures) -> Json {
     Json::Object(result)
 }
 
+/// Shows both ways side by side.
 fn show(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::Result<()> {
     writeln!(out, "inputs and outputs until a mutant is found, mean of {SEEDS} seeds")?;
     writeln!(out, "{:<9} {:>7} {:>7} {:>7}", "", "paper", "default", "worst")?;
@@ -229,13 +234,4 @@ fn show(out: &mut impl Write, paper: &BrpFigures, default: &BrpFigures) -> io::R
     }
     writeln!(out, "{:<9} {:>7.1} {:>7.1}", "sum", paper.sum(), default.sum())?;
     writeln!(out, "{:<9} {:>7.1} {:>7.1}", "geo. mean", paper.geomean(), default.geomean())
-}
-
-fn model(text: &str) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("brp.iox", text);
-    let loaded = load(&sources, file, &LoadOptions::default());
-    loaded
-        .model
-        .ok_or_else(|| CliError::new(ExitStatus::Internal, "an embedded model of the BRP does not load"))
 }

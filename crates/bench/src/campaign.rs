@@ -27,9 +27,9 @@ use serde_json::{Value as Json, json};
 
 use super::memory;
 
-/// The number of units of one part where parts are merged.
+/// The number of units of one part where parts are merged; chosen by feel.
 const UNITS_PER_PART: u64 = 100;
-/// The number of workers, which do nothing.
+/// The number of workers; chosen by feel, they do nothing, so the cores do not limit them.
 const WORKERS: usize = 4;
 
 /// Measures and shows.
@@ -117,6 +117,7 @@ impl CampaignObserver for NoObserver {
     }
 }
 
+/// Returns the plan of a campaign of `count` units that do nothing.
 fn plan(count: u64) -> Manifest {
     let units = UnitNames::Numbered { word: "run", count };
     let (model, tool, rounds) = (String::new(), String::new(), UnitRounds::ONE);
@@ -218,6 +219,7 @@ fn simulated_json(name: &str, cluster: &Cluster, told: &Simulated) -> Json {
     })
 }
 
+/// Shows the measured campaigns, merges and simulated clusters.
 fn show(
     out: &mut impl Write,
     driven: &[Json],

@@ -9,10 +9,8 @@ use std::time::Instant;
 use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver;
-use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateId, GateKind, Model};
 use ioxide_model::value::Value;
 use ioxide_symex::{Ctx, ExploreConfig, ExploreLimits, Monitor, Symmetry, explore};
@@ -22,11 +20,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-/// The number of labels of a run.
+use super::embedded::load_text;
+
+/// The number of labels of a run; chosen by feel.
 const STEPS: u32 = 1_000;
-/// The number of states of a part.
+/// The number of states of a part; the product has this number to the power of the number of parts, so ten makes it
+/// easy to read.
 const STATES: u32 = 10;
-/// The greatest number of states that searches for purposes visit.
+/// The greatest number of states that searches for purposes visit; chosen by feel, so that the measurement ends.
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// Measures and shows the figures.
@@ -59,6 +60,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Shows a row for each family and size.
 fn show(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
     writeln!(
         out,
@@ -105,7 +107,7 @@ fn show_merging(out: &mut impl Write, rows: &[Json]) -> io::Result<()> {
 /// States of a whole exploration, with and without merging of interchangeable instances.
 fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, CliError> {
     let explored = |is_merging: bool| -> Result<(usize, f64), CliError> {
-        let (mut model, mut solver) = (model(text)?, solver::make(&args.solver)?);
+        let (mut model, mut solver) = (load_text("bench.iox", text)?, solver::make(&args.solver)?);
         let mut cx = Ctx::new(&mut model, &mut solver);
         let symmetry = if is_merging { Symmetry::find(cx.pool, cx.sts, &[]) } else { Symmetry::default() };
         let config = ExploreConfig { limits: LIMITS, symmetry, ..ExploreConfig::default() };
@@ -119,8 +121,9 @@ fn merging(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
     }))
 }
 
+/// Measures one system: a run, the purposes, and the size of its product.
 fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Json, CliError> {
-    let mut model = model(text)?;
+    let mut model = load_text("bench.iox", text)?;
     let product: f64 = model
         .sts
         .composition
@@ -138,13 +141,6 @@ fn measure(args: &BenchArgs, family: &str, parts: u32, text: &str) -> Result<Jso
         "family": family, "parts": parts, "switches": model.sts.switches.len(), "product": product,
         "ms_per_step": ms_per_step, "terms": terms, "purposes_ms": purposes_ms, "covered": set.covered_items().len(),
     }))
-}
-
-fn model(text: &str) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("bench.iox", text);
-    let broken = || CliError::usage("the system of the benchmark does not load");
-    load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
 }
 
 /// Returns the milliseconds for a label of a run in which the system plays itself: chosen, played and judged; and the

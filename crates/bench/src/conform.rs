@@ -9,22 +9,23 @@ use std::time::{Duration, Instant};
 use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{self, CliError, ExitStatus};
 use ioxide_cli::solver;
-use ioxide_lang::LoadOptions;
-use ioxide_model::source::Sources;
-use ioxide_model::sts::Model;
 use ioxide_symex::Ctx;
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
 use ioxide_testgen::conform::import::join;
 use ioxide_testgen::conform::{self, ConformAnswer, ConformOptions, InputCompletion, SearchEngine, conform};
 use serde_json::{Value as Json, json};
 
-/// The number of states at which the enumeration in ticks gives up.
+use super::embedded::load_text;
+
+/// The number of states at which the enumeration in ticks gives up; chosen by feel, to bound its memory.
 const MAX_TICK_STATES: usize = 2_000_000;
-/// The number of repetitions of a short comparison, of which the fastest counts.
+/// The number of repetitions of a short comparison, of which the fastest counts: others only slow it down. Five is
+/// chosen by feel.
 const REPETITIONS: usize = 5;
-/// The greatest duration of a short comparison, in milliseconds.
+/// The greatest duration of a short comparison, in milliseconds; a longer one is steady enough when it is measured
+/// once. Chosen by feel.
 const SHORT_MS: f64 = 500.0;
-/// The time after which a comparison is given up.
+/// The time after which a comparison is given up; chosen by feel, the table needs no more than that.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Measures and shows.
@@ -48,6 +49,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     exit::status_after_output(ExitStatus::Success, told)
 }
 
+/// Shows the times of each engine, and how they grow.
 fn show(out: &mut impl Write, families: &[Json], growth: &[Json]) -> io::Result<()> {
     let number = |value: &Json| value.as_f64().map_or("-".to_owned(), |it| format!("{it:.1}"));
     writeln!(
@@ -100,6 +102,7 @@ fn pairs() -> Vec<(String, String, String)> {
     all
 }
 
+/// Returns the model of `n` counters up to `top`, with `output` when all are full.
 fn counters(n: usize, top: u32, output: &str) -> String {
     let each = |line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<Vec<_>>();
     let declared = each(&|at| format!("input up{at} var c{at}: 0..{top} = 0")).join("\n");
@@ -110,19 +113,13 @@ fn counters(n: usize, top: u32, output: &str) -> String {
     )
 }
 
-fn compile(text: &str) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("bench.iox", text);
-    let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| CliError::usage("a model of the benchmark does not compile"))
-}
-
 /// Measures one pair by each search.
 fn pair(args: &BenchArgs, name: &str, imp: &str, spec: &str) -> Result<Json, CliError> {
     let (symbolic, symbolic_ms) = compare_models(args, imp, spec, SearchEngine::Symbolic)?;
     let (turns, in_turns_ms) = compare_models(args, imp, spec, SearchEngine::InTurns)?;
-    let mut model = compile(spec)?;
-    let joined = join(&mut model, &compile(imp)?).map_err(|_| CliError::usage("the messages differ"))?;
+    let mut model = load_text("bench.iox", spec)?;
+    let joined = join(&mut model, &load_text("bench.iox", imp)?)
+        .map_err(|_| CliError::usage("the messages differ"))?;
     let mut enumerated_ms: Option<f64> = None;
     for _ in 0..REPETITIONS {
         let start = Instant::now();
@@ -172,8 +169,9 @@ fn compare_once(
     spec: &str,
     engine: SearchEngine,
 ) -> Result<(ConformAnswer, f64), CliError> {
-    let mut model = compile(spec)?;
-    let imp = join(&mut model, &compile(imp)?).map_err(|_| CliError::usage("the messages differ"))?;
+    let mut model = load_text("bench.iox", spec)?;
+    let imp = join(&mut model, &load_text("bench.iox", imp)?)
+        .map_err(|_| CliError::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);
     let options = ConformOptions { engine, ..ConformOptions::default() };
@@ -183,6 +181,7 @@ fn compare_once(
     Ok((verdict.answer, start.elapsed().as_secs_f64() * 1e3))
 }
 
+/// Ends a search that takes too long for a measurement.
 fn patience(start: Instant) -> ControlFlow<()> {
     if start.elapsed() < MAX_WAIT { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
@@ -224,8 +223,8 @@ struct ZoneComparison {
 
 /// Compares the ring whose last answer may come until `last` with the one whose answers all come in time.
 fn zones(args: &BenchArgs, clocks: usize, bound: u32, last: u32) -> Result<ZoneComparison, CliError> {
-    let mut model = compile(&ring(clocks, bound, bound))?;
-    let imp = compile(&ring(clocks, bound, last))?;
+    let mut model = load_text("bench.iox", &ring(clocks, bound, bound))?;
+    let imp = load_text("bench.iox", &ring(clocks, bound, last))?;
     let joined = join(&mut model, &imp).map_err(|_| CliError::usage("the messages differ"))?;
     let mut solver = solver::make(&args.solver)?;
     let mut cx = Ctx::new(&mut model, &mut solver);

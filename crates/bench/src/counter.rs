@@ -22,10 +22,13 @@ use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::{Mutant, MutantSelection, Sample, select};
 use serde_json::{Value as Json, json};
 
+use super::statistics::{mean, median};
+
+/// The particle counter of the examples, embedded so that the measurement runs anywhere.
 const COUNTER: &str = include_str!("../../../examples/particle-counter/particle-counter.as");
-/// The number of mutants decided unless `--runs` gives another.
+/// The number of mutants decided unless `--runs` gives another; chosen by feel.
 const MUTANTS: u64 = 100;
-/// The time limit for one mutant.
+/// The time limit for one mutant; chosen by feel.
 const MUTANT_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Returns the configurations to compare, with their names.
@@ -126,30 +129,23 @@ fn decide_mutants(
 }
 
 impl CounterRow {
-    fn mean(&self) -> f64 {
-        self.seconds.iter().sum::<f64>() / self.seconds.len().max(1) as f64
-    }
-
-    fn median(&self) -> f64 {
-        let mut sorted = self.seconds.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
-    }
-
+    /// Returns the longest time of a mutant.
     fn max(&self) -> f64 {
         self.seconds.iter().copied().fold(0.0, f64::max)
     }
 
+    /// Returns the row for `--json`.
     fn json(&self, name: &str) -> Json {
         json!({
             "name": name, "precompute_seconds": self.precompute, "graph_states": self.graph,
             "killed": self.killed, "equivalent": self.equivalent, "unknown": self.unknown,
-            "mean_ms": 1e3 * self.mean(), "median_ms": 1e3 * self.median(), "max_ms": 1e3 * self.max(),
+            "mean_ms": 1e3 * mean(&self.seconds), "median_ms": 1e3 * median(&self.seconds), "max_ms": 1e3 * self.max(),
             "longest_trace": self.longest, "depth": self.deepest,
         })
     }
 }
 
+/// Shows a line for each row.
 fn show(out: &mut impl Write, rows: &[(String, CounterRow)]) -> io::Result<()> {
     writeln!(
         out,
@@ -173,8 +169,8 @@ fn show(out: &mut impl Write, rows: &[(String, CounterRow)]) -> io::Result<()> {
             row.equivalent,
             row.unknown,
             row.precompute,
-            1e3 * row.mean(),
-            1e3 * row.median(),
+            1e3 * mean(&row.seconds),
+            1e3 * median(&row.seconds),
             1e3 * row.max(),
             row.longest,
             row.deepest,

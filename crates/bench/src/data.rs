@@ -8,10 +8,7 @@ use std::time::Instant;
 use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::solver;
-use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
-use ioxide_model::source::Sources;
-use ioxide_model::sts::Model;
 use ioxide_model::value::Value;
 use ioxide_symex::{Ctx, ExploreLimits, Monitor};
 use ioxide_testgen::conform::explicit::{EnumerationBudget, EnumerationResult, ioco};
@@ -19,28 +16,35 @@ use ioxide_testgen::conform::{self, ConformAnswer, InputCompletion, conform};
 use ioxide_testgen::purpose::{Criterion, coverage};
 use serde_json::json;
 
+use super::embedded::load_text;
+
 /// A model with a number, with which the others are compared.
 const NUMBER: &str = "model N { input put(x: int) input get(x: int) output got(x: int) var last: int = 0
     state idle { put: on put { last = x } get: on get -> telling }
     state telling { got: emit got(x: last) -> idle } }";
+/// A model with a list, used as a queue.
 const QUEUE: &str = "model Q { input put(x: int) input get(x: int) output got(x: int) var q: list<int> = []
     state idle { put: on put { q = q + [x] } get: on get -> telling }
     state telling { got: emit got(x: y) when let some(y) = q.first() { q = q.drop(1) } -> idle } }";
+/// A model with a map.
 const MAP: &str = "model M { input put(x: int) input get(x: int) output got(x: int)
     var m: map<int, int> = {} var wanted: int = 0
     state idle { put: on put { m[x] = x } get: on get { wanted = x } -> telling }
     state telling { got: emit got(x: m[wanted]) { m = m.without(wanted) } -> idle } }";
+/// A model with a set.
 const SET: &str = "model S { input put(x: int) input get(x: int) output got(x: int)
     var s: set<int> = {} var wanted: int = 0
     state idle { put: on put { s = s + {x} } get: on get { wanted = x } -> telling }
     state telling { got: emit got(x: wanted) when s.has(wanted) { s = s.without(wanted) } -> idle } }";
+/// The numbers of items that the collection has when exchanges are measured; powers of ten, so that growth is seen.
 const SIZES: [i64; 3] = [10, 1_000, 100_000];
-/// The number of exchanges measured: an item is put in, one is requested, one is output.
+/// The number of exchanges measured: an item is put in, one is requested, one is output. Chosen by feel; a round is
+/// short enough that some are not disturbed.
 const EXCHANGES: i64 = 200;
 /// The number of rounds of exchanges, of which the fastest counts: other programs only slow rounds down, and a round is
 /// so short that some are not disturbed.
 const ROUNDS: i64 = 200;
-/// The limits beyond which enumeration gives up.
+/// The limits beyond which enumeration gives up; chosen by feel.
 const BUDGET: EnumerationBudget = EnumerationBudget { states: 100_000, steps: 2_000_000 };
 
 /// Measures and shows the figures.
@@ -96,16 +100,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-fn model(text: &str) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("bench.iox", text);
-    let broken = || CliError::usage("the model of the benchmark does not load");
-    load(&sources, file, &LoadOptions::default()).model.ok_or_else(broken)
-}
-
 /// Returns the steps per second that the monitor judges while `size` items are held.
 fn steps_a_second(args: &BenchArgs, text: &str, size: i64) -> Result<f64, CliError> {
-    let mut model = model(text)?;
+    let mut model = load_text("bench.iox", text)?;
     let mut solver = solver::make(&args.solver)?;
     let gate = |name: &str| model.sts.gate_named(name).ok_or_else(|| CliError::usage("a message is missing"));
     let (put, get, got) = (gate("put")?, gate("get")?, gate("got")?);
@@ -170,7 +167,7 @@ fn bounded_map(keys: u32) -> String {
 /// Measures purposes for all switches, the proof that the model conforms to itself, and the same by enumeration.
 fn bounded_model(args: &BenchArgs, name: &str, size: u32, text: &str) -> Result<serde_json::Value, CliError> {
     let limits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
-    let mut spec = model(text)?;
+    let mut spec = load_text("bench.iox", text)?;
     let mut solver = solver::make(&args.solver)?;
     let start = Instant::now();
     let set = {

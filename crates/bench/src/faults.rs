@@ -38,9 +38,10 @@ use ioxide_testgen::tester::uniform::UniformTester;
 
 use self::corpus::Fault;
 
-/// The number of steps a tester may take for one fault.
+/// The number of steps that a tester may take for one fault: the default budget of a hunt, for every tester.
 const BUDGET: usize = 10_000;
-/// The greatest number of campaigns of a correct twin; every one takes the whole budget.
+/// The greatest number of campaigns of a correct twin, each of which takes the whole budget; chosen by feel, to bound
+/// the time.
 const TWIN_SEEDS: u64 = 5;
 
 /// A way to test.
@@ -55,6 +56,7 @@ enum FaultsMode {
 impl FaultsMode {
     const ALL: [Self; 4] = [Self::Default, Self::Cover, Self::Random, Self::Uniform];
 
+    /// Returns the name in tables.
     fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
@@ -156,6 +158,7 @@ fn modes(args: &BenchArgs) -> Result<Vec<FaultsMode>, CliError> {
     }
 }
 
+/// Measures a tester on a fault, over all seeds.
 fn row(args: &BenchArgs, fault: &Fault, mode: FaultsMode) -> Result<FaultRow, CliError> {
     let start = Instant::now();
     let campaigns = (0..args.seeds).map(|seed| campaign(args, &fault.spec, &fault.faulty, mode, seed));

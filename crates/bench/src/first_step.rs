@@ -19,9 +19,9 @@ use serde_json::{Map, Value as Json, json};
 
 /// The folder of the models.
 const FOLDER: &str = "examples";
-/// The limit in seconds that every model should keep.
+/// The limit in seconds that every model should keep: what a user takes for an answer at once.
 const MAX_SECONDS: f64 = 1.0;
-/// The number of models shown to people: those that take the longest.
+/// The number of models shown to people, those that take the longest; chosen by feel, they fit on a screen.
 const SHOWN: usize = 8;
 
 /// Measures and shows; the exit code says whether every model keeps the limit.
@@ -76,6 +76,7 @@ fn seconds(args: &BenchArgs, file: &str) -> Result<f64, CliError> {
     Ok(start.elapsed().as_secs_f64())
 }
 
+/// Shows the slowest models.
 fn show(out: &mut impl Write, times: &[(String, f64)]) -> io::Result<()> {
     writeln!(out, "seconds until the first step, the longest of {} models", times.len())?;
     for (name, time) in times.iter().take(SHOWN) {

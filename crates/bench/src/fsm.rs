@@ -21,13 +21,16 @@ use serde_json::{Value as Json, json};
 
 use super::memory;
 
-/// The numbers of extra states measured.
+/// The numbers of extra states measured; each more multiplies a suite by the number of inputs, so two is where it
+/// ends.
 const EXTRA: [usize; 3] = [0, 1, 2];
-/// The number of words of inputs after every state above which a suite that is kept in memory is not made.
+/// The number of words of inputs after every state above which a suite that is kept in memory is not made; chosen by
+/// feel, to bound time and memory.
 const MAX_KEPT: usize = 2_000_000;
-/// The same number for suites that are walked.
+/// The same number for suites that are walked and never kept; chosen by feel, to bound the time.
 const MAX_WALKED: usize = 30_000_000;
-/// The seconds after which a cell is not measured again for a better mean.
+/// The seconds after which a cell is not measured again for a better mean; chosen by feel, far above the resolution
+/// of the clock.
 const MIN_MEASURED_SECONDS: f64 = 0.02;
 
 /// The figures of one suite.
@@ -74,6 +77,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Builds a suite and measures time and memory; one that would be too large is left out.
 fn measure(spec: &SuiteModel, method: SuiteMethod, extra: usize) -> SuiteCell {
     let words = spec.n_inputs().saturating_pow(u32::try_from(extra + 1).unwrap_or(u32::MAX));
     let is_walked = matches!(method, SuiteMethod::W | SuiteMethod::Wp | SuiteMethod::Hsi);
@@ -94,6 +98,7 @@ fn measure(spec: &SuiteModel, method: SuiteMethod, extra: usize) -> SuiteCell {
     SuiteCell { method, extra, measured: Some(MeasuredSuite { size, seconds, peak_kb: memory::peak_kb() }) }
 }
 
+/// Shows one cell of the table.
 fn show(out: &mut impl Write, cell: &SuiteCell) -> io::Result<()> {
     let (extra, method) = (cell.extra, cell.method.name());
     let Some(MeasuredSuite { size, seconds, peak_kb }) = &cell.measured else {

@@ -13,7 +13,6 @@ use ioxide_cli::commands::kill;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver::{self, SolverRequest};
-use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_record::clock::StoppedClock;
 use ioxide_record::event::RunOutcome;
@@ -29,6 +28,8 @@ use ioxide_testgen::kill::tester::KillTester;
 use ioxide_testgen::tester::Tester as _;
 use ioxide_wire::adapter::model::ModelAdapter;
 use serde_json::{Value as Json, json};
+
+use super::embedded::load_text;
 
 /// A shop assistant that offers the item wanted or another one, nondeterministically.
 const OFFERS: &str = "model Offers {
@@ -79,12 +80,14 @@ const MAZE: &str = "model Maze {
     state leaving { out: emit out(n: depth) { depth = 0 } -> hall }
 }";
 
+/// The models by name.
 const MODELS: [(&str, &str); 3] = [("offers", OFFERS), ("courier", COURIER), ("maze", MAZE)];
-/// The greatest number of mutants of a model that are played; all of them are suspects.
+/// The greatest number of mutants of a model that are played; all of them are suspects. Chosen by feel, to bound the
+/// time.
 const PLAYED: usize = 24;
-/// The number of seeds for the choices of every mutant.
+/// The number of seeds for the choices of every mutant; chosen by feel.
 const SEEDS: u64 = 3;
-/// The number of labels after which a campaign ends.
+/// The number of labels after which a campaign ends; chosen by feel.
 const BUDGET: usize = 5_000;
 
 /// The result of one tester on mutants of a model.
@@ -118,7 +121,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
 
 /// Measures linear traces and adaptive experiments on the mutants of a model.
 fn compare_kinds(args: &BenchArgs, text: &str) -> Result<[KillTally; 2], CliError> {
-    let mut model = load_model(text)?;
+    let mut model = load_text("bench.iox", text)?;
     let request = SolverRequest::new(&args.solver, Halt::default());
     let decided =
         kill::decide_mutants(&mut model, &MutantArgs::default(), &DecideArgs::default(), &request, None)?;
@@ -180,16 +183,19 @@ fn campaign(
 }
 
 impl KillTally {
+    /// Counts a campaign: whether it found the mutant, and after how many labels.
     fn add(&mut self, (is_found, labels): (bool, usize)) {
         self.campaigns += 1;
         self.found += usize::from(is_found);
         self.labels += if is_found { labels } else { 0 };
     }
 
+    /// Returns the mean number of labels until a mutant is found.
     fn mean(&self) -> f64 {
         self.labels as f64 / self.found.max(1) as f64
     }
 
+    /// Returns the counts for `--json`.
     fn json(&self) -> Json {
         json!({
             "found": self.found, "campaigns": self.campaigns, "mean_labels": self.mean(),
@@ -198,6 +204,7 @@ impl KillTally {
     }
 }
 
+/// Shows a line for each model.
 fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Result<()> {
     writeln!(out, "mutants found, mean labels until then, labels spent on the correct system")?;
     writeln!(out, "{:<10} {:>28} {:>28}", "", "linear", "adaptive")?;
@@ -208,11 +215,4 @@ fn show(out: &mut impl Write, rows: &[(&str, KillTally, KillTally)]) -> io::Resu
         writeln!(out, "{name:<10} {:>28} {:>28}", cell(linear), cell(adaptive))?;
     }
     Ok(())
-}
-
-fn load_model(text: &str) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("bench.iox", text);
-    let loaded = ioxide_lang::load(&sources, file, &ioxide_lang::LoadOptions::default());
-    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "an embedded model does not load"))
 }

@@ -32,13 +32,14 @@ use serde_json::{Value as Json, json};
 use self::peers::Peers;
 use super::fsm::machines;
 
-/// The greatest number of extra states for which suites are generated.
+/// The greatest number of extra states for which suites are generated: with two, every machine of the table is
+/// learned with every seed.
 const EXTRA: usize = 2;
 
-/// The numbers of recorded runs from which machines are made.
+/// The numbers of recorded runs from which machines are made; chosen by feel.
 const RECORDED: [usize; 3] = [100, 1_000, 3_000];
 
-/// The number of unseen runs with which these are checked.
+/// The number of unseen runs with which these are checked: the standard error of a share is then at most 1.6 %.
 const UNSEEN: usize = 1_000;
 
 /// Measures every machine whose name contains `--only`.
@@ -103,6 +104,7 @@ struct LearnTrial {
 }
 
 impl LearnRow {
+    /// Learns `system` with a perfect oracle once, and with suites for each seed.
     fn measure(name: &str, system: &Mealy, seeds: u64) -> Result<Self, CliError> {
         let alone = with_perfect_oracle(system).map_err(|_| broken(name))?;
         let mut until_right = Vec::new();
@@ -115,10 +117,12 @@ impl LearnRow {
         Ok(Self { name: name.to_owned(), states, inputs, alone, until_right, missed, passive })
     }
 
+    /// Returns the mean of a figure over the seeds that learned the right machine.
     fn mean(&self, of: impl Fn(&LearnTrial) -> f64) -> f64 {
         self.until_right.iter().map(of).sum::<f64>() / self.until_right.len().max(1) as f64
     }
 
+    /// Returns the row as text.
     fn line(&self) -> String {
         let total = |trial: &LearnTrial| trial.effort.total() as f64;
         let missed = if self.missed > 0 { format!(", missed {} times", self.missed) } else { String::new() };
@@ -164,6 +168,7 @@ impl LearnRow {
         ]
     }
 
+    /// Returns the row for `--json`.
     fn json(&self) -> Json {
         let trial = |trial: &LearnTrial| {
             json!({
@@ -181,6 +186,7 @@ impl LearnRow {
     }
 }
 
+/// Returns the error about a machine that contradicts itself, which none can.
 fn broken(name: &str) -> CliError {
     CliError::new(ExitStatus::Internal, format!("`{name}` contradicts itself"))
 }

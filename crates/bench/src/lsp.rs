@@ -17,10 +17,14 @@ use ioxide_smt::halt::Halt;
 use lsp_server::{Connection, Message, Notification, Request};
 use serde_json::{Value as Json, json};
 
-/// The number of lines of the model; below, the number of requests of each kind.
+use super::statistics::median;
+
+/// The number of lines of the model; chosen by feel, more than people write.
 const LINES: usize = 5_000;
+/// The number of requests of each kind; chosen by feel, their median is shown.
 const ROUNDS: usize = 50;
 
+/// The name of the document, which is no file.
 const URI: &str = "file:///bench.iox";
 
 /// Measures and shows the figures.
@@ -35,7 +39,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let figures = json!({
         "version": 1, "bench": "lsp", "lines": text.lines().count(), "bytes": text.len(), "rounds": ROUNDS,
-        "parse_ms": median(&mut parsing), "completion_ms": median(&mut completion), "hover_ms": median(&mut hover),
+        "parse_ms": median(&parsing), "completion_ms": median(&completion), "hover_ms": median(&hover),
         "slowest_ms": completion.iter().chain(&hover).copied().fold(0.0, f64::max),
     });
     let mut out = io::stdout().lock();
@@ -69,13 +73,9 @@ fn time_parse(text: &str) -> f64 {
     milliseconds(took)
 }
 
+/// Returns a time in milliseconds.
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Surroundings without files or records.
@@ -163,12 +163,14 @@ impl BenchEditor {
         Ok((milliseconds(start.elapsed()), answer))
     }
 
+    /// Changes the text and asks for completion; returns the milliseconds until the answer.
     fn completion(&mut self, round: usize) -> Result<f64, CliError> {
         let (took, answer) = self.edit_and_wait(2 * round, "textDocument/completion")?;
         let found = answer["items"].as_array().map_or(0, Vec::len);
         if found == 0 { Err(CliError::usage("the server proposes nothing")) } else { Ok(took) }
     }
 
+    /// Changes the text and hovers over a name; returns the milliseconds until the answer.
     fn hover(&mut self, round: usize) -> Result<f64, CliError> {
         let (took, answer) = self.edit_and_wait(2 * round + 1, "textDocument/hover")?;
         if answer.is_null() { Err(CliError::usage("the server says nothing")) } else { Ok(took) }

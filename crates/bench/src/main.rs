@@ -10,6 +10,7 @@ mod conform;
 mod counter;
 mod data;
 mod dispatch;
+mod embedded;
 mod faults;
 mod first_step;
 mod fsm;
@@ -21,6 +22,7 @@ mod mutants;
 mod online;
 mod reproduce;
 mod scale;
+mod statistics;
 mod trees;
 mod truth;
 
@@ -28,6 +30,7 @@ use ioxide_cli::{BenchHost, program};
 
 use self::dispatch::Measurements;
 
+/// Runs the program with the measurements in it.
 fn main() -> std::process::ExitCode {
     program(&BenchHost::Here(&Measurements))
 }

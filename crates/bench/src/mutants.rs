@@ -23,19 +23,22 @@ use ioxide_testgen::kill::{KillConfig, MutationAnalysis, Optimisation};
 use ioxide_testgen::mutate::{Mutant, MutantSelection, Sample, select};
 use serde_json::{Value as Json, json};
 
-/// The BRP.
+use super::statistics::{mean, median};
+
+/// The specification of the BRP, whose message domain is changed.
 const BRP: &str = include_str!("../../../examples/brp/spec.iox");
-/// The sizes of the message domain; 0 is unbounded.
+/// The sizes of the message domain: enumeration grows with it, symbolic execution does not. 0 is unbounded.
 const DOMAINS: [u32; 5] = [2, 6, 10, 1000, 0];
-/// The number of mutants decided symbolically for each model.
+/// The number of mutants decided symbolically for each model; chosen by feel.
 const SYMBOLIC: usize = 300;
-/// The number of mutants decided by enumeration for each model.
+/// The number of mutants decided by enumeration for each model; few, because each may take its whole budget.
 const EXPLICIT: usize = 8;
-/// The number of steps after which enumeration gives up.
+/// The number of steps after which enumeration gives up; chosen by feel.
 const STEPS: usize = 3_000_000;
-/// The depth at which the search is cut where states are not merged.
+/// The depth at which the search is cut where states are not merged, since it would not end; chosen by feel.
 const DEPTH: u32 = 10;
-/// The number of repetitions of a short measurement, of which the fastest counts.
+/// The number of repetitions of a short measurement, of which the fastest counts: others only slow it down. Three is
+/// chosen by feel.
 const REPEATS: usize = 3;
 
 /// Measures and shows.
@@ -111,6 +114,7 @@ fn load_model(text: &str) -> Result<Model, CliError> {
     loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "a model of the bench does not compile"))
 }
 
+/// Returns a sample of the mutants of `model`, always the same one.
 fn sample(model: &mut Model, count: usize) -> Vec<Mutant> {
     let sample = Some(Sample { count, seed: 1 });
     select(model, &MutantSelection { sample, ..MutantSelection::default() }).unwrap_or_default()
@@ -125,6 +129,7 @@ struct MutantTimes {
     unknown: usize,
 }
 
+/// Decides the mutants symbolically and measures each.
 fn symbolic(
     model: &Model,
     mutants: &[Mutant],
@@ -152,6 +157,7 @@ fn symbolic(
 }
 
 impl MutantTimes {
+    /// Returns the figures for `--json`.
     fn json(&self) -> Json {
         json!({
             "mutants": self.seconds.len(), "killed": self.killed, "equivalent": self.equivalent,
@@ -160,16 +166,6 @@ impl MutantTimes {
             "per_second": 1.0 / mean(&self.seconds),
         })
     }
-}
-
-fn mean(seconds: &[f64]) -> f64 {
-    seconds.iter().sum::<f64>() / seconds.len().max(1) as f64
-}
-
-fn median(seconds: &[f64]) -> f64 {
-    let mut sorted = seconds.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Measures one model both ways: all sampled mutants symbolically, some of them by enumeration too.
@@ -262,6 +258,7 @@ fn scaling(solver_args: &SolverArgs) -> Result<Json, CliError> {
     )
 }
 
+/// Shows models, optimisations and growth.
 fn show(out: &mut impl Write, models: &[Json], optimisations: &[Json], scaling: &Json) -> io::Result<()> {
     let number = |json: &Json| json.as_f64().map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
     writeln!(

@@ -17,10 +17,7 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
-use ioxide_lang::{LoadOptions, load};
 use ioxide_model::label::Label;
-use ioxide_model::source::Sources;
-use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_record::format::Recorder;
@@ -37,8 +34,11 @@ use ioxide_wire::protocol::{
 };
 use serde_json::json;
 
+use super::embedded::load_text;
 use super::memory;
+use super::statistics::median;
 
+/// A model that answers every input with its value, so that what is measured is the tool.
 const MODEL: &str = "
 model Echo {
     input ping(n: int)
@@ -47,12 +47,14 @@ model Echo {
     state idle { ask: on ping { last = n } -> busy }
     state busy { answer: emit pong(n: last) -> idle }
 }";
-/// The number of rounds in which both are measured, in turn.
+/// The number of rounds in which both are measured, in turn; odd, because the median counts.
 const ROUNDS: usize = 7;
-/// The number of exchanges in one round.
+/// The number of exchanges in one round; chosen by feel.
 const EXCHANGES: usize = 5_000;
-/// The numbers of runs of the campaigns whose memory is compared, and of exchanges in each.
+/// The numbers of runs of the shorter campaign whose memory is measured, and of exchanges in each run; chosen by
+/// feel.
 const SHORT: (u64, usize) = (100, 500);
+/// The same of the longer campaign: ten times the runs, which must not take more memory.
 const LONG: (u64, usize) = (1_000, 500);
 /// A campaign of one run with as many steps as the long campaign.
 const ONE_RUN: (u64, usize) = (1, 500_000);
@@ -70,10 +72,10 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     }
     let (short, long) = (peak(args, sut, SHORT)?, peak(args, sut, LONG)?);
     let one_run = peak(args, sut, ONE_RUN)?;
-    let bare = median(rounds.iter().map(|round| round.0).collect());
-    let tool = median(rounds.iter().map(|round| round.1).collect());
-    let share = median(rounds.iter().map(|(bare, tool)| tool / bare).collect());
-    let exchanges = median(rounds.iter().map(|(bare, tool)| tool / 2.0 / bare).collect());
+    let bare = median(&rounds.iter().map(|round| round.0).collect::<Vec<_>>());
+    let tool = median(&rounds.iter().map(|round| round.1).collect::<Vec<_>>());
+    let share = median(&rounds.iter().map(|(bare, tool)| tool / bare).collect::<Vec<_>>());
+    let exchanges = median(&rounds.iter().map(|(bare, tool)| tool / 2.0 / bare).collect::<Vec<_>>());
     let mut out = io::stdout().lock();
     if args.json {
         let result = json!({
@@ -99,12 +101,6 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         )?;
     }
     Ok(ExitStatus::Success)
-}
-
-/// Returns the median.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Returns the most memory a campaign takes.
@@ -137,7 +133,7 @@ fn time_campaign(
     address: SocketAddr,
     (runs, exchanges): (u64, usize),
 ) -> Result<f64, CliError> {
-    let mut spec = model()?;
+    let mut spec = load_text("echo.iox", MODEL)?;
     let mut solver = solver::make(&args.solver)?;
     let trouble = |error| CliError::new(ExitStatus::Infrastructure, format!("{error}"));
     let interface = Arc::new(spec.clone());
@@ -161,15 +157,6 @@ fn time_campaign(
         passed if passed == runs => Ok(seconds),
         _ => Err(CliError::new(ExitStatus::Inconclusive, "the measured run did not pass")),
     }
-}
-
-fn model() -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("echo.iox", MODEL);
-    let loaded = load(&sources, file, &LoadOptions::default());
-    loaded
-        .model
-        .ok_or_else(|| CliError::new(ExitStatus::Internal, "the model of the measurement does not load"))
 }
 
 /// A tester that sends `ping` with ever another value and observes the answer.

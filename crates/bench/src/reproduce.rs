@@ -28,12 +28,13 @@ use serde_json::{Value as Json, json};
 use self::deletion::shrink_by_deletion;
 use self::systems::{FaultySystem, systems};
 
-/// The steps of a run that looks for the fault, and the number of such runs.
+/// The steps of a run that looks for the fault; chosen by feel.
 const STEPS: usize = 120;
+/// The number of runs that look for the fault before a system is given up; chosen by feel.
 const RUNS: u64 = 200;
-/// The number of times a failure is repeated.
+/// The number of times that a failure is repeated; chosen by feel.
 const REPLAYS: u32 = 3;
-/// The runs that either way may take to make a failure smaller.
+/// The runs that either way may take to make a failure smaller, the same for both; chosen by feel.
 const ATTEMPTS: u32 = 600;
 
 /// The results of one way to make the failures of a system smaller.
@@ -132,6 +133,7 @@ impl SystemRow {
         Ok(())
     }
 
+    /// Returns the row for `--json`.
     fn json(&self) -> Json {
         json!({
             "system": self.name, "optimum": self.optimum, "found": self.found,
@@ -141,14 +143,17 @@ impl SystemRow {
 }
 
 impl WayRow {
+    /// Returns the median size of the shrunk runs; the sizes are sorted.
     fn median(&self) -> usize {
         self.sizes.get(self.sizes.len() / 2).copied().unwrap_or(0)
     }
 
+    /// Returns the size of the largest shrunk run.
     fn worst(&self) -> usize {
         self.sizes.last().copied().unwrap_or(0)
     }
 
+    /// Returns the figures for `--json`.
     fn json(&self) -> Json {
         json!({
             "reproduced": self.reproduced, "median_steps": self.median(), "worst_steps": self.worst(),
@@ -157,6 +162,7 @@ impl WayRow {
     }
 }
 
+/// Shows a line for each system.
 fn show(out: &mut impl Write, rows: &[SystemRow]) -> io::Result<()> {
     writeln!(
         out,

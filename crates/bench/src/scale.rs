@@ -11,16 +11,18 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::solver;
-use ioxide_lang::{LoadOptions, load};
-use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_smt::solver::Solver;
 use ioxide_smt::tally::SolverTally;
 use ioxide_symex::{Ctx, Exploration, ExploreConfig, ExploredId, IgnoreDead, StopReason, explore};
 use serde_json::{Value as Json, json};
 
+use super::embedded::load_text_with;
+
 /// The family, embedded so that the measurement runs anywhere.
 const FAMILY: &str = include_str!("../../../examples/brp/scaled.iox");
+/// The members of the family, as numbers of chunks and of repetitions; chosen by feel, the last one has a tree of
+/// 10^18 nodes.
 const SIZES: [(u32, u32); 4] = [(3, 5), (3, 10), (8, 10), (16, 20)];
 
 /// The figures of one member of the family.
@@ -67,6 +69,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
+/// Explores one member of the family and measures it; fails if the exploration does not end.
 fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, CliError> {
     let mut model = member(chunks, max_rn)?;
     let mut solver = solver::make(&args.solver)?;
@@ -89,12 +92,10 @@ fn measure(args: &BenchArgs, (chunks, max_rn): (u32, u32)) -> Result<ScaleRow, C
     Ok(ScaleRow { chunks, max_rn, exploration, tree, seconds, tally })
 }
 
+/// Returns the member of the family with these numbers of chunks and of repetitions.
 fn member(chunks: u32, max_rn: u32) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("scaled.iox", FAMILY);
     let overrides = vec![("N".to_owned(), chunks.to_string()), ("MAX_RN".to_owned(), max_rn.to_string())];
-    let loaded = load(&sources, file, &LoadOptions { overrides });
-    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "the embedded BRP family does not load"))
+    load_text_with("scaled.iox", FAMILY, overrides)
 }
 
 /// Returns the number of nodes of the unmerged tree up to `depth`.

@@ -10,11 +10,9 @@ use std::io::{self, Write};
 use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{self, CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
-use ioxide_lang::LoadOptions;
 use ioxide_model::concrete::{self, ConcreteState};
 use ioxide_model::label::Label;
 use ioxide_model::relation::ConformanceRelation;
-use ioxide_model::source::Sources;
 use ioxide_model::sts::{GateKind, Model, Sts};
 use ioxide_model::trace::Trace;
 use ioxide_testgen::conform::InputCompletion;
@@ -27,13 +25,15 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-/// The number of mutants played unless `--runs` gives another.
+use super::embedded::load_text;
+
+/// The number of mutants played unless `--runs` gives another; chosen by feel.
 const MUTANTS: u64 = 1_000;
-/// The greatest number of mutants of one machine.
+/// The greatest number of mutants of one machine, so that no machine dominates; chosen by feel.
 const OF_ONE: usize = 25;
-/// The number of states of a machine.
+/// The number of states of a machine; chosen by feel.
 const STATES: usize = 24;
-/// The number of runs after which a mutant is given up.
+/// The number of runs after which a mutant is given up; chosen by feel.
 const MAX_RUNS: usize = 200;
 
 /// The result of one way of testing.
@@ -45,12 +45,14 @@ struct TestTally {
 }
 
 impl TestTally {
+    /// Counts a test of a mutant.
     fn add(&mut self, (is_killed, runs, messages): (bool, usize, usize)) {
         self.killed += usize::from(is_killed);
         self.runs += runs;
         self.messages += messages;
     }
 
+    /// Returns the figures for `--json`, per mutant.
     fn json(&self, mutants: usize) -> Json {
         let per = |n: usize| n as f64 / mutants.max(1) as f64;
         json!({
@@ -91,6 +93,7 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
     exit::status_after_output(ExitStatus::Success, told)
 }
 
+/// Shows a line for each kind of test.
 fn show(out: &mut impl Write, result: &Json) -> io::Result<()> {
     let (machines, mutants, forced) = (&result["machines"], &result["mutants"], &result["forced"]);
     writeln!(
@@ -145,10 +148,7 @@ fn machine(rng: &mut ChaCha8Rng) -> Result<Model, CliError> {
         text.push_str("}\n");
     }
     text.push('}');
-    let mut sources = Sources::new();
-    let file = sources.add("machine.iox", text);
-    let loaded = ioxide_lang::load(&sources, file, &LoadOptions::default());
-    loaded.model.ok_or_else(|| CliError::new(ExitStatus::Internal, "a random machine does not load"))
+    load_text("machine.iox", &text)
 }
 
 /// A system that chooses at random, observed by the machine it should conform to.
@@ -179,6 +179,7 @@ impl ChancePlayer<'_> {
         (false, MAX_RUNS, messages)
     }
 
+    /// Starts a run of the system, with the belief of the model.
     fn start(&self) -> PlayedRun {
         let state = |sts| concrete::initial_state(&self.model.pool, sts);
         let belief = state(&self.model.sts).into_iter().collect();

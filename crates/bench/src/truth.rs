@@ -32,8 +32,6 @@ use ioxide_cli::args::BenchArgs;
 use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::progress::ProgressLine;
 use ioxide_cli::{seed, solver};
-use ioxide_lang::{LoadOptions, load};
-use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_run::campaign::{CampaignOutcome, FailureGroup, run_seed};
 use serde_json::{Value as Json, json};
@@ -43,18 +41,20 @@ use self::load::Load;
 use self::proxy::Lag;
 use self::systems::{Health, SystemKind};
 use self::trial::{TrialError, TruthTrial};
+use super::embedded::load_text;
 
-/// The number of runs of a campaign.
+/// The number of runs of a campaign; few, so that many combinations of system, wire, delay and load get their turn.
 const CAMPAIGN: u64 = 5;
-/// The number of runs on correct systems, unless `--runs` gives another.
+/// The number of runs on correct systems, unless `--runs` gives another: about a minute, since 10,000 took ten.
 const RUNS: u64 = 1_000;
-/// The delays of each direction, in milliseconds.
+/// The delays of each direction, in milliseconds: none, that of a local network, that of a distant one.
 const DELAYS: [u64; 3] = [0, 5, 50];
 /// The number of campaigns at once: they mostly wait.
 const JOBS: usize = 32;
-/// The number of runs on correct systems for which there is one campaign for every fault, wire and delay.
+/// The number of runs on correct systems for which there is one campaign for every fault, wire and delay; chosen by
+/// feel.
 const RUNS_PER_SEED: u64 = 500;
-/// The number of failures and errors shown.
+/// The number of failures and errors shown; chosen by feel, there should be none.
 const SHOWN: usize = 10;
 
 /// Measures and shows the figures; with `--system`, runs as one of the systems.
@@ -142,6 +142,7 @@ fn in_turn(kinds: &[SystemKind], health: Health, seed: u64) -> impl Iterator<Ite
 
 /// Returns the least stride from 7 on that has no divisor in common with `n`, so that it leads to every combination.
 fn stride_over(n: usize) -> usize {
+    /// Returns the greatest common divisor.
     fn divisor(a: usize, b: usize) -> usize {
         if b == 0 { a } else { divisor(b, a % b) }
     }
@@ -156,7 +157,7 @@ struct TruthLab<'a> {
 
 impl<'a> TruthLab<'a> {
     fn new(args: &'a BenchArgs) -> Result<Self, CliError> {
-        let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, model(kind)?)));
+        let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, load_spec(kind)?)));
         Ok(Self { args, models: models.collect::<Result<_, CliError>>()? })
     }
 
@@ -197,14 +198,9 @@ impl<'a> TruthLab<'a> {
     }
 }
 
-fn model(kind: SystemKind) -> Result<Model, CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add(format!("{}.iox", kind.name()), kind.model());
-    let loaded = load(&sources, file, &LoadOptions::default());
-    let name = kind.name();
-    loaded
-        .model
-        .ok_or_else(|| CliError::new(ExitStatus::Internal, format!("the model of `{name}` does not load")))
+/// Returns the specification of a kind of systems.
+fn load_spec(kind: SystemKind) -> Result<Model, CliError> {
+    load_text(&format!("{}.iox", kind.name()), kind.model())
 }
 
 /// The figures of all campaigns.
@@ -225,6 +221,7 @@ struct TruthFigures {
 }
 
 impl TruthFigures {
+    /// Counts the runs against a correct system: every failure is a false one.
     fn correct(&mut self, load: Load, trial: &TruthTrial, outcome: &Result<CampaignOutcome, TrialError>) {
         let name = format!("{}, {} machine", describe_trial(trial), load.name());
         match outcome {
@@ -244,6 +241,7 @@ impl TruthFigures {
         }
     }
 
+    /// Counts the runs against a faulty system.
     fn faulty(&mut self, trial: &TruthTrial, outcome: &Result<CampaignOutcome, TrialError>) {
         let at = SystemKind::ALL.iter().position(|kind| *kind == trial.kind).unwrap_or_default();
         let delay = u64::try_from(trial.lag.0.as_millis()).unwrap_or(u64::MAX);
@@ -271,6 +269,7 @@ impl TruthFigures {
         SystemKind::ALL.into_iter().enumerate().filter(is_measured)
     }
 
+    /// Returns the figures for `--json`.
     fn json(&self, seed: u64) -> Json {
         let by_delay = |kind: usize| {
             let cells = self.faults.iter().filter(move |((at, _), _)| *at == kind);
@@ -298,6 +297,7 @@ impl TruthFigures {
         })
     }
 
+    /// Shows the figures; false failures come with their trials.
     fn show(&self, out: &mut impl Write, seed: u64) -> io::Result<()> {
         writeln!(
             out,
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_model() {
-        assert!(SystemKind::ALL.into_iter().all(|kind| model(kind).is_ok()));
+        assert!(SystemKind::ALL.into_iter().all(|kind| load_spec(kind).is_ok()));
     }
 
     #[test]

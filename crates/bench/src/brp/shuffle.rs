@@ -62,10 +62,12 @@ impl Shuffle {
         model
     }
 
+    /// Returns the random numbers for one purpose, the same whatever else is shuffled.
     fn rng(&self, about: &str) -> ChaCha8Rng {
         ChaCha8Rng::seed_from_u64(self.hash(about))
     }
 
+    /// Returns a name that hints at nothing.
     fn name(&self, old: &str) -> Arc<str> {
         format!("n{:x}", self.hash(old)).into()
     }
@@ -79,10 +81,12 @@ impl Shuffle {
     }
 }
 
+/// Returns the new position of an item.
 fn position(order: &[usize], old: usize) -> usize {
     order.iter().position(|&at| at == old).unwrap_or(old)
 }
 
+/// Returns the items in the new order.
 fn reorder<I: Idx, T: Clone>(all: &IndexVec<I, T>, order: &[usize]) -> IndexVec<I, T> {
     order.iter().map(|&at| all[I::new(at)].clone()).collect()
 }

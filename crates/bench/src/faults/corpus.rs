@@ -26,6 +26,7 @@ pub enum FaultGroup {
 impl FaultGroup {
     pub const ALL: [Self; 2] = [Self::Corpus, Self::HeldOut];
 
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Corpus => "corpus",
@@ -85,6 +86,7 @@ fn folders(folder: &str) -> Result<Vec<PathBuf>, CliError> {
     Ok(found)
 }
 
+/// Reads a fault from its folder: the model, the faulty system and its kind.
 fn fault(folder: &Path, group: FaultGroup) -> Result<Fault, CliError> {
     let (_, spec) = load::load_model(&folder.join("model.iox").to_string_lossy(), &[])?;
     Ok(Fault {

@@ -63,11 +63,13 @@ impl FaultRow {
         steps.get(steps.len() / 2).copied().filter(|&steps| steps < usize::MAX)
     }
 
+    /// Returns the most steps that a seed needed, `None` if one did not find the fault.
     fn worst(&self) -> Option<usize> {
         self.steps.iter().copied().max_by_key(|steps| steps.unwrap_or(usize::MAX)).flatten()
     }
 }
 
+/// Returns all rows for `--json`.
 fn figures(args: &BenchArgs, modes: &[FaultsMode], all: &[Rows]) -> Json {
     let tester = |row: &FaultRow| {
         json!({
@@ -108,6 +110,7 @@ fn geomean(all: &[Rows], group: FaultGroup, mode: FaultsMode) -> f64 {
     (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
 }
 
+/// Returns the median, with the number of seeds that found the fault if not all did.
 fn cell(row: &FaultRow) -> String {
     let median = row.median().map_or_else(|| "-".to_owned(), |steps| steps.to_string());
     if row.count_found() == row.steps.len() { median } else { format!("{median} ({})", row.count_found()) }

@@ -7,7 +7,7 @@ use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::read;
 
-/// States, inputs and outputs of the generated machines.
+/// States, inputs and outputs of the generated machines; chosen by feel.
 const GENERATED: [(usize, usize, usize); 4] = [(30, 5, 3), (100, 10, 5), (300, 10, 3), (1_000, 10, 5)];
 
 /// A machine, ready for the suite methods.
@@ -54,6 +54,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Reads a machine of the public collection.
 fn public(path: &Path) -> Result<BenchMachine, CliError> {
     let wrong = |reason: String| CliError::new(ExitStatus::Model, format!("`{}`: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;

@@ -17,9 +17,13 @@ use serde_json::{Value as Json, json};
 
 use super::machines::{data, files};
 
+/// The first specification of the thesis ([Sachtleben18]).
 const MA: &str = include_str!("../../../../examples/fsm/ma.dot");
+/// Its implementation.
 const MA_IMPL: &str = include_str!("../../../../examples/fsm/ma-impl.dot");
+/// The second specification of the thesis.
 const MF: &str = include_str!("../../../../examples/fsm/mf.dot");
+/// Its implementation.
 const MF_IMPL: &str = include_str!("../../../../examples/fsm/mf-impl.dot");
 
 /// One algorithm on one pair.
@@ -32,6 +36,7 @@ pub struct PairRow {
 }
 
 impl PairRow {
+    /// Returns the verdict in words.
     fn verdict(&self) -> &'static str {
         match self.report.verdict() {
             ReductionVerdict::Pass => "pass",
@@ -92,6 +97,7 @@ pub fn measure(progress: &mut ProgressLine) -> Result<Vec<PairRow>, CliError> {
     Ok(rows)
 }
 
+/// Tests a system by the named variant of state counting.
 fn count(pair: &BenchPair, plan: &CountingPlan, variant: &str) -> ReductionReport {
     let mut system = PlayedMachine(&pair.system);
     let counted = match variant {
@@ -105,6 +111,7 @@ fn count(pair: &BenchPair, plan: &CountingPlan, variant: &str) -> ReductionRepor
     }
 }
 
+/// Returns the pairs of the thesis, and those of the public collection if it is there.
 fn pairs() -> Result<Vec<BenchPair>, CliError> {
     let mut pairs = vec![
         pair("thesis_MA", MachineFormat::Dot, MA, MA_IMPL, &[3, 4, 5])?,

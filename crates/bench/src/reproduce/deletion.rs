@@ -66,6 +66,7 @@ pub fn shrink_by_deletion(
     Ok(DeletedRun { trace: best, reproduced, attempts, fails_again })
 }
 
+/// Runs a plan once, without any of the means that shrinking by meaning has.
 fn replay(
     setup: &mut RunSetup<'_, '_>,
     plan: &[PlannedMove],

@@ -180,6 +180,7 @@ impl FaultySystem {
     }
 }
 
+/// Returns the model of a store whose keys have this form.
 fn store(keys: Keys) -> String {
     let (sort, none) = match keys {
         Keys::Sequential | Keys::Counter | Keys::Random => ("int", "0"),
@@ -197,6 +198,7 @@ fn with_login(store: &str) -> String {
         .replace("state creating", "state entering { emit token when t != \"\" { session = t } -> idle }\n    state creating")
 }
 
+/// Returns the model of a server with `n` clients.
 fn clients(n: usize) -> String {
     let each = |line: &dyn Fn(usize) -> String| (1..=n).map(line).collect::<String>();
     format!(
@@ -236,11 +238,13 @@ struct ServerState {
 }
 
 impl LiveServer<'_> {
+    /// Queues an output.
     fn say(&mut self, gate: &str, values: Vec<Value>) {
         let gate = self.spec.sts.gate_named(gate).expect("a message of the model");
         self.state.said.push_back(Label::Output(gate, values));
     }
 
+    /// Returns a new UUID of version 4.
     fn uuid(&mut self) -> String {
         let (a, b): (u64, u64) = (self.rng.random(), self.rng.random());
         format!(
@@ -270,6 +274,7 @@ impl LiveServer<'_> {
         (key, asked)
     }
 
+    /// Answers a request for an item; the planted faults are in the answers.
     fn get(&mut self, key: &Value) -> Result<(), AdapterError> {
         let n_items = self.state.items.len();
         let Some(n) = self.state.items.get(key).copied() else {
@@ -309,6 +314,7 @@ impl LiveServer<'_> {
         }
     }
 
+    /// Changes the document if the revision is current; a planted fault accepts the one before.
     fn put(&mut self, revision: i64) {
         let current = self.revision();
         let is_stale = self.fault == PlantedFault::Stale && revision == current - 1;
@@ -347,6 +353,7 @@ impl LiveServer<'_> {
         self.say(&format!("answer{}", client + 1), vec![Value::int(n)]);
     }
 
+    /// Returns the next output, if there is one.
     fn said(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         match self.state.said.pop_front() {
             Some(label) => Ok(Some(label.into())),
@@ -356,6 +363,7 @@ impl LiveServer<'_> {
     }
 }
 
+/// Returns an integer field as a machine number.
 fn number(value: &Value) -> i64 {
     value.as_int().and_then(|n| n.to_i64()).unwrap_or(i64::MIN)
 }

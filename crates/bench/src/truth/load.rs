@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// The number of processes that keep a busy machine busy.
+/// The number of processes that keep a busy machine busy: twice the cores of the machine that the figures are from.
 const BUSY_PROCESSES: usize = 4;
 /// The argument of `--system` that makes this program one of them.
 pub const BUSY: &str = "busy";

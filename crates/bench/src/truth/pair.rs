@@ -15,9 +15,10 @@ use super::systems::{BenchMessage, SystemBehaviour};
 
 /// The greeting of a client, and the system's answer to it.
 pub const HELLO: &str = "HELLO";
+/// The answer to the greeting.
 const WELCOME: &str = "WELCOME";
 
-/// The time between two checks whether a message is due.
+/// The time between two checks whether a message is due: well below the shortest delay that is measured.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// The system and its clients.
@@ -58,6 +59,7 @@ impl SystemPair {
     }
 }
 
+/// Locks the pair; a thread that panicked leaves it usable.
 fn lock(desk: &Mutex<SystemPair>) -> MutexGuard<'_, SystemPair> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }

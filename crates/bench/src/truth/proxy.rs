@@ -16,6 +16,7 @@ use super::server::Listener;
 pub struct Lag(pub Duration);
 
 impl Lag {
+    /// Draws a delay between the given one and one and a half times it.
     fn draw(self, choices: &mut StdRng) -> Duration {
         let most = u64::try_from(self.0.as_micros() / 2).unwrap_or(u64::MAX);
         self.0 + Duration::from_micros(choices.random_range(0..=most))

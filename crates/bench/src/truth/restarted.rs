@@ -25,9 +25,10 @@ use super::wire::{BenchWire, SystemPlace, adapter};
 
 /// The time limit for the system to listen: starting many processes at once takes its time.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
-/// The first port that is given to a system, and how many there are: below those that the kernel gives to connections, so
-/// that none of them takes the port of a system between two starts.
+/// The first port that is given to a system: below those that the kernel gives to connections, so that none of them
+/// takes the port of a system between two starts.
 const FIRST_PORT: u32 = 20_000;
+/// The number of ports that are given to systems: the last one is still below those of the kernel.
 const N_PORTS: u32 = 12_000;
 /// The file that counts the starts of a system.
 const STARTS: &str = "starts";

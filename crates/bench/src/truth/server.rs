@@ -16,7 +16,8 @@ use serde_json::{Map, Value as Json};
 use super::systems::{BenchMessage, Health, SystemBehaviour, SystemKind};
 use super::wire::BenchWire;
 
-/// The time within which messages are due together.
+/// The time within which messages are due together, and are written at once; chosen by feel, far below the times that
+/// systems work.
 const DUE_TOGETHER: Duration = Duration::from_millis(1);
 /// The port that stands for any that is free.
 const ANY_PORT: u16 = 0;
@@ -164,6 +165,7 @@ struct BenchConversation {
 }
 
 impl BenchConversation {
+    /// Talks to one client until it goes.
     fn run(&mut self, lines: &Receiver<String>) -> io::Result<()> {
         if self.dialect == MessageDialect::Protocol {
             let name = self.system.kind.name().to_owned();
@@ -257,6 +259,7 @@ impl BenchConversation {
     }
 }
 
+/// Returns a message in the protocol of adapters.
 fn output(message: BenchMessage) -> protocol::ProtocolMessage {
     let args: Map<String, Json> = message.n.map(|n| ("n".to_owned(), n.into())).into_iter().collect();
     protocol::ProtocolMessage::Output(OutputMessage { label: message.name, args, time_ns: None, raw: None })

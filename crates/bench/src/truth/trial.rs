@@ -25,7 +25,8 @@ use super::server::{self, Listener, ServedSystem};
 use super::systems::{Health, SystemKind};
 use super::wire::{BenchWire, SystemPlace, adapter};
 
-/// The time limit for an input, a greeting or an HTTP answer.
+/// The time limit for an input, a greeting or an HTTP answer; chosen by feel, far above any delay, so that a busy
+/// machine does not reach it.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The system to test, its connection, and the size of the campaign.
@@ -99,6 +100,7 @@ impl TruthTrial {
         Ok(campaign(&mut bench, &mut tester, &self.config(), &sink)?)
     }
 
+    /// Returns the campaign of the trial; the first failure of a faulty system ends it.
     fn config(&self) -> CampaignConfig {
         let on_failure = match self.health {
             Health::Correct => OnFailure::GoOn,

@@ -166,10 +166,12 @@ fn http(model: &Model, address: SocketAddr) -> HttpProtocol {
     HttpProtocol { url, http: HttpConfig { inputs, outputs, ..HttpConfig::default() }, reset: Vec::new() }
 }
 
+/// Returns a GET request.
 fn get(path: String) -> RequestConfig {
     RequestConfig { method: "GET".into(), path, ..RequestConfig::default() }
 }
 
+/// Returns the pattern of a line, with a number behind the name if it has a field.
 fn pattern((name, has_field): &(String, bool)) -> String {
     if *has_field { format!("{name} (?P<n>-?[0-9]+)") } else { name.clone() }
 }

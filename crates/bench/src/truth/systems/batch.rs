@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Batch {
     input PUT(n: 0..9)
@@ -14,9 +15,10 @@ model Batch {
     state one { on PUT { second = n } -> two  emit DONE(n: first) -> idle }
     state two { emit DONE(n: first) { first = second } -> one }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "two different answers in one write are in the wrong order";
 
-/// The time for which answers are collected.
+/// The time for which answers are collected; chosen by feel.
 const BATCH_TIME: Duration = Duration::from_millis(40);
 
 pub(super) struct BatchSystem {

@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Cold {
     input PING(n: 0..9)
@@ -16,11 +17,12 @@ model Cold {
     state idle { on PING { last = n } -> busy }
     state busy { emit PONG(n: last) -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "the first question after a start is lost";
 
 /// The time limit for a message, with room for the longest first reply: what `ioxide test` has by default.
 pub(super) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest time of a first reply, in milliseconds.
+/// The longest time of a first reply, in milliseconds: half of the time limit for a message.
 const MAX_FIRST_REPLY_MS: u64 = 5_000;
 
 pub(super) struct Cold {

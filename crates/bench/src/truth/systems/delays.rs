@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Delays {
     input ASK(n: 0..9)
@@ -15,9 +16,10 @@ model Delays {
     state idle { on ASK { asked = n } -> busy }
     state busy { emit ANSWER(n: asked) -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "no answer to questions above 6";
 
-/// The longest time of an answer, in milliseconds.
+/// The longest time of an answer, in milliseconds; chosen by feel.
 const MAX_ANSWER_MS: u64 = 300;
 
 pub(super) struct Delays {

@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Desks {
     input LEFT
@@ -23,11 +24,13 @@ model Desks {
         emit RIGHT_TICKET(n: last + 1) { last = last + 1 } -> left
     }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "a ticket drawn at once after one of the other desk has its number";
 
-/// The longest time of work, in milliseconds.
+/// The longest time of work, in milliseconds; chosen by feel, so that the work of two desks overlaps.
 const MAX_WORK_MS: u64 = 30;
-/// The time within which tickets count as drawn at once.
+/// The time within which tickets count as drawn at once; chosen by feel, the fault then shows in some runs and not in
+/// all.
 const DRAWN_TOGETHER: Duration = Duration::from_millis(20);
 
 pub(super) struct Desks {

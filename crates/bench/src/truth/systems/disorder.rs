@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Disorder {
     input ASK(n: 0..9)
@@ -17,9 +18,10 @@ model Disorder {
     state one { on ASK { second = n } -> two  emit ANSWER(n: first) -> idle }
     state two { emit ANSWER(n: first) { first = second } -> one  emit ANSWER(n: second) -> one }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "the second of two open questions gets the answer of the first";
 
-/// The longest time of work, in milliseconds.
+/// The longest time of work, in milliseconds; chosen by feel, so that answers overtake each other.
 const MAX_WORK_MS: u64 = 60;
 
 pub(super) struct Disorder {

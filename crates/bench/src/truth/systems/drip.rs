@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Drip {
     input ASK(n: 0..9)
@@ -14,10 +15,12 @@ model Drip {
     state idle { on ASK { asked = n } -> busy }
     state busy { emit SLOW_ANSWER(n: asked) -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "one less is answered to questions above 6";
 
-/// The pieces of a reply, and the pause after each: together 1.76 seconds.
+/// The number of pieces of a reply: with the pauses it takes 1.76 seconds, longer than the time limit.
 const PIECES: usize = 16;
+/// The pause after each piece: far below the time limit, though the whole reply takes longer than it.
 const PAUSE: Duration = Duration::from_millis(110);
 /// The time limit of the tester: shorter than a reply, and thirteen times as long as a pause.
 pub(super) const LIMIT: Duration = Duration::from_millis(1_500);

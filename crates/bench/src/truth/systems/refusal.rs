@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Refusal {
     input ADD(n: 1..9)
@@ -15,13 +16,16 @@ model Refusal {
     state idle { on ADD { sum = sum + n } -> busy }
     state busy { emit SUM(n: sum) -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "the third number is added twice";
 
-/// The reset, the answer if it was done, and the one if it was not.
+/// The message that resets the system.
 pub(super) const RESET: &str = "RESET";
+/// The answer to a reset that was done.
 pub(super) const DONE: &str = "DONE";
+/// The answer to a reset that was refused and is to be repeated.
 const BUSY: &str = "BUSY";
-/// The number of times in a row that a reset is refused at most.
+/// The number of times in a row that a reset is refused at most; chosen by feel.
 const MAX_REFUSALS: u32 = 3;
 
 pub(super) struct Refusal {
@@ -37,6 +41,7 @@ impl Refusal {
         Self { health, choices: StdRng::seed_from_u64(seed), refusals: 0, sum: 0, taken: 0 }
     }
 
+    /// Refuses a reset as busy at random, a few times at most.
     fn reset(&mut self) -> BenchMessage {
         if self.refusals < MAX_REFUSALS && self.choices.random_bool(0.5) {
             self.refusals += 1;

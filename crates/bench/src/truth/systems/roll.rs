@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Roll {
     input ANN
@@ -29,13 +30,14 @@ model Roll {
         emit CAY_TICKET(n: last + 1) when cay { cay = false, last = last + 1 } -> open
     }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "every second ticket of bob has a number that is not on the roll";
 /// The clients, by the beginning of the names of their messages.
 pub(super) const CLIENTS: [&str; 3] = ["ANN", "BOB", "CAY"];
 /// The message that the fault spoils.
 pub(super) const BLAMED: &str = "BOB_TICKET";
 
-/// The longest time of work, in milliseconds.
+/// The longest time of work, in milliseconds; chosen by feel, so that the clients overtake each other.
 const MAX_WORK_MS: u64 = 30;
 /// The difference between a wrong number and the right one: no ticket of a run is so far down the roll.
 const OFF_THE_ROLL: i64 = 1_000;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model SlowStart {
     input PING(n: 0..9)
@@ -12,9 +13,10 @@ model SlowStart {
     state idle { on PING { last = n } -> busy }
     state busy { emit PONG(n: last) -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "the first question is lost";
 
-/// The time before the system listens.
+/// The time before the system listens; chosen by feel.
 pub(super) const WARM_UP: Duration = Duration::from_millis(400);
 
 pub(super) struct SlowStart {

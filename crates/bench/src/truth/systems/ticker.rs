@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Agenda, BenchMessage, Health, SystemBehaviour};
 
+/// The specification, which the correct system meets on every wire.
 pub(super) const MODEL: &str = "
 model Ticker {
     input START
@@ -16,9 +17,10 @@ model Ticker {
     state running { emit TICK -> running  on STOP -> stopping }
     state stopping { emit STOPPED -> idle }
 }";
+/// The planted fault, for the table.
 pub(super) const FAULT: &str = "one more tick after STOPPED";
 
-/// The time between two ticks.
+/// The time between two ticks: with a delay of 50 ms several come while an input is on its way.
 const TICK_INTERVAL: Duration = Duration::from_millis(12);
 
 pub(super) struct Ticker {
