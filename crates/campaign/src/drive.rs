@@ -317,6 +317,7 @@ impl CampaignDrive {
         Ok(())
     }
 
+    /// Writes the batch into the journal and returns the order for its worker, which gets the lowest free number.
     fn order(&mut self, batch: &UnitBatch, lease: Option<String>) -> Result<WorkOrder, DriveError> {
         let taken: Vec<u64> = self.out.values().map(|sent| sent.worker).collect();
         let worker = (1..).find(|worker| !taken.contains(worker)).unwrap_or_default();
@@ -365,8 +366,8 @@ impl CampaignDrive {
                 return Err(DriveError::Worker { code: *code, said: said() });
             }
             WorkerEnd::Exit(_) if is_over => BatchEnd::Ended,
-            WorkerEnd::Exit(code) => died(part.as_ref(), format!("exit code {code}: {}", said())),
-            WorkerEnd::Died(how) => died(part.as_ref(), how.clone()),
+            WorkerEnd::Exit(code) => death_of_worker(part.as_ref(), format!("exit code {code}: {}", said())),
+            WorkerEnd::Died(how) => death_of_worker(part.as_ref(), how.clone()),
         };
         let how = match &batch_end {
             BatchEnd::Ended => "ended".to_owned(),
@@ -424,7 +425,8 @@ fn wait_for_orphan(part: &Path) {
     }
 }
 
-fn died(part: Option<&ScannedPart>, how: String) -> BatchEnd {
+/// Returns the end of a worker that died, with the unit that its part was at.
+fn death_of_worker(part: Option<&ScannedPart>, how: String) -> BatchEnd {
     BatchEnd::Died { under_way: part.and_then(|part| part.under_way), how }
 }
 

@@ -81,7 +81,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    fn file(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+    /// Returns a function that makes an error about `path` of an I/O error.
+    fn at_file(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
         |error| Self::File { path: path.to_path_buf(), error }
     }
 }

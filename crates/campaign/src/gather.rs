@@ -203,7 +203,7 @@ impl GatheredParts {
                     self.open.remove(0);
                 }
                 let path = dir.join(UNITS);
-                self.open.push((part as usize, File::open(&path).map_err(PartError::io(&path))?));
+                self.open.push((part as usize, File::open(&path).map_err(PartError::at_path(&path))?));
                 self.open.len() - 1
             }
         };

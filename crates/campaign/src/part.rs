@@ -177,7 +177,8 @@ pub enum PartError {
 }
 
 impl PartError {
-    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+    /// Returns a function that makes an error about `path` of an I/O error.
+    pub(crate) fn at_path(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
         |error| Self::Io { path: path.to_path_buf(), error }
     }
 }
@@ -218,7 +219,8 @@ impl EndOfPart {
         }
     }
 
-    pub(crate) fn read(word: &str) -> Option<Self> {
+    /// Returns the end that `word` names in a part file.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
         [Self::All, Self::Failure, Self::Stopped, Self::Trouble].into_iter().find(|end| end.word() == word)
     }
 }
@@ -229,9 +231,9 @@ impl PartWriter {
     /// # Errors
     /// If the directory has another part, is damaged, or cannot be written to.
     pub fn open(dir: &Path, manifest: &Manifest) -> Result<Self, PartError> {
-        fs::create_dir_all(dir).map_err(PartError::io(dir))?;
+        fs::create_dir_all(dir).map_err(PartError::at_path(dir))?;
         let path = dir.join(UNITS);
-        let file = private(&path).map_err(PartError::io(&path))?;
+        let file = private(&path).map_err(PartError::at_path(&path))?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(PartError::Busy(dir.to_path_buf()));
         }
@@ -243,9 +245,9 @@ impl PartWriter {
                 (UnitSet::new(), 0)
             }
         };
-        file.set_len(end).map_err(PartError::io(&path))?;
+        file.set_len(end).map_err(PartError::at_path(&path))?;
         let mut out = BufWriter::new(file);
-        out.seek(SeekFrom::End(0)).map_err(PartError::io(&path))?;
+        out.seek(SeekFrom::End(0)).map_err(PartError::at_path(&path))?;
         Ok(Self { path, out, done: before.len(), before, pending: Vec::new(), begun: Instant::now() })
     }
 
@@ -256,7 +258,10 @@ impl PartWriter {
     pub fn begin_unit(&mut self, unit: u64, name: &str) -> Result<(), PartError> {
         self.pending.clear();
         let line = format!("{{\"begin\":{},\"unit\":{}}}\n", unit + 1, Json::from(name));
-        self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
+        self.out
+            .write_all(line.as_bytes())
+            .and_then(|()| self.out.flush())
+            .map_err(PartError::at_path(&self.path))
     }
 
     /// Adds a line of JSON to the unit under way; it is written when the unit is done.
@@ -286,7 +291,7 @@ impl PartWriter {
             self.out.write_all(line.as_bytes())?;
             self.out.flush()
         };
-        write().map_err(PartError::io(&self.path))
+        write().map_err(PartError::at_path(&self.path))
     }
 
     /// Writes that the unit under way could not be done, and drops its lines.
@@ -297,7 +302,10 @@ impl PartWriter {
         self.pending.clear();
         let line =
             format!("{{\"left\":{},\"unit\":{},\"why\":{}}}\n", unit + 1, Json::from(name), Json::from(why));
-        self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush()).map_err(PartError::io(&self.path))
+        self.out
+            .write_all(line.as_bytes())
+            .and_then(|()| self.out.flush())
+            .map_err(PartError::at_path(&self.path))
     }
 
     /// Writes that the part is over, and syncs the file.
@@ -308,7 +316,7 @@ impl PartWriter {
         let seconds = self.begun.elapsed().as_secs_f64();
         let line = format!("{{\"end\":{},\"why\":\"{}\",\"seconds\":{seconds:.6}}}\n", self.done, why.word());
         let written = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
-        written.and_then(|()| self.out.get_ref().sync_all()).map_err(PartError::io(&self.path))
+        written.and_then(|()| self.out.get_ref().sync_all()).map_err(PartError::at_path(&self.path))
     }
 }
 
@@ -376,7 +384,7 @@ fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), PartError> {
         let text = serde_json::to_string_pretty(manifest)?;
         write_whole(path, FileReaders::Owner, |out| writeln!(out, "{text}"))
     };
-    write().map_err(PartError::io(path))
+    write().map_err(PartError::at_path(path))
 }
 
 /// A file that its owner alone may read.

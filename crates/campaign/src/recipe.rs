@@ -26,7 +26,7 @@ pub struct CampaignRecipe {
     #[serde(default)]
     pub batch: Option<String>,
     /// The number of failed tries after which a unit is set aside.
-    #[serde(default = "three")]
+    #[serde(default = "default_tries")]
     pub tries: u32,
     /// The time after which the campaign stops, whatever is left.
     #[serde(default)]
@@ -100,7 +100,8 @@ pub struct SlurmRecipe {
     pub program: Option<String>,
 }
 
-fn three() -> u32 {
+/// The default of `tries`: a unit that kills its worker three times is set aside.
+fn default_tries() -> u32 {
     3
 }
 

@@ -120,7 +120,7 @@ impl RoundFeedback {
     /// # Errors
     /// If the file cannot be read, is no feedback, or is of another version.
     pub fn read(path: &Path) -> Result<Self, PartError> {
-        let text = fs::read_to_string(path).map_err(PartError::io(path))?;
+        let text = fs::read_to_string(path).map_err(PartError::at_path(path))?;
         let not = |why: String| PartError::NotFeedback { path: path.to_path_buf(), why };
         let told: Self = serde_json::from_str(&text).map_err(|error| not(error.to_string()))?;
         match () {
@@ -144,7 +144,7 @@ impl RoundFeedback {
             let text = serde_json::to_string_pretty(self)?;
             write_whole(path, FileReaders::Owner, |out| writeln!(out, "{text}"))
         };
-        write().map_err(PartError::io(path))
+        write().map_err(PartError::at_path(path))
     }
 
     /// The hash of the feedback, in sixteen hexadecimal digits.

@@ -88,7 +88,7 @@ pub struct UnitText {
 pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
     let manifest = manifest(dir)?;
     let path = dir.join(UNITS);
-    let file = File::open(&path).map_err(PartError::io(&path))?;
+    let file = File::open(&path).map_err(PartError::at_path(&path))?;
     let mut scanned = ScannedPart {
         dir: dir.to_path_buf(),
         manifest,
@@ -105,7 +105,8 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
     let (mut at, mut begun, mut line) = (0, 0, Vec::new());
     for number in 1.. {
         line.clear();
-        let n = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).map_err(PartError::io(&path))?;
+        let n =
+            (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).map_err(PartError::at_path(&path))?;
         if n == 0 {
             break;
         }
@@ -191,7 +192,7 @@ impl PartLine {
             let why = told.as_ref().and_then(|told| told.get("why")).and_then(Json::as_str);
             let seconds = told.as_ref().and_then(|told| told.get("seconds")).and_then(Json::as_f64);
             let worked = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            return why.and_then(EndOfPart::read).map_or(Self::Wrong, |why| Self::End(why, worked));
+            return why.and_then(EndOfPart::from_word).map_or(Self::Wrong, |why| Self::End(why, worked));
         }
         if line.starts_with(b"{") && line.ends_with(b"}\n") { Self::Told } else { Self::Wrong }
     }
@@ -219,7 +220,7 @@ pub fn unit_text(file: &mut File, dir: &Path, span: UnitSpan) -> Result<UnitText
     let mut bytes = vec![0; usize::try_from(span.len).map_err(|_| damaged("it is too long"))?];
     file.seek(SeekFrom::Start(span.start))
         .and_then(|_| file.read_exact(&mut bytes))
-        .map_err(PartError::io(&path))?;
+        .map_err(PartError::at_path(&path))?;
     let text = String::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let mut lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
     let last = lines.pop().ok_or_else(|| damaged("it has no result"))?;
@@ -240,7 +241,7 @@ pub fn parts_in(dir: &Path) -> Result<Vec<PathBuf>, PartError> {
     for folder in [dir.to_path_buf(), dir.join("parts")] {
         let entries = match fs::read_dir(&folder) {
             Err(_) if folder != dir => continue,
-            entries => entries.map_err(PartError::io(&folder))?,
+            entries => entries.map_err(PartError::at_path(&folder))?,
         };
         found.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.join(MANIFEST).exists()));
     }

@@ -179,11 +179,13 @@ impl Schedule {
         set.iter().take_while(|&unit| self.is_wanted(unit)).collect()
     }
 
+    /// Puts units back among those that anyone may take.
     fn reopen(&mut self, units: &UnitSet) {
         let wanted = self.retain_wanted(units);
         self.open.extend(&wanted);
     }
 
+    /// Puts units aside that were under way when a worker died; they are tried again in a batch of their own.
     fn suspect(&mut self, units: &UnitSet, tries: u32) {
         let wanted = self.retain_wanted(units);
         if !wanted.is_empty() {
@@ -212,7 +214,7 @@ impl Schedule {
         let (units, tries) = match self.suspects.pop_front() {
             Some(suspects) => suspects,
             None if self.open.is_empty() => return None,
-            None => (self.open.split_off(self.size()), 0),
+            None => (self.open.split_off(self.batch_size()), 0),
         };
         if tries > 0 {
             self.retried += units.len();
@@ -224,7 +226,7 @@ impl Schedule {
     }
 
     /// Returns the number of units of the next batch: 1 until the time of a unit is known.
-    fn size(&self) -> u64 {
+    fn batch_size(&self) -> u64 {
         let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
         let Some(seconds) = self.unit_seconds else { return 1 };
         let batch = self.config.batch.as_secs_f64().max(MIN_BATCH_IN_STARTS * self.start_seconds);
@@ -235,7 +237,7 @@ impl Schedule {
 
     /// Updates the estimates by a batch of `n` units that took `seconds`, in `worked` of which its worker was at
     /// work.
-    fn learn(&mut self, n: u64, seconds: f64, worked: f64) {
+    fn note_unit_time(&mut self, n: u64, seconds: f64, worked: f64) {
         let (each, besides) = (worked / n as f64, (seconds - worked).max(0.0));
         let known = self.unit_seconds.is_some();
         self.start_seconds = if known { (self.start_seconds + besides) / 2.0 } else { besides };
@@ -255,7 +257,7 @@ impl Schedule {
         if !report.done.is_empty() {
             let took = now.saturating_sub(begun);
             let worked = report.worked.unwrap_or(took);
-            self.learn(report.done.len(), took.as_secs_f64(), worked.as_secs_f64());
+            self.note_unit_time(report.done.len(), took.as_secs_f64(), worked.as_secs_f64());
         }
         // What the worker gave up is known, so it is no suspect if the worker died afterwards.
         told.blamed.extend(report.left.iter().filter(|(unit, _)| rest.remove(*unit)).cloned());

@@ -83,7 +83,7 @@ enum SimulatedMachine {
 /// Simulates the campaign.
 #[must_use]
 pub fn simulate(cluster: &Cluster) -> Simulated {
-    Simulation::new(cluster).run()
+    Simulation::new(cluster).run_to_end()
 }
 
 struct Simulation<'c> {
@@ -126,7 +126,8 @@ impl<'c> Simulation<'c> {
         }
     }
 
-    fn run(mut self) -> Simulated {
+    /// Simulates event by event, until no machine has work left.
+    fn run_to_end(mut self) -> Simulated {
         self.fill_machines();
         while let Some(Reverse((at, _, machine))) = self.queue.pop() {
             self.now = at as f64 / 1e9;
@@ -196,7 +197,7 @@ impl<'c> Simulation<'c> {
             let done = if is_dead && !self.cluster.is_shared { UnitSet::new() } else { done };
             let worked = Duration::from_secs_f64((seconds - self.cluster.start_seconds).max(0.0));
             self.machines[machine] = SimulatedMachine::Busy { batch: batch.id, done, end, worked };
-            self.later(sent + seconds, machine);
+            self.schedule_event(sent + seconds, machine);
         }
     }
 
@@ -213,12 +214,13 @@ impl<'c> Simulation<'c> {
             BatchEnd::Died { .. } => {
                 self.deaths += 1;
                 self.machines[machine] = SimulatedMachine::Down;
-                self.later(self.now + self.cluster.repair_seconds, machine);
+                self.schedule_event(self.now + self.cluster.repair_seconds, machine);
             }
         }
     }
 
-    fn later(&mut self, at: f64, machine: usize) {
+    /// Schedules an event on `machine` at `at` seconds; events of the same instant keep their order.
+    fn schedule_event(&mut self, at: f64, machine: usize) {
         self.happened += 1;
         self.queue.push(Reverse(((at * 1e9) as u64, self.happened, machine)));
     }
@@ -234,6 +236,7 @@ fn cost(cluster: &Cluster, unit: u64) -> f64 {
 struct SeededChance(u64);
 
 impl SeededChance {
+    /// Draws a number from 0 to 1 (SplitMix64), so that simulations need no other crate.
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -242,6 +245,7 @@ impl SeededChance {
         ((bits ^ (bits >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// Draws a number that is exponentially distributed with this mean.
     fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.uniform()).ln()
     }

@@ -138,6 +138,7 @@ fn seen_through(model: Model, set: &[String]) -> Result<Model, CliError> {
     })
 }
 
+/// Reads the values of `--set NAME=VALUE`.
 fn overrides(set: &[String]) -> Result<Vec<(String, String)>, CliError> {
     let pair = |text: &String| {
         let (name, value) = text.split_once('=')?;
@@ -153,6 +154,7 @@ fn overrides(set: &[String]) -> Result<Vec<(String, String)>, CliError> {
         .collect()
 }
 
+/// Returns the model, or an error that shows every finding.
 fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), CliError> {
     let errors: Vec<Diagnostic> =
         loaded.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();

@@ -48,6 +48,7 @@ impl NamedMachine {
         })
     }
 
+    /// Loads a model and turns it into a machine, if it is finite.
     fn flatten(path: &str, set: &[String], request: &SolverRequest<'_>) -> Result<Self, CliError> {
         let (_, mut model) = load::load_model(path, set)?;
         let mut solver = request.make()?;

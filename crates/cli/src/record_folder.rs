@@ -141,6 +141,7 @@ struct RecordReporter<W: Write> {
 }
 
 impl<W: Write + Send> RecordReporter<W> {
+    /// Writes an event to the record and the other reports; the last event completes these.
     fn tell(&mut self, event: &Event) -> io::Result<()> {
         self.recorder.event(event)?;
         self.junit.iter_mut().try_for_each(|junit| junit.event(event))?;

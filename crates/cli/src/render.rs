@@ -75,6 +75,7 @@ fn snippet<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Snippet<'a, 
         .annotations(context)
 }
 
+/// Returns the number of lines between two places.
 fn distance(sources: &Sources, a: Span, b: Span) -> usize {
     sources.line_column(a).line.abs_diff(sources.line_column(b).line)
 }
@@ -86,6 +87,7 @@ fn other_files(diagnostic: &Diagnostic) -> impl Iterator<Item = (Span, &str)> {
     labels.map(|label| (label.span, label.text.as_str()))
 }
 
+/// Returns the snippet of a label that is far from the finding or in another file.
 fn elsewhere<'a>(sources: &'a Sources, span: Span, text: &'a str) -> Snippet<'a, Annotation<'a>> {
     let window = LineWindow::around(sources, span.file, &[span]);
     Snippet::source(window.text)
@@ -113,6 +115,7 @@ struct LineWindow<'a> {
 }
 
 impl<'a> LineWindow<'a> {
+    /// Returns the lines around `spans`, with some context.
     fn around(sources: &'a Sources, file: FileId, spans: &[Span]) -> Self {
         let whole = &sources.file(file).text;
         let clamp = |at: u32| floor_boundary(whole, at as usize);
@@ -172,6 +175,7 @@ pub fn finding_json(sources: &Sources, diagnostic: &Diagnostic) -> Json {
     })
 }
 
+/// Returns a place as JSON: lines and columns count from 1.
 fn place(sources: &Sources, span: Span) -> Json {
     let start = sources.line_column(span);
     let end = sources.line_column(Span { start: span.end, ..span });

@@ -186,6 +186,7 @@ impl<'s> SystemOpener<'s> {
         }
     }
 
+    /// Plays `model` as the system and gives it to `act`.
     fn play<T>(
         &self,
         model: &Model,
@@ -198,6 +199,7 @@ impl<'s> SystemOpener<'s> {
         act(&mut adapter.map_err(cannot)?)
     }
 
+    /// Connects to a system outside and gives it to `act`.
     fn reach<T>(
         &self,
         described: DescribedSystem,

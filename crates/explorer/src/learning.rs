@@ -288,6 +288,7 @@ impl LearningBoard {
         Arc::clone(&picture)
     }
 
+    /// Locks the state; a thread that panicked leaves it usable.
     fn lock(&self) -> MutexGuard<'_, BoardState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

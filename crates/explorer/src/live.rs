@@ -280,6 +280,7 @@ impl LiveCampaign {
         (!timeout.timed_out()).then(|| (state.version, LiveView::new(&state)))
     }
 
+    /// Locks the state; a thread that panicked leaves it usable.
     fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

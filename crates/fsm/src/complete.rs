@@ -45,7 +45,7 @@ pub fn judge(spec: &SuiteModel, suite: &[Word], extra: usize, max_steps: usize) 
     if let Some(machine) = find_passing_neighbour(spec, suite, extra, max_steps) {
         return Judgement::Incomplete(machine);
     }
-    match check(spec, suite, spec.n_states() + extra, max_steps) {
+    match check_suite(spec, suite, spec.n_states() + extra, max_steps) {
         CompletenessAnswer::Complete => Judgement::Complete(None),
         CompletenessAnswer::Incomplete(machine) => Judgement::Incomplete(machine),
         CompletenessAnswer::Unknown(steps) => Judgement::Unknown(steps),
@@ -67,7 +67,7 @@ pub enum CompletenessAnswer {
 
 /// Decides whether `suite` is complete for `spec` and machines with at most
 /// `bound` states, in at most `max_steps` steps of search.
-pub fn check<W: AsRef<[InputId]>>(
+pub fn check_suite<W: AsRef<[InputId]>>(
     spec: &SuiteModel,
     suite: impl IntoIterator<Item = W>,
     bound: usize,
@@ -222,8 +222,8 @@ mod tests {
     fn a_method_is_complete_and_a_single_word_is_not() {
         let spec = toggle();
         let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 0).collect();
-        assert_eq!(check(&spec, &suite, 2, 1_000_000), CompletenessAnswer::Complete);
-        let CompletenessAnswer::Incomplete(machine) = check(&spec, &suite[..1], 2, 1_000_000) else {
+        assert_eq!(check_suite(&spec, &suite, 2, 1_000_000), CompletenessAnswer::Complete);
+        let CompletenessAnswer::Incomplete(machine) = check_suite(&spec, &suite[..1], 2, 1_000_000) else {
             unreachable!("one word cannot check two states")
         };
         assert!(product::passes(&spec.to_mealy(), &machine, &suite[0]));
@@ -234,16 +234,16 @@ mod tests {
     fn the_bound_counts_extra_states() {
         let spec = toggle();
         let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 0).collect();
-        assert!(matches!(check(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Incomplete(_)));
+        assert!(matches!(check_suite(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Incomplete(_)));
         let suite: Vec<Word> = SuiteMethod::W.suite(&spec, 1).collect();
-        assert_eq!(check(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Complete);
+        assert_eq!(check_suite(&spec, &suite, 3, 1_000_000), CompletenessAnswer::Complete);
     }
 
     #[test]
     fn giving_up_is_no_proof() {
         let spec = toggle();
         let suite: Vec<Word> = words_up_to(2, 6).collect();
-        assert!(matches!(check(&spec, &suite, 4, 10), CompletenessAnswer::Unknown(_)));
+        assert!(matches!(check_suite(&spec, &suite, 4, 10), CompletenessAnswer::Unknown(_)));
     }
 
     /// Every machine with two states and two inputs, by enumeration.
@@ -258,7 +258,7 @@ mod tests {
             let complete = machines(2, 2, 3)
                 .filter(passing)
                 .all(|machine| product::difference(&spec.to_mealy(), &machine).is_none());
-            let answer = check(&spec, suite, 2, 1_000_000);
+            let answer = check_suite(&spec, suite, 2, 1_000_000);
             assert_eq!(answer == CompletenessAnswer::Complete, complete, "{cut} words");
         }
     }
@@ -303,7 +303,7 @@ mod tests {
         {
             let suite: Vec<Word> = method.suite(&spec, extra).collect();
             let certificate = certify(&spec, &suite, extra).expect("these methods meet the condition");
-            assert_eq!(check(&spec, &suite, 2 + extra, 1_000_000), CompletenessAnswer::Complete);
+            assert_eq!(check_suite(&spec, &suite, 2 + extra, 1_000_000), CompletenessAnswer::Complete);
             assert!(method != SuiteMethod::W || certificate.is_k_a_complete);
             if !certificate.is_k_a_complete {
                 continue;
@@ -330,7 +330,7 @@ mod tests {
         for cut in 0..whole.len() {
             let mut suite = whole.clone();
             suite.remove(cut);
-            let exact = check(&spec, &suite, 3, 10_000_000);
+            let exact = check_suite(&spec, &suite, 3, 10_000_000);
             match judge(&spec, &suite, 1, 10_000_000) {
                 Judgement::Complete(_) => assert_eq!(exact, CompletenessAnswer::Complete),
                 Judgement::Incomplete(machine) => {
@@ -362,7 +362,7 @@ mod tests {
             let suite: Vec<Word> = words_up_to(inputs, 5).filter(is_kept).collect();
             if certify(&spec, &suite, 0).is_some() {
                 certified += 1;
-                let answer = check(&spec, &suite, spec.n_states(), 1_000_000);
+                let answer = check_suite(&spec, &suite, spec.n_states(), 1_000_000);
                 assert_eq!(answer, CompletenessAnswer::Complete, "{table:?}, input {first}");
             }
         }

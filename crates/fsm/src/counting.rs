@@ -62,6 +62,9 @@ pub fn counting_suite(
         tree: WordTree::new(machine),
     };
     let access = growth.add_state_cover()?;
+    debug_assert_eq!(access.len(), machine.n_states(), "all states can be reached");
+    // The access words reach different states of the system only if they are told apart; all of the counting below
+    // rests on that.
     growth.separate_access_nodes(&access)?;
     for &node in &access {
         let mut visits = vec![0; growth.cliques.len()];

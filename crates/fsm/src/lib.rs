@@ -32,7 +32,7 @@
 //! let suite: Vec<word::Word> = SuiteMethod::S.suite(&spec, 0).collect();
 //! assert_eq!(check(&spec, &suite, spec.n_states(), 1_000_000), CompletenessAnswer::Complete);
 //! for test in &suite {
-//!     println!("{}", word::show(spec.names(), test));
+//!     println!("{}", word::show_word(spec.names(), test));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

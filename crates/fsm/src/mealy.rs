@@ -9,8 +9,6 @@
 //! listing, with the initial state where the listing put it; every operation
 //! keeps the names.
 
-use std::collections::VecDeque;
-
 use ioxide_model::index;
 use ioxide_model::index::{Idx, IndexVec};
 use rustc_hash::FxHashMap;
@@ -77,8 +75,19 @@ impl MachineNames {
         self.outputs.ids().find(|&id| self.outputs[id] == name)
     }
 
+    /// Adds the output that `completion` gives where an answer is missing, and the state it leads to, if that is a new one.
+    pub(crate) fn add_completion(&mut self, completion: &MachineCompletion) -> (OutputId, Option<StateId>) {
+        let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
+        let output = self.output(name).unwrap_or_else(|| self.outputs.push(name.clone()));
+        let error = match completion {
+            MachineCompletion::SelfLoop(_) => None,
+            MachineCompletion::ErrorState(_) => Some(self.push_state("error")),
+        };
+        (output, error)
+    }
+
     /// Adds a state called `wanted`, with primes behind if the name is taken.
-    pub(crate) fn push_state(&mut self, wanted: &str) -> StateId {
+    fn push_state(&mut self, wanted: &str) -> StateId {
         let mut name = wanted.to_owned();
         while self.states.iter().any(|taken| *taken == name) {
             name.push('\'');
@@ -189,6 +198,44 @@ pub enum MachineCompletion {
     SelfLoop(String),
     /// Give this output and stay in a new state that gives it for ever.
     ErrorState(String),
+}
+
+/// The states that can be reached from one, in breadth-first order, each with its place in it.
+pub(crate) struct ReachedStates {
+    /// The states, the first one first.
+    pub(crate) order: Vec<StateId>,
+    number: Vec<Option<StateId>>,
+}
+
+impl ReachedStates {
+    /// Searches from `first` among `n_states` states.
+    pub(crate) fn new<S: IntoIterator<Item = StateId>>(
+        n_states: usize,
+        first: StateId,
+        successors: impl Fn(StateId) -> S,
+    ) -> Self {
+        let mut number = vec![None; n_states];
+        number[first.index()] = Some(StateId::new(0));
+        let mut order = vec![first];
+        let mut done = 0;
+        // The order is its own queue: what is behind `done` was reached and not expanded yet.
+        while let Some(&state) = order.get(done) {
+            done += 1;
+            for next in successors(state) {
+                if number[next.index()].is_none() {
+                    number[next.index()] = Some(StateId::new(order.len()));
+                    order.push(next);
+                }
+            }
+        }
+        debug_assert_eq!(number.iter().flatten().count(), order.len(), "every reached state has one place");
+        Self { order, number }
+    }
+
+    /// Returns the place of a state in the order; `None` if it was not reached.
+    pub(crate) fn number_of(&self, state: StateId) -> Option<StateId> {
+        self.number[state.index()]
+    }
 }
 
 /// A deterministic machine, possibly partial, as one dense table.
@@ -309,20 +356,10 @@ impl Mealy {
     /// The part that can be reached from the initial state, in breadth-first order.
     #[must_use]
     pub fn reachable_part(&self) -> Self {
-        let mut number = vec![None; self.n_states()];
-        let mut order = vec![self.initial];
-        number[self.initial.index()] = Some(StateId::new(0));
-        let mut queue = VecDeque::from([self.initial]);
-        while let Some(state) = queue.pop_front() {
-            for edge in self.inputs().filter_map(|input| self.edge(state, input)) {
-                if number[edge.next.index()].is_none() {
-                    number[edge.next.index()] = Some(StateId::new(order.len()));
-                    order.push(edge.next);
-                    queue.push_back(edge.next);
-                }
-            }
-        }
-        self.renumber_states(&order, |state| number[state.index()])
+        let edges = |state| self.inputs().filter_map(move |input| self.edge(state, input));
+        let reached =
+            ReachedStates::new(self.n_states(), self.initial, |state| edges(state).map(|edge| edge.next));
+        self.renumber_states(&reached.order, |state| reached.number_of(state))
     }
 
     /// The machine in which missing answers are filled as `completion` says.
@@ -332,16 +369,12 @@ impl Mealy {
             return self.clone();
         }
         let mut machine = self.clone();
-        let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
-        let output = machine.names.output(name).unwrap_or_else(|| machine.names.outputs.push(name.clone()));
-        let target = match completion {
-            MachineCompletion::SelfLoop(_) => None,
-            MachineCompletion::ErrorState(_) => Some(machine.push_state("error")),
-        };
+        let (output, error) = machine.names.add_completion(completion);
+        machine.table.resize(machine.n_states() * machine.n_inputs(), None);
         for state in machine.states() {
             for input in machine.inputs() {
                 let slot = machine.edge_index(state, input);
-                let missing = MealyEdge { output, next: target.unwrap_or(state) };
+                let missing = MealyEdge { output, next: error.unwrap_or(state) };
                 machine.table[slot].get_or_insert(missing);
             }
         }
@@ -356,13 +389,9 @@ impl Mealy {
     pub fn merge_equivalent_states(&self) -> Self {
         let machine = self.reachable_part();
         let classes = partition::equivalence_classes(&machine);
-        let n_classes = classes.iter().max().map_or(0, |&max| max + 1);
-        let mut order = vec![None; n_classes];
-        for state in machine.states() {
-            order[classes[state.index()]].get_or_insert(state);
-        }
-        let order: Vec<StateId> = order.into_iter().flatten().collect();
-        machine.renumber_states(&order, |state| Some(StateId::new(classes[state.index()])))
+        machine.renumber_states(&partition::first_of_each(&classes), |state| {
+            Some(StateId::new(classes[state.index()]))
+        })
     }
 
     /// The machine whose state `i` is `order[i]`, with targets mapped by `number`.
@@ -380,11 +409,6 @@ impl Mealy {
             }
         }
         machine
-    }
-
-    fn push_state(&mut self, wanted: &str) -> StateId {
-        self.table.extend(std::iter::repeat_n(None, self.n_inputs()));
-        self.names.push_state(wanted)
     }
 
     fn edge_index(&self, state: StateId, input: InputId) -> usize {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::error::MachineRefusal;
 use crate::mealy::{
     InputId, MachineCompletion, MachineListing, MachineNames, Mealy, MealyTransition, OutputId,
-    ResolvedListing, StateId,
+    ReachedStates, ResolvedListing, StateId,
 };
 use crate::partition;
 
@@ -102,22 +102,10 @@ impl Nfsm {
     /// The part that can be reached from the initial state.
     #[must_use]
     pub fn reachable_part(&self) -> Self {
-        let mut number = vec![None; self.n_states()];
-        number[self.initial.index()] = Some(StateId::new(0));
-        let mut order = vec![self.initial];
-        let mut done = 0;
-        while let Some(&state) = order.get(done) {
-            done += 1;
-            for input in self.inputs() {
-                for &(_, next) in self.answers(state, input) {
-                    if number[next.index()].is_none() {
-                        number[next.index()] = Some(StateId::new(order.len()));
-                        order.push(next);
-                    }
-                }
-            }
-        }
-        self.renumber_states(&order, |state| number[state.index()])
+        let answers = |state| self.inputs().flat_map(move |input| self.answers(state, input));
+        let reached =
+            ReachedStates::new(self.n_states(), self.initial, |state| answers(state).map(|&(_, next)| next));
+        self.renumber_states(&reached.order, |state| reached.number_of(state))
     }
 
     /// The machine in which missing answers are filled as `completion` says.
@@ -132,18 +120,11 @@ impl Nfsm {
         if missing.is_empty() {
             return self.clone();
         }
-        let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
-        let output = names.output(name).unwrap_or_else(|| names.outputs.push(name.clone()));
+        let (output, error) = names.add_completion(completion);
         let mut transitions: Vec<MealyTransition> = self.transitions().collect();
-        match completion {
-            MachineCompletion::SelfLoop(_) => {
-                transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, s)))
-            }
-            MachineCompletion::ErrorState(_) => {
-                let error = names.push_state("error");
-                transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error)));
-                transitions.extend(self.inputs().map(|x| (error, x, output, error)));
-            }
+        transitions.extend(missing.into_iter().map(|(s, x)| (s, x, output, error.unwrap_or(s))));
+        if let Some(error) = error {
+            transitions.extend(self.inputs().map(|x| (error, x, output, error)));
         }
         Self::new(names, self.initial, transitions)
     }
@@ -187,6 +168,7 @@ impl Nfsm {
             .collect()
     }
 
+    /// The machine whose state `i` is `order[i]`, with targets mapped by `number`.
     fn renumber_states(&self, order: &[StateId], number: impl Fn(StateId) -> Option<StateId>) -> Self {
         let mut names = self.names.clone();
         names.states = order.iter().map(|&state| self.names.states[state].clone()).collect();
@@ -316,12 +298,7 @@ impl Observable {
                 let (input, output) = (InputId::new(letter / n_outputs), OutputId::new(letter % n_outputs));
                 view.state_after(StateId::new(state), input, output).map(Idx::index)
             });
-        let mut order: Vec<StateId> = Vec::new();
-        for state in view.states() {
-            if classes[state.index()] == order.len() {
-                order.push(state);
-            }
-        }
+        let order = partition::first_of_each(&classes);
         Self(view.0.renumber_states(&order, |state| Some(StateId::new(classes[state.index()]))))
     }
 }

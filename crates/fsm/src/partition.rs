@@ -41,6 +41,18 @@ pub fn equivalent_pair(machine: &Mealy) -> Option<(StateId, StateId)> {
     None
 }
 
+/// Returns the first state of each class, by the number of the class; classes are numbered by first appearance.
+pub(crate) fn first_of_each(classes: &[usize]) -> Vec<StateId> {
+    let mut order = Vec::new();
+    for (state, &class) in classes.iter().enumerate() {
+        debug_assert!(class <= order.len(), "classes are numbered by first appearance");
+        if class == order.len() {
+            order.push(StateId::new(state));
+        }
+    }
+    order
+}
+
 /// Groups `0..n` by `signature`, numbered in order of first appearance.
 pub fn group_by<S: std::hash::Hash + Eq>(n: usize, signature: impl Fn(usize) -> S) -> Vec<usize> {
     let mut seen = FxHashMap::default();
@@ -68,17 +80,17 @@ pub fn refine_until_stable(
         // The predecessors of the block: within any other block, states in this list answer `letter` into the block and
         // the rest does not, so they cannot be equivalent.
         let splitter: Vec<u32> = blocks
-            .members(block)
+            .members_of(block)
             .iter()
             .flat_map(|&state| inverse.predecessors(letter, state))
             .copied()
             .collect();
-        for (old, new) in blocks.split(&splitter) {
+        for (old, new) in blocks.split_blocks(&splitter) {
             waiting.resize(blocks.len() * n_letters, false);
             for letter in 0..n_letters {
                 // Hopcroft's rule: if the old block is still waiting both halves must be done; if not, splitting by the
                 // smaller half is enough, because what the other half would split is split by the two together.
-                let smaller = if blocks.size(old) < blocks.size(new) { old } else { new };
+                let smaller = if blocks.block_size(old) < blocks.block_size(new) { old } else { new };
                 let target = if waiting[old * n_letters + letter] { new } else { smaller };
                 waiting[target * n_letters + letter] = true;
                 work.push((target, letter));
@@ -158,18 +170,18 @@ impl PartitionBlocks {
     }
 
     /// The number of members of a block.
-    fn size(&self, block: usize) -> usize {
+    fn block_size(&self, block: usize) -> usize {
         self.range[block].1 - self.range[block].0
     }
 
     /// The members of a block.
-    fn members(&self, block: usize) -> &[u32] {
+    fn members_of(&self, block: usize) -> &[u32] {
         &self.order[self.range[block].0..self.range[block].1]
     }
 
     /// Moves the members in `states` out of the blocks they share with others;
     /// yields each block split and the new block with its moved members.
-    fn split(&mut self, states: &[u32]) -> Vec<(usize, usize)> {
+    fn split_blocks(&mut self, states: &[u32]) -> Vec<(usize, usize)> {
         // Members that are hit move to the front of their block, so that a split is a cut of its range.
         let mut touched = Vec::new();
         for &state in states {

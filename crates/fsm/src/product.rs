@@ -48,7 +48,7 @@ pub fn difference(first: &Mealy, second: &Mealy) -> Option<Word> {
             match (first.edge(s, input), second.edge(t, input)) {
                 (None, None) => (),
                 (Some(a), Some(b)) if a.output == b.output => search.push(at, input, (a.next, b.next)),
-                _ => return Some(search.path(at, input)),
+                _ => return Some(search.path_to(at, input)),
             }
         }
     }
@@ -65,7 +65,7 @@ pub fn reduction_witness(first: &Observable, second: &Observable) -> Option<IoWo
             for &(output, next) in second.answers(t, input) {
                 match first.state_after(s, input, output) {
                     Some(allowed) => search.push(at, (input, output), (allowed, next)),
-                    None => return Some(search.path(at, (input, output))),
+                    None => return Some(search.path_to(at, (input, output))),
                 }
             }
         }
@@ -125,12 +125,14 @@ impl<L: Copy> PairSearch<L> {
         Self { seen: [start].into_iter().collect(), visits: vec![(0, None, start)], done: 0 }
     }
 
+    /// Returns the next pair in breadth-first order, with its number.
     fn pop(&mut self) -> Option<(usize, (StateId, StateId))> {
         let &(_, _, pair) = self.visits.get(self.done)?;
         self.done += 1;
         Some((self.done - 1, pair))
     }
 
+    /// Adds a pair if it is new, with the step that leads to it.
     fn push(&mut self, from: usize, letter: L, pair: (StateId, StateId)) {
         if self.seen.insert(pair) {
             self.visits.push((from, Some(letter), pair));
@@ -138,7 +140,7 @@ impl<L: Copy> PairSearch<L> {
     }
 
     /// The letters to a visit, then `last`.
-    fn path(&self, mut at: usize, last: L) -> Vec<L> {
+    fn path_to(&self, mut at: usize, last: L) -> Vec<L> {
         let mut path = vec![last];
         while let (from, Some(letter), _) = self.visits[at] {
             path.push(letter);
@@ -160,7 +162,7 @@ pub fn passes(spec: &Mealy, machine: &Mealy, word: &[InputId]) -> bool {
 mod tests {
     use super::*;
     use crate::read;
-    use crate::word::{show, show_io};
+    use crate::word::{show_io, show_word};
 
     fn observable(text: &str) -> Observable {
         Observable::check(Nfsm::from_listing(&read::read_table(text).unwrap())).unwrap()
@@ -171,7 +173,7 @@ mod tests {
         let machine = |text: &str| Mealy::from_listing(&read::read_table(text).unwrap()).unwrap();
         let first = machine("s a 0 t\ns b 0 s\nt a 1 s\nt b 0 t");
         let second = machine("s a 0 t\ns b 0 s\nt a 1 t\nt b 0 t");
-        assert_eq!(show(first.names(), &difference(&first, &second).unwrap()), "a a a");
+        assert_eq!(show_word(first.names(), &difference(&first, &second).unwrap()), "a a a");
         assert_eq!(difference(&first, &first), None);
     }
 

@@ -66,6 +66,7 @@ impl CountingPlan {
     /// If the model is not complete or has more than `bound` states.
     pub fn new(model: &Observable, bound: usize) -> Result<Self, MachineRefusal> {
         model.check_complete()?;
+        // Both papers assume a bound of at least the states of the model throughout; below it nothing is proved.
         if bound < model.n_states() {
             return Err(MachineRefusal::BoundTooSmall { bound, states: model.n_states() });
         }
@@ -108,6 +109,8 @@ pub struct ReductionReport {
 impl ReductionReport {
     /// Returns the verdict: [`ReductionVerdict::Fail`] if there is a failure, even if testing was given up.
     pub fn verdict(&self) -> ReductionVerdict {
+        // One forbidden trace is enough, however testing ended; without one, only a search that came to its own
+        // end proves anything.
         match (self.failures.is_empty(), self.gave_up) {
             (false, _) => ReductionVerdict::Fail,
             (true, false) => ReductionVerdict::Pass,

@@ -46,7 +46,7 @@ pub fn without_prefixes(mut words: Vec<Word>) -> Vec<Word> {
 
 /// `word` in the names of the machine, `ε` if it is empty.
 #[must_use]
-pub fn show(names: &MachineNames, word: &[InputId]) -> String {
+pub fn show_word(names: &MachineNames, word: &[InputId]) -> String {
     if word.is_empty() {
         return "ε".to_owned();
     }

@@ -35,6 +35,7 @@ impl AbsentSystem {
         }
     }
 
+    /// Returns the error that a run reports instead of an answer of the system.
     fn error(&self) -> AdapterError {
         match self {
             Self::Ended(status) => AdapterError::Ended { status: status.clone() },

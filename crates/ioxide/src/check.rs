@@ -269,6 +269,7 @@ struct TesterMaker<'m> {
 }
 
 impl TesterMaker<'_> {
+    /// Makes the tester that `spec` describes, with the budget of this check.
     fn make(&mut self, spec: &TesterSpec) -> Result<Box<dyn Tester>, NoTester> {
         if self.model.sts.is_timed() && !spec.knows_time() {
             return Err(NoTester::NoTime(spec.clone()));

@@ -60,6 +60,7 @@ impl<'i> GivenInput<'i> {
         }
     }
 
+    /// Returns the value of a field, `None` if the message has no such field.
     fn value(&self, field: &str) -> Option<&'i Value> {
         let (Label::Input(gate, values) | Label::Output(gate, values)) = self.label else { return None };
         let fields = &self.model.sts.gates[*gate].fields;
@@ -67,6 +68,7 @@ impl<'i> GivenInput<'i> {
         values.get(at)
     }
 
+    /// Returns the value of a field; a field that does not exist is a mistake in the test and ends it.
     #[track_caller]
     fn needed(&self, field: &str) -> &'i Value {
         match self.value(field) {

@@ -15,6 +15,7 @@ pub struct BuiltIn {
     pub about: &'static str,
 }
 
+/// Makes the entry of one function; short, because the table below has one line per entry.
 const fn f(
     name: &'static str,
     parameters: &'static [&'static str],
@@ -106,6 +107,6 @@ pub const MAP_FUNCTIONS: &[BuiltIn] = &[
 ];
 
 /// The names of `functions`.
-pub(crate) fn names(functions: &[BuiltIn]) -> Vec<&'static str> {
+pub(crate) fn builtin_names(functions: &[BuiltIn]) -> Vec<&'static str> {
     functions.iter().map(|function| function.name).collect()
 }

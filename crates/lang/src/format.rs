@@ -38,7 +38,7 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
         return Err(vec![Diagnostic::new(Code::UnknownFormat, Span::new(file, 0, 0), message)]);
     }
     let mut sink = FindingSink::default();
-    let tree = parser::parse(&source.text, file, &mut sink);
+    let tree = parser::parse_text(&source.text, file, &mut sink);
     if sink.has_errors() {
         return Err(sink.finish());
     }
@@ -49,10 +49,10 @@ pub fn format(sources: &Sources, file: FileId) -> Result<String, Vec<Diagnostic>
 pub(crate) fn print(tree: &SyntaxFile, text: &str) -> String {
     let mut printer = Printer { text, comments: &tree.comments, out: String::new(), level: 0, last: None };
     if let Some(model) = &tree.model {
-        printer.model(model);
+        printer.write_model(model);
     }
     if let Some(system) = &tree.system {
-        printer.system(system);
+        printer.write_system(system);
     }
     printer.comments_before(u32::MAX);
     printer.out
@@ -83,6 +83,7 @@ impl<'a> Printer<'a> {
         WIDTH.saturating_sub(self.level * INDENT)
     }
 
+    /// Returns whether `text` fits on the rest of the line.
     fn fits(&self, text: &str) -> bool {
         text.chars().count() <= self.room()
     }
@@ -141,17 +142,17 @@ impl<'a> Printer<'a> {
 
     /// Writes a part of a block that has no blocks inside: comments before and within it,
     /// doc comment and attributes, then `write`, then the comment behind it.
-    fn unit(&mut self, span: Span, meta: &DeclMeta, write: impl FnOnce(&mut Self)) {
+    fn write_unit(&mut self, span: Span, meta: &DeclMeta, write: impl FnOnce(&mut Self)) {
         self.comments_before(span.end);
         self.blank_line_before(span.start);
-        self.meta(meta);
+        self.write_meta(meta);
         write(self);
         self.last = Some(span.end as usize);
         self.trailing_comment(span.end as usize);
     }
 
     /// Writes `heading { ... }` with `parts` inside, one level deeper.
-    fn block(
+    fn write_block(
         &mut self,
         span: Span,
         meta: &DeclMeta,
@@ -166,7 +167,7 @@ impl<'a> Printer<'a> {
         self.last = outer;
         self.comments_before(heading_end);
         self.blank_line_before(span.start);
-        self.meta(meta);
+        self.write_meta(meta);
         let has_comments = self.comments.first().is_some_and(|comment| comment.start < span.end);
         if first.is_none() && !has_comments {
             self.write_line(&format!("{heading} {{}}"));
@@ -200,17 +201,19 @@ impl<'a> Printer<'a> {
         span.start
     }
 
-    fn docs(&mut self, docs: &[String]) {
+    /// Writes doc comments, a line each.
+    fn write_docs(&mut self, docs: &[String]) {
         for line in docs {
             let text = if line.is_empty() { "///".to_owned() } else { format!("/// {line}") };
             self.write_line(&text);
         }
     }
 
-    fn meta(&mut self, meta: &DeclMeta) {
-        self.docs(&meta.docs);
+    /// Writes the doc comments and the attributes in front of an item.
+    fn write_meta(&mut self, meta: &DeclMeta) {
+        self.write_docs(&meta.docs);
         for attr in &meta.attrs {
-            self.write_line(&item::attribute(attr));
+            self.write_line(&item::attribute_text(attr));
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct TextLexeme {
 pub fn lexemes(text: &str) -> Vec<TextLexeme> {
     let lexed = lex(text);
     let tokens = lexed.tokens.iter().filter(|token| token.kind != TokenKind::End).map(|token| TextLexeme {
-        kind: kind(token.kind),
+        kind: kind_of(token.kind),
         start: token.start,
         end: token.end,
         first_on_line: token.first_on_line,
@@ -57,7 +57,8 @@ pub fn lexemes(text: &str) -> Vec<TextLexeme> {
     all
 }
 
-fn kind(token: TokenKind) -> LexemeKind {
+/// Returns the kind under which editors colour a token.
+fn kind_of(token: TokenKind) -> LexemeKind {
     match token {
         TokenKind::Name => LexemeKind::Name,
         TokenKind::Number => LexemeKind::Number,

@@ -167,6 +167,7 @@ pub(crate) fn lex(text: &str) -> Lexed {
 }
 
 impl Lexed {
+    /// Appends a token.
     fn push(&mut self, kind: TokenKind, range: std::ops::Range<usize>, first_on_line: bool) {
         self.tokens.push(Token { kind, start: offset(range.start), end: offset(range.end), first_on_line });
     }
@@ -187,6 +188,7 @@ fn is_doc(comment: &str) -> bool {
     comment.starts_with("///") && !comment.starts_with("////")
 }
 
+/// Returns `n` as an offset; one beyond 4 GB is clamped.
 fn offset(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

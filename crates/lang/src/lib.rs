@@ -128,12 +128,12 @@ pub(crate) fn load_into(
     }
     let model = match extension(&source.name) {
         Some("iox") => load_iox(sources, file, options, sink),
-        Some("as") => import::action::load(&source.text, file, options, sink),
-        Some("xml") => import::ralib::load(&source.text, file, options, sink),
-        Some("xlia") => import::xlia::load(&source.text, file, options, sink),
-        Some("txs") => import::txs::load(&source.text, file, options, sink),
+        Some("as") => import::action::load_action_system(&source.text, file, options, sink),
+        Some("xml") => import::ralib::load_ralib(&source.text, file, options, sink),
+        Some("xlia") => import::xlia::load_xlia(&source.text, file, options, sink),
+        Some("txs") => import::txs::load_torxakis(&source.text, file, options, sink),
         other => match other.and_then(MachineFormat::from_extension) {
-            Some(form) => import::machine::load(source, file, form, options, sink),
+            Some(form) => import::machine::load_machine(source, file, form, options, sink),
             None => Err(sink.report(unknown_format(other, file))),
         },
     };
@@ -170,7 +170,7 @@ pub fn load_machine(
 #[must_use]
 pub fn parse(sources: &Sources, file: FileId) -> (ast::SyntaxFile, Vec<Diagnostic>) {
     let mut sink = FindingSink::default();
-    let tree = parser::parse(&sources.file(file).text, file, &mut sink);
+    let tree = parser::parse_text(&sources.file(file).text, file, &mut sink);
     (tree, sink.finish())
 }
 
@@ -180,9 +180,9 @@ fn load_iox(
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let tree = parser::parse(&sources.file(file).text, file, sink);
+    let tree = parser::parse_text(&sources.file(file).text, file, sink);
     if let Some(system) = &tree.system {
-        return system::load(sources, file, system, options, sink);
+        return system::load_system(sources, file, system, options, sink);
     }
     match &tree.model {
         Some(model) => Ok(lower::lower(model, options, LintLevel::On, sink)),

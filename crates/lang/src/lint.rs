@@ -16,7 +16,7 @@ use crate::resolve::NameTable;
 use crate::typeck::{Checker, GateItem, ValueItem};
 
 /// Returns warnings about `decl`, which has a meaning but looks wrong.
-pub(crate) fn check(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
+pub(crate) fn check_model(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     unused_values(cx, &mut found);
     unused_messages(&cx.gates, &mut found);
@@ -24,10 +24,10 @@ pub(crate) fn check(decl: &ModelDecl, sts: &Sts, cx: &Checker<'_, '_>) -> Vec<Di
     report_unused(&cx.types, Code::UnusedType, "type", "is never used", &mut found);
     unreachable_states(sts, &mut found);
     nonlinear(sts, cx, &mut found);
-    let has_labels = decl.items.iter().flat_map(transitions).any(|transition| transition.label.is_some());
+    let has_labels = decl.items.iter().flat_map(transitions_of).any(|transition| transition.label.is_some());
     for item in &decl.items {
         check_item(item, cx, &mut found);
-        for transition in transitions(item) {
+        for transition in transitions_of(item) {
             check_transition(transition, cx, has_labels, &mut found);
         }
     }
@@ -167,17 +167,18 @@ fn check_item(item: &ModelItem, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic
             let message = "this `any` has no transitions";
             found.push(Diagnostic::new(Code::EmptyAny, item.span, message).help("remove it"));
         }
-        ItemKind::Message(message) => hidden(&message.fields, "field", cx, |_| true, found),
+        ItemKind::Message(message) => report_hidden(&message.fields, "field", cx, |_| true, found),
         // Functions cannot read variables, so a parameter of the same name misleads nobody.
         ItemKind::Fn(decl) => {
             let misleads = |item| matches!(item, ValueItem::Const(_) | ValueItem::Variant(..));
-            hidden(&decl.params, "parameter", cx, misleads, found);
+            report_hidden(&decl.params, "parameter", cx, misleads, found);
         }
         _ => {}
     }
 }
 
-fn hidden(
+/// Warns about fields that hide a value of the model with the same name.
+fn report_hidden(
     fields: &[FieldDecl],
     what: &str,
     cx: &Checker<'_, '_>,
@@ -202,7 +203,8 @@ fn hidden(
     }
 }
 
-fn transitions(item: &ModelItem) -> &[TransitionDecl] {
+/// Returns the transitions that an item declares.
+fn transitions_of(item: &ModelItem) -> &[TransitionDecl] {
     match &item.kind {
         ItemKind::State(state) => &state.transitions,
         ItemKind::Any(transitions) => transitions,

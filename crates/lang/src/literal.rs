@@ -56,6 +56,7 @@ pub(crate) fn parse_number(text: &str) -> Result<NumberLiteral, BadNumber> {
 }
 
 impl BadNumber {
+    /// Returns the finding about the number `text`.
     pub(crate) fn diagnostic(self, text: &str, span: Span) -> Diagnostic {
         let shown: String = text.chars().take(24).collect();
         match self {

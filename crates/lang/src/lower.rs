@@ -42,12 +42,12 @@ pub(crate) fn lower(
     sink: &mut FindingSink,
 ) -> Model {
     let mut lowering = define_declarations(decl, options, sink);
-    lowering.states(&decl.items);
-    lowering.transitions(&decl.items);
-    lowering.goals(&decl.items);
+    lowering.declare_states(&decl.items);
+    lowering.lower_transitions(&decl.items);
+    lowering.lower_goals(&decl.items);
     lowering.check_overrides(&decl.items, decl.name.span);
     if lints == LintLevel::On && !lowering.cx.sink.has_errors() {
-        let findings = lint::check(decl, &lowering.sts, &lowering.cx);
+        let findings = lint::check_model(decl, &lowering.sts, &lowering.cx);
         findings.into_iter().for_each(|finding| lowering.cx.sink.push(finding));
     }
     let Lowering { sts, cx, .. } = lowering;
@@ -95,7 +95,7 @@ pub(crate) fn with_goals<'a>(
         .for_each(|(name, sort)| cx.types.declare(cx.sink, name, DeclaredItem::Defined(sort)));
     names.gates.into_iter().for_each(|(name, gate)| cx.gates.declare(cx.sink, name, gate));
     names.labels.into_iter().for_each(|(name, switch)| labels.declare(cx.sink, name, Ok(switch)));
-    lowering.goals(items);
+    lowering.lower_goals(items);
     let Lowering { sts, cx, .. } = lowering;
     Model { pool: cx.pool, sts }
 }
@@ -130,7 +130,7 @@ impl<'a, 's> Lowering<'a, 's> {
     }
 
     /// Declares the states; a model without states keeps its implicit one.
-    fn states(&mut self, items: &'a [ModelItem]) {
+    fn declare_states(&mut self, items: &'a [ModelItem]) {
         let mut locations: IndexVec<LocId, Location> = IndexVec::new();
         for item in items {
             let ItemKind::State(state) = &item.kind else { continue };

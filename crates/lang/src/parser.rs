@@ -28,10 +28,10 @@ use crate::words::is_beginning;
 pub(crate) const MAX_NESTING: usize = 128;
 
 /// The syntax tree of `text`, with findings in `sink`.
-pub(crate) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxFile {
+pub(crate) fn parse_text(text: &str, file: FileId, sink: &mut FindingSink) -> SyntaxFile {
     let lexed = lex(text);
     let mut parser = Parser::new(text, file, &lexed, sink);
-    let (model, system) = parser.file();
+    let (model, system) = parser.parse_file();
     SyntaxFile { model, system, comments: lexed.comments }
 }
 
@@ -91,11 +91,13 @@ impl<'a> Parser<'a> {
 
     // Looking.
 
+    /// Returns the token `ahead` of the cursor; the last one is the end of the text.
     fn token(&self, ahead: usize) -> Token {
         let last = self.tokens.len() - 1;
         self.tokens[(self.position + ahead).min(last)]
     }
 
+    /// Returns the kind of the next token.
     pub(crate) fn kind(&self) -> TokenKind {
         self.token(0).kind
     }
@@ -118,6 +120,7 @@ impl<'a> Parser<'a> {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
+    /// Returns the text of the next token.
     pub(crate) fn slice(&self) -> &'a str {
         self.slice_at(0)
     }
@@ -127,6 +130,7 @@ impl<'a> Parser<'a> {
         self.is_at(TokenKind::Name) && self.slice() == word && self.kind_after(1) != TokenKind::Colon
     }
 
+    /// Returns the place of the next token.
     pub(crate) fn span(&self) -> Span {
         self.span_of(self.token(0))
     }
@@ -152,6 +156,7 @@ impl<'a> Parser<'a> {
 
     // Moving.
 
+    /// Takes the next token and counts braces; the end is never passed.
     pub(crate) fn bump(&mut self) -> Token {
         let token = self.token(0);
         match token.kind {
@@ -165,6 +170,7 @@ impl<'a> Parser<'a> {
         token
     }
 
+    /// Takes a token of this kind if it is next; returns whether it was.
     pub(crate) fn eat(&mut self, kind: TokenKind) -> bool {
         let found = self.is_at(kind);
         if found {
@@ -181,6 +187,7 @@ impl<'a> Parser<'a> {
         found
     }
 
+    /// Takes a token of this kind, or reports that it is missing.
     pub(crate) fn expect(&mut self, kind: TokenKind) -> ParseResult<Token> {
         if self.is_at(kind) { Ok(self.bump()) } else { self.report_unexpected(kind.describe()) }
     }
@@ -214,7 +221,8 @@ impl<'a> Parser<'a> {
         ))
     }
 
-    pub(crate) fn name(&mut self, what: &str) -> ParseResult<Name> {
+    /// Takes a name, or reports that `what` is missing; a reserved word is named as such.
+    pub(crate) fn expect_name(&mut self, what: &str) -> ParseResult<Name> {
         if self.is_at(TokenKind::Name) {
             let name = Name { text: self.slice().to_owned(), span: self.span() };
             self.bump();
@@ -414,12 +422,12 @@ impl<'a> Parser<'a> {
     // Parts that many declarations share.
 
     /// Doc comments and attributes.
-    pub(crate) fn meta(&mut self) -> ParseResult<DeclMeta> {
+    pub(crate) fn parse_meta(&mut self) -> ParseResult<DeclMeta> {
         let mut meta = DeclMeta::default();
         loop {
             match self.kind() {
                 TokenKind::Doc => meta.docs.push(self.doc_line()),
-                TokenKind::At => meta.attrs.extend(self.attribute()?),
+                TokenKind::At => meta.attrs.extend(self.parse_attribute()?),
                 TokenKind::CloseBrace | TokenKind::End if !meta.docs.is_empty() => {
                     return self.doc_for_nothing();
                 }
@@ -429,7 +437,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The doc comment of a part of a declaration.
-    pub(crate) fn docs(&mut self) -> ParseResult<Vec<String>> {
+    pub(crate) fn parse_docs(&mut self) -> ParseResult<Vec<String>> {
         let mut docs = Vec::new();
         while self.is_at(TokenKind::Doc) {
             docs.push(self.doc_line());
@@ -460,16 +468,16 @@ impl<'a> Parser<'a> {
     }
 
     /// `@req("R-12")` or `@weight(5)`; an unknown one is reported and skipped.
-    fn attribute(&mut self) -> ParseResult<Option<Attr>> {
+    fn parse_attribute(&mut self) -> ParseResult<Option<Attr>> {
         let start = self.span();
         self.bump();
-        let name = self.name("the name of an attribute")?;
+        let name = self.expect_name("the name of an attribute")?;
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
         let kind = match (name.text.as_str(), self.kind()) {
-            ("req", TokenKind::Str) => Some(AttrKind::Req(self.string()?)),
+            ("req", TokenKind::Str) => Some(AttrKind::Req(self.parse_string()?)),
             ("req", _) => return self.report_unexpected("the requirement as a string, such as `\"R-12\"`"),
-            ("weight", TokenKind::Number) => self.weight(),
+            ("weight", TokenKind::Number) => self.parse_weight(),
             ("weight", _) => return self.report_unexpected("a whole number"),
             _ => {
                 let diagnostic = Diagnostic::new(
@@ -491,7 +499,8 @@ impl<'a> Parser<'a> {
         Ok(kind.map(|kind| Attr { kind, span: self.span_since(start) }))
     }
 
-    fn weight(&mut self) -> Option<AttrKind> {
+    /// Returns the weight of an attribute; a bad one is reported.
+    fn parse_weight(&mut self) -> Option<AttrKind> {
         let weight = self.slice().parse::<u32>().ok().filter(|&weight| weight <= 1_000_000);
         if weight.is_none() {
             let span = self.span();
@@ -517,7 +526,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Items separated by commas up to `end`; a comma may close the list.
-    pub(crate) fn list<T>(
+    pub(crate) fn parse_list<T>(
         &mut self,
         end: TokenKind,
         open: Span,

@@ -62,6 +62,7 @@ impl<'a, T> NameTable<'a, T> {
         self.entries.insert(name, NameEntry { item, span, used: false });
     }
 
+    /// Returns the entry of a name, without counting this as a use.
     pub(crate) fn get(&self, name: &str) -> Option<&NameEntry<T>> {
         self.entries.get(name)
     }
@@ -77,10 +78,12 @@ impl<'a, T> NameTable<'a, T> {
         Some(entry)
     }
 
+    /// Returns the declared names, for proposals.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.entries.keys().copied()
     }
 
+    /// Returns the names with their entries.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &NameEntry<T>)> {
         self.entries.iter().map(|(name, entry)| (*name, entry))
     }
@@ -140,6 +143,7 @@ struct Definitions<'a> {
 }
 
 impl<'a> Definitions<'a> {
+    /// Collects the items that definitions can refer to, by name.
     fn collect(items: &'a [ModelItem]) -> Self {
         let mut names = Self {
             constants: FxHashMap::default(),
@@ -226,22 +230,25 @@ impl<'a> Definitions<'a> {
         match &item.kind {
             ItemKind::Const(decl) => {
                 is_type = false;
-                decl.ty.iter().for_each(|ty| uses.ty(ty));
-                uses.expr(&decl.value);
+                decl.ty.iter().for_each(|ty| uses.visit_type(ty));
+                uses.visit_expr(&decl.value);
             }
             ItemKind::Enum(decl) => {
-                decl.variants.iter().flat_map(|variant| &variant.fields).for_each(|field| uses.ty(&field.ty));
+                decl.variants
+                    .iter()
+                    .flat_map(|variant| &variant.fields)
+                    .for_each(|field| uses.visit_type(&field.ty));
             }
-            ItemKind::Type(decl) => uses.ty(&decl.ty),
-            ItemKind::Record(decl) => decl.fields.iter().for_each(|field| uses.ty(&field.ty)),
+            ItemKind::Type(decl) => uses.visit_type(&decl.ty),
+            ItemKind::Record(decl) => decl.fields.iter().for_each(|field| uses.visit_type(&field.ty)),
             ItemKind::Fn(decl) => {
                 is_type = false;
                 for param in &decl.params {
-                    uses.ty(&param.ty);
+                    uses.visit_type(&param.ty);
                 }
-                uses.ty(&decl.result);
+                uses.visit_type(&decl.result);
                 uses.params = decl.params.iter().map(|param| param.name.text.as_str()).collect();
-                uses.expr(&decl.body);
+                uses.visit_expr(&decl.body);
             }
             _ => {}
         }
@@ -297,19 +304,21 @@ struct DefinitionUses<'a> {
 }
 
 impl DefinitionUses<'_> {
-    fn ty(&mut self, ty: &Type) {
+    /// Finds the definitions that a type refers to.
+    fn visit_type(&mut self, ty: &Type) {
         match &ty.kind {
             TypeKind::Named(name) => self.found.extend(self.names.types.get(name.as_str())),
             TypeKind::Range(lo, hi) => {
-                self.expr(lo);
-                self.expr(hi);
+                self.visit_expr(lo);
+                self.visit_expr(hi);
             }
-            TypeKind::Option(inner) => self.ty(inner),
-            TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.ty(ty)),
+            TypeKind::Option(inner) => self.visit_type(inner),
+            TypeKind::Collection(_, of) => of.iter().for_each(|ty| self.visit_type(ty)),
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    /// Finds the definitions that an expression refers to, without names that it binds itself.
+    fn visit_expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Name(name) => {
                 if !self.params.contains(name.as_str()) && !self.bound.contains(name) {
@@ -321,43 +330,43 @@ impl DefinitionUses<'_> {
                 self.found.extend(self.names.functions.get(name.text.as_str()));
                 self.found.extend(self.names.types.get(name.text.as_str()));
                 self.found.extend(self.names.variants.get(name.text.as_str()));
-                args.iter().for_each(|arg| self.expr(&arg.value));
+                args.iter().for_each(|arg| self.visit_expr(&arg.value));
             }
             ExprKind::Quantified { var, lo, hi, body, .. } => {
-                self.expr(lo);
-                self.expr(hi);
+                self.visit_expr(lo);
+                self.visit_expr(hi);
                 self.with_bound_name(&var.text, body);
             }
             ExprKind::Match(scrutinee, arms) => {
-                self.expr(scrutinee);
+                self.visit_expr(scrutinee);
                 for arm in arms {
                     let before = self.bound.len();
                     self.bound.extend(arm.pattern.names().map(|name| name.text.clone()));
                     if let PatternKind::Case(name, _) | PatternKind::Name(name) = &arm.pattern.kind {
                         self.found.extend(self.names.variants.get(name.as_str()));
                     }
-                    self.expr(&arm.value);
+                    self.visit_expr(&arm.value);
                     self.bound.truncate(before);
                 }
             }
             ExprKind::Over { var, of, body, .. } => {
-                self.expr(of);
+                self.visit_expr(of);
                 self.with_bound_name(&var.text, body);
             }
             ExprKind::Comprehension { item, var, of, keep, .. } => {
-                self.expr(of);
+                self.visit_expr(of);
                 self.with_bound_name(&var.text, item);
                 if let Some(keep) = keep {
                     self.with_bound_name(&var.text, keep);
                 }
             }
-            _ => each_child(expr, &mut |child| self.expr(child)),
+            _ => each_child(expr, &mut |child| self.visit_expr(child)),
         }
     }
 
     fn with_bound_name(&mut self, name: &str, body: &Expr) {
         self.bound.push(name.to_owned());
-        self.expr(body);
+        self.visit_expr(body);
         self.bound.pop();
     }
 }

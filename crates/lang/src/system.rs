@@ -28,14 +28,14 @@ use crate::sink::{FindingSink, Reported};
 pub use self::through::{NotAChannel, channel, through};
 
 /// Builds the model of `system`.
-pub(crate) fn load(
+pub(crate) fn load_system(
     sources: &Sources,
     file: FileId,
     system: &SystemDecl,
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let constants = constants(system, options, sink);
+    let constants = system_constants(system, options, sink);
     let mut parts = SystemParts::new(sources, file, system, options, &constants);
     let instances = parts.instances(sink);
     parts.check_overrides(sink);
@@ -46,11 +46,11 @@ pub(crate) fn load(
     sink.check()?;
     let mut model = composer.finish();
     model.sts.doc = system.meta.docs.join("\n");
-    Ok(goals::add(model, system, &constants, sink))
+    Ok(goals::add_goals(model, system, &constants, sink))
 }
 
 /// Returns the constants of the system, with overrides applied.
-fn constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink) -> Constants {
+fn system_constants(system: &SystemDecl, options: &LoadOptions, sink: &mut FindingSink) -> Constants {
     let mut constants = Constants::default();
     for item in &system.items {
         let SystemItemKind::Const(decl) = &item.kind else { continue };

@@ -167,6 +167,7 @@ impl ExprContext {
         matches!(self, Self::Guard | Self::Reach)
     }
 
+    /// Returns the place for messages, with its article.
     fn describe(self) -> &'static str {
         match self {
             Self::Constant => "a constant expression",
@@ -202,6 +203,7 @@ pub(crate) enum SortRole<'x> {
 }
 
 impl SortRole<'_> {
+    /// Returns the part of the model that has the wrong type, for messages.
     fn describe(self) -> String {
         match self {
             Self::Guard => "a guard".into(),
@@ -303,12 +305,12 @@ impl<'a, 's> Checker<'a, 's> {
     // Types.
 
     /// The sort of `ty`.
-    pub(crate) fn sort(&mut self, ty: &Type) -> Result<Sort, Reported> {
+    pub(crate) fn resolve_sort(&mut self, ty: &Type) -> Result<Sort, Reported> {
         match &ty.kind {
             TypeKind::Named(name) => self.named_sort(name, ty.span),
             TypeKind::Range(lo, hi) => self.range_sort(lo, hi, ty.span),
             TypeKind::Option(inner) => {
-                let inner = self.sort(inner)?;
+                let inner = self.resolve_sort(inner)?;
                 Ok(Sort::Data(self.option_of(inner)))
             }
             TypeKind::Collection(name, of) => self.collection_type(name, of, ty.span),
@@ -402,7 +404,7 @@ impl<'a, 's> Checker<'a, 's> {
 
     /// Returns the value of a constant that bounds a range.
     pub(crate) fn bound_value(&mut self, expr: &Expr) -> Result<i64, Reported> {
-        let value = self.constant(expr, Sort::Int, SortRole::Bound)?;
+        let value = self.constant_value(expr, Sort::Int, SortRole::Bound)?;
         let bound = value.as_int().and_then(ioxide_model::number::Int::to_i64);
         bound.ok_or_else(|| {
             self.sink.error(|| {
@@ -499,14 +501,15 @@ impl<'a, 's> Checker<'a, 's> {
     ) -> Result<Term, Reported> {
         let found = self.pool.sort(term);
         match (sort, found.base()) {
-            (Sort::Range { lo, hi }, Sort::Int) => self.fit(term, span, lo, hi, role),
+            (Sort::Range { lo, hi }, Sort::Int) => self.require_range(term, span, lo, hi, role),
             (Sort::Real, Sort::Int) => Ok(self.pool.to_real(term)),
             (wanted, found) if wanted == found => Ok(term),
-            _ => Err(self.mismatch(span, sort, found, role)),
+            _ => Err(self.report_mismatch(span, sort, found, role)),
         }
     }
 
-    fn fit(
+    /// Demands that `term` lies between `lo` and `hi`: checked now if it is constant, otherwise an obligation.
+    fn require_range(
         &mut self,
         term: Term,
         span: Span,
@@ -551,7 +554,14 @@ impl<'a, 's> Checker<'a, 's> {
         }
     }
 
-    pub(crate) fn mismatch(&mut self, span: Span, wanted: Sort, found: Sort, role: SortRole<'_>) -> Reported {
+    /// Reports a value of another type than the one that is wanted.
+    pub(crate) fn report_mismatch(
+        &mut self,
+        span: Span,
+        wanted: Sort,
+        found: Sort,
+        role: SortRole<'_>,
+    ) -> Reported {
         let (wanted_text, found_text) = (self.pool.show_sort(wanted), self.pool.show_sort(found.base()));
         let help = self.mismatch_help(wanted, found);
         self.sink.error(|| {
@@ -590,7 +600,7 @@ impl<'a, 's> Checker<'a, 's> {
     // Constants.
 
     /// The value of `expr`, which must be constant and of `sort`.
-    pub(crate) fn constant(
+    pub(crate) fn constant_value(
         &mut self,
         expr: &Expr,
         sort: Sort,

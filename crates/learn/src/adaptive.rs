@@ -86,7 +86,7 @@ impl Decisions {
         let (input, rest) = (decision.plan[0], decision.plan[1..].to_vec());
         let mut groups: Vec<(OutputId, Vec<StateToken>)> = Vec::new();
         for &token in &decision.tokens {
-            let Some((output, now)) = self.machine.step(token.now, input) else { continue };
+            let Some((output, now)) = self.machine.believed_move(token.now, input) else { continue };
             let token = StateToken { now, ..token };
             match groups.iter_mut().find(|(known, _)| *known == output) {
                 Some((_, tokens)) => tokens.push(token),
@@ -149,12 +149,14 @@ impl BelievedMachine {
         Self { n_states: fold.n_states(), n_inputs: tree.n_inputs(), n_outputs, table, weights }
     }
 
+    /// Returns the inputs in the order of their ids.
     fn inputs(&self) -> impl Iterator<Item = InputId> + use<> {
         (0..self.n_inputs).map(InputId::new)
     }
 
+    /// Returns the output and the next state, `None` where nothing is believed yet.
     #[inline]
-    fn step(&self, state: StateId, input: InputId) -> Option<(OutputId, StateId)> {
+    fn believed_move(&self, state: StateId, input: InputId) -> Option<(OutputId, StateId)> {
         self.table[state.index() * self.n_inputs + input.index()]
     }
 }
@@ -212,7 +214,7 @@ impl TokenGroups {
         let (places, clock) = (&mut self.places, self.clock);
         let mut fresh = 0;
         self.now.retain_mut(|(group, state, _)| {
-            let Some((output, next)) = machine.step(*state, input) else { return false };
+            let Some((output, next)) = machine.believed_move(*state, input) else { return false };
             let place = &mut places[*group as usize * machine.n_outputs + output.index()];
             if place.1 != clock {
                 *place = (fresh, clock);
@@ -272,7 +274,9 @@ impl PairWords {
     fn separating_input(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
         for input in machine.inputs() {
-            let (Some(from_a), Some(from_b)) = (machine.step(a, input), machine.step(b, input)) else {
+            let (Some(from_a), Some(from_b)) =
+                (machine.believed_move(a, input), machine.believed_move(b, input))
+            else {
                 continue;
             };
             if from_a.0 != from_b.0 {
@@ -290,7 +294,7 @@ impl PairWords {
         let mut word = Word::new();
         while let Some(input) = self.first[x.index() * self.n_states + y.index()] {
             word.push(input);
-            match (machine.step(x, input), machine.step(y, input)) {
+            match (machine.believed_move(x, input), machine.believed_move(y, input)) {
                 (Some(after_x), Some(after_y)) if after_x.0 == after_y.0 => (x, y) = (after_x.1, after_y.1),
                 _ => break,
             }

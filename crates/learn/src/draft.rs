@@ -286,6 +286,7 @@ fn plain_declarations(model: &Model) -> Result<String, DraftError> {
     Ok(text)
 }
 
+/// Returns `text` as a string literal of the language.
 fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -49,10 +49,12 @@ impl LearnerFold {
         self.moves.len()
     }
 
+    /// Returns the states of the fold, which are those of the basis.
     pub fn states(&self) -> impl Iterator<Item = StateId> + use<> {
         (0..self.basis.len()).map(StateId::new)
     }
 
+    /// Returns the inputs in the order of their ids.
     pub fn inputs(&self) -> impl Iterator<Item = InputId> + use<> {
         (0..self.n_inputs).map(InputId::new)
     }
@@ -61,6 +63,7 @@ impl LearnerFold {
         &self.moves[state.index() * self.n_inputs + input.index()]
     }
 
+    /// Returns the move of a state on an input, to be changed.
     pub fn at_mut(&mut self, (state, input): (StateId, InputId)) -> &mut FoldMove {
         &mut self.moves[state.index() * self.n_inputs + input.index()]
     }

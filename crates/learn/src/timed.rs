@@ -92,7 +92,8 @@ impl<E> TimedSession<'_, E> {
             watcher.notify(LearningEvent::Drawn(drawing));
             watcher.notify(LearningEvent::Guaranteed(describe_guarantee(settings, learned.guarantee)));
         }
-        let starts = TimerStarts::find(&learned.machine, &mut observer).map_err(TimedSessionError::System)?;
+        let starts =
+            TimerStarts::find_timers(&learned.machine, &mut observer).map_err(TimedSessionError::System)?;
         let SystemObserver { live, effort, .. } = observer;
         Ok(TimedLesson { learned, seen: live.seen, settings, effort, starts })
     }
@@ -130,7 +131,7 @@ struct TimerStarts {
 
 impl TimerStarts {
     /// Finds out for every move whether it starts the timer of the state it leads to.
-    fn find<E>(
+    fn find_timers<E>(
         machine: &Mealy,
         observer: &mut SystemObserver<TimedMachine<'_, E>>,
     ) -> Result<Self, TimedError<E>> {
@@ -146,7 +147,7 @@ impl TimerStarts {
                 let next = machine.edge(state, input).map(|edge| edge.next);
                 let does = match (due(state), next.and_then(due)) {
                     (Some(before), Some(after)) if input != wait => {
-                        starts.measure(observer, &ways[state.index()], input, (before, after))?
+                        starts.measure_move(observer, &ways[state.index()], input, (before, after))?
                     }
                     // Without a timer before the move there is none to go on; after a wait it has run out.
                     (_, after) => after.is_some(),
@@ -159,7 +160,7 @@ impl TimerStarts {
 
     /// Makes a move when half of the delay `before` it is over; returns whether the whole delay `after` it is left
     /// then.
-    fn measure<E>(
+    fn measure_move<E>(
         &mut self,
         observer: &mut SystemObserver<TimedMachine<'_, E>>,
         way: &[InputId],

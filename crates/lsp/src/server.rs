@@ -141,6 +141,7 @@ impl<'c> LspServer<'c> {
         }
     }
 
+    /// Sends a message to the editor; fails if it is gone.
     fn send(&self, message: Message) -> Result<(), ServerError> {
         self.connection.sender.send(message).map_err(|_| ServerError::Gone)
     }

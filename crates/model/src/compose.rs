@@ -219,14 +219,14 @@ impl Composer {
         let mut import = TermImport::new(&mut self.pool, pool)?;
         let mut vars = Vec::with_capacity(sts.vars.len());
         for var in &sts.vars {
-            let image = rename(&mut import, pool, name, var.var);
+            let image = declare_image(&mut import, pool, name, var.var);
             let init = var.init.map(|term| import.term(term));
             vars.push(StateVar { var: image, init, span: var.span });
         }
         let clocks: Vec<Clock> = sts
             .clocks
             .iter()
-            .map(|clock| Clock { var: rename(&mut import, pool, name, clock.var), span: clock.span })
+            .map(|clock| Clock { var: declare_image(&mut import, pool, name, clock.var), span: clock.span })
             .collect();
         let gates: Vec<Vec<VarId>> = sts
             .gates
@@ -243,7 +243,7 @@ impl Composer {
             if let Some((var, data)) = control {
                 guard = guard_at(import.pool(), var, data, switch.source, guard);
                 if switch.source != switch.target {
-                    update.push((var, import.pool().value(place(data, switch.target))));
+                    update.push((var, import.pool().value(place_value(data, switch.target))));
                 }
             }
             switches.push(PartSwitch {
@@ -259,7 +259,7 @@ impl Composer {
             });
         }
         if let Some((var, data)) = control {
-            let init = Some(self.pool.value(place(data, sts.initial)));
+            let init = Some(self.pool.value(place_value(data, sts.initial)));
             self.sts.vars.push(StateVar { var, init, span: sts.locations[sts.initial].span });
         }
         let own = vars.iter().map(|var| var.var).chain(clocks.iter().map(|clock| clock.var));
@@ -340,7 +340,7 @@ impl Composer {
 }
 
 /// Declares the image of `var` under its name prefixed with that of its part.
-fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
+fn declare_image(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) -> VarId {
     let info = from.var_info(var);
     let sort = import.sort(info.sort);
     let image = import.pool().declare(&format!("{part}.{}", info.name), sort);
@@ -351,13 +351,13 @@ fn rename(import: &mut TermImport<'_>, from: &TermPool, part: &str, var: VarId) 
 /// Returns `guard` conjoined with the fact that the part is at `loc`.
 fn guard_at(pool: &mut TermPool, control: VarId, data: DataId, loc: LocId, guard: Term) -> Term {
     let control = pool.var(control);
-    let here = pool.value(place(data, loc));
+    let here = pool.value(place_value(data, loc));
     let here = pool.eq(control, here);
     pool.and([here, guard])
 }
 
 /// The value of a control variable at `loc`.
-fn place(data: DataId, loc: LocId) -> Value {
+fn place_value(data: DataId, loc: LocId) -> Value {
     let ctor = u32::try_from(loc.index()).unwrap_or(u32::MAX);
     Value::Data(DataValue { data, ctor, args: Arc::default() })
 }

@@ -112,6 +112,7 @@ impl Int {
         }
     }
 
+    /// Computes with machine integers if they suffice, otherwise with big ones.
     fn with(
         &self,
         other: &Self,

@@ -82,6 +82,7 @@ impl<T> Sequence<T> {
         self.0.is_none()
     }
 
+    /// Returns the height of the tree: 0 if it is empty, 1 for a block.
     fn height(&self) -> u8 {
         match self.0.as_deref() {
             None => 0,
@@ -181,7 +182,8 @@ fn one_more<T: Hash>(before: u64, item: &T) -> u64 {
 }
 
 impl<T: Clone> Sequence<T> {
-    fn block(block: RowBlock<T>) -> Self {
+    /// Returns the sequence of the items of a block.
+    fn from_block(block: RowBlock<T>) -> Self {
         if block.len() == 0 { Self::new() } else { Self(Some(Arc::new(SequenceTree::Block(block)))) }
     }
 
@@ -189,16 +191,17 @@ impl<T: Clone> Sequence<T> {
     /// between them.
     fn from_few(mut items: impl Iterator<Item = T>, len: usize) -> Self {
         if len <= BLOCK {
-            return Self::block(RowBlock::new(items, 0));
+            return Self::from_block(RowBlock::new(items, 0));
         }
-        let left = Self::block(RowBlock::new(items.by_ref().take(len / 2), 0));
+        let left = Self::from_block(RowBlock::new(items.by_ref().take(len / 2), 0));
         match items.next() {
-            Some(item) => Self::node(left, item, Self::block(RowBlock::new(items, 0))),
+            Some(item) => Self::from_branch(left, item, Self::from_block(RowBlock::new(items, 0))),
             None => left,
         }
     }
 
-    fn node(left: Self, item: T, right: Self) -> Self {
+    /// Returns the branch of `left`, `item` and `right` as they are, with its length and height.
+    fn from_branch(left: Self, item: T, right: Self) -> Self {
         let branch = SequenceBranch {
             len: left.len() + 1 + right.len(),
             height: left.height().max(right.height()) + 1,
@@ -214,7 +217,7 @@ impl<T: Clone> Sequence<T> {
     fn branch(left: Self, item: T, right: Self) -> Self {
         let len = left.len() + 1 + right.len();
         if len > BLOCK && !left.is_empty() && !right.is_empty() {
-            return Self::node(left, item, right);
+            return Self::from_branch(left, item, right);
         }
         if right.is_empty() && len <= BLOCK {
             return left.with_inserted(len - 1, item);
@@ -282,7 +285,7 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(SequenceTree::Block(block)) => Self::block(block.slice(0, at)),
+            Some(SequenceTree::Block(block)) => Self::from_block(block.slice(0, at)),
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => branch.left.take_first(at),
                 Some(at) => Self::join(branch.left.clone(), branch.item.clone(), branch.right.take_first(at)),
@@ -298,7 +301,9 @@ impl<T: Clone> Sequence<T> {
         }
         match self.0.as_deref() {
             None => Self::new(),
-            Some(SequenceTree::Block(block)) => Self::block(block.slice(at.min(block.len()), block.len())),
+            Some(SequenceTree::Block(block)) => {
+                Self::from_block(block.slice(at.min(block.len()), block.len()))
+            }
             Some(SequenceTree::Branch(branch)) => match at.checked_sub(branch.left.len() + 1) {
                 None => Self::join(branch.left.skip_first(at), branch.item.clone(), branch.right.clone()),
                 Some(at) => branch.right.skip_first(at),
@@ -326,9 +331,9 @@ impl<T: Clone> Sequence<T> {
     #[must_use]
     pub fn with_inserted(&self, at: usize, item: T) -> Self {
         match self.0.as_deref() {
-            None => Self::block(RowBlock::new(once(item), 0)),
+            None => Self::from_block(RowBlock::new(once(item), 0)),
             Some(SequenceTree::Block(block)) if at >= block.len() && block.len() < BLOCK => {
-                Self::block(block.with_last(item))
+                Self::from_block(block.with_last(item))
             }
             Some(SequenceTree::Block(block)) => {
                 let (before, behind) =
@@ -387,11 +392,13 @@ impl<T: Clone> Sequence<T> {
             Some(SequenceTree::Branch(branch)) => {
                 let (left, old, right) = (&branch.left, &branch.item, &branch.right);
                 match at.cmp(&left.len()) {
-                    Ordering::Less => Self::node(left.with_replaced(at, item), old.clone(), right.clone()),
-                    Ordering::Equal => Self::node(left.clone(), item, right.clone()),
+                    Ordering::Less => {
+                        Self::from_branch(left.with_replaced(at, item), old.clone(), right.clone())
+                    }
+                    Ordering::Equal => Self::from_branch(left.clone(), item, right.clone()),
                     Ordering::Greater => {
                         let right = right.with_replaced(at - left.len() - 1, item);
-                        Self::node(left.clone(), old.clone(), right)
+                        Self::from_branch(left.clone(), old.clone(), right)
                     }
                 }
             }
@@ -400,10 +407,10 @@ impl<T: Clone> Sequence<T> {
 
     fn of_slice(items: &[T]) -> Self {
         if items.len() <= BLOCK {
-            return Self::block(RowBlock::new(items.iter().cloned(), 0));
+            return Self::from_block(RowBlock::new(items.iter().cloned(), 0));
         }
         let (left, right) = items.split_at(items.len() / 2);
-        Self::node(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
+        Self::from_branch(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
     }
 }
 
@@ -434,6 +441,7 @@ pub struct SequenceIter<'s, T> {
 }
 
 impl<'s, T> SequenceIter<'s, T> {
+    /// Walks down to the first item of `tree`, and keeps the branches to come back to.
     fn descend(&mut self, mut tree: &'s Sequence<T>) {
         while let Some(SequenceTree::Branch(branch)) = tree.0.as_deref() {
             self.open.push(branch);

@@ -17,14 +17,14 @@ pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -
     let others = candidates.take(MAX_CANDIDATES).filter(|candidate| *candidate != name);
     let scored = others.filter_map(|candidate| {
         let distance =
-            if candidate.eq_ignore_ascii_case(name) { 0 } else { distance(name, candidate, limit)? };
+            if candidate.eq_ignore_ascii_case(name) { 0 } else { edit_distance(name, candidate, limit)? };
         Some((distance, candidate))
     });
     scored.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours from `a` to `b`, if at most `limit`.
-fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     if a.len() > 64 || a.len().abs_diff(b.len()) > limit * 4 {
         return None;
     }

@@ -225,6 +225,7 @@ struct TermFacts {
 struct PoolId(u64);
 
 impl PoolId {
+    /// Returns an id that no pool of this process has.
     fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))

@@ -37,10 +37,12 @@ impl SpecNode {
         })
     }
 
+    /// Returns the members of a map, none for anything else.
     pub(crate) fn members(&self) -> &[(String, Self)] {
         if let Self::Map(members) = self { members } else { &[] }
     }
 
+    /// Returns the items of a list, none for anything else.
     pub(crate) fn items(&self) -> &[Self] {
         if let Self::List(items) = self { items } else { &[] }
     }

@@ -37,6 +37,7 @@ pub(super) fn of_binary(system: &ProjectTable<'_>, endian: Endian) -> Result<Fra
     }
 }
 
+/// Splits `framing` at its colon, as in `length:4`: the kind, and what follows (empty if nothing does).
 fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, ProjectError> {
     let framing = system.text("framing")?;
     Ok(framing.map(|text| {
@@ -44,6 +45,7 @@ fn words(system: &ProjectTable<'_>) -> Result<Option<(String, String)>, ProjectE
     }))
 }
 
+/// Returns the framing by a length in front of each message, of 1 to 8 bytes.
 fn length(system: &ProjectTable<'_>, width: &str) -> Result<Framing, ProjectError> {
     match width.parse() {
         Ok(width @ 1..=8) => Ok(Framing::Length(width)),

@@ -74,6 +74,7 @@ fn item_configs(system: &ProjectTable<'_>) -> Result<Vec<(String, ItemsConfig)>,
     Ok(found)
 }
 
+/// Reads the notation of one item of a collection: the template it is written by, the pattern it is read by.
 fn item(described: &ProjectTable<'_>) -> Result<ItemWords, ProjectError> {
     Ok(ItemWords { each: described.text("each")?, pattern: described.text("pattern")? })
 }
@@ -144,6 +145,7 @@ pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectE
     Ok(TextProtocol { words: MessageFormat::Binary(binary), framing, input_end: None, reset })
 }
 
+/// Reads the layouts of the table `key`, by the names of the messages.
 fn layouts(
     system: &ProjectTable<'_>,
     key: &str,
@@ -331,6 +333,7 @@ fn json_form(system: &ProjectTable<'_>) -> Result<JsonFormConfig, ProjectError> 
     })
 }
 
+/// Reads the description of one HTTP answer.
 fn answer(table: &ProjectTable<'_>) -> Result<AnswerConfig, ProjectError> {
     table.only(&["status", "except", "body", "headers", "json", "fields", "to", "event", "closed"])?;
     Ok(AnswerConfig {

@@ -44,6 +44,7 @@ fn reset_items<'f>(system: &ProjectTable<'f>) -> Result<Vec<TableItem<'f>>, Proj
     Ok(items)
 }
 
+/// Reads one step of a list of reset steps.
 fn step(system: &ProjectTable<'_>, item: TableItem<'_>) -> Result<ResetStep, ProjectError> {
     let table = match item {
         TableItem::Text(word) if WORDS.contains(&word.as_str()) => {
@@ -248,6 +249,7 @@ fn restart(system: &ProjectTable<'_>) -> Result<SystemRenewal, ProjectError> {
     }
 }
 
+/// Returns the ways to reset a system of this protocol, for the help of an error.
 fn ways(protocol: &ProtocolConfig) -> String {
     let asked = match protocol {
         ProtocolConfig::Http(_) => "a request `reset = { method = \"DELETE\", path = \"/all\" }`",

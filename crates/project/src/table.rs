@@ -164,6 +164,7 @@ impl<'f> ProjectTable<'f> {
         self.text
     }
 
+    /// Returns whether the table has this key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entry(key).is_some()
     }
@@ -186,6 +187,7 @@ impl<'f> ProjectTable<'f> {
         }
     }
 
+    /// Returns the view of a table inside this one.
     fn inner(&self, key: &str, node: &'f ProjectNode) -> Self {
         Self { text: self.text, path: self.full(key), node, index: self.index }
     }
@@ -304,18 +306,22 @@ impl<'f> ProjectTable<'f> {
         place_of_byte(self.text, self.entry(key).map_or(0, |entry| entry.at))
     }
 
+    /// Returns an error at an offset of the text.
     fn problem(&self, at: usize, what: &str) -> ProjectError {
         problem(self.text, at, what)
     }
 
+    /// Returns the entry of a key.
     fn entry(&self, key: &str) -> Option<&'f ProjectEntry> {
         self.node.0.iter().find(|entry| entry.key == key)
     }
 
+    /// Returns the value of a key.
     fn value(&self, key: &str) -> Option<&'f ProjectValue> {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// Returns the full name of a key, as in `sut.shop.port`.
     fn full(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }

@@ -133,6 +133,7 @@ fn is_zero_u32(n: &u32) -> bool {
     *n == 0
 }
 
+/// The default of `jobs`, which older records do not have.
 fn one() -> u64 {
     1
 }

@@ -176,7 +176,7 @@ pub fn each<E: From<RecordError>>(
     mut reader: impl BufRead,
     mut tell: impl FnMut(Event) -> Result<(), E>,
 ) -> Result<bool, E> {
-    header(&mut reader)?;
+    check_header(&mut reader)?;
     let mut bad: Option<RecordError> = None;
     for number in 2.. {
         let line = next_line_within(&mut reader, MAX_LINE).map_err(RecordError::from)?;
@@ -192,7 +192,8 @@ pub fn each<E: From<RecordError>>(
     Ok(bad.is_some())
 }
 
-fn header(reader: &mut impl BufRead) -> Result<(), RecordError> {
+/// Reads the first line and checks that it begins a record of a version that is known.
+fn check_header(reader: &mut impl BufRead) -> Result<(), RecordError> {
     let first = match next_line(reader)? {
         Some(LineRead::Text(text)) => text,
         Some(LineRead::TooLong(shown) | LineRead::NotText(shown)) => {

@@ -107,7 +107,7 @@ pub fn read_message(pool: &TermPool, sts: &Sts, text: &str) -> Result<TypedMessa
     };
     let fields = &sts.gates[gate].fields;
     let mut values = vec![None; fields.len()];
-    for part in split(inner) {
+    for part in split_arguments(inner) {
         let (field, value) = part.split_once(':').ok_or_else(|| not_named(part, "field"))?;
         let field = field.trim();
         let at = fields.iter().position(|var| &*pool.var_info(*var).name == field).ok_or_else(|| {
@@ -148,7 +148,7 @@ fn places_outside(text: &str, sign: char) -> Vec<usize> {
 }
 
 /// Splits at commas that stand outside brackets and quotes.
-fn split(text: &str) -> Vec<&str> {
+fn split_arguments(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     for at in places_outside(text, ',') {
@@ -176,7 +176,7 @@ fn value_of(pool: &TermPool, sort: Sort, text: &str) -> Result<Value, BadTypedMe
             let info = pool.data(data);
             let head = text.split('(').next().unwrap_or(text).trim();
             let found = info.ctors.iter().position(|ctor| &*ctor.name == head).ok_or_else(wrong)?;
-            let args = arguments(pool, &info.ctors[found], info.kind, text[head.len()..].trim())?;
+            let args = parse_arguments(pool, &info.ctors[found], info.kind, text[head.len()..].trim())?;
             Value::Data(DataValue { data, ctor: found as u32, args })
         }
     };
@@ -197,7 +197,7 @@ fn collection_of(pool: &TermPool, id: CollectionId, inner: &str) -> Result<Colle
         let (key, value) = split_at_colon(part).ok_or_else(|| not_named(part, "key"))?;
         Ok((value_of(pool, of.key, key.trim())?, item(value)?))
     };
-    let parts = split(inner).into_iter();
+    let parts = split_arguments(inner).into_iter();
     Ok(match of.kind {
         CollectionKind::List => CollectionValue::list(id, parts.map(item).collect::<Result<Vec<_>, _>>()?),
         CollectionKind::Set => CollectionValue::set(id, parts.map(item).collect::<Result<Vec<_>, _>>()?),
@@ -257,14 +257,15 @@ fn code_point(rest: &mut std::str::Chars<'_>) -> Option<char> {
     char::from_u32(u32::from_str_radix(digits, 16).ok()?)
 }
 
-fn arguments(
+/// Reads the arguments of a constructor from `(a, b)`.
+fn parse_arguments(
     pool: &TermPool,
     ctor: &Constructor,
     kind: DataKind,
     text: &str,
 ) -> Result<Arc<[Value]>, BadTypedMessage> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or("");
-    let parts = split(inner);
+    let parts = split_arguments(inner);
     if parts.len() != ctor.fields.len() {
         let (name, fields) = (ctor.name.to_string(), ctor.fields.len());
         return Err(BadTypedMessage::Fields { name, fields, found: parts.len() });

@@ -41,7 +41,7 @@ pub fn value_to_json(pool: &TermPool, value: &Value) -> Json {
         Value::Real(r) => json_number(&r.to_string()),
         Value::Str(text) => Json::String(text.to_string()),
         Value::Data(value) => data_to_json(pool, value),
-        Value::Collection(value) => collection::to_json(pool, value),
+        Value::Collection(value) => collection::collection_to_json(pool, value),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn value_from_json(pool: &TermPool, sort: Sort, json: &Json) -> Result<Value
     match (sort, json) {
         (Sort::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
         (Sort::Int | Sort::Range { .. }, Json::Number(n)) => {
-            integer(&number_of(n)?).map(Value::Int).ok_or_else(expected)
+            as_integer(&number_of(n)?).map(Value::Int).ok_or_else(expected)
         }
         (Sort::Real, Json::Number(n)) => number_of(n).map(Value::Real),
         (Sort::Real, Json::String(text)) => {
@@ -91,7 +91,8 @@ pub fn check_digits(text: &str) -> Result<&str, CodecError> {
     }
 }
 
-fn integer(value: &Rational) -> Option<Int> {
+/// Returns a number as an integer, if it is one.
+fn as_integer(value: &Rational) -> Option<Int> {
     value.is_integer().then(|| value.numer().clone())
 }
 
@@ -153,7 +154,7 @@ fn option_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value,
         Some(inner) => {
             made(1, vec![value_from_json(pool, field.sort, inner).map_err(|e| e.with_place("some"))?])
         }
-        None => Err(mismatch(pool, data, json)),
+        None => Err(data_mismatch(pool, data, json)),
     }
 }
 
@@ -162,9 +163,9 @@ fn enum_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, C
         Json::String(name) => (name, None),
         Json::Object(object) => match object.iter().next() {
             Some((name, fields)) if object.len() == 1 => (name, Some(fields)),
-            _ => return Err(mismatch(pool, data, json)),
+            _ => return Err(data_mismatch(pool, data, json)),
         },
-        _ => return Err(mismatch(pool, data, json)),
+        _ => return Err(data_mismatch(pool, data, json)),
     };
     let ctors = &pool.data(data).ctors;
     let Some(ctor) = ctors.iter().position(|ctor| *ctor.name == **name) else {
@@ -177,11 +178,11 @@ fn enum_from_json(pool: &TermPool, data: DataId, json: &Json) -> Result<Value, C
 
 /// Constructor `ctor` of `data` with the fields of the object `json`.
 fn construct(pool: &TermPool, data: DataId, ctor: usize, json: &Json) -> Result<Value, CodecError> {
-    let Json::Object(object) = json else { return Err(mismatch(pool, data, json)) };
+    let Json::Object(object) = json else { return Err(data_mismatch(pool, data, json)) };
     let fields = &pool.data(data).ctors[ctor].fields;
     let sorts = fields.iter().map(|field| (&*field.name, field.sort));
     let args = named_values(pool, sorts, object)?;
-    let ctor = u32::try_from(ctor).map_err(|_| mismatch(pool, data, json))?;
+    let ctor = u32::try_from(ctor).map_err(|_| data_mismatch(pool, data, json))?;
     Ok(Value::Data(DataValue { data, ctor, args: args.into() }))
 }
 
@@ -205,7 +206,8 @@ fn named_values<'a>(
     }
 }
 
-fn mismatch(pool: &TermPool, data: DataId, json: &Json) -> CodecError {
+/// Returns the error about JSON that is no value of the type.
+fn data_mismatch(pool: &TermPool, data: DataId, json: &Json) -> CodecError {
     CodecError::new(JsonProblem::Shape {
         expected: pool.show_sort(Sort::Data(data)),
         found: shorten_json(json),

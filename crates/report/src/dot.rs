@@ -67,6 +67,7 @@ fn edge_style(kind: EdgeKind) -> Option<&'static str> {
     }
 }
 
+/// Returns `text` in quotes.
 fn quote(text: &str) -> String {
     format!("\"{}\"", escape(text))
 }

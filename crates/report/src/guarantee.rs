@@ -106,6 +106,7 @@ impl CompleteGuarantee {
         self.claim["version"].as_u64() != Some(CLAIM_VERSION)
     }
 
+    /// Returns the names of the only messages that the guarantee covers; none if it covers all.
     fn only(&self) -> Vec<String> {
         let names = self.claim["only"].as_array().map(Vec::as_slice).unwrap_or_default();
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
@@ -135,6 +136,7 @@ enum GuaranteeStanding {
 }
 
 impl GuaranteeStanding {
+    /// Returns how far the guarantee is reached with this evidence.
     fn judge(evidence: &SuiteEvidence) -> Self {
         match evidence {
             SuiteEvidence { n_failed: 1.., .. } => Self::Failed,

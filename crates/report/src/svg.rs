@@ -268,6 +268,7 @@ impl ArrowHead {
         }
     }
 
+    /// Returns the path of an arrow head; that of an output is open.
     fn head(self, kind: EdgeKind) -> String {
         let at = |back, aside| coordinates(self.point(back, aside));
         match kind {
@@ -410,6 +411,7 @@ fn legend_width(kinds: &[EdgeKind]) -> f64 {
     kinds.iter().map(|&kind| legend_entry(kind)).sum()
 }
 
+/// Returns a point as two numbers.
 fn coordinates(point: Point) -> String {
     format!("{} {}", number_text(point.x), number_text(point.y))
 }

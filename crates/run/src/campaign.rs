@@ -190,6 +190,7 @@ impl RunCounts {
         self.passed + self.inconclusive + self.failed + self.errors
     }
 
+    /// Counts a finished run; one that was interrupted counts for nothing.
     fn add(&mut self, outcome: RunOutcome) {
         match outcome {
             RunOutcome::Pass => self.passed += 1,
@@ -384,6 +385,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         }
     }
 
+    /// Adds the result of a run to the totals of the campaign.
     fn count(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = result.end.outcome();
         let mut progress = self.progress();

@@ -308,6 +308,7 @@ impl Coverage {
         }
     }
 
+    /// Widens the range of values that a variable has taken.
     fn reach(&mut self, var: usize, n: &Int) {
         let extent =
             self.extents.entry(var).or_insert_with(|| ValueExtent { least: n.clone(), most: n.clone() });

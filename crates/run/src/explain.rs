@@ -227,6 +227,7 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
 }
 
+/// Returns the states of a belief for the explanation.
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {
@@ -242,6 +243,7 @@ fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     }
 }
 
+/// Returns a symbolic state for the explanation: location, store and path condition.
 fn symbolic(cx: &Ctx<'_>, state: &SymState) -> StateRecord {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     StateRecord {

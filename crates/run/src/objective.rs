@@ -146,6 +146,7 @@ impl ObjectiveWatch {
         (self.stage, self.end, &self.values) == (other.stage, other.end, &other.values) && is_same_path
     }
 
+    /// Moves an observer on by one label.
     fn observe(&mut self, cx: &Ctx<'_>, observer: &Observer, label: &Label) {
         let mut values = self.values.take().unwrap_or_else(|| at_start(cx, observer));
         if let Label::Delay(time) = label {

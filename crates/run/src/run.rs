@@ -582,6 +582,7 @@ impl RunLoop<'_, '_, '_> {
         format!("the specification does not allow {seen} here, but this is outside the objective `{name}`")
     }
 
+    /// Ends the run with Fail, unless this machine was too busy to be sure.
     fn fail(&mut self, forbidden: &Forbidden, finding: Option<&MethodFinding>) -> io::Result<RunEnd> {
         if let Some(reason) = self.excuse_by_lag() {
             return Ok(RunEnd::Verdict(Verdict::Inconclusive, reason));
@@ -620,6 +621,7 @@ impl RunLoop<'_, '_, '_> {
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
 
+    /// Reports the end of the run and returns its result.
     fn finish(self, end: RunEnd, finding: Option<&MethodFinding>, id: RunId) -> io::Result<RunResult> {
         let unknown_from = self.knowledge.unknown.as_ref().map(|(step, _)| *step);
         match &end {

@@ -139,6 +139,7 @@ impl ScriptMaker<'_> {
         Some(steps)
     }
 
+    /// Returns step `step` of the script, `None` where a script cannot do it.
     fn step(&mut self, step: usize, references: &[ReplyReference]) -> Option<ScriptStep> {
         let label = &self.trace.labels[step];
         Some(match label {

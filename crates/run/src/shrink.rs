@@ -347,6 +347,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         }
     }
 
+    /// Does each pass once, until the budget is spent.
     fn all(&mut self, passes: &[ShrinkPass]) -> Result<(), BudgetSpent> {
         passes.iter().try_for_each(|pass| pass(self))
     }
@@ -399,6 +400,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         Ok(())
     }
 
+    /// Tries a plan on the system; the run becomes the best one if it fails in the same way and is smaller.
     fn attempt(&mut self, plan: &[PlannedMove]) -> CandidateFate {
         let finished = run_again(self.setup, &self.config, plan, Unmentioned::Skip);
         if self.keep_if_smaller(finished) { CandidateFate::Taken } else { CandidateFate::Refused }

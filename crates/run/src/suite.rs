@@ -212,6 +212,7 @@ impl<W: Write> SuiteWriter<W> {
         Self::begin(out, about, false)
     }
 
+    /// Writes the header of a suite and returns its writer.
     fn begin(mut out: W, about: Map<String, Json>, closed: bool) -> io::Result<Self> {
         let header = SuiteHeader { format: FORMAT.into(), version: VERSION, closed, about };
         writeln!(out, "{}", serde_json::to_string(&header)?)?;
@@ -298,6 +299,7 @@ impl<R: BufRead> SuiteReader<R> {
         }
     }
 
+    /// Returns an error about the line at hand.
     fn bad(&self, reason: String) -> SuiteError {
         SuiteError::BadLine { line: self.line, reason }
     }

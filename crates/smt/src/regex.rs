@@ -52,11 +52,11 @@ pub enum UnsolvablePattern {
 ///
 /// [`Pattern`]: ioxide_model::term::Pattern
 pub(crate) fn read_pattern(pool: &TermPool, pattern: &str) -> Result<RegexTree, UnsolvablePattern> {
-    let hir = parse(pattern)?;
+    let hir = parse_hir(pattern)?;
     let unsupported = |what| UnsolvablePattern::Unsupported { pattern: pattern.to_owned(), what };
     let others = pool.patterns().filter(|other| *other.text != *pattern);
     // Patterns that cannot be read with themselves alone are in no question.
-    let others = others.filter_map(|other| parse(&other.text).ok()).map(|other| pattern_classes(&other));
+    let others = others.filter_map(|other| parse_hir(&other.text).ok()).map(|other| pattern_classes(&other));
     let others = others.filter(|classes| have_enough_alike(classes.iter()));
     let (own, others): (Vec<_>, Vec<_>) = (pattern_classes(&hir), others.collect());
     if !have_enough_alike(own.iter()) || !have_enough_alike(own.iter().chain(others.iter().flatten())) {
@@ -66,7 +66,7 @@ pub(crate) fn read_pattern(pool: &TermPool, pattern: &str) -> Result<RegexTree, 
 }
 
 /// Parses a pattern in which a dot matches line ends too, as in values.
-fn parse(pattern: &str) -> Result<Hir, UnsolvablePattern> {
+fn parse_hir(pattern: &str) -> Result<Hir, UnsolvablePattern> {
     regex_syntax::parse(&format!("(?s:{pattern})"))
         .map_err(|error| UnsolvablePattern::Syntax(Box::new(error)))
 }

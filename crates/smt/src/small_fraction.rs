@@ -67,10 +67,12 @@ impl SmallFraction {
         Rational::new(Int::from(self.numer), Int::from(self.denom)).unwrap_or(Rational::ZERO)
     }
 
+    /// Returns the number with the other sign; it always fits.
     pub(crate) fn neg(self) -> Self {
         Self { numer: -self.numer, denom: self.denom }
     }
 
+    /// Returns the sum, `None` if it does not fit.
     pub(crate) fn add(self, other: Self) -> Option<Self> {
         let (a, b) = (i128::from(self.numer), i128::from(other.numer));
         if self.denom == 1 && other.denom == 1 {
@@ -80,10 +82,12 @@ impl SmallFraction {
         Self::reduce(a * d + b * c, c * d)
     }
 
+    /// Returns the difference, `None` if it does not fit.
     pub(crate) fn sub(self, other: Self) -> Option<Self> {
         self.add(other.neg())
     }
 
+    /// Returns the product, `None` if it does not fit.
     pub(crate) fn mul(self, other: Self) -> Option<Self> {
         let numer = i128::from(self.numer) * i128::from(other.numer);
         Self::reduce(numer, i128::from(self.denom) * i128::from(other.denom))

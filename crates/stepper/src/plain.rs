@@ -25,11 +25,11 @@ what you can do:
 ///
 /// # Errors
 /// If the input cannot be read, or the output not be written.
-pub fn run(walk: ModelWalk<'_>) -> Result<StepEnd, StepError> {
+pub fn step_by_lines(walk: ModelWalk<'_>) -> Result<StepEnd, StepError> {
     let mut session = StepSession { walk, choices: Vec::new() };
     let prompt = io::stdin().is_terminal();
     let mut out = io::stdout().lock();
-    session.show(&mut out)?;
+    session.show_state(&mut out)?;
     loop {
         if prompt {
             write!(out, "> ")?;
@@ -63,11 +63,11 @@ impl StepSession<'_> {
             "" => (),
             "q" | "quit" | "exit" => return Ok(NextCommand::Quit),
             "h" | "help" | "?" => writeln!(out, "{HELP}")?,
-            "s" | "show" => self.show(out)?,
-            "t" | "trace" => self.trace(out)?,
+            "s" | "show" => self.show_state(out)?,
+            "t" | "trace" => self.list_steps(out)?,
             "u" | "undo" => self.undo(out)?,
             _ => match self.parse_label(line) {
-                Ok(label) => self.observe(label, out)?,
+                Ok(label) => self.take_step(label, out)?,
                 Err(problem) => writeln!(out, "{problem} (`help` says what you can do)")?,
             },
         }
@@ -82,7 +82,8 @@ impl StepSession<'_> {
         choice.label_with(&mut self.walk.cx, &[])
     }
 
-    fn observe(&mut self, label: Label, out: &mut impl Write) -> Result<(), StepError> {
+    /// Takes a step that the user gave, or says why the model forbids it.
+    fn take_step(&mut self, label: Label, out: &mut impl Write) -> Result<(), StepError> {
         let shown = label.show(self.walk.cx.pool, self.walk.cx.sts);
         match self.walk.observe(label) {
             LabelJudgement::Forbidden(why) => {
@@ -94,17 +95,19 @@ impl StepSession<'_> {
             }
             LabelJudgement::Allowed => writeln!(out, "{shown}")?,
         }
-        self.show(out)
+        self.show_state(out)
     }
 
+    /// Takes back the last step and shows where that leads.
     fn undo(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         if self.walk.undo().is_none() {
             writeln!(out, "nothing to undo")?;
         }
-        self.show(out)
+        self.show_state(out)
     }
 
-    fn trace(&mut self, out: &mut impl Write) -> Result<(), StepError> {
+    /// Lists the steps so far.
+    fn list_steps(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         for (i, taken) in self.walk.steps().iter().enumerate() {
             writeln!(out, "{:>4}  {}", i + 1, taken.label.show(self.walk.cx.pool, self.walk.cx.sts))?;
         }
@@ -114,7 +117,8 @@ impl StepSession<'_> {
         Ok(())
     }
 
-    fn show(&mut self, out: &mut impl Write) -> Result<(), StepError> {
+    /// Shows the belief and the numbered choices.
+    fn show_state(&mut self, out: &mut impl Write) -> Result<(), StepError> {
         self.choices = self.walk.choices();
         view::belief(&self.walk.cx, self.walk.monitor().belief(), out)?;
         if !matches!(self.walk.monitor().belief(), Belief::Unspecified) {

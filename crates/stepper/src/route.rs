@@ -63,7 +63,7 @@ pub fn find_labels_to(
     let facts: Vec<_> =
         purpose.steps.iter().flat_map(|step| &step.facts).chain(&purpose.end).copied().collect();
     match cx.solver.check(cx.pool, &facts) {
-        SolverAnswer::Sat(values) => Ok(labels(&mut cx, &purpose, &values)),
+        SolverAnswer::Sat(values) => Ok(path_labels(&mut cx, &purpose, &values)),
         SolverAnswer::Unsat | SolverAnswer::Unknown(_) => Err(RouteError::NoValues(state.to_owned())),
     }
 }
@@ -76,7 +76,7 @@ fn find_location(model: &Model, state: &str) -> Result<LocId, RouteError> {
 }
 
 /// The messages of the path; internal steps are none. A field that nothing was asked of may have any value.
-fn labels(cx: &mut Ctx<'_>, purpose: &TestPurpose, values: &Valuation) -> Vec<Label> {
+fn path_labels(cx: &mut Ctx<'_>, purpose: &TestPurpose, values: &Valuation) -> Vec<Label> {
     let mut labels = Vec::new();
     for (depth, switch) in (1..).zip(purpose.path()) {
         let id = cx.sts.switches[switch].gate;

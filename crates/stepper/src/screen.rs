@@ -28,18 +28,18 @@ use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event};
 use ratatui::crossterm::execute;
 
-use self::draw::draw;
+use self::draw::draw_screen;
 use self::engine::WalkEngine;
 use self::state::{ModelQuery, QueryWork, ScreenState};
 use self::theme::Theme;
-use self::update::update;
+use self::update::handle_key;
 use crate::{OpenedRecord, ProgramEnd, StepEnd, StepError};
 
 /// Walks on the terminal until the user quits.
 ///
 /// # Errors
 /// If the terminal cannot be used.
-pub fn run(
+pub fn step_on_screen(
     walk: ModelWalk<'_>,
     opened: Option<OpenedRecord>,
     program: ProgramEnd,
@@ -49,13 +49,13 @@ pub fn run(
     // It also puts the terminal back on a panic.
     let mut terminal = ratatui::try_init().map_err(StepError::NoTerminal)?;
     restore_when_ended(program);
-    let ended = serve(&mut terminal, &mut engine, &mut state, program);
+    let ended = serve_screen(&mut terminal, &mut engine, &mut state, program);
     ratatui::restore();
     ended.map_err(StepError::BrokenTerminal)
 }
 
 /// Draws the screen and answers keys until the user quits.
-fn serve(
+fn serve_screen(
     terminal: &mut DefaultTerminal,
     engine: &mut WalkEngine<'_>,
     state: &mut ScreenState,
@@ -64,17 +64,17 @@ fn serve(
     let theme = choose_theme();
     let events = read_events(program);
     loop {
-        state.width = terminal.draw(|frame| draw(frame, state, theme))?.area.width;
+        state.width = terminal.draw(|frame| draw_screen(frame, state, theme))?.area.width;
         let Ok(event) = events.recv() else { return Ok(StepEnd::Quit) };
         // Anything but a key, such as a new size, is answered by drawing again.
         let Event::Key(key) = event? else { continue };
-        match update(state, key) {
+        match handle_key(state, key) {
             None => (),
             Some(ModelQuery::Quit) => return Ok(StepEnd::Quit),
             Some(ModelQuery::Interrupt) => return Ok(StepEnd::Interrupted),
             Some(ask) => {
                 state.work = QueryWork::Asked;
-                terminal.draw(|frame| draw(frame, state, theme))?;
+                terminal.draw(|frame| draw_screen(frame, state, theme))?;
                 BUSY.store(true, Ordering::Relaxed);
                 let reply = engine.answer_query(ask);
                 BUSY.store(false, Ordering::Relaxed);

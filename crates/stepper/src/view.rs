@@ -29,7 +29,7 @@ pub(crate) fn belief(cx: &Ctx<'_>, belief: &Belief, out: &mut impl Write) -> io:
         }
         Belief::Symbolic(states) => {
             for state in states.iter().take(MAX_SHOWN) {
-                writeln!(out, "  {}", symbolic(cx, state))?;
+                writeln!(out, "  {}", symbolic_text(cx, state))?;
             }
         }
         Belief::Unspecified => (),
@@ -49,7 +49,7 @@ fn concrete(cx: &Ctx<'_>, state: &ConcreteState) -> String {
 }
 
 /// `q1  fee = fee@0 where fee@0 > 0`.
-fn symbolic(cx: &Ctx<'_>, state: &SymState) -> String {
+fn symbolic_text(cx: &Ctx<'_>, state: &SymState) -> String {
     let value = |(var, term)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show(term));
     let data = state.store.iter(cx.sts).filter(|(var, _)| cx.sts.is_data(*var));
     let values: Vec<String> = data.map(value).collect();

@@ -329,6 +329,7 @@ impl ExploreSearch {
         }
     }
 
+    /// Adds a state to the graph and queues it, unless its terms are too large to go on from.
     fn push(&mut self, cx: &Ctx<'_>, from: ExploredId, switch: SwitchId, next: SymState) {
         self.stats.depth = self.stats.depth.max(next.depth);
         // The state is in the graph, as it was reached; but computing on from it may not end.

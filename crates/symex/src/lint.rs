@@ -73,6 +73,7 @@ struct Findings {
 }
 
 impl Findings {
+    /// Adds a finding.
     fn push(&mut self, finding: Diagnostic) {
         self.list.push(finding);
     }

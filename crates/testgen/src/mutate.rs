@@ -286,6 +286,7 @@ pub(crate) fn control_variables(sts: &Sts) -> Vec<VarId> {
 /// The parts by which two switches are compared.
 type SwitchForm = (LocId, GateId, Term, Vec<(VarId, Term)>, Vec<VarId>, LocId);
 
+/// Returns the form by which switches are compared: the order of updates and resets does not matter.
 fn form(switch: &Switch) -> SwitchForm {
     let mut update = switch.update.clone();
     update.sort_unstable();

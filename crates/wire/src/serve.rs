@@ -310,6 +310,7 @@ impl<W: Write> Conversation<'_, W> {
         }
     }
 
+    /// Does what a message asks for; returns the end if it ends the conversation.
     fn obey(&mut self, message: ProtocolMessage) -> io::Result<Option<ServeEnd>> {
         match message {
             ProtocolMessage::Configure(configure) => self.configure(&configure)?,
@@ -337,6 +338,7 @@ impl<W: Write> Conversation<'_, W> {
         Ok(None)
     }
 
+    /// Takes over the clock and the seed, and starts a run; unknown settings are warned about.
     fn configure(&mut self, configure: &ConfigureMessage) -> io::Result<()> {
         if let Some(name) = configure.settings.keys().next() {
             let text = format!("there is no setting `{}`", ioxide_record::line::cut(name, 40));
@@ -371,6 +373,7 @@ impl<W: Write> Conversation<'_, W> {
         }
     }
 
+    /// Gives an input to the model and confirms it.
     fn input(&mut self, input: InputMessage) -> io::Result<()> {
         let id = input.id;
         match self.phase {
@@ -393,6 +396,7 @@ impl<W: Write> Conversation<'_, W> {
         }
     }
 
+    /// Returns the label of an input; values out of range are refused.
     fn decode(&self, input: InputMessage) -> Result<Label, InputUnfit> {
         let message = WireMessage { label: input.label, args: input.args };
         let label = label_from_json(self.model, &message, GateKind::is_input)?;
@@ -420,6 +424,7 @@ impl<W: Write> Conversation<'_, W> {
         self.write(&ProtocolMessage::Error(failure))
     }
 
+    /// Answers that a message is refused.
     fn refuse(&mut self, id: Option<u64>, text: String) -> io::Result<()> {
         self.write(&ProtocolMessage::Error(SystemFailure {
             kind: FailureKind::Refused,
@@ -442,6 +447,7 @@ impl<W: Write> Conversation<'_, W> {
     }
 }
 
+/// Returns a time in nanoseconds.
 fn nanoseconds(time: &Rational) -> u64 {
     u64::try_from(duration(time).as_nanos()).unwrap_or(u64::MAX)
 }

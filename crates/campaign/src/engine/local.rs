@@ -34,7 +34,7 @@ impl LocalEngine {
 impl CampaignEngine for LocalEngine {
     fn submit(&mut self, order: WorkOrder) -> Result<(), EngineError> {
         let log = order.log();
-        let log = File::create(&log).map_err(EngineError::file(&log))?;
+        let log = File::create(&log).map_err(EngineError::at_file(&log))?;
         let mut command = Command::new(&self.program);
         command.args(order.with_part()).envs(order.env.iter().map(|(name, value)| (name, value)));
         command.env("IOXIDE_LEASH", "stdin").env("IOXIDE_PROGRESS", "off");

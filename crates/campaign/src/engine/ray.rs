@@ -86,7 +86,8 @@ impl RayEngine {
         writeln!(orders, "{what}").and_then(|()| orders.flush()).map_err(|_| gone())
     }
 
-    fn heard(&mut self, told: &Json) -> Result<Option<(u64, WorkerEnd)>, EngineError> {
+    /// Reads a line of the Ray driver: the end of a worker with its batch, `None` for other news.
+    fn read_line(&mut self, told: &Json) -> Result<Option<(u64, WorkerEnd)>, EngineError> {
         if let Some(why) = told.get("error").and_then(Json::as_str) {
             return Err(EngineError::Refused(format!("Ray: {why}")));
         }
@@ -104,7 +105,7 @@ impl CampaignEngine for RayEngine {
             order.env.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect();
         let mut files = serde_json::Map::new();
         for path in &order.files {
-            let text = std::fs::read_to_string(path).map_err(EngineError::file(path))?;
+            let text = std::fs::read_to_string(path).map_err(EngineError::at_file(path))?;
             files.insert(path.display().to_string(), Json::from(text));
         }
         self.running += 1;
@@ -127,7 +128,7 @@ impl CampaignEngine for RayEngine {
         };
         let rest: Vec<Json> = self.told.try_iter().collect();
         let told = std::iter::once(first).chain(rest);
-        let heard = told.map(|told| self.heard(&told)).collect::<Result<Vec<_>, _>>()?;
+        let heard = told.map(|told| self.read_line(&told)).collect::<Result<Vec<_>, _>>()?;
         Ok(heard.into_iter().flatten().collect())
     }
 

@@ -54,11 +54,11 @@ impl SlurmEngine {
     }
 
     /// Sends the waiting orders as one array.
-    fn send(&mut self) -> Result<(), EngineError> {
+    fn submit_waiting(&mut self) -> Result<(), EngineError> {
         let orders = std::mem::take(&mut self.waiting);
         let Some(first) = orders.first() else { return Ok(()) };
         let folder = self.jobs.join(format!("{:06}", first.id));
-        fs::create_dir_all(&folder).map_err(EngineError::file(&folder))?;
+        fs::create_dir_all(&folder).map_err(EngineError::at_file(&folder))?;
         let text = script(&self.program, &self.options, &orders, &folder);
         if let Some(mut shown) = self.shown.take()
             && !shown(&text)
@@ -66,7 +66,7 @@ impl SlurmEngine {
             return Err(EngineError::Refused("nothing was sent".into()));
         }
         let file = folder.join("job.sh");
-        fs::write(&file, text).map_err(EngineError::file(&file))?;
+        fs::write(&file, text).map_err(EngineError::at_file(&file))?;
         let job = run_slurm(Command::new("sbatch").arg("--parsable").arg(&file))?;
         let job = job.trim().split(';').next().unwrap_or_default().to_owned();
         for (at, order) in orders.iter().enumerate() {
@@ -142,6 +142,7 @@ impl SlurmEngine {
         Ok(lost)
     }
 
+    /// Cancels the jobs that are still running.
     fn cancel(&self, options: &[&str]) {
         let jobs: BTreeSet<&str> = self.running.values().map(|task| task.job.as_str()).collect();
         // A job that has ended by itself cannot be cancelled, which is no trouble.
@@ -156,7 +157,7 @@ impl CampaignEngine for SlurmEngine {
     }
 
     fn poll(&mut self, wait: Duration) -> Result<Vec<(u64, WorkerEnd)>, EngineError> {
-        self.send()?;
+        self.submit_waiting()?;
         let begun = Instant::now();
         loop {
             let mut ended = self.take_ended();

@@ -29,6 +29,7 @@ pub fn run(args: &AdapterArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
+/// Does `adapter check`: starts the system, tries the adapter and shows each finding.
 fn check(args: &AdapterCheck) -> Result<ExitStatus, CliError> {
     let source = project_file::find_system(&args.sut)?;
     warn(&source)?;
@@ -97,6 +98,7 @@ fn allowed_by(model: &Model) -> AllowedInputs {
     AllowedInputs::new(model, &mut build_stack(&SolverConfig::default()))
 }
 
+/// Returns the word for a result in the list.
 fn word(state: CheckState) -> &'static str {
     match state {
         CheckState::Ok => "ok",

@@ -171,6 +171,7 @@ fn round_text(known: &RoundFeedback) -> String {
     }
 }
 
+/// Makes the engine that the recipe or the command line names.
 fn engine(
     args: &CampaignArgs,
     recipe: &CampaignRecipe,
@@ -259,6 +260,7 @@ fn finish_campaign(
     })
 }
 
+/// Returns the last line of a campaign.
 fn summary(driven: &CampaignEnd) -> String {
     let (tally, seconds) = (driven.tally, driven.elapsed.max(Duration::from_millis(1)).as_secs_f64());
     format!(

@@ -53,6 +53,7 @@ fn reject_partial(request: &SolverRequest<'_>) -> Result<(), CliError> {
         .help("raise `--time-limit`, or name more waypoints"))
 }
 
+/// Returns the pruning that the flag names.
 fn pruning(args: &args::CaseArgs) -> Pruning {
     match args.pruning {
         CasePruning::Sound => Pruning::Refuted,
@@ -60,6 +61,7 @@ fn pruning(args: &args::CaseArgs) -> Pruning {
     }
 }
 
+/// Returns the instants of sending that the flag names.
 fn sending(args: &args::CaseArgs) -> Sending {
     match args.sending {
         SendingArg::Soonest => Sending::Soonest,
@@ -67,6 +69,7 @@ fn sending(args: &args::CaseArgs) -> Sending {
     }
 }
 
+/// Returns the time-out that `--timeout` names; the default depends on the pruning.
 fn timeout(args: &args::CaseArgs) -> Result<Timeout, CliError> {
     let text = match (&args.timeout, args.pruning) {
         (Some(text), _) => text.trim().trim_end_matches('s').trim(),

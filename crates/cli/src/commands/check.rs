@@ -69,6 +69,7 @@ fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Optio
     if halted { limit::status(halt, status) } else { status }
 }
 
+/// Checks one file: its text, and with `--deep` its behaviour.
 fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Result<CheckedFile, CliError> {
     let file = load::add(sources, path)?;
     let loaded = load::load(sources, file, &args.set)?;
@@ -101,6 +102,7 @@ fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintRes
     }))
 }
 
+/// Shows the findings of every file and a line of totals.
 fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for checked in results {

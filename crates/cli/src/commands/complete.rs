@@ -113,6 +113,7 @@ fn no_suite_error(path: &str, request: &SolverRequest<'_>, reason: &NoCompleteSu
     CliError::new(status, format!("`{path}` has no complete suite: {reason}")).help(reason.help())
 }
 
+/// Shows the size of the suite and the guarantee that it gives.
 fn show(
     out: &mut impl Write,
     args: &CompleteCommand,

@@ -146,6 +146,7 @@ fn show_all(
     writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
 }
 
+/// Returns a number of places in words.
 fn places(n: usize) -> String {
     if n == 1 { "1 place".into() } else { format!("{n} places") }
 }
@@ -182,6 +183,7 @@ pub fn mismatch(why: PortMismatch) -> CliError {
         .help("messages are matched by name; give both models the same interface")
 }
 
+/// Shows the answer with its witness or the reason why there is none.
 fn show(
     out: &mut impl Write,
     spec: &mut Model,
@@ -213,6 +215,7 @@ fn show(
     writeln!(out, "{states} product states, depth {depth}{}", relation_text(spec, args))
 }
 
+/// Returns the relation that the flag names, or the usual one of the model.
 fn relation(spec: &Model, args: &ConformArgs) -> ConformanceRelation {
     args.relation.unwrap_or_else(|| ConformanceRelation::usual(&spec.sts))
 }

@@ -68,6 +68,7 @@ struct DiffView<'a> {
 }
 
 impl DiffView<'_> {
+    /// Returns the differences, a line each.
     fn lines(&self) -> Vec<String> {
         let MachineDifference { changed, added, removed } = self.found;
         if self.found.is_empty() {
@@ -101,6 +102,7 @@ impl DiffView<'_> {
         lines
     }
 
+    /// Returns the three lines about an answer that changed.
     fn change(&self, change: &ChangedAnswer) -> [String; 3] {
         let states = (&self.old.names().states[change.old_state], &self.new.names().states[change.new_state]);
         [
@@ -110,6 +112,7 @@ impl DiffView<'_> {
         ]
     }
 
+    /// Returns the names of the inputs of a word.
     fn word(&self, word: &Word) -> String {
         word.iter().map(|&input| self.old.names().inputs[input].as_str()).collect::<Vec<_>>().join(" ")
     }

@@ -27,6 +27,7 @@ enum DoctorHealth {
 }
 
 impl DoctorHealth {
+    /// Returns the first word of the line.
     fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
@@ -97,6 +98,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     Ok(if is_well { ExitStatus::Success } else { ExitStatus::Usage })
 }
 
+/// Shows a finding; what is missing is shown with its use and its remedy.
 fn show(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()> {
     writeln!(out, "{:<8} {:<12} {}", finding.health.word(), finding.name, finding.found)?;
     if finding.health != DoctorHealth::Good {
@@ -180,6 +182,7 @@ fn loopback() -> DoctorFinding {
     DoctorFinding { name: "ports", health, found, purpose, mend: None }
 }
 
+/// Checks that files can be made in the folder for temporary files.
 fn temporary() -> DoctorFinding {
     let folder = env::temp_dir();
     let (health, found) = match tempfile::tempfile() {

@@ -135,6 +135,7 @@ fn write_error(path: &Path, error: &io::Error) -> CliError {
         .help("name a directory that you may write to")
 }
 
+/// Writes a file of the template; one that exists is never overwritten.
 fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
     let path = folder.join(file.path);
     let parent: PathBuf = path.parent().map(Path::to_path_buf).unwrap_or_default();

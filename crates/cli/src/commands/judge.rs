@@ -99,6 +99,7 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
     Ok(ReadTrace { trace, config: JudgeConfig::default() })
 }
 
+/// Shows the verdict on a trace, and the reasons for it.
 fn show(out: &mut impl Write, model: &Model, trace: &Trace, judged: &JudgedTrace) -> io::Result<()> {
     if let Some(told) = &judged.forbidden {
         let forbidden = judged.forbidden_at.map_or(judged.steps, |at| at + 1);

@@ -177,6 +177,7 @@ pub fn tester(model: &mut Model, request: &SolverRequest<'_>) -> Result<(KillTes
     }
 }
 
+/// Writes the suite that kills the mutants to a file.
 fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Result<(), CliError> {
     let cannot = |error: io::Error| write::write_error(path, &error);
     let about = json!({ "method": "kill", "model": args.model.file, "operators": args.mutants.ops });
@@ -192,6 +193,7 @@ fn write(path: &str, model: &Model, args: &KillArgs, suite: &KillSuite) -> Resul
     out.finish().and_then(AsideFile::keep).map_err(cannot)
 }
 
+/// Shows the counts of mutants, the survivors and the suite.
 fn show(
     out: &mut impl Write,
     model: &Model,

@@ -72,6 +72,7 @@ fn folders(roots: &[String], path: &str) -> Vec<PathBuf> {
     folders
 }
 
+/// Collects the models below `folder`, at most `depth` folders down.
 fn collect(folder: &Path, depth: usize, found: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     // Whoever follows links to folders may go round in circles, or through the whole machine.

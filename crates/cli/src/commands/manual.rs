@@ -51,6 +51,7 @@ fn pages(folder: &Path, command: Command) -> Result<usize, CliError> {
         .try_fold(1, |count, inner| Ok(count + pages(folder, inner)?))
 }
 
+/// Returns the manual page of a command.
 fn page(command: Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;

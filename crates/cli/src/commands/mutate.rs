@@ -85,6 +85,7 @@ fn parse_operators(text: &str) -> Result<Vec<MutationOperator>, CliError> {
     text.split(',').map(parse).collect()
 }
 
+/// Returns the list of mutants, with the place of each change.
 fn catalogue(sources: &Sources, model: &Model, mutants: &[Mutant]) -> Json {
     let edit = |edit: &Edit| {
         let switch = edit.switch().map(|(id, _)| model.sts.switches[id].label.to_string());
@@ -115,6 +116,7 @@ pub fn source_line(sources: &Sources, model: &Model, edit: &Edit) -> usize {
     if sources.slice(span).is_empty() { 0 } else { sources.line_column(span).line }
 }
 
+/// Writes the list of mutants and their differences into `folder`.
 fn write(folder: &str, catalogue: &Json, model: &Model, mutants: &[Mutant]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let folder = Path::new(folder);

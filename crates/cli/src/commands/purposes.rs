@@ -34,6 +34,7 @@ pub fn run(args: &PurposesArgs) -> Result<ExitStatus, CliError> {
     )
 }
 
+/// Returns a path for each goal of the model, or the reason why none was found.
 fn goals(
     model: &mut Model,
     args: &PurposesArgs,
@@ -48,6 +49,7 @@ fn goals(
     Ok(found.filter(|(_, result)| *result != Err(NoPurpose::NoPurpose)).collect())
 }
 
+/// Lists the purposes and the goals.
 fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) -> io::Result<()> {
     let total: usize = set.purposes.iter().map(|purpose| purpose.n_messages(sts)).sum();
     for (at, purpose) in set.purposes.iter().enumerate() {

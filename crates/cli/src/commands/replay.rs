@@ -173,6 +173,7 @@ struct ChosenRun {
 }
 
 impl ReplaySource {
+    /// Reads the file to replay: a record, or a suite of regressions.
     fn read(args: &ReplayArgs) -> Result<Self, CliError> {
         let path = Path::new(&args.run);
         let Some(tests) = regressions::read_suite(path)? else {
@@ -189,6 +190,7 @@ impl ReplaySource {
         Ok(Self::Regressions(tests, beside))
     }
 
+    /// Returns the record, if there is one.
     fn record(&self) -> Option<&Record> {
         match self {
             Self::Record(record) => Some(record),
@@ -200,6 +202,7 @@ impl ReplaySource {
         record::model_file(self.record()?)
     }
 
+    /// Returns the constants that were set when the run was recorded.
     fn settings(&self) -> Vec<String> {
         self.record().map(record::settings).unwrap_or_default()
     }

@@ -125,6 +125,7 @@ fn test_rows(kills: &KillTable) -> Vec<TestRow> {
     kills.tests.iter().map(row).collect()
 }
 
+/// Returns the trace that shows mutant `at`, if one is known.
 fn trace(decided: &DecidedMutants, at: usize) -> Option<&Trace> {
     decided.outcomes[at].as_ref().and_then(MutantOutcome::trace)
 }
@@ -237,6 +238,7 @@ fn by_tester(
     Ok(KillTable { tests: vec![killed], ios: None, after, halted })
 }
 
+/// Shows the score and the mutants that survive.
 fn show(
     out: &mut impl Write,
     model: &Model,

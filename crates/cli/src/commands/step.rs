@@ -38,9 +38,9 @@ pub fn run(args: &StepArgs) -> Result<ExitStatus, CliError> {
             on_request: |mut react| interrupt::on_interrupt(move |_| react()),
             end_at_once: interrupt::end_at_once,
         };
-        end_status(screen::run(walk, opened, program))
+        end_status(screen::step_on_screen(walk, opened, program))
     } else {
-        end_status(plain::run(walk))
+        end_status(plain::step_by_lines(walk))
     }
 }
 

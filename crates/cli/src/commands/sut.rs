@@ -33,6 +33,7 @@ fn factory(args: &SutArgs) -> Result<Arc<NewSolver>, CliError> {
     }))
 }
 
+/// Plays the model on standard input and output.
 fn stdio(model: &Model, new_solver: &NewSolver, seed: u64) -> Result<ExitStatus, CliError> {
     eprintln!("playing `{}`, seed {seed}", model.sts.name);
     let reader = BufReader::new(io::stdin());

@@ -169,6 +169,7 @@ fn inclusion_json(found: &TraceInclusion<'_>) -> Json {
     })
 }
 
+/// Adds the members of an object to another one.
 fn merge(into: &mut Json, from: Json) {
     if let (Some(into), Json::Object(from)) = (into.as_object_mut(), from) {
         into.extend(from);

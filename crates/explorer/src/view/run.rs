@@ -123,13 +123,13 @@ impl RunView {
             list,
             reason: verdict.map(|verdict| bounded_text(&verdict.reason)).unwrap_or_default(),
             explanation: explanation.map(ExplanationView::new),
-            forbidden: forbidden(run),
+            forbidden: forbidden_step(run),
         }
     }
 }
 
 /// Returns the position of the forbidden step of a failing run: the one that the verdict names, else the last.
-fn forbidden(run: &RecordedRun) -> Option<usize> {
+fn forbidden_step(run: &RecordedRun) -> Option<usize> {
     let named = run.verdict.as_ref().and_then(|verdict| verdict.step);
     let named = named.and_then(|number| run.steps.iter().position(|step| step.step == number));
     let last = run.steps.len().checked_sub(1);

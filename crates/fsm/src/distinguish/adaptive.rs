@@ -50,6 +50,8 @@ pub fn adaptive_trees(
     let mut trees = Vec::new();
     let mut open: Vec<Vec<StateId>> = vec![spec.states().collect()];
     let mut grower = AdaptiveTreeGrower::new(spec, splitting, preference);
+    // A set left together is smaller than the one its tree was grown for, or no word would separate its states and
+    // the machine would not be minimal; so this ends.
     while let Some(states) = open.pop() {
         if states.len() < 2 {
             continue;
@@ -227,7 +229,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
     /// of them answer alike.
     fn rank_candidate(&mut self, here: &[StateId], candidate: WordCandidate<'a>) -> Option<(f64, f64)> {
         self.groups.restart_together(here);
-        self.refiner.apply(&mut self.groups, candidate.inputs());
+        self.refiner.apply_word(&mut self.groups, candidate.inputs());
         if self.groups.count < 2 {
             return None;
         }
@@ -306,7 +308,7 @@ impl<'a> AdaptiveTreeGrower<'a> {
     fn split_tokens(&mut self, tokens: &NodeTokens, candidate: WordCandidate<'_>) -> Vec<NodeTokens> {
         let here: Vec<StateId> = tokens.iter().map(|&(_, now)| now).collect();
         self.groups.restart_together(&here);
-        self.refiner.apply(&mut self.groups, candidate.inputs());
+        self.refiner.apply_word(&mut self.groups, candidate.inputs());
         let mut parts = vec![NodeTokens::new(); self.groups.count];
         for (i, &(start, _)) in tokens.iter().enumerate() {
             parts[self.groups.of[i] as usize].push((start, self.groups.at[i]));

@@ -175,7 +175,7 @@ impl BlockSearch<'_> {
         let mut best: Option<BlockChoice> = None;
         for word in candidate_blocks(self.spec, self.splitting, classes, here) {
             self.groups.restart(classes, here, n_classes);
-            self.refiner.apply(&mut self.groups, word.iter().copied());
+            self.refiner.apply_word(&mut self.groups, word.iter().copied());
             let gain = pairs - count_unseparated_pairs(&self.groups.of, self.groups.count, &mut self.sizes);
             let value = gain as f64 / (word.len() as f64 + overhead);
             if gain > 0 && best.as_ref().is_none_or(|best| value > best.value) {
@@ -241,7 +241,7 @@ fn without_redundant(spec: &SuiteModel, words: Vec<Word>) -> Vec<Word> {
         groups.restart_together(&start);
         for (_, word) in words.iter().enumerate().filter(|&(i, _)| i != skip) {
             groups.at.clone_from(&start);
-            refiner.apply(&mut groups, word.iter().copied());
+            refiner.apply_word(&mut groups, word.iter().copied());
         }
         groups.count
     };

@@ -54,11 +54,11 @@ impl<'s> GroupRefiner<'s> {
     }
 
     /// Splits `groups` by their answers to `word` and moves them on.
-    pub(crate) fn apply(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
+    pub(crate) fn apply_word(&mut self, groups: &mut StateGroups, word: impl IntoIterator<Item = InputId>) {
         for input in word {
             // Once every state has a group of its own nothing can be split any more, only moved.
             if groups.count < groups.of.len() {
-                self.split(groups, input);
+                self.split_groups(groups, input);
             }
             for at in &mut groups.at {
                 *at = self.spec.next(*at, input);
@@ -67,7 +67,9 @@ impl<'s> GroupRefiner<'s> {
     }
 
     /// Splits every group by the outputs of its members to `input`.
-    fn split(&mut self, groups: &mut StateGroups, input: InputId) {
+    fn split_groups(&mut self, groups: &mut StateGroups, input: InputId) {
+        // A new stamp empties the whole table at no cost; clearing it would cost groups times outputs for every
+        // symbol.
         self.stamp += 1;
         let needed = groups.count * self.n_outputs;
         if self.table.len() < needed {
@@ -83,6 +85,7 @@ impl<'s> GroupRefiner<'s> {
             }
             *of = entry.1;
         }
+        debug_assert!(count as usize >= groups.count, "a step splits groups and never joins them");
         groups.count = count as usize;
     }
 }
@@ -112,7 +115,7 @@ mod tests {
             for _ in 0..3 {
                 let more: Vec<InputId> = (0..2).map(|_| InputId::new(rng.random_range(0..2))).collect();
                 word.extend(&more);
-                refiner.apply(&mut groups, more);
+                refiner.apply_word(&mut groups, more);
                 let answers = |state: usize| {
                     let outputs = |i| spec.output(spec.state_after(states[state], &word[..i]), word[i]);
                     (0..word.len()).map(outputs).collect::<Vec<_>>()

@@ -52,7 +52,7 @@ impl SplittingTree {
                 match tree.splitting_word(spec, block) {
                     Some(word) => {
                         progress = true;
-                        let children = tree.split(&mut refiner, block, word);
+                        let children = tree.split_block(&mut refiner, block, word);
                         later.extend(children.filter(|&child| tree.blocks[child].states.len() > 1));
                     }
                     None if tree.blocks[block].states.len() > 1 => later.push(block),
@@ -147,11 +147,16 @@ impl SplittingTree {
     }
 
     /// Splits `block` by `word` and returns its children.
-    fn split(&mut self, refiner: &mut GroupRefiner<'_>, block: usize, word: Word) -> std::ops::Range<usize> {
+    fn split_block(
+        &mut self,
+        refiner: &mut GroupRefiner<'_>,
+        block: usize,
+        word: Word,
+    ) -> std::ops::Range<usize> {
         let first = self.blocks.len();
         let mut groups = StateGroups::default();
         groups.restart_together(&self.blocks[block].states);
-        refiner.apply(&mut groups, word.iter().copied());
+        refiner.apply_word(&mut groups, word.iter().copied());
         let depth = self.blocks[block].depth + 1;
         let child = SplittingBlock { parent: Some(block), depth, states: Vec::new(), word: Word::new() };
         self.blocks.resize(first + groups.count, child);

@@ -107,7 +107,9 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         }
     }
 
-    fn observe(&mut self, case: &AdaptiveCase) -> Result<(), S::Error> {
+    /// Applies a case to the system and adds the traces it shows to the tree; those that the specification forbids
+    /// are failures.
+    fn apply_case(&mut self, case: &AdaptiveCase) -> Result<(), S::Error> {
         for trace in self.system.observe(case)? {
             if !self.tree.insert(&trace) {
                 self.report.failures.push(trace);
@@ -119,7 +121,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     /// Applies `word` alone and returns its responses.
     fn test_word(&mut self, word: &[InputId]) -> Result<Vec<ObservationId>, S::Error> {
         self.record_tested_word(word);
-        self.observe(&AdaptiveCase::from_word(word))?;
+        self.apply_case(&AdaptiveCase::from_word(word))?;
         Ok(word.iter().fold(vec![self.tree.root()], |nodes, &input| {
             nodes.iter().flat_map(|&node| self.tree.nodes_after(node, input)).collect()
         }))
@@ -144,7 +146,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
                 continue;
             }
             self.record_tested_word(&longer);
-            self.observe(&AdaptiveCase::after_trace(
+            self.apply_case(&AdaptiveCase::after_trace(
                 &self.tree.trace(node),
                 AdaptiveCase::from_word(&[input]),
             ))?;
@@ -160,7 +162,7 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
         if self.shown.get(&node).is_some_and(|shown| shown[case].is_some()) {
             return Ok(());
         }
-        self.observe(&AdaptiveCase::after_trace(&self.tree.trace(node), self.plan.cases[case].clone()))?;
+        self.apply_case(&AdaptiveCase::after_trace(&self.tree.trace(node), self.plan.cases[case].clone()))?;
         let class = self.tree.classify(node, std::slice::from_ref(&self.plan.cases[case]));
         let shown = self.shown.entry(node).or_insert_with(|| vec![None; n_cases]);
         shown[case] = Some(class);

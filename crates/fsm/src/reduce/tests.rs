@@ -11,7 +11,7 @@ use crate::mealy::{InputId, MachineNames, OutputId, StateId};
 use crate::nfsm::Nfsm;
 use crate::product::{align_names, reduction_witness};
 use crate::read;
-use crate::word::{compare_shortlex, show, show_io};
+use crate::word::{compare_shortlex, show_io, show_word};
 
 fn machine(rows: &str) -> Observable {
     let text: Vec<&str> = rows.split(',').collect();
@@ -62,7 +62,7 @@ fn plan(model: &Observable, cover: &[&str], bound: usize) -> CountingPlan {
 }
 
 fn compact(machine: &Observable, words: &[Word]) -> String {
-    let show = |word: &Word| show(machine.names(), word).replace(' ', "");
+    let show = |word: &Word| show_word(machine.names(), word).replace(' ', "");
     words.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 

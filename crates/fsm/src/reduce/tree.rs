@@ -59,8 +59,10 @@ impl<'m> ResponseTree<'m> {
     pub(super) fn insert(&mut self, trace: &[(InputId, OutputId)]) -> bool {
         let mut at = self.root();
         for &(input, output) in trace {
-            at = match self.find(at, input, output) {
+            at = match self.child_position(at, input, output) {
                 Ok(place) => self.nodes[at].kids[place].2,
+                // Once the model forbids a trace it forbids every longer one, so the state stays `None` from there
+                // on.
                 Err(place) => {
                     let state =
                         self.nodes[at].state.and_then(|state| self.model.state_after(state, input, output));
@@ -78,11 +80,15 @@ impl<'m> ResponseTree<'m> {
             };
         }
         self.nodes[at].end = true;
+        debug_assert!(
+            self.nodes[at].state.is_none() || self.nodes[self.nodes[at].parent].state.is_some(),
+            "the model allows every prefix of a trace that it allows"
+        );
         self.nodes[at].state.is_some()
     }
 
     /// Returns the position of a child, or where it belongs.
-    fn find(&self, at: ObservationId, input: InputId, output: OutputId) -> Result<usize, usize> {
+    fn child_position(&self, at: ObservationId, input: InputId, output: OutputId) -> Result<usize, usize> {
         self.nodes[at].kids.binary_search_by_key(&(input, output), |&(x, y, _)| (x, y))
     }
 
@@ -122,8 +128,11 @@ impl<'m> ResponseTree<'m> {
         let mut key = Vec::new();
         for case in cases {
             self.write_answers(at, case, &mut key);
+            // The two greatest numbers are brackets and no outputs: one behind every case, one behind the answers
+            // below an output. So different trees of answers never have the same key.
             key.push(u32::MAX);
         }
+        // Equal keys are one class: two traces with different classes led to different states of the system.
         let fresh = ClassId::new(self.classes.len());
         *self.classes.entry(key).or_insert(fresh)
     }
@@ -145,6 +154,7 @@ impl<'m> ResponseTree<'m> {
     pub(super) fn measure(&self) -> (usize, usize) {
         let mut depth = vec![0; self.nodes.len()];
         let (mut ends, mut symbols) = (0, 0);
+        // A parent is older than its children, so its depth is known when a child needs it.
         for (id, node) in self.nodes.iter_enumerated().skip(1) {
             depth[id.index()] = depth[node.parent.index()] + 1;
             if node.end {

@@ -270,7 +270,7 @@ mod tests {
     use super::super::visit::{InputOrder, StateOrder};
     use super::super::{RESET_COST, SuiteSource, WordSuite};
     use super::*;
-    use crate::complete::{CompletenessAnswer, check};
+    use crate::complete::{CompletenessAnswer, check_suite};
     use crate::mealy::Mealy;
     use crate::word::Word;
 
@@ -318,7 +318,7 @@ mod tests {
                 );
                 let suite: Vec<Word> = WordSuite(SuiteSource::Kept(paths)).collect();
                 assert_eq!(suite.iter().map(|word| word.len() + RESET_COST).sum::<usize>(), cost);
-                let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
+                let answer = check_suite(spec, &suite, spec.n_states() + extra, 20_000_000);
                 assert_eq!(answer, CompletenessAnswer::Complete, "{:?} {:?}", plan.rule, plan.visit);
             }
         }

@@ -12,6 +12,7 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
     visits: &[TransitionOrder::new(StateOrder::Shallowest, InputOrder::Listed)],
     visits_without_extra: 1,
     visits_if_small: 1,
+    // [DEY05] makes no use of convergence: a test is never continued behind a transition that is already proved.
     converge: None,
     search: false,
 };

@@ -26,6 +26,8 @@ const RECIPE: GrowthRecipe = GrowthRecipe {
         TransitionOrder::new(StateOrder::Shallowest, InputOrder::ShallowFirst),
         TransitionOrder::new(StateOrder::MostOpen, InputOrder::DeepFirst),
     ],
+    // Four of the seven orders where suites are small. With the search for identifiers they saved 2 % of tests and
+    // symbols (docs/measurements/fsm.md).
     visits_without_extra: 4,
     visits_if_small: 4,
     converge: Some(TestContinuation::FromAnywhere),

@@ -11,6 +11,8 @@ use crate::mealy::SuiteModel;
 const RECIPE: GrowthRecipe = GrowthRecipe {
     rules: &IdentifyRule::CHOOSING,
     visits: &[
+        // The order that suits machines of many states comes first; without extra states larger machines get only
+        // that one.
         TransitionOrder::new(StateOrder::MostOpen, InputOrder::Listed),
         TransitionOrder::new(StateOrder::Shallowest, InputOrder::DeepFirst),
     ],

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::complete::{CompletenessAnswer, check};
+use crate::complete::{CompletenessAnswer, check_suite};
 use crate::mealy::{Mealy, StateId};
 use crate::product;
 use crate::word::without_prefixes;
@@ -50,7 +50,7 @@ fn mutant(rng: &mut ChaCha8Rng, spec: &SuiteModel, extra: usize) -> Mealy {
 fn check_complete(spec: &SuiteModel, extra: usize) {
     for method in SuiteMethod::ALL {
         let suite: Vec<Word> = method.suite(spec, extra).collect();
-        let answer = check(spec, &suite, spec.n_states() + extra, 20_000_000);
+        let answer = check_suite(spec, &suite, spec.n_states() + extra, 20_000_000);
         assert_eq!(answer, CompletenessAnswer::Complete, "{} with {extra} extra states", method.name());
         assert_eq!(without_prefixes(suite.clone()).len(), suite.len(), "{} has a prefix", method.name());
     }

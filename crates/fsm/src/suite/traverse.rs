@@ -47,6 +47,7 @@ impl Tries {
         root
     }
 
+    /// Adds a node without children and returns its number.
     fn push(&mut self) -> usize {
         self.kids.push(Vec::new());
         self.kids.len() - 1

@@ -3,7 +3,7 @@
 use super::{ChoiceTheory, DeterministicTheory, KnownExistence};
 use crate::mealy::{MachineNames, StateId, SuiteModel};
 use crate::nfsm::Observable;
-use crate::word::{Word, show as show_word};
+use crate::word::{Word, show_word};
 
 impl DeterministicTheory {
     /// Returns the sets of `spec`, whose theory this is, line by line.

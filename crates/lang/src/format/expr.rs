@@ -8,20 +8,20 @@ use crate::ast::{
 };
 
 /// `expr` on one line.
-pub(super) fn expr(expr: &Expr) -> String {
+pub(super) fn expr_text(expr: &Expr) -> String {
     let mut text = String::new();
     write_expr(expr, &mut text);
     text
 }
 
 /// `ty` on one line.
-pub(super) fn ty(ty: &Type) -> String {
+pub(super) fn type_text(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Named(name) => name.clone(),
-        TypeKind::Range(lo, hi) => format!("{}..{}", expr(lo), expr(hi)),
-        TypeKind::Option(inner) => format!("{}?", self::ty(inner)),
+        TypeKind::Range(lo, hi) => format!("{}..{}", expr_text(lo), expr_text(hi)),
+        TypeKind::Option(inner) => format!("{}?", type_text(inner)),
         TypeKind::Collection(name, of) => {
-            let of: Vec<String> = of.iter().map(self::ty).collect();
+            let of: Vec<String> = of.iter().map(type_text).collect();
             format!("{}<{}>", name.text, of.join(", "))
         }
     }
@@ -30,7 +30,7 @@ pub(super) fn ty(ty: &Type) -> String {
 impl Printer<'_> {
     /// `prefix` and `value`, over several lines if they do not fit on one.
     pub(super) fn broken(&mut self, prefix: &str, value: &Expr) {
-        let line = format!("{prefix}{}", expr(value));
+        let line = format!("{prefix}{}", expr_text(value));
         if self.fits(&line) {
             return self.write_line(&line);
         }
@@ -41,13 +41,13 @@ impl Printer<'_> {
             ExprKind::If(arms, otherwise) => {
                 let mut lead = format!("{prefix}if ");
                 for (condition, value) in arms {
-                    self.write_line(&format!("{lead}{} then {}", expr(condition), expr(value)));
+                    self.write_line(&format!("{lead}{} then {}", expr_text(condition), expr_text(value)));
                     lead = "else if ".to_owned();
                 }
-                self.write_line(&format!("else {}", expr(otherwise)));
+                self.write_line(&format!("else {}", expr_text(otherwise)));
             }
             ExprKind::Match(scrutinee, arms) => {
-                self.write_line(&format!("{prefix}match {} {{", expr(scrutinee)));
+                self.write_line(&format!("{prefix}match {} {{", expr_text(scrutinee)));
                 self.level += 1;
                 for arm in arms {
                     self.write_line(&format!("{},", arm_text(arm)));
@@ -65,32 +65,34 @@ impl Printer<'_> {
         for (index, operand) in operands.iter().enumerate() {
             let (lead, level) = if index == 0 { (prefix, 0) } else { (sign, deeper) };
             self.level += level;
-            self.write_line(&format!("{lead}{}", expr(operand)));
+            self.write_line(&format!("{lead}{}", expr_text(operand)));
             self.level -= level;
         }
     }
 }
 
 fn arm_text(arm: &MatchArm) -> String {
-    format!("{} => {}", pattern(&arm.pattern), expr(&arm.value))
+    format!("{} => {}", pattern_text(&arm.pattern), expr_text(&arm.value))
 }
 
-pub(super) fn pattern(pattern: &PatternExpr) -> String {
+/// Returns a pattern as it is written in a model.
+pub(super) fn pattern_text(pattern: &PatternExpr) -> String {
     match &pattern.kind {
         PatternKind::Any => "_".into(),
         PatternKind::Name(name) => name.clone(),
         PatternKind::None => "none".into(),
         PatternKind::Some(name) => format!("some({})", name.text),
-        PatternKind::Case(name, parts) => format!("{name}({})", names(parts).join(", ")),
+        PatternKind::Case(name, parts) => format!("{name}({})", name_texts(parts).join(", ")),
         PatternKind::List(items, rest) => {
             let rest = rest.iter().map(|rest| format!("..{}", rest.text));
-            format!("[{}]", names(items).into_iter().chain(rest).collect::<Vec<_>>().join(", "))
+            format!("[{}]", name_texts(items).into_iter().chain(rest).collect::<Vec<_>>().join(", "))
         }
-        PatternKind::Literal(literal) => expr(literal),
+        PatternKind::Literal(literal) => expr_text(literal),
     }
 }
 
-fn names(list: &[Name]) -> Vec<String> {
+/// Returns the texts of `list`.
+fn name_texts(list: &[Name]) -> Vec<String> {
     list.iter().map(|name| name.text.clone()).collect()
 }
 
@@ -106,9 +108,13 @@ fn write_expr(expr: &Expr, out: &mut String) {
         ExprKind::Paren(inner) => write_wrapped("(", inner, ")", out),
         ExprKind::Not(inner) => write_wrapped("!", inner, "", out),
         ExprKind::Neg(inner) => write_wrapped("-", inner, "", out),
-        ExprKind::Sum(first, rest) => chain(first, rest.iter().map(|(op, e)| (add_sign(*op), e)), out),
-        ExprKind::Product(first, rest) => chain(first, rest.iter().map(|(op, e)| (mul_sign(*op), e)), out),
-        ExprKind::Compare(first, rest) => chain(first, rest.iter().map(|(op, e)| (cmp_sign(*op), e)), out),
+        ExprKind::Sum(first, rest) => write_chain(first, rest.iter().map(|(op, e)| (add_sign(*op), e)), out),
+        ExprKind::Product(first, rest) => {
+            write_chain(first, rest.iter().map(|(op, e)| (mul_sign(*op), e)), out)
+        }
+        ExprKind::Compare(first, rest) => {
+            write_chain(first, rest.iter().map(|(op, e)| (cmp_sign(*op), e)), out)
+        }
         ExprKind::And(list) => write_list(list, " && ", out),
         ExprKind::Or(list) => write_list(list, " || ", out),
         ExprKind::Implies(list) => write_list(list, " => ", out),
@@ -208,7 +214,8 @@ fn write_list(list: &[Expr], sign: &str, out: &mut String) {
     }
 }
 
-fn chain<'e>(first: &Expr, rest: impl Iterator<Item = (&'static str, &'e Expr)>, out: &mut String) {
+/// Writes operands with their signs between them.
+fn write_chain<'e>(first: &Expr, rest: impl Iterator<Item = (&'static str, &'e Expr)>, out: &mut String) {
     write_expr(first, out);
     for (sign, expr) in rest {
         out.push_str(sign);

@@ -1,7 +1,7 @@
 //! The text of declarations, transitions, purposes and tests.
 
 use super::Printer;
-use super::expr::{expr, pattern, ty};
+use super::expr::{expr_text, pattern_text, type_text};
 use ioxide_model::term::string_literal;
 
 use crate::ast::{
@@ -11,52 +11,58 @@ use crate::ast::{
 };
 
 impl Printer<'_> {
-    pub(super) fn model(&mut self, model: &ModelDecl) {
+    /// Writes a model with its items.
+    pub(super) fn write_model(&mut self, model: &ModelDecl) {
         let heading = format!("model {}", model.name.text);
         let first = model.items.first().map(|item| item.span);
-        self.block(model.span, &model.meta, &heading, first, |printer| {
-            model.items.iter().for_each(|item| printer.item(item));
+        self.write_block(model.span, &model.meta, &heading, first, |printer| {
+            model.items.iter().for_each(|item| printer.write_item(item));
         });
     }
 
-    pub(super) fn item(&mut self, item: &ModelItem) {
+    /// Writes one item of a model, with the comments and docs before it.
+    pub(super) fn write_item(&mut self, item: &ModelItem) {
         let (span, meta) = (item.span, &item.meta);
         match &item.kind {
             ItemKind::State(state) => {
                 let heading = format!("state {}", state.name.text);
                 let first = state.transitions.first().map(|first| first.span);
-                self.block(span, meta, &heading, first, |printer| printer.transitions(&state.transitions));
+                self.write_block(span, meta, &heading, first, |printer| {
+                    printer.write_transitions(&state.transitions)
+                });
             }
             ItemKind::Any(transitions) => {
                 let first = transitions.first().map(|first| first.span);
-                self.block(span, meta, "any", first, |printer| printer.transitions(transitions));
+                self.write_block(span, meta, "any", first, |printer| printer.write_transitions(transitions));
             }
-            ItemKind::Test(test) => self.test(test, item),
+            ItemKind::Test(test) => self.write_test(test, item),
             ItemKind::Purpose(PurposeDecl { name, goal: PurposeGoal::Observer(observer) }) => {
                 let items = observer.items.iter().map(|item| item.span);
                 let first = items.chain(observer.states.iter().map(|state| state.span)).next();
                 let heading = format!("purpose {}", name.text);
-                self.block(span, meta, &heading, first, |printer| {
-                    observer.items.iter().for_each(|item| printer.item(item));
+                self.write_block(span, meta, &heading, first, |printer| {
+                    observer.items.iter().for_each(|item| printer.write_item(item));
                     observer.states.iter().for_each(|state| printer.observer_state(state));
                 });
             }
-            _ => self.unit(span, meta, |printer| printer.plain_item(item)),
+            _ => self.write_unit(span, meta, |printer| printer.plain_item(item)),
         }
     }
 
     fn plain_item(&mut self, item: &ModelItem) {
         match &item.kind {
-            ItemKind::Message(message) => self.message(message),
+            ItemKind::Message(message) => self.write_message(message),
             ItemKind::Var(decl) => {
-                let heading = format!("var {}: {}", decl.name.text, ty(&decl.ty));
+                let heading = format!("var {}: {}", decl.name.text, type_text(&decl.ty));
                 self.write_definition(&heading, decl.init.as_ref());
             }
             ItemKind::Clock(name) => self.write_line(&format!("clock {}", name.text)),
-            ItemKind::Const(decl) => self.constant(decl),
-            ItemKind::Type(decl) => self.write_line(&format!("type {} = {}", decl.name.text, ty(&decl.ty))),
+            ItemKind::Const(decl) => self.write_constant(decl),
+            ItemKind::Type(decl) => {
+                self.write_line(&format!("type {} = {}", decl.name.text, type_text(&decl.ty)))
+            }
             ItemKind::Enum(decl) => {
-                let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant).collect();
+                let names: Vec<BracketPart<'_>> = decl.variants.iter().map(variant_part).collect();
                 self.write_braced(&format!("enum {} ", decl.name.text), &names);
             }
             ItemKind::Record(decl) => {
@@ -64,23 +70,26 @@ impl Printer<'_> {
                 self.write_braced(&format!("record {} ", decl.name.text), &fields);
             }
             ItemKind::Fn(decl) => {
-                let params: Vec<String> = decl.params.iter().map(field).collect();
-                let heading = format!("fn {}({}) -> {}", decl.name.text, params.join(", "), ty(&decl.result));
+                let params: Vec<String> = decl.params.iter().map(field_text).collect();
+                let heading =
+                    format!("fn {}({}) -> {}", decl.name.text, params.join(", "), type_text(&decl.result));
                 self.write_definition(&heading, Some(&decl.body));
             }
-            ItemKind::Transition(transition) => self.transition(transition),
-            ItemKind::Purpose(purpose) => self.purpose(purpose),
-            ItemKind::Property(property) => self.property(property),
+            ItemKind::Transition(transition) => self.write_transition(transition),
+            ItemKind::Purpose(purpose) => self.write_purpose(purpose),
+            ItemKind::Property(property) => self.write_property(property),
             ItemKind::State(_) | ItemKind::Any(_) | ItemKind::Test(_) => {}
         }
     }
 
-    pub(super) fn constant(&mut self, decl: &ConstDecl) {
-        let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", ty(t)));
+    /// Writes the declaration of a constant, on several lines if its value is long.
+    pub(super) fn write_constant(&mut self, decl: &ConstDecl) {
+        let annotation = decl.ty.as_ref().map_or(String::new(), |t| format!(": {}", type_text(t)));
         self.write_definition(&format!("const {}{annotation}", decl.name.text), Some(&decl.value));
     }
 
-    fn message(&mut self, message: &MessageDecl) {
+    /// Writes the declaration of an input or output; fields go on lines of their own where one does not suffice.
+    fn write_message(&mut self, message: &MessageDecl) {
         let direction = match message.direction {
             DirectionDecl::Input => "input",
             DirectionDecl::Observed => "observed input",
@@ -122,7 +131,7 @@ impl Printer<'_> {
     fn write_parts(&mut self, parts: &[BracketPart<'_>]) {
         self.level += 1;
         for part in parts {
-            self.docs(part.docs);
+            self.write_docs(part.docs);
             self.write_line(&format!("{},", part.text));
         }
         self.level -= 1;
@@ -131,7 +140,7 @@ impl Printer<'_> {
     /// Writes `heading = value`, the value broken over lines if it is long.
     fn write_definition(&mut self, heading: &str, value: Option<&Expr>) {
         let Some(value) = value else { return self.write_line(heading) };
-        let line = format!("{heading} = {}", expr(value));
+        let line = format!("{heading} = {}", expr_text(value));
         if self.fits(&line) {
             return self.write_line(&line);
         }
@@ -143,23 +152,27 @@ impl Printer<'_> {
 
     // States and transitions.
 
-    fn transitions(&mut self, transitions: &[TransitionDecl]) {
+    /// Writes transitions, each with the comments before it.
+    fn write_transitions(&mut self, transitions: &[TransitionDecl]) {
         for transition in transitions {
-            self.unit(transition.span, &transition.meta, |printer| printer.transition(transition));
+            self.write_unit(transition.span, &transition.meta, |printer| {
+                printer.write_transition(transition)
+            });
         }
     }
 
-    fn transition(&mut self, transition: &TransitionDecl) {
+    /// Writes one transition: on one line if it fits, otherwise one line for each of its clauses.
+    fn write_transition(&mut self, transition: &TransitionDecl) {
         let label = transition.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
         let gate = transition.gate.as_ref().map_or(String::new(), |gate| format!(" {}", gate.text));
         let head = format!("{label}{}{gate}", transition.verb.word());
-        let pins: Vec<String> = transition.pins.iter().map(pin).collect();
-        let updates: Vec<String> = transition.updates.iter().map(update).collect();
+        let pins: Vec<String> = transition.pins.iter().map(pin_text).collect();
+        let updates: Vec<String> = transition.updates.iter().map(update_text).collect();
         let mut line = head.clone();
         if !pins.is_empty() {
             line.push_str(&format!("({})", pins.join(", ")));
         }
-        let condition = condition(transition);
+        let condition = condition_text(transition);
         if !condition.is_empty() {
             line.push_str(&format!(" when {condition}"));
         }
@@ -174,7 +187,7 @@ impl Printer<'_> {
         }
         self.write_call(&head, &plain_parts(&pins));
         self.level += 1;
-        let lets = lets(transition).join(" && ");
+        let lets = let_texts(transition).join(" && ");
         match &transition.guard {
             Some(guard) if lets.is_empty() => self.broken("when ", guard),
             Some(guard) => self.broken(&format!("when {lets} && "), guard),
@@ -192,13 +205,15 @@ impl Printer<'_> {
 
     // Goals.
 
-    fn purpose(&mut self, purpose: &PurposeDecl) {
+    /// Writes a purpose: a path, a condition to reach, or an observer.
+    fn write_purpose(&mut self, purpose: &PurposeDecl) {
         let heading = format!("purpose {}: ", purpose.name.text);
         match &purpose.goal {
-            PurposeGoal::Path(labels) => self.path(&heading, labels),
+            PurposeGoal::Path(labels) => self.write_path(&heading, labels),
             PurposeGoal::Reach { state, when } => {
                 let state = state.as_ref().map_or(String::new(), |state| format!(" {}", state.text));
-                let condition = when.as_ref().map_or(String::new(), |when| format!(" when {}", expr(when)));
+                let condition =
+                    when.as_ref().map_or(String::new(), |when| format!(" when {}", expr_text(when)));
                 let line = format!("{heading}reach{state}{condition}");
                 match when {
                     Some(when) if !self.fits(&line) => {
@@ -215,7 +230,7 @@ impl Printer<'_> {
     }
 
     /// Labels with commas, as many per line as fit.
-    fn path(&mut self, heading: &str, labels: &[Name]) {
+    fn write_path(&mut self, heading: &str, labels: &[Name]) {
         let mut line = heading.to_owned();
         let mut is_first_line = true;
         for (index, label) in labels.iter().enumerate() {
@@ -239,18 +254,19 @@ impl Printer<'_> {
     fn observer_state(&mut self, state: &StateDecl) {
         let heading = format!("state {}", state.name.text);
         let first = state.transitions.first().map(|first| first.span);
-        self.block(state.span, &state.meta, &heading, first, |printer| {
-            printer.transitions(&state.transitions)
+        self.write_block(state.span, &state.meta, &heading, first, |printer| {
+            printer.write_transitions(&state.transitions)
         });
     }
 
-    fn property(&mut self, property: &Property) {
+    /// Writes an `always` or `sometimes` property.
+    fn write_property(&mut self, property: &Property) {
         let label = property.label.as_ref().map_or(String::new(), |label| format!("{}: ", label.text));
         let word = match property.kind {
             PropertyKind::Always => "always",
             PropertyKind::Sometimes => "sometimes",
         };
-        let line = format!("{label}{word} {}", expr(&property.condition));
+        let line = format!("{label}{word} {}", expr_text(&property.condition));
         if self.fits(&line) {
             return self.write_line(&line);
         }
@@ -260,31 +276,35 @@ impl Printer<'_> {
         self.level -= 1;
     }
 
-    fn test(&mut self, test: &TestDecl, item: &ModelItem) {
+    /// Writes a test with its steps.
+    fn write_test(&mut self, test: &TestDecl, item: &ModelItem) {
         let heading = format!("test {}", string_literal(&test.name));
         let first = test.steps.first().map(|first| first.span);
-        self.block(item.span, &item.meta, &heading, first, |printer| {
+        self.write_block(item.span, &item.meta, &heading, first, |printer| {
             for step in &test.steps {
-                printer.unit(step.span, &crate::ast::DeclMeta::default(), |printer| printer.write_step(step));
+                printer.write_unit(step.span, &crate::ast::DeclMeta::default(), |printer| {
+                    printer.write_step(step)
+                });
             }
         });
     }
 
     fn write_step(&mut self, step: &StepDecl) {
         match &step.kind {
-            StepKind::Send(pattern) => self.pattern("send", pattern),
-            StepKind::Expect(pattern) => self.pattern("expect", pattern),
+            StepKind::Send(pattern) => self.write_pattern("send", pattern),
+            StepKind::Expect(pattern) => self.write_pattern("expect", pattern),
             StepKind::Quiet(None) => self.write_line("quiet"),
-            StepKind::Quiet(Some(duration)) => self.write_line(&format!("quiet {}", expr(duration))),
+            StepKind::Quiet(Some(duration)) => self.write_line(&format!("quiet {}", expr_text(duration))),
         }
     }
 
-    fn pattern(&mut self, word: &str, pattern: &MessagePattern) {
+    /// Writes a message of a test or an observer behind `word`, with its pins and its guard.
+    fn write_pattern(&mut self, word: &str, pattern: &MessagePattern) {
         let head = format!("{word} {}", pattern.gate.text);
-        let pins: Vec<String> = pattern.pins.iter().map(pin).collect();
+        let pins: Vec<String> = pattern.pins.iter().map(pin_text).collect();
         let Some(guard) = &pattern.guard else { return self.write_call(&head, &plain_parts(&pins)) };
         let pinned = if pins.is_empty() { head.clone() } else { format!("{head}({})", pins.join(", ")) };
-        let line = format!("{pinned} when {}", expr(guard));
+        let line = format!("{pinned} when {}", expr_text(guard));
         if self.fits(&line) {
             return self.write_line(&line);
         }
@@ -295,22 +315,24 @@ impl Printer<'_> {
     }
 }
 
-pub(super) fn attribute(attr: &Attr) -> String {
+/// Returns an attribute as it is written in a model.
+pub(super) fn attribute_text(attr: &Attr) -> String {
     match &attr.kind {
         AttrKind::Req(text) => format!("@req({})", string_literal(text)),
         AttrKind::Weight(weight) => format!("@weight({weight})"),
     }
 }
 
-fn lets(transition: &TransitionDecl) -> Vec<String> {
+/// Returns the `let` clauses of a transition.
+fn let_texts(transition: &TransitionDecl) -> Vec<String> {
     let each = transition.lets.iter();
-    each.map(|it| format!("let {} = {}", pattern(&it.pattern), expr(&it.value))).collect()
+    each.map(|it| format!("let {} = {}", pattern_text(&it.pattern), expr_text(&it.value))).collect()
 }
 
 /// Returns the text behind `when`: the patterns and the guard.
-fn condition(transition: &TransitionDecl) -> String {
-    let mut parts = lets(transition);
-    parts.extend(transition.guard.as_ref().map(expr));
+fn condition_text(transition: &TransitionDecl) -> String {
+    let mut parts = let_texts(transition);
+    parts.extend(transition.guard.as_ref().map(expr_text));
     parts.join(" && ")
 }
 
@@ -334,8 +356,9 @@ fn has_docs(parts: &[BracketPart<'_>]) -> bool {
     parts.iter().any(|part| !part.docs.is_empty())
 }
 
-fn variant(variant: &VariantDecl) -> BracketPart<'_> {
-    let fields: Vec<String> = variant.fields.iter().map(field).collect();
+/// Returns a variant with its fields, as a part of the list of an enum.
+fn variant_part(variant: &VariantDecl) -> BracketPart<'_> {
+    let fields: Vec<String> = variant.fields.iter().map(field_text).collect();
     let text = if fields.is_empty() {
         variant.name.text.clone()
     } else {
@@ -345,27 +368,32 @@ fn variant(variant: &VariantDecl) -> BracketPart<'_> {
 }
 
 fn field_part(one: &FieldDecl) -> BracketPart<'_> {
-    BracketPart { docs: &one.docs, text: field(one) }
+    BracketPart { docs: &one.docs, text: field_text(one) }
 }
 
-fn field(field: &FieldDecl) -> String {
-    format!("{}: {}", field.name.text, ty(&field.ty))
+/// Returns a field as `name: type`.
+fn field_text(field: &FieldDecl) -> String {
+    format!("{}: {}", field.name.text, type_text(&field.ty))
 }
 
 /// `(field: value, ...)`; nothing if there are none.
-pub(super) fn pins(pins: &[PinDecl]) -> String {
-    let all: Vec<String> = pins.iter().map(pin).collect();
+pub(super) fn pins_text(pins: &[PinDecl]) -> String {
+    let all: Vec<String> = pins.iter().map(pin_text).collect();
     if all.is_empty() { String::new() } else { format!("({})", all.join(", ")) }
 }
 
-fn pin(pin: &PinDecl) -> String {
-    format!("{}: {}", pin.field.text, expr(&pin.value))
+/// Returns a pin as `field: value`.
+fn pin_text(pin: &PinDecl) -> String {
+    format!("{}: {}", pin.field.text, expr_text(&pin.value))
 }
 
-fn update(update: &Update) -> String {
+/// Returns an assignment, an assignment to one key, or a reset.
+fn update_text(update: &Update) -> String {
     match &update.kind {
-        UpdateKind::Assign(target, value) => format!("{} = {}", target.text, expr(value)),
-        UpdateKind::Put(target, key, value) => format!("{}[{}] = {}", target.text, expr(key), expr(value)),
+        UpdateKind::Assign(target, value) => format!("{} = {}", target.text, expr_text(value)),
+        UpdateKind::Put(target, key, value) => {
+            format!("{}[{}] = {}", target.text, expr_text(key), expr_text(value))
+        }
         UpdateKind::Reset(clock) => format!("reset {}", clock.text),
     }
 }

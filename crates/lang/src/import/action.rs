@@ -52,7 +52,7 @@ use crate::sink::{FindingSink, Reported};
 use crate::{LoadOptions, lower};
 
 /// The model of an action system.
-pub(crate) fn load(
+pub(crate) fn load_action_system(
     text: &str,
     file: FileId,
     options: &LoadOptions,
@@ -60,7 +60,7 @@ pub(crate) fn load(
 ) -> Result<Model, Reported> {
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::ActionSyntax);
-    let (mut system, mut actions) = ActionReader::new(parser).system()?;
+    let (mut system, mut actions) = ActionReader::new(parser).parse_system()?;
     check_definitions(&mut system.items, &mut actions, sink);
     Ok(lower::action::lower(&system, &actions, options, sink))
 }
@@ -93,32 +93,36 @@ impl<'a> ActionReader<'a> {
     }
 
     /// `def Name { types {...} state {...} init {...} actions {...} }`
-    fn system(mut self) -> ParseResult<(ModelDecl, Vec<ActionDecl>)> {
+    fn parse_system(mut self) -> ParseResult<(ModelDecl, Vec<ActionDecl>)> {
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
+        let meta = self.parser.parse_meta()?;
         if !self.parser.eat_word("def") {
             return self
                 .parser
                 .unexpected_with("`def`", |d| d.help("an action system starts with `def Name {`"));
         }
-        let name = self.parser.name("the name of the system")?;
+        let name = self.parser.expect_name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         self.truth_values(name.span);
         if self.parser.at_word("types") {
-            self.section("types", Self::type_decl)?;
+            self.parse_section("types", Self::type_decl)?;
         }
         if self.parser.at_word("constants") {
-            self.section("constants", Self::constant)?;
+            self.parse_section("constants", Self::parse_constant)?;
         }
         if self.parser.at_word("functions") {
-            self.section("functions", Self::function)?;
+            self.parse_section("functions", Self::parse_function)?;
         }
         let mut variables = Vec::new();
-        self.section("state", |reader| reader.variable().map(|variable| variables.push(variable)))?;
+        self.parse_section("state", |reader| {
+            reader.parse_variable().map(|variable| variables.push(variable))
+        })?;
         let mut initial: Vec<(Name, Expr)> = Vec::new();
-        self.section("init", |reader| reader.assignment().map(|assignment| initial.push(assignment)))?;
+        self.parse_section("init", |reader| {
+            reader.parse_assignment().map(|assignment| initial.push(assignment))
+        })?;
         self.initialise(variables, initial);
-        self.section("actions", Self::action)?;
+        self.parse_section("actions", Self::parse_action)?;
         self.parser.expect(TokenKind::CloseBrace)?;
         if !self.parser.is_at(TokenKind::End) {
             self.parser.report_unexpected::<()>("the end of the text")?;
@@ -136,12 +140,17 @@ impl<'a> ActionReader<'a> {
         }
     }
 
+    /// Appends an item to the model that is built.
     fn push(&mut self, meta: DeclMeta, kind: ItemKind, span: Span) {
         self.items.push(ModelItem { meta, kind, span });
     }
 
     /// `word { part part ... }`; a part that cannot be read is skipped.
-    fn section(&mut self, word: &str, mut part: impl FnMut(&mut Self) -> ParseResult<()>) -> ParseResult<()> {
+    fn parse_section(
+        &mut self,
+        word: &str,
+        mut part: impl FnMut(&mut Self) -> ParseResult<()>,
+    ) -> ParseResult<()> {
         if !self.parser.eat_word(word) {
             return self.parser.unexpected_with(&format!("`{word} {{`"), |d| {
                 d.help("the sections are `types`, `state`, `init` and `actions`, in this order")
@@ -184,28 +193,28 @@ impl<'a> ActionReader<'a> {
     }
 
     /// `NAME = value` or `NAME: Type = value`.
-    fn constant(&mut self) -> ParseResult<()> {
+    fn parse_constant(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
-        let name = self.parser.name("the name of a constant")?;
-        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
+        let meta = self.parser.parse_meta()?;
+        let name = self.parser.expect_name("the name of a constant")?;
+        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.parse_type()?) } else { None };
         self.parser.expect(TokenKind::Eq)?;
-        let value = self.parser.expr()?;
+        let value = self.parser.parse_expr()?;
         let span = self.parser.span_since(start);
         self.push(meta, ItemKind::Const(ConstDecl { name, ty, value }), span);
         Ok(())
     }
 
     /// `fn name(parameter: Type) -> Type = value`.
-    fn function(&mut self) -> ParseResult<()> {
+    fn parse_function(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
+        let meta = self.parser.parse_meta()?;
         if !self.parser.at_word("fn") {
             return self
                 .parser
                 .unexpected_with("`fn`", |d| d.help("a function is `fn twice(n: int) -> int = n + n`"));
         }
-        let mut function = self.parser.function()?;
+        let mut function = self.parser.parse_function()?;
         types::plain_truths(&mut function);
         let span = self.parser.span_since(start);
         self.push(meta, ItemKind::Fn(function), span);
@@ -213,18 +222,18 @@ impl<'a> ActionReader<'a> {
     }
 
     /// `name: Type`.
-    fn variable(&mut self) -> ParseResult<Declared> {
+    fn parse_variable(&mut self) -> ParseResult<Declared> {
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
-        let FieldDecl { name, ty, .. } = self.field()?;
+        let meta = self.parser.parse_meta()?;
+        let FieldDecl { name, ty, .. } = self.parse_field()?;
         Ok(Declared { name, ty, meta, span: self.parser.span_since(start) })
     }
 
     /// `name := value`.
-    fn assignment(&mut self) -> ParseResult<(Name, Expr)> {
-        let name = self.parser.name("the name of a variable")?;
+    fn parse_assignment(&mut self) -> ParseResult<(Name, Expr)> {
+        let name = self.parser.expect_name("the name of a variable")?;
         self.parser.expect(TokenKind::ColonEq)?;
-        Ok((name, self.parser.expr()?))
+        Ok((name, self.parser.parse_expr()?))
     }
 
     /// Gives each variable its initial value, exactly one.
@@ -267,10 +276,10 @@ impl<'a> ActionReader<'a> {
     }
 
     /// `?name(parameters) if guard then { statements }`; before the guard may stand `let pattern = value &&`.
-    fn action(&mut self) -> ParseResult<()> {
+    fn parse_action(&mut self) -> ParseResult<()> {
         self.doubts.clear();
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
+        let meta = self.parser.parse_meta()?;
         let verb_span = self.parser.span();
         let direction = match self.parser.kind() {
             TokenKind::Question => Some(DirectionDecl::Input),
@@ -280,13 +289,13 @@ impl<'a> ActionReader<'a> {
         if direction.is_some() {
             self.parser.bump();
         }
-        let name = self.parser.name("the name of an action")?;
-        let fields = self.parameters()?;
+        let name = self.parser.expect_name("the name of an action")?;
+        let fields = self.parse_parameters()?;
         self.parser.expect(TokenKind::If)?;
         let mut lets = Vec::new();
         let guard = self.parser.lets_and_guard(&mut lets)?;
         self.parser.expect(TokenKind::Then)?;
-        let (updates, body) = self.body()?;
+        let (updates, body) = self.parse_body()?;
         let span = self.parser.span_since(start);
         let (verb, gate) = match direction {
             Some(DirectionDecl::Output) => (Verb::Emit, Some(name.clone())),
@@ -320,8 +329,8 @@ impl<'a> ActionReader<'a> {
     }
 
     /// Reads a body: one simultaneous assignment, or more than that.
-    fn body(&mut self) -> ParseResult<(Vec<Update>, Option<StatementBlock>)> {
-        let mut body = self.block()?;
+    fn parse_body(&mut self) -> ParseResult<(Vec<Update>, Option<StatementBlock>)> {
+        let mut body = self.parse_block()?;
         if matches!(self.parser.kind(), TokenKind::OpenBracket | TokenKind::Then) {
             let expected = "the next action or `}`";
             return self.parser.unexpected_with(expected, |d| {

@@ -23,7 +23,7 @@ use crate::sink::{FindingSink, Reported};
 use crate::{LoadOptions, lower, stem};
 
 /// Returns the model of the machine in `source`, named after the source unless the text names it.
-pub(crate) fn load(
+pub(crate) fn load_machine(
     source: &SourceFile,
     file: FileId,
     form: MachineFormat,
@@ -44,7 +44,7 @@ pub(crate) fn load(
     for (name, _) in &options.overrides {
         sink.error(|| lower::unknown_constant(name, start, std::iter::empty()));
     }
-    Ok(model(&reading, stem(&source.name), start))
+    Ok(build_model(&reading, stem(&source.name), start))
 }
 
 /// Reads the machine in `text`; the errors are the findings if it cannot be read.
@@ -54,31 +54,34 @@ pub(crate) fn read_machine(
     form: MachineFormat,
 ) -> Result<MachineText, Vec<Diagnostic>> {
     let said = |error| match form {
-        MachineFormat::Table => diagnostic(error, file)
+        MachineFormat::Table => read_error_finding(error, file)
             .note("`.txt` is read as a table of a machine; models in the language of ioxide end in `.iox`"),
-        MachineFormat::Dot | MachineFormat::Kiss2 | MachineFormat::Numbers => diagnostic(error, file),
+        MachineFormat::Dot | MachineFormat::Kiss2 | MachineFormat::Numbers => read_error_finding(error, file),
     };
     read_with_places(form, text).map_err(|wrong| wrong.into_iter().map(said).collect())
 }
 
-fn diagnostic(error: ReadError, file: FileId) -> Diagnostic {
+/// Returns the finding for an error of a reader of machines.
+fn read_error_finding(error: ReadError, file: FileId) -> Diagnostic {
     let code = match error.kind {
         ReadErrorKind::Syntax => Code::BadMachine,
         ReadErrorKind::Label => Code::BadMealyLabel,
         ReadErrorKind::Empty => Code::NoInitialState,
     };
-    let diagnostic = Diagnostic::new(code, span(file, &error.place), error.message);
+    let diagnostic = Diagnostic::new(code, span_of(file, &error.place), error.message);
     match error.hint {
         Some(hint) => diagnostic.help(hint),
         None => diagnostic,
     }
 }
 
-fn span(file: FileId, place: &TextPlace) -> Span {
+/// Returns a place in the text as a span.
+fn span_of(file: FileId, place: &TextPlace) -> Span {
     Span::new(file, place.start, place.end)
 }
 
-fn model(text: &MachineText, name: &str, start: Span) -> Model {
+/// Builds the model of a machine: between an input and its output lies a location of its own.
+fn build_model(text: &MachineText, name: &str, start: Span) -> Model {
     let listing = &text.listing;
     let mut pool = TermPool::new();
     let guard = pool.tt();
@@ -93,10 +96,10 @@ fn model(text: &MachineText, name: &str, start: Span) -> Model {
         seen: IndexSet::default(),
     };
     for (state, place) in listing.states.iter().zip(&text.states) {
-        builder.state_named(state, span(start.file, place));
+        builder.state_named(state, span_of(start.file, place));
     }
     for (row, place) in listing.rows.iter().zip(&text.rows) {
-        builder.transition(row, span(start.file, place));
+        builder.add_transition(row, span_of(start.file, place));
     }
     builder.sts.initial = builder.state_named(&listing.initial, start);
     Model { pool, sts: builder.sts }
@@ -117,43 +120,47 @@ impl<'l> MachineTextBuilder<'l> {
         if let Some(&state) = self.states.get(name) {
             return state;
         }
-        let state = self.location(name, span);
+        let state = self.add_location(name, span);
         self.states.insert(name, state);
         state
     }
 
-    fn location(&mut self, name: &str, span: Span) -> LocId {
+    /// Adds a location and returns its id.
+    fn add_location(&mut self, name: &str, span: Span) -> LocId {
         self.sts.locations.push(Location { name: name.into(), span, doc: String::new() })
     }
 
-    fn transition(&mut self, row: &'l TransitionRow, span: Span) {
+    /// Adds the two switches of a row, input and output, with the location between them.
+    fn add_transition(&mut self, row: &'l TransitionRow, span: Span) {
         let (from, to) = (self.state_named(&row.from, span), self.state_named(&row.to, span));
-        let input = self.gate(&row.input, GateKind::Input, span);
-        let output = self.gate(&row.output, GateKind::Output, span);
+        let input = self.gate_named(&row.input, GateKind::Input, span);
+        let output = self.gate_named(&row.output, GateKind::Output, span);
         let label = format!("{}/{}", row.from, row.input);
         let between = match self.between.get(&(from, input)) {
             Some(&between) => between,
             None => {
-                let between = self.location(&label, span);
+                let between = self.add_location(&label, span);
                 self.between.insert((from, input), between);
-                self.switch(label.as_str().into(), from, input, between, span);
+                self.add_switch(label.as_str().into(), from, input, between, span);
                 between
             }
         };
         if self.seen.insert((between, output, to)) {
             let label = format!("{label}/{}/{}", row.output, row.to);
-            self.switch(label.into(), between, output, to, span);
+            self.add_switch(label.into(), between, output, to, span);
         }
     }
 
-    fn gate(&mut self, name: &'l str, kind: GateKind, span: Span) -> GateId {
+    /// Returns the gate with this name and direction; it is added when it is first seen.
+    fn gate_named(&mut self, name: &'l str, kind: GateKind, span: Span) -> GateId {
         let sts = &mut self.sts;
         *self.gates.entry((kind, name)).or_insert_with(|| {
             sts.gates.push(Gate { name: name.into(), kind, fields: Vec::new(), span, doc: String::new() })
         })
     }
 
-    fn switch(&mut self, label: Arc<str>, source: LocId, gate: GateId, target: LocId, span: Span) {
+    /// Adds a switch without condition and update.
+    fn add_switch(&mut self, label: Arc<str>, source: LocId, gate: GateId, target: LocId, span: Span) {
         self.sts.switches.push(Switch {
             label,
             source,

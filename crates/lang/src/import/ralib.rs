@@ -39,7 +39,7 @@ const OUTPUT_MARK: &str = "__output";
 const MAX_NODES: u32 = 10_000_000;
 
 /// The model of a register automaton.
-pub(crate) fn load(
+pub(crate) fn load_ralib(
     text: &str,
     file: FileId,
     options: &LoadOptions,
@@ -62,7 +62,7 @@ pub(crate) fn load(
         symbols: FxHashMap::default(),
         turns: FxHashMap::default(),
     };
-    let (tree, initial) = reader.automaton(document.root_element())?;
+    let (tree, initial) = reader.read_automaton(document.root_element())?;
     let mut model = lower::lower(&tree, options, LintLevel::Off, sink);
     sink.drop_fixes();
     for gate in model.sts.gates.iter_mut() {
@@ -110,28 +110,28 @@ type Xml<'x> = Node<'x, 'x>;
 
 impl RalibReader<'_> {
     /// Returns the tree, and the name of the initial location.
-    fn automaton(&mut self, root: Xml<'_>) -> Result<(ModelDecl, String), Reported> {
-        let span = self.span(root);
+    fn read_automaton(&mut self, root: Xml<'_>) -> Result<(ModelDecl, String), Reported> {
+        let span = self.span_of(root);
         if root.tag_name().name() != "register-automaton" {
             let found = root.tag_name().name();
-            return Err(self.bad(root, format!("expected `register-automaton`, found `{found}`")));
+            return Err(self.report_bad(root, format!("expected `register-automaton`, found `{found}`")));
         }
         for (section, element) in [("constants", "constant"), ("globals", "variable")] {
-            for node in elements(root, section, element) {
+            for node in elements_of(root, section, element) {
                 self.read_register(node, element);
             }
         }
-        let alphabet = child(root, "alphabet");
+        let alphabet = child_named(root, "alphabet");
         for (section, direction) in [("inputs", DirectionDecl::Input), ("outputs", DirectionDecl::Output)] {
-            for node in alphabet.into_iter().flat_map(|alphabet| elements(alphabet, section, "symbol")) {
-                self.symbol(node, direction);
+            for node in alphabet.into_iter().flat_map(|alphabet| elements_of(alphabet, section, "symbol")) {
+                self.declare_symbol(node, direction);
             }
         }
-        let (mut states, initial) = self.locations(root)?;
+        let (mut states, initial) = self.read_locations(root)?;
         self.take_turns(root, &initial);
-        for node in elements(root, "transitions", "transition") {
+        for node in elements_of(root, "transitions", "transition") {
             // What is wrong with one is no reason to be silent about the others.
-            _ = self.transition(node, &mut states);
+            _ = self.add_transition(node, &mut states);
         }
         for (state, span) in states.into_values() {
             self.push(ItemKind::State(state), span);
@@ -141,26 +141,30 @@ impl RalibReader<'_> {
         Ok((ModelDecl { meta: DeclMeta::default(), name, items, broken: Vec::new(), span }, initial))
     }
 
-    fn span(&self, node: Xml<'_>) -> Span {
+    /// Returns the place of an element in the file.
+    fn span_of(&self, node: Xml<'_>) -> Span {
         let range = node.range();
         Span::new(self.file, range.start, range.end)
     }
 
-    fn bad(&mut self, node: Xml<'_>, message: String) -> Reported {
-        let span = self.span(node);
+    /// Reports that an element is wrong.
+    fn report_bad(&mut self, node: Xml<'_>, message: String) -> Reported {
+        let span = self.span_of(node);
         self.sink.report(Diagnostic::new(Code::BadAutomaton, span, message))
     }
 
+    /// Appends an item to the model that is built.
     fn push(&mut self, kind: ItemKind, span: Span) {
         self.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }
 
-    fn attribute(&mut self, node: Xml<'_>, name: &str) -> Result<String, Reported> {
+    /// Returns the value of an attribute that the element must have.
+    fn require_attribute(&mut self, node: Xml<'_>, name: &str) -> Result<String, Reported> {
         match node.attribute(name) {
             Some(value) => Ok(value.to_owned()),
             None => {
                 let element = node.tag_name().name();
-                Err(self.bad(node, format!("`{element}` lacks the attribute `{name}`")))
+                Err(self.report_bad(node, format!("`{element}` lacks the attribute `{name}`")))
             }
         }
     }
@@ -168,12 +172,12 @@ impl RalibReader<'_> {
     // Alphabet and registers.
 
     fn read_register(&mut self, node: Xml<'_>, element: &str) {
-        let span = self.span(node);
-        let Ok(text) = self.attribute(node, "name") else { return };
+        let span = self.span_of(node);
+        let Ok(text) = self.require_attribute(node, "name") else { return };
         let ty = type_name(node);
         self.registers.push(Stored { name: text.clone(), ty });
         let name = Name { text, span };
-        let value = self.expression(node.text().unwrap_or(""), span, &FxHashMap::default());
+        let value = self.read_expression(node.text().unwrap_or(""), span, &FxHashMap::default());
         let Ok(value) = value else { return };
         let kind = if element == "constant" {
             ItemKind::Const(ConstDecl { name, ty: Some(named_type(ty, span)), value })
@@ -183,12 +187,13 @@ impl RalibReader<'_> {
         self.push(kind, span);
     }
 
-    fn symbol(&mut self, node: Xml<'_>, direction: DirectionDecl) {
-        let span = self.span(node);
-        let Ok(text) = self.attribute(node, "name") else { return };
+    /// Declares the message of an `input` or `output` symbol; its parameters become fields.
+    fn declare_symbol(&mut self, node: Xml<'_>, direction: DirectionDecl) {
+        let span = self.span_of(node);
+        let Ok(text) = self.require_attribute(node, "name") else { return };
         let mut params: Vec<(String, String, &'static str)> = Vec::new();
         for param in node.children().filter(|child| child.has_tag_name("param")) {
-            let Ok(name) = self.attribute(param, "name") else { return };
+            let Ok(name) = self.require_attribute(param, "name") else { return };
             // A field must not hide a register, which guards and assignments read too.
             let mut field = name.clone();
             while self.registers.iter().any(|stored| stored.name == field)
@@ -219,21 +224,22 @@ impl RalibReader<'_> {
 
     // Locations and transitions.
 
+    /// Returns the states in the order of the file, and the name of the initial one.
     #[expect(clippy::type_complexity, reason = "states in order by name, with their places")]
-    fn locations(
+    fn read_locations(
         &mut self,
         root: Xml<'_>,
     ) -> Result<(indexmap::IndexMap<String, (StateDecl, Span)>, String), Reported> {
         let mut states = indexmap::IndexMap::new();
         let mut initial = None;
-        for node in elements(root, "locations", "location") {
-            let span = self.span(node);
-            let Ok(text) = self.attribute(node, "name") else { continue };
+        for node in elements_of(root, "locations", "location") {
+            let span = self.span_of(node);
+            let Ok(text) = self.require_attribute(node, "name") else { continue };
             if node.attribute("initial") == Some("true") && initial.is_none() {
                 initial = Some(text.clone());
             }
             if states.contains_key(&text) {
-                self.bad(node, format!("location `{text}` is declared twice"));
+                self.report_bad(node, format!("location `{text}` is declared twice"));
                 continue;
             }
             let name = Name { text: text.clone(), span };
@@ -243,7 +249,7 @@ impl RalibReader<'_> {
             );
         }
         let Some(initial) = initial else {
-            let span = self.span(root);
+            let span = self.span_of(root);
             let span = Span { end: span.start, ..span };
             return Err(self.sink.report(
                 Diagnostic::new(Code::NoInitialState, span, "no location is initial")
@@ -255,7 +261,7 @@ impl RalibReader<'_> {
 
     /// Returns the direction of a symbol in a location: that of the alphabet, or that of the location if it has both
     /// there.
-    fn direction(&self, symbol: &str, from: &str) -> Option<DirectionDecl> {
+    fn direction_of(&self, symbol: &str, from: &str) -> Option<DirectionDecl> {
         let has = |direction| self.symbols.contains_key(&(symbol.to_owned(), direction));
         match (has(DirectionDecl::Input), has(DirectionDecl::Output)) {
             (true, true) => self.turns.get(from).copied(),
@@ -273,9 +279,9 @@ impl RalibReader<'_> {
             Some((of("from")?, of("symbol")?, of("to")?))
         };
         let moves: Vec<(String, String, String)> =
-            elements(root, "transitions", "transition").filter_map(moves).collect();
+            elements_of(root, "transitions", "transition").filter_map(moves).collect();
         for (from, symbol, _) in &moves {
-            if let Some(direction) = self.direction(symbol, from) {
+            if let Some(direction) = self.direction_of(symbol, from) {
                 self.turns.entry(from.clone()).or_insert(direction);
             }
         }
@@ -296,15 +302,16 @@ impl RalibReader<'_> {
         }
     }
 
-    fn transition(
+    /// Adds the transition of an element to the state that it starts in.
+    fn add_transition(
         &mut self,
         node: Xml<'_>,
         states: &mut indexmap::IndexMap<String, (StateDecl, Span)>,
     ) -> Result<(), Reported> {
-        let span = self.span(node);
-        let (from, to) = (self.attribute(node, "from")?, self.attribute(node, "to")?);
-        let gate = self.attribute(node, "symbol")?;
-        let direction = self.direction(&gate, &from);
+        let span = self.span_of(node);
+        let (from, to) = (self.require_attribute(node, "from")?, self.require_attribute(node, "to")?);
+        let gate = self.require_attribute(node, "symbol")?;
+        let direction = self.direction_of(&gate, &from);
         let known =
             direction.and_then(|it| self.symbols.remove(&(gate.clone(), it)).map(|symbol| (it, symbol)));
         let Some((direction, symbol)) = known else {
@@ -313,11 +320,11 @@ impl RalibReader<'_> {
             } else {
                 format!("symbol `{gate}` is not in the alphabet")
             };
-            return Err(self.bad(node, told));
+            return Err(self.report_bad(node, told));
         };
         let built = match symbol.direction {
-            DirectionDecl::Output => self.output(node, span, &symbol),
-            _ => self.input(node, span, &symbol),
+            DirectionDecl::Output => self.output_parts(node, span, &symbol),
+            _ => self.input_parts(node, span, &symbol),
         };
         let verb = if symbol.direction == DirectionDecl::Output { Verb::Emit } else { Verb::On };
         self.symbols.insert((gate.clone(), direction), symbol);
@@ -339,27 +346,29 @@ impl RalibReader<'_> {
         };
         match states.get_mut(&from) {
             Some((state, _)) => state.transitions.push(transition),
-            None => return Err(self.bad(node, format!("there is no location `{from}`"))),
+            None => return Err(self.report_bad(node, format!("there is no location `{from}`"))),
         }
         Ok(())
     }
 
-    fn input(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
+    /// Returns guard and updates of a transition that takes an input.
+    fn input_parts(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
         let names = self.param_names(node, symbol)?;
         let fields: FxHashMap<String, String> =
             names.into_iter().zip(symbol.params.iter().map(|(_, field, _)| field.clone())).collect();
-        let guard = self.guard(node, &fields)?;
+        let guard = self.read_guard(node, &fields)?;
         let mut updates = Vec::new();
-        for (to, value) in self.assignments(node)? {
-            let value = self.expression(&value, span, &fields)?;
+        for (to, value) in self.read_assignments(node)? {
+            let value = self.read_expression(&value, span, &fields)?;
             updates.push(Update { kind: UpdateKind::Assign(Name { text: to, span }, value), span });
         }
         Ok((Vec::new(), guard, updates))
     }
 
-    fn output(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
+    /// Returns pins, guard and updates of a transition that emits an output.
+    fn output_parts(&mut self, node: Xml<'_>, span: Span, symbol: &Symbol) -> Result<RalibParts, Reported> {
         let names = self.param_names(node, symbol)?;
-        let assignments = self.assignments(node)?;
+        let assignments = self.read_assignments(node)?;
         let is_stored = |reader: &Self, name: &String| {
             reader.registers.iter().any(|stored| stored.name == *name) || name.parse::<i64>().is_ok()
         };
@@ -381,18 +390,18 @@ impl RalibReader<'_> {
                 continue;
             }
             let assigned = assignments.iter().find(|(to, _)| to == name).map(|(_, value)| value.clone());
-            let value = self.expression(&assigned.unwrap_or_else(|| name.clone()), span, &fields)?;
+            let value = self.read_expression(&assigned.unwrap_or_else(|| name.clone()), span, &fields)?;
             pins.push(PinDecl { field: Name { text: field.clone(), span }, value });
         }
-        conditions.extend(self.guard(node, &fields)?);
+        conditions.extend(self.read_guard(node, &fields)?);
         let mut updates = Vec::new();
         for (to, value) in assignments {
             let value = match (value == "__fresh__", new_values.get(&to)) {
                 (true, Some(field)) => Expr { kind: ExprKind::Name(field.clone()), span },
                 (true, None) => {
-                    return Err(self.bad(node, format!("`{to}` gets a fresh value that is not sent")));
+                    return Err(self.report_bad(node, format!("`{to}` gets a fresh value that is not sent")));
                 }
-                (false, _) => self.expression(&value, span, &fields)?,
+                (false, _) => self.read_expression(&value, span, &fields)?,
             };
             updates.push(Update { kind: UpdateKind::Assign(Name { text: to, span }, value), span });
         }
@@ -414,7 +423,9 @@ impl RalibReader<'_> {
         };
         if names.len() != symbol.params.len() {
             let (wanted, found) = (symbol.params.len(), names.len());
-            return Err(self.bad(node, format!("the symbol has {wanted} parameters, here are {found}")));
+            return Err(
+                self.report_bad(node, format!("the symbol has {wanted} parameters, here are {found}"))
+            );
         }
         Ok(names)
     }
@@ -430,37 +441,43 @@ impl RalibReader<'_> {
         others.map(differs).collect()
     }
 
-    fn assignments(&mut self, node: Xml<'_>) -> Result<Vec<(String, String)>, Reported> {
+    /// Returns the assignments of a transition as pairs of register and value, both as text.
+    fn read_assignments(&mut self, node: Xml<'_>) -> Result<Vec<(String, String)>, Reported> {
         let mut found = Vec::new();
-        for assign in elements(node, "assignments", "assign") {
-            let to = self.attribute(assign, "to")?;
+        for assign in elements_of(node, "assignments", "assign") {
+            let to = self.require_attribute(assign, "to")?;
             found.push((to, assign.text().unwrap_or("").trim().to_owned()));
         }
         Ok(found)
     }
 
-    fn guard(&mut self, node: Xml<'_>, names: &FxHashMap<String, String>) -> Result<Option<Expr>, Reported> {
-        let guard = child(node, "guard");
+    /// Returns the guard of a transition, `None` if it has none or an empty one.
+    fn read_guard(
+        &mut self,
+        node: Xml<'_>,
+        names: &FxHashMap<String, String>,
+    ) -> Result<Option<Expr>, Reported> {
+        let guard = child_named(node, "guard");
         let text = guard.and_then(|guard| guard.text()).unwrap_or("").trim().to_owned();
-        let span = guard.map_or_else(|| self.span(node), |guard| self.span(guard));
+        let span = guard.map_or_else(|| self.span_of(node), |guard| self.span_of(guard));
         if text.is_empty() {
             return Ok(None);
         }
-        self.expression(&text, span, names).map(Some)
+        self.read_expression(&text, span, names).map(Some)
     }
 
     /// Parses `text` as an expression at `span`, with names replaced by `names`.
-    fn expression(
+    fn read_expression(
         &mut self,
         text: &str,
         span: Span,
         names: &FxHashMap<String, String>,
     ) -> Result<Expr, Reported> {
-        let renamed = rename(text, names);
+        let renamed = rename_words(text, names);
         let lexed = lex(&renamed);
         let mut findings = FindingSink::default();
         let mut parser = Parser::new(&renamed, self.file, &lexed, &mut findings).placed_at(span);
-        let parsed = parser.expr();
+        let parsed = parser.parse_expr();
         let complete = parser.is_at(TokenKind::End);
         if let (Ok(expr), true, false) = (parsed, complete, findings.has_errors()) {
             return Ok(expr);
@@ -482,7 +499,7 @@ impl RalibReader<'_> {
 type RalibParts = (Vec<PinDecl>, Option<Expr>, Vec<Update>);
 
 /// Returns `text` with its names replaced by `names`.
-fn rename(text: &str, names: &FxHashMap<String, String>) -> String {
+fn rename_words(text: &str, names: &FxHashMap<String, String>) -> String {
     let slice =
         |token: &crate::lexer::Token| text.get(token.start as usize..token.end as usize).unwrap_or("");
     let words = lex(text).tokens;
@@ -493,13 +510,14 @@ fn rename(text: &str, names: &FxHashMap<String, String>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn child<'x>(node: Xml<'x>, name: &str) -> Option<Xml<'x>> {
+/// Returns the first child element of this name.
+fn child_named<'x>(node: Xml<'x>, name: &str) -> Option<Xml<'x>> {
     node.children().find(|child| child.has_tag_name(name))
 }
 
 /// The elements called `element` in the part of `node` called `section`.
-fn elements<'x>(node: Xml<'x>, section: &'x str, element: &'x str) -> impl Iterator<Item = Xml<'x>> {
-    let section = child(node, section);
+fn elements_of<'x>(node: Xml<'x>, section: &'x str, element: &'x str) -> impl Iterator<Item = Xml<'x>> {
+    let section = child_named(node, section);
     section
         .into_iter()
         .flat_map(|section| section.children())

@@ -48,17 +48,17 @@ use crate::sink::{FindingSink, Reported};
 const MODEL: &str = "MODEL";
 
 /// The model of a TorXakis text.
-pub(crate) fn load(
+pub(crate) fn load_torxakis(
     text: &str,
     file: FileId,
     options: &LoadOptions,
     sink: &mut FindingSink,
 ) -> Result<Model, Reported> {
-    let spec = parse::parse(text, file, sink);
+    let spec = parse::parse_specification(text, file, sink);
     sink.check()?;
     let (words, pool) = words::vocabulary(&spec, options, sink);
     sink.check()?;
-    let interface = check::check(&spec, &words, &pool, sink);
+    let interface = check::check_specification(&spec, &words, &pool, sink);
     for connection in &spec.connections {
         connect::connection(connection, &words, &interface, &pool, sink);
     }
@@ -66,7 +66,7 @@ pub(crate) fn load(
     let chosen = choose_model(&spec, file, options, sink);
     sink.check()?;
     let meant = TxsMeaning { spec: &spec, words: &words, interface: &interface, pool: &pool };
-    let mut model = system::system(&meant, chosen?, sink)?;
+    let mut model = system::build_system(&meant, chosen?, sink)?;
     for purpose in &spec.purposes {
         goal::add_goals(&meant, purpose, &mut model, sink);
     }

@@ -42,7 +42,7 @@ use crate::sink::{FindingSink, Reported};
 use crate::{LintLevel, LoadOptions, lower};
 
 /// The model of an XLIA system.
-pub(crate) fn load(
+pub(crate) fn load_xlia(
     text: &str,
     file: FileId,
     options: &LoadOptions,
@@ -51,7 +51,7 @@ pub(crate) fn load(
     let text = &without_block_comments(text);
     let lexed = lex(text);
     let parser = Parser::new(text, file, &lexed, sink).with_syntax(Code::XliaSyntax);
-    let system = XliaReader { parser, machine: XliaMachine::default() }.system()?;
+    let system = XliaReader { parser, machine: XliaMachine::default() }.parse_system()?;
     Ok(lower::lower(&system, options, LintLevel::Off, sink))
 }
 
@@ -129,26 +129,26 @@ struct XliaReader<'a> {
 
 impl XliaReader<'_> {
     /// `@xlia< … >: timed system Name { @composite: statemachine Name { … } }`
-    fn system(mut self) -> ParseResult<ModelDecl> {
+    fn parse_system(mut self) -> ParseResult<ModelDecl> {
         let start = self.parser.span();
         self.heading()?;
         self.parser.eat_word("timed");
         self.expect_word("system")?;
-        self.parser.name("the name of the system")?;
+        self.parser.expect_name("the name of the system")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         self.section_name()?;
         if !self.parser.eat_word("lifeline") {
             self.expect_word("statemachine")?;
         }
         if self.parser.eat(TokenKind::Lt) {
-            self.parser.name("a kind of machine")?;
+            self.parser.expect_name("a kind of machine")?;
             self.parser.expect(TokenKind::Gt)?;
         }
-        let name = self.parser.name("the name of the state machine")?;
+        let name = self.parser.expect_name("the name of the state machine")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.is_at(TokenKind::At) {
             let section = self.section_name()?;
-            self.section(&section)?;
+            self.parse_section(&section)?;
         }
         self.parser.expect(TokenKind::CloseBrace)?;
         self.parser.expect(TokenKind::CloseBrace)?;
@@ -185,12 +185,13 @@ impl XliaReader<'_> {
     /// `@name:`
     fn section_name(&mut self) -> ParseResult<String> {
         self.parser.expect(TokenKind::At)?;
-        let name = self.parser.name("the name of a section")?;
+        let name = self.parser.expect_name("the name of a section")?;
         self.parser.expect(TokenKind::Colon)?;
         Ok(name.text)
     }
 
-    fn section(&mut self, name: &str) -> ParseResult<()> {
+    /// Parses a section of a machine: declarations, or a region with states.
+    fn parse_section(&mut self, name: &str) -> ParseResult<()> {
         match name {
             "public" | "private" | "property" => {
                 while self.parser.is_at(TokenKind::Name) {
@@ -204,7 +205,7 @@ impl XliaReader<'_> {
                 }
                 Ok(())
             }
-            "com" => self.connections(),
+            "com" => self.parse_connections(),
             _ => self.parser.unexpected_with("`@public`, `@private`, `@region` or `@com`", |d| {
                 d.help("other sections of XLIA are not read")
             }),
@@ -217,9 +218,9 @@ impl XliaReader<'_> {
         if self.parser.eat_word("port") {
             self.port(start)?;
         } else if self.parser.eat_word("var") {
-            self.var(start)?;
+            self.parse_var(start)?;
         } else if self.parser.eat_word("const") {
-            self.constant(start)?;
+            self.parse_constant(start)?;
         } else {
             return self.parser.report_unexpected("`port`, `var` or `const`");
         }
@@ -228,15 +229,15 @@ impl XliaReader<'_> {
     }
 
     /// Reads `const int MAX = 3`; one without a value is unknown, like a variable that is never assigned.
-    fn constant(&mut self, start: Span) -> ParseResult<()> {
-        let ty = self.ty()?.ty;
-        let name = self.parser.name("the name of a constant")?;
+    fn parse_constant(&mut self, start: Span) -> ParseResult<()> {
+        let ty = self.parse_type()?.ty;
+        let name = self.parser.expect_name("the name of a constant")?;
         if self.parser.is_at(TokenKind::Semicolon) {
             self.machine.vars.push(XliaVar { name, ty, init: None, span: self.parser.span_since(start) });
             return Ok(());
         }
         self.assign_sign()?;
-        let value = self.parser.expr()?;
+        let value = self.parser.parse_expr()?;
         let span = self.parser.span_since(start);
         self.push(ItemKind::Const(ConstDecl { name, ty: Some(ty), value }), span);
         Ok(())
@@ -250,13 +251,17 @@ impl XliaReader<'_> {
             self.expect_word("output")?;
             DirectionDecl::Output
         };
-        let name = self.parser.name("the name of a port")?;
+        let name = self.parser.expect_name("the name of a port")?;
         let (mut types, mut names) = (Vec::new(), Vec::new());
         if self.parser.eat(TokenKind::OpenParen) {
             while !self.parser.is_at(TokenKind::CloseParen) {
-                types.push(self.ty()?);
+                types.push(self.parse_type()?);
                 let named = self.parser.is_at(TokenKind::Name);
-                names.push(if named { Some(self.parser.name("the name of a field")?.text) } else { None });
+                names.push(if named {
+                    Some(self.parser.expect_name("the name of a field")?.text)
+                } else {
+                    None
+                });
                 if !self.parser.eat(TokenKind::Comma) {
                     break;
                 }
@@ -274,14 +279,14 @@ impl XliaReader<'_> {
     }
 
     /// `var int x`, `var clock urational cl`
-    fn var(&mut self, start: Span) -> ParseResult<()> {
+    fn parse_var(&mut self, start: Span) -> ParseResult<()> {
         let is_clock = self.parser.eat_word("clock");
         // A point in time that is kept is a number like others.
         if self.parser.at_word("time") && self.parser.kind_after(1) == TokenKind::Name {
             self.parser.bump();
         }
-        let ty = self.ty()?.ty;
-        let name = self.parser.name("the name of a variable")?;
+        let ty = self.parse_type()?.ty;
+        let name = self.parser.expect_name("the name of a variable")?;
         if is_clock {
             self.machine.clocks.push(name.text.clone());
             let span = self.parser.span_since(start);
@@ -291,7 +296,7 @@ impl XliaReader<'_> {
         let init = match self.parser.kind() {
             TokenKind::Eq | TokenKind::ColonEq => {
                 self.parser.bump();
-                Some(self.parser.expr()?)
+                Some(self.parser.parse_expr()?)
             }
             _ => None,
         };
@@ -307,8 +312,8 @@ impl XliaReader<'_> {
     }
 
     /// Reads a type of XLIA as one of the ioxide language.
-    fn ty(&mut self) -> ParseResult<XliaType> {
-        let name = self.parser.name("a type")?;
+    fn parse_type(&mut self) -> ParseResult<XliaType> {
+        let name = self.parser.expect_name("a type")?;
         let (ours, unsigned) = match name.text.as_str() {
             "bool" | "boolean" => ("bool", false),
             "int" | "integer" => ("int", false),
@@ -329,10 +334,10 @@ impl XliaReader<'_> {
     }
 
     /// Reads `connect< env >{ input In; output Out; }`; the peer does not matter to one machine.
-    fn connections(&mut self) -> ParseResult<()> {
+    fn parse_connections(&mut self) -> ParseResult<()> {
         while self.parser.eat_word("connect") {
             if self.parser.eat(TokenKind::Lt) {
-                self.parser.name("`env`")?;
+                self.parser.expect_name("`env`")?;
                 self.parser.expect(TokenKind::Gt)?;
             }
             self.parser.expect(TokenKind::OpenBrace)?;
@@ -344,6 +349,7 @@ impl XliaReader<'_> {
         Ok(())
     }
 
+    /// Appends an item to the model that is built.
     fn push(&mut self, kind: ItemKind, span: Span) {
         self.machine.items.push(ModelItem { meta: DeclMeta::default(), kind, span });
     }

@@ -49,7 +49,7 @@ pub(crate) fn lower(
 ) -> Model {
     let mut lowering = define_declarations(decl, options, sink);
     lowering.is_action_system = true;
-    lowering.states(&decl.items);
+    lowering.declare_states(&decl.items);
     let mut n_named: FxHashMap<String, usize> = FxHashMap::default();
     for action in actions {
         let paths = lowering.paths(action);
@@ -60,7 +60,7 @@ pub(crate) fn lower(
             let number = n_named.entry(name.clone()).or_insert(0);
             *number += 1;
             let label = if *number == 1 { name } else { format!("{name}#{number}") };
-            lowering.push(&checked, &action.head, &action.meta, LocId::new(0), label.into());
+            lowering.push_switch(&checked, &action.head, &action.meta, LocId::new(0), label.into());
         }
     }
     lowering.check_overrides(&decl.items, decl.name.span);
@@ -73,7 +73,7 @@ impl<'a> Lowering<'a, '_> {
     fn paths(&mut self, action: &'a ActionDecl) -> Vec<NamedPath> {
         let name = action.head.label.as_ref().map_or_else(String::new, |label| label.text.clone());
         match &action.body {
-            None => self.transition(&action.head).map(|checked| (name, checked)).into_iter().collect(),
+            None => self.check_transition(&action.head).map(|checked| (name, checked)).into_iter().collect(),
             Some(body) => self.lower_structured(action, body, &name).unwrap_or_default(),
         }
     }
@@ -86,10 +86,10 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<Vec<NamedPath>, Reported> {
         let head = &action.head;
         let message = match &head.gate {
-            Some(gate) => Some(self.gate(gate, head.verb, head.verb_span)?),
+            Some(gate) => Some(self.resolve_gate(gate, head.verb, head.verb_span)?),
             None => None,
         };
-        let condition = self.condition(message.clone(), head, ExprContext::Guard);
+        let condition = self.lower_condition(message.clone(), head, ExprContext::Guard);
         let named = self.keep_names(0);
         let steps = self.block(body, message.as_ref());
         self.cx.bound.clear();

@@ -48,7 +48,7 @@ impl<'a> Lowering<'a, '_> {
             match &items[index].kind {
                 ItemKind::Const(decl) => self.define_constant(decl),
                 ItemKind::Type(decl) => {
-                    let sort = self.cx.sort(&decl.ty);
+                    let sort = self.cx.resolve_sort(&decl.ty);
                     self.set_type(&decl.name, sort.into());
                 }
                 ItemKind::Enum(decl) => self.define_enum(decl),
@@ -179,7 +179,7 @@ impl<'a> Lowering<'a, '_> {
     fn define_enum(&mut self, decl: &EnumDecl) {
         let mut ctors = Vec::with_capacity(decl.variants.len());
         for variant in &decl.variants {
-            let fields = self.fields(&variant.fields, "field");
+            let fields = self.check_fields(&variant.fields, "field");
             ctors.push(fields.map(|fields| Constructor { name: variant.name.text.as_str().into(), fields }));
         }
         let ctors = match ctors.into_iter().collect::<Result<Vec<_>, _>>() {
@@ -196,7 +196,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn define_record(&mut self, decl: &RecordDecl) {
-        let fields = match self.fields(&decl.fields, "field") {
+        let fields = match self.check_fields(&decl.fields, "field") {
             Ok(fields) => fields,
             Err(why) => return self.set_type(&decl.name, DeclaredItem::Broken(why)),
         };
@@ -205,12 +205,12 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// The fields of a record, all with their sorts.
-    fn fields(&mut self, fields: &[FieldDecl], what: &'static str) -> Result<Vec<DataField>, Reported> {
+    fn check_fields(&mut self, fields: &[FieldDecl], what: &'static str) -> Result<Vec<DataField>, Reported> {
         let mut names: NameTable<'_, ()> = NameTable::new(what);
         let mut found = Vec::with_capacity(fields.len());
         for field in fields {
             names.declare(self.cx.sink, &field.name, ());
-            let sort = self.cx.sort(&field.ty);
+            let sort = self.cx.resolve_sort(&field.ty);
             found.push(sort.map(|sort| DataField { name: field.name.text.as_str().into(), sort }));
         }
         found.into_iter().collect()
@@ -238,8 +238,8 @@ impl<'a> Lowering<'a, '_> {
     /// The value of a constant that is not overridden, and its sort.
     fn written_value(&mut self, decl: &ConstDecl) -> Result<(Value, Sort), Reported> {
         if let Some(ty) = &decl.ty {
-            let sort = self.cx.sort(ty)?;
-            let value = self.cx.constant(&decl.value, sort, SortRole::Constant(&decl.name.text))?;
+            let sort = self.cx.resolve_sort(ty)?;
+            let value = self.cx.constant_value(&decl.value, sort, SortRole::Constant(&decl.name.text))?;
             return Ok((value, sort));
         }
         let (term, obligations) =
@@ -249,6 +249,7 @@ impl<'a> Lowering<'a, '_> {
         Ok((value, self.cx.pool.sort(term).base()))
     }
 
+    /// Returns the text that the command line gives for a constant; the last one counts.
     fn overriding(&self, name: &str) -> Option<&'a str> {
         let options = self.options;
         options.overrides.iter().rev().find(|(constant, _)| constant == name).map(|(_, text)| text.as_str())
@@ -263,12 +264,12 @@ impl<'a> Lowering<'a, '_> {
         let file = self.sts.gates[ioxide_model::sts::Sts::TAU].span.file;
         let lexed = lex(text);
         let mut parser = Parser::new(text, file, &lexed, &mut findings);
-        let expr = parser.expr();
+        let expr = parser.parse_expr();
         let complete = parser.is_at(TokenKind::End);
         let value = match expr {
             Ok(expr) if complete && !findings.has_errors() => {
                 std::mem::swap(self.cx.sink, &mut findings);
-                let value = self.cx.constant(&expr, sort, SortRole::Constant("it"));
+                let value = self.cx.constant_value(&expr, sort, SortRole::Constant("it"));
                 std::mem::swap(self.cx.sink, &mut findings);
                 value.ok()
             }
@@ -281,8 +282,8 @@ impl<'a> Lowering<'a, '_> {
     // Functions.
 
     fn define_function(&mut self, decl: &'a FnDecl) {
-        let signature = self.fields(&decl.params, "parameter").and_then(|fields| {
-            let result = self.cx.sort(&decl.result)?;
+        let signature = self.check_fields(&decl.params, "parameter").and_then(|fields| {
+            let result = self.cx.resolve_sort(&decl.result)?;
             Ok((fields, result))
         });
         let (fields, result) = match signature {
@@ -346,13 +347,13 @@ impl<'a> Lowering<'a, '_> {
 
     fn define_variable(&mut self, decl: &VarDecl) {
         let name = &decl.name;
-        let sort = match self.cx.sort(&decl.ty) {
+        let sort = match self.cx.resolve_sort(&decl.ty) {
             Ok(sort) => sort,
             Err(why) => return self.set_value(name, ValueItem::Broken(why)),
         };
         // A value with an error leaves the variable as it is without one.
         let role = SortRole::Variable(&name.text);
-        let init = decl.init.as_ref().and_then(|init| self.cx.constant(init, sort, role).ok());
+        let init = decl.init.as_ref().and_then(|init| self.cx.constant_value(init, sort, role).ok());
         let init = init.map(|value| self.cx.pool.value(value));
         let var = self.cx.pool.declare(&name.text, sort);
         self.set_value(name, ValueItem::Var(var));
@@ -376,7 +377,7 @@ impl<'a> Lowering<'a, '_> {
         let mut vars = Vec::with_capacity(message.fields.len());
         for field in &message.fields {
             names.declare(self.cx.sink, &field.name, ());
-            let sort = self.cx.sort(&field.ty);
+            let sort = self.cx.resolve_sort(&field.ty);
             let var = sort.map(|sort| self.cx.pool.declare(&field.name.text, sort));
             vars.extend(var);
             fields.insert(field.name.text.clone(), FieldItem { var, span: field.name.span });

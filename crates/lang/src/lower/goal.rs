@@ -43,7 +43,7 @@ impl ObserverMemory<'_> {
 
 impl<'a> Lowering<'a, '_> {
     /// Adds all goals, in the order of the text.
-    pub(super) fn goals(&mut self, items: &'a [ModelItem]) {
+    pub(super) fn lower_goals(&mut self, items: &'a [ModelItem]) {
         let mut names: NameTable<'a, ()> = NameTable::new("purpose");
         let mut tests: NameTable<'a, ()> = NameTable::new("test");
         let mut n_properties = 0;
@@ -51,18 +51,18 @@ impl<'a> Lowering<'a, '_> {
             let (name, kind): (Arc<str>, _) = match &item.kind {
                 ItemKind::Purpose(purpose) => {
                     names.declare(self.cx.sink, &purpose.name, ());
-                    (purpose.name.text.as_str().into(), self.purpose(purpose))
+                    (purpose.name.text.as_str().into(), self.lower_purpose(purpose))
                 }
                 ItemKind::Property(property) => {
                     n_properties += 1;
                     if let Some(label) = &property.label {
                         names.declare(self.cx.sink, label, ());
                     }
-                    (property_name(property, n_properties), self.property(property))
+                    (property_name(property, n_properties), self.lower_property(property))
                 }
                 ItemKind::Test(test) => {
                     tests.declare_as(self.cx.sink, Code::DuplicateName, &test.name, test.name_span, ());
-                    (test.name.as_str().into(), self.test(test))
+                    (test.name.as_str().into(), self.lower_test(test))
                 }
                 _ => continue,
             };
@@ -78,15 +78,18 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn purpose(&mut self, purpose: &'a PurposeDecl) -> Result<GoalKind, Reported> {
+    /// Lowers a purpose by its kind.
+    fn lower_purpose(&mut self, purpose: &'a PurposeDecl) -> Result<GoalKind, Reported> {
         match &purpose.goal {
-            PurposeGoal::Path(labels) => self.path(labels).map(GoalKind::Path),
+            PurposeGoal::Path(labels) => self.lower_path(labels).map(GoalKind::Path),
             PurposeGoal::Reach { state, when } => {
                 let location = state.as_ref().map(|name| self.reached_state(name)).transpose();
-                let when = self.formula(when.as_ref(), ExprContext::Reach)?;
+                let when = self.check_formula(when.as_ref(), ExprContext::Reach)?;
                 Ok(GoalKind::Reach { location: location?, when })
             }
-            PurposeGoal::Observer(observer) => self.observer(&purpose.name, observer).map(GoalKind::Observer),
+            PurposeGoal::Observer(observer) => {
+                self.lower_observer(&purpose.name, observer).map(GoalKind::Observer)
+            }
         }
     }
 
@@ -95,7 +98,8 @@ impl<'a> Lowering<'a, '_> {
         found.ok_or_else(|| self.cx.states.report_unknown(self.cx.sink, Code::UnknownState, name))
     }
 
-    fn formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Result<Term, Reported> {
+    /// Returns a condition with the obligations of its parts; true if there is none.
+    fn check_formula(&mut self, condition: Option<&'a Expr>, place: ExprContext) -> Result<Term, Reported> {
         let Some(condition) = condition else { return Ok(self.cx.pool.tt()) };
         let (term, obligations) =
             self.cx.check_at(place, None, |cx| cx.check(condition, Sort::Bool, SortRole::Condition));
@@ -105,7 +109,8 @@ impl<'a> Lowering<'a, '_> {
 
     // Paths.
 
-    fn path(&mut self, labels: &'a [Name]) -> Result<Vec<SwitchId>, Reported> {
+    /// Returns the switches that a path of labels means; each must start where the one before it ends.
+    fn lower_path(&mut self, labels: &'a [Name]) -> Result<Vec<SwitchId>, Reported> {
         let mut path: Vec<SwitchId> = Vec::with_capacity(labels.len());
         let mut before: Option<&Name> = None;
         for label in labels {
@@ -152,7 +157,12 @@ impl<'a> Lowering<'a, '_> {
 
     // Observers.
 
-    fn observer(&mut self, purpose: &'a Name, written: &'a ast::ObserverDecl) -> Result<Observer, Reported> {
+    /// Lowers an observer: its states become stages, its transitions rules.
+    fn lower_observer(
+        &mut self,
+        purpose: &'a Name,
+        written: &'a ast::ObserverDecl,
+    ) -> Result<Observer, Reported> {
         let states = &written.states;
         let mut stages: NameTable<'a, usize> = NameTable::new("observer state");
         for (index, state) in states.iter().enumerate() {
@@ -247,7 +257,7 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn observer_var(&mut self, decl: &'a VarDecl) -> Result<(VarId, Term), Reported> {
-        let sort = self.cx.sort(&decl.ty)?;
+        let sort = self.cx.resolve_sort(&decl.ty)?;
         let name = &decl.name;
         let Some(init) = &decl.init else {
             return Err(self.cx.sink.error(|| {
@@ -256,7 +266,7 @@ impl<'a> Lowering<'a, '_> {
                     .help(format!("give it one: `var {}: int = 0`", name.text))
             }));
         };
-        let value = self.cx.constant(init, sort, SortRole::Variable(&name.text))?;
+        let value = self.cx.constant_value(init, sort, SortRole::Variable(&name.text))?;
         Ok((self.cx.pool.declare(&name.text, sort), self.cx.pool.value(value)))
     }
 
@@ -283,7 +293,7 @@ impl<'a> Lowering<'a, '_> {
             }
         };
         let bound = self.cx.bound.len();
-        let when = self.condition(message.clone(), transition, ExprContext::Message);
+        let when = self.lower_condition(message.clone(), transition, ExprContext::Message);
         let changes = self.observer_updates(&transition.updates, message.as_ref(), memory);
         self.cx.bound.truncate(bound);
         let (when, (update, resets, checks)) = (when?, changes?);
@@ -381,15 +391,17 @@ impl<'a> Lowering<'a, '_> {
 
     // Properties and tests.
 
-    fn property(&mut self, property: &'a Property) -> Result<GoalKind, Reported> {
-        let condition = self.formula(Some(&property.condition), ExprContext::Property)?;
+    /// Lowers an `always` or `sometimes` property.
+    fn lower_property(&mut self, property: &'a Property) -> Result<GoalKind, Reported> {
+        let condition = self.check_formula(Some(&property.condition), ExprContext::Property)?;
         Ok(match property.kind {
             PropertyKind::Always => GoalKind::Always(condition),
             PropertyKind::Sometimes => GoalKind::Sometimes(condition),
         })
     }
 
-    fn test(&mut self, test: &'a TestDecl) -> Result<GoalKind, Reported> {
+    /// Lowers a test; the steps are all checked, even after an error.
+    fn lower_test(&mut self, test: &'a TestDecl) -> Result<GoalKind, Reported> {
         let steps: Vec<Result<TestStep, Reported>> =
             test.steps.iter().map(|step| self.lower_step(step)).collect();
         steps.into_iter().collect::<Result<Vec<_>, _>>().map(GoalKind::Test)
@@ -398,21 +410,24 @@ impl<'a> Lowering<'a, '_> {
     fn lower_step(&mut self, step: &'a StepDecl) -> Result<TestStep, Reported> {
         let kind = match &step.kind {
             StepKind::Send(pattern) => {
-                let (message, when) = self.pattern(pattern, "send", |kind| kind == GateKind::Input)?;
+                let (message, when) =
+                    self.resolve_pattern(pattern, "send", |kind| kind == GateKind::Input)?;
                 TestStepKind::Send(message.gate, when)
             }
             StepKind::Expect(pattern) => {
-                let (message, when) = self.pattern(pattern, "expect", |kind| kind != GateKind::Input)?;
+                let (message, when) =
+                    self.resolve_pattern(pattern, "expect", |kind| kind != GateKind::Input)?;
                 TestStepKind::Expect(message.gate, when)
             }
             StepKind::Quiet(None) => TestStepKind::Quiet(None),
-            StepKind::Quiet(Some(duration)) => TestStepKind::Quiet(Some(self.duration(duration)?)),
+            StepKind::Quiet(Some(duration)) => TestStepKind::Quiet(Some(self.constant_duration(duration)?)),
         };
         Ok(TestStep { kind, span: step.span })
     }
 
-    fn duration(&mut self, expr: &Expr) -> Result<Rational, Reported> {
-        let value = self.cx.constant(expr, Sort::Real, SortRole::Duration)?;
+    /// Returns the value of a constant duration, in seconds and not negative.
+    fn constant_duration(&mut self, expr: &Expr) -> Result<Rational, Reported> {
+        let value = self.cx.constant_value(expr, Sort::Real, SortRole::Duration)?;
         let Some(seconds) = value.to_rational() else {
             return Err(self
                 .cx
@@ -428,7 +443,8 @@ impl<'a> Lowering<'a, '_> {
         Ok(seconds)
     }
 
-    fn pattern(
+    /// Resolves a message of a test or an observer, whose direction must fit `word`, and returns its condition.
+    fn resolve_pattern(
         &mut self,
         pattern: &'a MessagePattern,
         word: &str,

@@ -31,7 +31,7 @@ pub(super) struct CheckedSwitch {
 
 impl<'a> Lowering<'a, '_> {
     /// Adds the switches of all states, in the order of the text; then the copies of `any` transitions.
-    pub(super) fn transitions(&mut self, items: &'a [ModelItem]) {
+    pub(super) fn lower_transitions(&mut self, items: &'a [ModelItem]) {
         let first_state = items.iter().find_map(|item| match &item.kind {
             ItemKind::State(state) => Some(state.name.span),
             _ => None,
@@ -93,7 +93,7 @@ impl<'a> Lowering<'a, '_> {
         };
         self.declare_label(transition);
         match self.placeable(transition, 1) {
-            Ok(checked) => _ = self.push(&checked, transition, meta, source, label),
+            Ok(checked) => _ = self.push_switch(&checked, transition, meta, source, label),
             Err(why) => self.break_label(transition, why),
         }
     }
@@ -104,7 +104,7 @@ impl<'a> Lowering<'a, '_> {
         transition: &'a TransitionDecl,
         copies: usize,
     ) -> Result<CheckedSwitch, Reported> {
-        let checked = self.transition(transition)?;
+        let checked = self.check_transition(transition)?;
         self.room_for(copies, transition.span)?;
         Ok(checked)
     }
@@ -126,7 +126,7 @@ impl<'a> Lowering<'a, '_> {
             } else {
                 format!("{base}@{}", self.sts.locations[source].name)
             };
-            copies.push(self.push(&checked, transition, &transition.meta, source, label.into()));
+            copies.push(self.push_switch(&checked, transition, &transition.meta, source, label.into()));
         }
         if let Some(label) = &transition.label {
             self.any_labels.insert(&label.text, copies);
@@ -150,7 +150,8 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    pub(super) fn push(
+    /// Adds a checked transition as a switch from `source`, with its weight and requirements.
+    pub(super) fn push_switch(
         &mut self,
         checked: &CheckedSwitch,
         transition: &TransitionDecl,
@@ -179,7 +180,10 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// Checks every part of `transition`, so that all its errors are reported.
-    pub(super) fn transition(&mut self, transition: &'a TransitionDecl) -> Result<CheckedSwitch, Reported> {
+    pub(super) fn check_transition(
+        &mut self,
+        transition: &'a TransitionDecl,
+    ) -> Result<CheckedSwitch, Reported> {
         if let Some(why) = transition.broken {
             return Err(why);
         }
@@ -192,13 +196,14 @@ impl<'a> Lowering<'a, '_> {
             }));
         }
         let gate = transition.gate.as_ref();
-        let message = gate.map(|gate| self.gate(gate, transition.verb, transition.verb_span)).transpose();
-        let target = transition.target.as_ref().map(|name| self.target(name)).transpose();
+        let message =
+            gate.map(|gate| self.resolve_gate(gate, transition.verb, transition.verb_span)).transpose();
+        let target = transition.target.as_ref().map(|name| self.resolve_target(name)).transpose();
         let message = message?;
         let gate = message.as_ref().map_or(Sts::TAU, |message| message.gate);
         let bound = self.cx.bound.len();
-        let condition = self.condition(message.clone(), transition, ExprContext::Guard);
-        let changes = self.updates(&transition.updates, message);
+        let condition = self.lower_condition(message.clone(), transition, ExprContext::Guard);
+        let changes = self.check_updates(&transition.updates, message);
         self.cx.bound.truncate(bound);
         let (condition, (update, resets, range_check)) = (condition?, changes?);
         let (guard, range_check) = self.guard_with_check(condition, range_check);
@@ -217,7 +222,8 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    pub(super) fn gate(
+    /// Returns the message of a transition, whose direction must fit the verb.
+    pub(super) fn resolve_gate(
         &mut self,
         name: &Name,
         verb: Verb,
@@ -250,7 +256,8 @@ impl<'a> Lowering<'a, '_> {
         self.cx.gates.report_unknown(self.cx.sink, Code::UnknownGate, name)
     }
 
-    fn target(&mut self, name: &Name) -> Result<LocId, Reported> {
+    /// Returns the location of the state that a transition leads to.
+    fn resolve_target(&mut self, name: &Name) -> Result<LocId, Reported> {
         if let Some(entry) = self.cx.states.use_name(&name.text) {
             return Ok(entry.item);
         }
@@ -258,13 +265,14 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// `let`s, pins and guard of a transition as one formula. The names of the `let`s stay bound.
-    pub(super) fn condition(
+    pub(super) fn lower_condition(
         &mut self,
         message: Option<Rc<GateItem>>,
         transition: &'a TransitionDecl,
         place: ExprContext,
     ) -> Result<Term, Reported> {
-        let (lets, obligations) = self.cx.check_at(place, message.clone(), |cx| cx.lets(&transition.lets));
+        let (lets, obligations) =
+            self.cx.check_at(place, message.clone(), |cx| cx.check_lets(&transition.lets));
         let rest = self.pattern_condition(message, &transition.pins, transition.guard.as_ref(), place);
         let (lets, rest) = (lets?, rest?);
         // What a `let` has to find goes first: the obligations of the rest count only where it fits.
@@ -293,7 +301,7 @@ impl<'a> Lowering<'a, '_> {
 
     /// The simultaneous update, the resets, and the condition that keeps values in range.
     #[expect(clippy::type_complexity, reason = "three results of one walk, taken apart at once")]
-    pub(super) fn updates(
+    pub(super) fn check_updates(
         &mut self,
         updates: &'a [Update],
         message: Option<Rc<GateItem>>,
@@ -313,7 +321,7 @@ impl<'a> Lowering<'a, '_> {
                 self.assigned_twice(name, first);
             }
             match &update.kind {
-                UpdateKind::Reset(name) => match self.clock(name) {
+                UpdateKind::Reset(name) => match self.resolve_clock(name) {
                     Ok(clock) => resets.push(clock),
                     Err(why) => complete = Err(why),
                 },
@@ -368,7 +376,8 @@ impl<'a> Lowering<'a, '_> {
         })
     }
 
-    fn clock(&mut self, name: &Name) -> Result<VarId, Reported> {
+    /// Returns the clock of a `reset`; anything else of that name is reported.
+    fn resolve_clock(&mut self, name: &Name) -> Result<VarId, Reported> {
         let entry = self.cx.values.get(&name.text).map(|entry| (entry.item, entry.span));
         match entry {
             Some((ValueItem::Clock(var), _)) => Ok(var),
@@ -394,6 +403,7 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
+    /// Returns the variable that an update may change: a local or a state variable, no field and no constant.
     fn assignable(&mut self, name: &Name, message: Option<&GateItem>) -> Result<VarId, Reported> {
         if let Some(local) = self.locals.iter().rev().find(|local| local.name == name.text) {
             let var = local.var;

@@ -15,20 +15,20 @@ use crate::words::beginnings;
 
 impl Parser<'_> {
     /// A whole file: one model, or a system and the models it is made of; nothing behind it.
-    pub(crate) fn file(&mut self) -> (Option<ModelDecl>, Option<SystemDecl>) {
+    pub(crate) fn parse_file(&mut self) -> (Option<ModelDecl>, Option<SystemDecl>) {
         let mut models = Vec::new();
         let mut system: Option<SystemDecl> = None;
         let last_system = self.last_system();
         while system.is_none() {
             if self.at_system() {
-                system = self.system().ok();
+                system = self.parse_system().ok();
                 break;
             }
             // The first model may be all there is; another one is only read where a system follows.
             if !models.is_empty() && last_system.is_none_or(|last| last < self.position) {
                 break;
             }
-            match self.model() {
+            match self.parse_model() {
                 Ok(model) => models.push(model),
                 Err(_) if models.is_empty() && self.skip_to_heading() => {}
                 Err(_) => break,
@@ -115,7 +115,7 @@ impl Parser<'_> {
     /// Reads the name of a block; if it is missing before `{`, the block is read all the same.
     pub(super) fn heading_name(&mut self, what: &str) -> ParseResult<Name> {
         let place = self.span();
-        match self.name(what) {
+        match self.expect_name(what) {
             Err(_) if self.is_at(TokenKind::OpenBrace) => {
                 Ok(Name { text: String::new(), span: Span { end: place.start, ..place } })
             }
@@ -138,9 +138,10 @@ impl Parser<'_> {
         self.report(diagnostic);
     }
 
-    pub(super) fn model(&mut self) -> ParseResult<ModelDecl> {
+    /// Parses a model; after an error in an item it goes on with the next item.
+    pub(super) fn parse_model(&mut self) -> ParseResult<ModelDecl> {
         let start = self.span();
-        let meta = self.meta()?;
+        let meta = self.parse_meta()?;
         if !self.eat_word("model") {
             return self.missing_model();
         }
@@ -151,7 +152,7 @@ impl Parser<'_> {
         let (mut items, mut broken) = (Vec::new(), Vec::new());
         while !self.at_block_end() {
             let (start, place) = (self.position, self.span());
-            match self.item() {
+            match self.parse_item() {
                 Ok(item) => items.push(item),
                 Err(why) => {
                     broken.extend(self.name_declared_at(start).map(|name| (name, why)));
@@ -198,9 +199,10 @@ impl Parser<'_> {
         Err(self.report(diagnostic.help("a file holds one model: `model Name { ... }`")))
     }
 
-    fn item(&mut self) -> ParseResult<ModelItem> {
+    /// Parses an item with its docs and attributes.
+    fn parse_item(&mut self) -> ParseResult<ModelItem> {
         let start = self.span();
-        let mut meta = self.meta()?;
+        let mut meta = self.parse_meta()?;
         let kind = self.item_kind(&mut meta)?;
         let span = self.span_since(start);
         Ok(ModelItem { meta, kind, span })
@@ -214,23 +216,25 @@ impl Parser<'_> {
             return self.report_unexpected("a declaration");
         }
         match self.slice() {
-            "input" | "observed" | "output" => self.message().map(ItemKind::Message),
-            "var" => self.var().map(ItemKind::Var),
+            "input" | "observed" | "output" => self.parse_message().map(ItemKind::Message),
+            "var" => self.parse_var().map(ItemKind::Var),
             "clock" => {
                 self.bump();
-                self.name("the name of a clock").map(ItemKind::Clock)
+                self.expect_name("the name of a clock").map(ItemKind::Clock)
             }
-            "const" => self.constant().map(ItemKind::Const),
+            "const" => self.parse_constant().map(ItemKind::Const),
             "type" => self.type_decl().map(ItemKind::Type),
             "enum" => self.enum_decl().map(ItemKind::Enum),
-            "record" => self.record().map(ItemKind::Record),
-            "fn" => self.function().map(ItemKind::Fn),
+            "record" => self.parse_record().map(ItemKind::Record),
+            "fn" => self.parse_function().map(ItemKind::Fn),
             "state" => self.parse_state(DeclMeta::default()).map(ItemKind::State),
             "any" => self.parse_any().map(ItemKind::Any),
-            "on" | "emit" | "internal" => self.transition(DeclMeta::default()).map(ItemKind::Transition),
-            "purpose" => self.purpose().map(ItemKind::Purpose),
-            "always" | "sometimes" => self.property(None).map(ItemKind::Property),
-            "test" => self.test().map(ItemKind::Test),
+            "on" | "emit" | "internal" => {
+                self.parse_transition(DeclMeta::default()).map(ItemKind::Transition)
+            }
+            "purpose" => self.parse_purpose().map(ItemKind::Purpose),
+            "always" | "sometimes" => self.parse_property(None).map(ItemKind::Property),
+            "test" => self.parse_test().map(ItemKind::Test),
             _ => {
                 meta.docs.clear();
                 self.unknown_declaration()
@@ -241,11 +245,11 @@ impl Parser<'_> {
     /// `label: on ...` or `label: always ...`.
     fn parse_labelled(&mut self) -> ParseResult<ItemKind> {
         if matches!(self.slice_at(2), "always" | "sometimes") {
-            let label = self.name("a label")?;
+            let label = self.expect_name("a label")?;
             self.expect(TokenKind::Colon)?;
-            return self.property(Some(label)).map(ItemKind::Property);
+            return self.parse_property(Some(label)).map(ItemKind::Property);
         }
-        self.transition(DeclMeta::default()).map(ItemKind::Transition)
+        self.parse_transition(DeclMeta::default()).map(ItemKind::Transition)
     }
 
     fn unknown_declaration<T>(&mut self) -> ParseResult<T> {
@@ -263,7 +267,8 @@ impl Parser<'_> {
         Err(self.report(diagnostic))
     }
 
-    fn message(&mut self) -> ParseResult<MessageDecl> {
+    /// Parses the declaration of an input, an observed input or an output.
+    fn parse_message(&mut self) -> ParseResult<MessageDecl> {
         let direction = if self.eat_word("output") {
             DirectionDecl::Output
         } else if self.eat_word("observed") {
@@ -275,40 +280,42 @@ impl Parser<'_> {
             self.bump();
             DirectionDecl::Input
         };
-        let name = self.name("the name of a message")?;
+        let name = self.expect_name("the name of a message")?;
         let open = self.span();
         let fields = if self.eat(TokenKind::OpenParen) {
-            self.list(TokenKind::CloseParen, open, Self::documented_field)?
+            self.parse_list(TokenKind::CloseParen, open, Self::documented_field)?
         } else {
             Vec::new()
         };
         Ok(MessageDecl { direction, name, fields })
     }
 
-    pub(crate) fn var(&mut self) -> ParseResult<VarDecl> {
+    /// Parses the declaration of a variable.
+    pub(crate) fn parse_var(&mut self) -> ParseResult<VarDecl> {
         self.bump();
-        let name = self.name("the name of a variable")?;
+        let name = self.expect_name("the name of a variable")?;
         if !self.is_at(TokenKind::Colon) {
             return self
                 .unexpected_with("`:` and a type", |d| d.help("a variable is declared as `var n: int = 0`"));
         }
         self.bump();
-        let ty = self.ty()?;
+        let ty = self.parse_type()?;
         if !self.eat(TokenKind::Eq) {
             return Ok(VarDecl { name, ty, init: None });
         }
-        match self.expr() {
+        match self.parse_expr() {
             Ok(value) => Ok(VarDecl { name, ty, init: Some(value) }),
             Err(why) => self.keep_half(why, |value| ItemKind::Var(VarDecl { name, ty, init: Some(value) })),
         }
     }
 
-    pub(super) fn constant(&mut self) -> ParseResult<ConstDecl> {
+    /// Parses the declaration of a constant; one without a value is kept for the editor.
+    pub(super) fn parse_constant(&mut self) -> ParseResult<ConstDecl> {
         self.bump();
-        let name = self.name("the name of a constant")?;
-        let ty = if self.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
+        let name = self.expect_name("the name of a constant")?;
+        let ty = if self.eat(TokenKind::Colon) { Some(self.parse_type()?) } else { None };
         self.expect(TokenKind::Eq)?;
-        match self.expr() {
+        match self.parse_expr() {
             Ok(value) => Ok(ConstDecl { name, ty, value }),
             Err(why) => self.keep_half(why, |value| ItemKind::Const(ConstDecl { name, ty, value })),
         }
@@ -316,16 +323,16 @@ impl Parser<'_> {
 
     fn type_decl(&mut self) -> ParseResult<TypeDecl> {
         self.bump();
-        let name = self.name("the name of a type")?;
+        let name = self.expect_name("the name of a type")?;
         self.expect(TokenKind::Eq)?;
-        Ok(TypeDecl { name, ty: self.ty()? })
+        Ok(TypeDecl { name, ty: self.parse_type()? })
     }
 
     fn enum_decl(&mut self) -> ParseResult<EnumDecl> {
         self.bump();
-        let name = self.name("the name of an enum")?;
+        let name = self.expect_name("the name of an enum")?;
         let open = self.open_body()?;
-        let variants = self.list(TokenKind::CloseBrace, open, Self::variant)?;
+        let variants = self.parse_list(TokenKind::CloseBrace, open, Self::parse_variant)?;
         if variants.is_empty() {
             let message = format!("enum `{}` has no values", name.text);
             return Err(self.report(
@@ -335,23 +342,25 @@ impl Parser<'_> {
         Ok(EnumDecl { name, variants })
     }
 
-    fn variant(&mut self) -> ParseResult<VariantDecl> {
-        let docs = self.docs()?;
-        let name = self.name("the name of a value")?;
+    /// Parses a variant of an enum with its docs and fields.
+    fn parse_variant(&mut self) -> ParseResult<VariantDecl> {
+        let docs = self.parse_docs()?;
+        let name = self.expect_name("the name of a value")?;
         let open = self.span();
         let fields = if self.eat(TokenKind::OpenParen) {
-            self.list(TokenKind::CloseParen, open, Self::field)?
+            self.parse_list(TokenKind::CloseParen, open, Self::parse_field)?
         } else {
             Vec::new()
         };
         Ok(VariantDecl { docs, name, fields })
     }
 
-    fn record(&mut self) -> ParseResult<RecordDecl> {
+    /// Parses the declaration of a record.
+    fn parse_record(&mut self) -> ParseResult<RecordDecl> {
         self.bump();
-        let name = self.name("the name of a record")?;
+        let name = self.expect_name("the name of a record")?;
         let open = self.open_body()?;
-        Ok(RecordDecl { name, fields: self.list(TokenKind::CloseBrace, open, Self::documented_field)? })
+        Ok(RecordDecl { name, fields: self.parse_list(TokenKind::CloseBrace, open, Self::documented_field)? })
     }
 
     fn open_body(&mut self) -> ParseResult<Span> {
@@ -360,21 +369,22 @@ impl Parser<'_> {
         Ok(open)
     }
 
-    pub(crate) fn function(&mut self) -> ParseResult<FnDecl> {
+    /// Parses the declaration of a function.
+    pub(crate) fn parse_function(&mut self) -> ParseResult<FnDecl> {
         self.bump();
-        let name = self.name("the name of a function")?;
+        let name = self.expect_name("the name of a function")?;
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
-        let params = self.list(TokenKind::CloseParen, open, Self::field)?;
+        let params = self.parse_list(TokenKind::CloseParen, open, Self::parse_field)?;
         if !self.is_at(TokenKind::Arrow) {
             return self.unexpected_with("`->` and the type of the value", |d| {
                 d.help("a function is declared as `fn max(a: int, b: int) -> int = if a > b then a else b`")
             });
         }
         self.bump();
-        let result = self.ty()?;
+        let result = self.parse_type()?;
         self.expect(TokenKind::Eq)?;
-        match self.expr() {
+        match self.parse_expr() {
             Ok(body) => Ok(FnDecl { name, params, result, body }),
             Err(why) => self.keep_half(why, |body| ItemKind::Fn(FnDecl { name, params, result, body })),
         }

@@ -19,11 +19,11 @@ use crate::words::is_beginning;
 
 impl Parser<'_> {
     /// An expression.
-    pub(crate) fn expr(&mut self) -> ParseResult<Expr> {
+    pub(crate) fn parse_expr(&mut self) -> ParseResult<Expr> {
         if self.nesting == 0 {
             self.parts = 0;
         }
-        self.deeper(Self::implication)
+        self.deeper(Self::parse_implication)
     }
 
     /// Runs `parse` one level deeper, or reports that the text is too deep.
@@ -49,20 +49,23 @@ impl Parser<'_> {
         ))
     }
 
-    fn implication(&mut self) -> ParseResult<Expr> {
-        self.chain(TokenKind::FatArrow, Self::disjunction, ExprKind::Implies)
+    /// Parses `a => b`, the operator that binds least.
+    fn parse_implication(&mut self) -> ParseResult<Expr> {
+        self.parse_chain(TokenKind::FatArrow, Self::parse_disjunction, ExprKind::Implies)
     }
 
-    fn disjunction(&mut self) -> ParseResult<Expr> {
-        self.chain(TokenKind::OrOr, Self::conjunction, ExprKind::Or)
+    /// Parses `a || b`.
+    fn parse_disjunction(&mut self) -> ParseResult<Expr> {
+        self.parse_chain(TokenKind::OrOr, Self::parse_conjunction, ExprKind::Or)
     }
 
-    fn conjunction(&mut self) -> ParseResult<Expr> {
-        self.chain(TokenKind::AndAnd, Self::comparison, ExprKind::And)
+    /// Parses `a && b`.
+    fn parse_conjunction(&mut self) -> ParseResult<Expr> {
+        self.parse_chain(TokenKind::AndAnd, Self::parse_comparison, ExprKind::And)
     }
 
     /// Operands joined by `sign`: one node for the whole chain.
-    fn chain(
+    fn parse_chain(
         &mut self,
         sign: TokenKind,
         operand: impl Fn(&mut Self) -> ParseResult<Expr>,
@@ -80,19 +83,20 @@ impl Parser<'_> {
         Ok(Expr { kind: node(operands), span: self.span_since(start) })
     }
 
-    pub(crate) fn comparison(&mut self) -> ParseResult<Expr> {
+    /// Parses a chain of comparisons such as `0 <= n < 10`.
+    pub(crate) fn parse_comparison(&mut self) -> ParseResult<Expr> {
         let start = self.span();
-        let first = self.sum()?;
+        let first = self.parse_sum()?;
         let mut rest = Vec::new();
         while let Some(op) = self.comparison_sign() {
             let sign = self.span();
             self.bump();
-            let operand = self.sum()?;
+            let operand = self.parse_sum()?;
             self.check_direction(&rest, op, sign);
             rest.push((op, operand));
         }
         if self.is_at(TokenKind::In) {
-            return self.membership(start);
+            return self.parse_membership(start);
         }
         if rest.is_empty() {
             return Ok(first);
@@ -101,18 +105,18 @@ impl Parser<'_> {
     }
 
     /// Reports `x in xs`, which other languages have, with the way to write it here, and reads it.
-    fn membership(&mut self, start: Span) -> ParseResult<Expr> {
+    fn parse_membership(&mut self, start: Span) -> ParseResult<Expr> {
         let item = self.span_since(start);
         self.bump();
         let from = self.span();
-        self.sum()?;
+        self.parse_sum()?;
         let (whole, all) = (self.span_since(start), self.span_since(from));
         let (item, all) = (self.text_of(item).to_owned(), self.text_of(all).to_owned());
         let message = "`in` stands only behind `exists`, `forall`, `count` and `for`";
         let diagnostic = Diagnostic::new(Code::UnexpectedToken, whole, message);
         // `count(x in xs: p)`: only the parentheses are wrong.
         let diagnostic = if self.eat(TokenKind::Colon) {
-            self.expr()?;
+            self.parse_expr()?;
             diagnostic.help(format!(
                 "write `count {item} in {all}: ...`, without parentheses behind `count`, `exists` or `forall`"
             ))
@@ -166,9 +170,10 @@ impl Parser<'_> {
         }
     }
 
-    fn sum(&mut self) -> ParseResult<Expr> {
+    /// Parses a sum; the signs are kept with the operands.
+    fn parse_sum(&mut self) -> ParseResult<Expr> {
         let start = self.span();
-        let first = self.product()?;
+        let first = self.parse_product()?;
         let mut rest = Vec::new();
         loop {
             let op = match self.kind() {
@@ -177,7 +182,7 @@ impl Parser<'_> {
                 _ => break,
             };
             self.bump();
-            rest.push((op, self.product()?));
+            rest.push((op, self.parse_product()?));
         }
         if rest.is_empty() {
             return Ok(first);
@@ -185,9 +190,10 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Sum(Box::new(first), rest), span: self.span_since(start) })
     }
 
-    fn product(&mut self) -> ParseResult<Expr> {
+    /// Parses a product; `*`, `/` and `%` bind alike.
+    fn parse_product(&mut self) -> ParseResult<Expr> {
         let start = self.span();
-        let first = self.prefix()?;
+        let first = self.parse_prefix()?;
         let mut rest = Vec::new();
         loop {
             let op = match self.kind() {
@@ -197,7 +203,7 @@ impl Parser<'_> {
                 _ => break,
             };
             self.bump();
-            rest.push((op, self.prefix()?));
+            rest.push((op, self.parse_prefix()?));
         }
         if rest.is_empty() {
             return Ok(first);
@@ -205,37 +211,43 @@ impl Parser<'_> {
         Ok(Expr { kind: ExprKind::Product(Box::new(first), rest), span: self.span_since(start) })
     }
 
-    fn prefix(&mut self) -> ParseResult<Expr> {
+    /// Parses `!a` and `-a`.
+    fn parse_prefix(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let node: fn(Box<Expr>) -> ExprKind = match self.kind() {
             TokenKind::Not => ExprKind::Not,
             TokenKind::Minus => ExprKind::Neg,
-            _ => return self.postfix(),
+            _ => return self.parse_postfix(),
         };
         self.bump();
-        let operand = self.deeper(Self::prefix)?;
+        let operand = self.deeper(Self::parse_prefix)?;
         Ok(Expr { kind: node(Box::new(operand)), span: self.span_since(start) })
     }
 
-    fn postfix(&mut self) -> ParseResult<Expr> {
+    /// Parses an operand with the fields, calls and indices behind it.
+    fn parse_postfix(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let outside = std::mem::take(&mut self.parts);
-        let mut expr = self.primary()?;
+        let mut expr = self.parse_primary()?;
         while self.is_at(TokenKind::Dot) || self.at_index() {
             self.parts += 1;
             if self.parts > MAX_NESTING {
                 return self.too_deep();
             }
             if self.is_at(TokenKind::OpenBracket) {
-                expr = self.index(expr, start)?;
+                expr = self.parse_index(expr, start)?;
                 continue;
             }
             self.bump();
-            let name = self.name("the name of a field or function")?;
+            let name = self.expect_name("the name of a field or function")?;
             let receiver = Box::new(expr);
             let open = self.span();
             let kind = if self.eat(TokenKind::OpenParen) {
-                ExprKind::Method(receiver, name, self.list(TokenKind::CloseParen, open, Self::expr)?)
+                ExprKind::Method(
+                    receiver,
+                    name,
+                    self.parse_list(TokenKind::CloseParen, open, Self::parse_expr)?,
+                )
             } else {
                 ExprKind::Field(receiver, name)
             };
@@ -250,20 +262,22 @@ impl Parser<'_> {
         self.is_at(TokenKind::OpenBracket) && !self.token(0).first_on_line
     }
 
-    fn index(&mut self, receiver: Expr, start: Span) -> ParseResult<Expr> {
+    /// Parses `[key]` behind `receiver`.
+    fn parse_index(&mut self, receiver: Expr, start: Span) -> ParseResult<Expr> {
         let open = self.span();
         self.bump();
-        let key = self.expr()?;
+        let key = self.parse_expr()?;
         self.close(TokenKind::CloseBracket, open)?;
         Ok(Expr { kind: ExprKind::Index(Box::new(receiver), Box::new(key)), span: self.span_since(start) })
     }
 
-    fn primary(&mut self) -> ParseResult<Expr> {
+    /// Parses a literal, a name, a call, or an expression in brackets.
+    fn parse_primary(&mut self) -> ParseResult<Expr> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::True | TokenKind::False => ExprKind::Bool(self.bump().kind == TokenKind::True),
             TokenKind::Number => self.parse_number(),
-            TokenKind::Str => ExprKind::Str(self.string()?),
+            TokenKind::Str => ExprKind::Str(self.parse_string()?),
             TokenKind::None => {
                 self.bump();
                 ExprKind::None
@@ -271,11 +285,11 @@ impl Parser<'_> {
             TokenKind::Some => self.parse_some()?,
             TokenKind::OpenParen => {
                 self.bump();
-                let inner = self.expr()?;
+                let inner = self.parse_expr()?;
                 self.close(TokenKind::CloseParen, start)?;
                 ExprKind::Paren(Box::new(inner))
             }
-            TokenKind::If => self.conditional()?,
+            TokenKind::If => self.parse_conditional()?,
             TokenKind::Match => self.match_expr()?,
             TokenKind::Exists | TokenKind::Forall => self.parse_quantifier()?,
             TokenKind::OpenBracket => self.list_value()?,
@@ -308,13 +322,13 @@ impl Parser<'_> {
             self.bump();
             return Ok(ExprKind::List(Vec::new()));
         }
-        let first = self.expr()?;
+        let first = self.parse_expr()?;
         if self.at_word("for") {
-            return self.comprehension(false, first, open, TokenKind::CloseBracket);
+            return self.parse_comprehension(false, first, open, TokenKind::CloseBracket);
         }
         let mut items = vec![first];
         if self.eat(TokenKind::Comma) {
-            items.extend(self.list(TokenKind::CloseBracket, open, Self::expr)?);
+            items.extend(self.parse_list(TokenKind::CloseBracket, open, Self::parse_expr)?);
         } else {
             self.close(TokenKind::CloseBracket, open)?;
         }
@@ -329,17 +343,17 @@ impl Parser<'_> {
             self.bump();
             return Ok(ExprKind::Set(Vec::new()));
         }
-        let first = self.expr()?;
+        let first = self.parse_expr()?;
         if self.at_word("for") {
-            return self.comprehension(true, first, open, TokenKind::CloseBrace);
+            return self.parse_comprehension(true, first, open, TokenKind::CloseBrace);
         }
         if self.eat(TokenKind::Colon) {
-            let mut entries = vec![(first, self.expr()?)];
+            let mut entries = vec![(first, self.parse_expr()?)];
             if self.eat(TokenKind::Comma) {
-                entries.extend(self.list(TokenKind::CloseBrace, open, |parser| {
-                    let key = parser.expr()?;
+                entries.extend(self.parse_list(TokenKind::CloseBrace, open, |parser| {
+                    let key = parser.parse_expr()?;
                     parser.expect(TokenKind::Colon)?;
-                    Ok((key, parser.expr()?))
+                    Ok((key, parser.parse_expr()?))
                 })?);
             } else {
                 self.close(TokenKind::CloseBrace, open)?;
@@ -348,7 +362,7 @@ impl Parser<'_> {
         }
         let mut items = vec![first];
         if self.eat(TokenKind::Comma) {
-            items.extend(self.list(TokenKind::CloseBrace, open, Self::expr)?);
+            items.extend(self.parse_list(TokenKind::CloseBrace, open, Self::parse_expr)?);
         } else {
             self.close(TokenKind::CloseBrace, open)?;
         }
@@ -356,71 +370,80 @@ impl Parser<'_> {
     }
 
     /// `for x in xs if p` and what closes it, behind the value.
-    fn comprehension(&mut self, set: bool, item: Expr, open: Span, end: TokenKind) -> ParseResult<ExprKind> {
+    fn parse_comprehension(
+        &mut self,
+        set: bool,
+        item: Expr,
+        open: Span,
+        end: TokenKind,
+    ) -> ParseResult<ExprKind> {
         self.bump();
-        let var = self.name("a name for the items")?;
+        let var = self.expect_name("a name for the items")?;
         self.expect(TokenKind::In)?;
-        let of = Box::new(self.deeper(Self::sum)?);
-        let keep = if self.eat(TokenKind::If) { Some(Box::new(self.expr()?)) } else { None };
+        let of = Box::new(self.deeper(Self::parse_sum)?);
+        let keep = if self.eat(TokenKind::If) { Some(Box::new(self.parse_expr()?)) } else { None };
         self.close(end, open)?;
         Ok(ExprKind::Comprehension { set, item: Box::new(item), var, of, keep })
     }
 
     fn name_or_call(&mut self) -> ParseResult<ExprKind> {
-        let name = self.name("an expression")?;
+        let name = self.expect_name("an expression")?;
         let open = self.span();
         if !self.eat(TokenKind::OpenParen) {
             return Ok(ExprKind::Name(name.text));
         }
-        let args = self.list(TokenKind::CloseParen, open, Self::argument)?;
+        let args = self.parse_list(TokenKind::CloseParen, open, Self::parse_argument)?;
         Ok(ExprKind::Call(name, args))
     }
 
-    fn argument(&mut self) -> ParseResult<ArgExpr> {
+    /// Parses an argument, with or without the name of its field.
+    fn parse_argument(&mut self) -> ParseResult<ArgExpr> {
         let is_named = self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon;
-        let name = if is_named { Some(self.name("a field")?) } else { None };
+        let name = if is_named { Some(self.expect_name("a field")?) } else { None };
         if is_named {
             self.expect(TokenKind::Colon)?;
         }
-        Ok(ArgExpr { name, value: self.expr()? })
+        Ok(ArgExpr { name, value: self.parse_expr()? })
     }
 
     fn parse_some(&mut self) -> ParseResult<ExprKind> {
         self.bump();
         let open = self.span();
         self.expect(TokenKind::OpenParen)?;
-        let inner = self.expr()?;
+        let inner = self.parse_expr()?;
         self.close(TokenKind::CloseParen, open)?;
         Ok(ExprKind::Some(Box::new(inner)))
     }
 
-    fn conditional(&mut self) -> ParseResult<ExprKind> {
+    /// Parses `if .. then .. else if .. else ..`; the last `else` is required.
+    fn parse_conditional(&mut self) -> ParseResult<ExprKind> {
         let mut arms = Vec::new();
         while self.eat(TokenKind::If) {
-            let condition = self.expr()?;
+            let condition = self.parse_expr()?;
             self.expect(TokenKind::Then)?;
-            arms.push((condition, self.expr()?));
+            arms.push((condition, self.parse_expr()?));
             if !self.eat(TokenKind::Else) {
                 return self
                     .unexpected_with("`else`", |d| d.help("an `if` has a value, so it needs an `else`"));
             }
         }
-        Ok(ExprKind::If(arms, Box::new(self.expr()?)))
+        Ok(ExprKind::If(arms, Box::new(self.parse_expr()?)))
     }
 
     fn match_expr(&mut self) -> ParseResult<ExprKind> {
         self.bump();
-        let scrutinee = self.expr()?;
+        let scrutinee = self.parse_expr()?;
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
-        let arms = self.list(TokenKind::CloseBrace, open, Self::arm)?;
+        let arms = self.parse_list(TokenKind::CloseBrace, open, Self::parse_arm)?;
         Ok(ExprKind::Match(Box::new(scrutinee), arms))
     }
 
-    fn arm(&mut self) -> ParseResult<MatchArm> {
-        let pattern = self.pattern()?;
+    /// Parses an arm of a `match`.
+    fn parse_arm(&mut self) -> ParseResult<MatchArm> {
+        let pattern = self.parse_pattern()?;
         self.expect(TokenKind::FatArrow)?;
-        Ok(MatchArm { pattern, value: self.expr()? })
+        Ok(MatchArm { pattern, value: self.parse_expr()? })
     }
 
     /// `[]`, `[a, b]` or `[first, ..rest]`.
@@ -430,10 +453,10 @@ impl Parser<'_> {
         let (mut items, mut rest) = (Vec::new(), None);
         while !self.is_at(TokenKind::CloseBracket) {
             if self.eat(TokenKind::DotDot) {
-                rest = Some(self.name("a name for the other items, or `_`")?);
+                rest = Some(self.expect_name("a name for the other items, or `_`")?);
                 break;
             }
-            items.push(self.name("a name for the item, or `_`")?);
+            items.push(self.expect_name("a name for the item, or `_`")?);
             if !self.eat(TokenKind::Comma) {
                 break;
             }
@@ -442,17 +465,18 @@ impl Parser<'_> {
         Ok(PatternKind::List(items, rest))
     }
 
-    pub(crate) fn pattern(&mut self) -> ParseResult<PatternExpr> {
+    /// Parses a pattern of a `match` or a `let`.
+    pub(crate) fn parse_pattern(&mut self) -> ParseResult<PatternExpr> {
         let start = self.span();
         let kind = match self.kind() {
             TokenKind::Name => {
-                let name = self.name("a pattern")?;
+                let name = self.expect_name("a pattern")?;
                 let open = self.span();
                 if name.text == "_" {
                     PatternKind::Any
                 } else if self.eat(TokenKind::OpenParen) {
-                    let part = |parser: &mut Self| parser.name("a name for the field, or `_`");
-                    PatternKind::Case(name.text, self.list(TokenKind::CloseParen, open, part)?)
+                    let part = |parser: &mut Self| parser.expect_name("a name for the field, or `_`");
+                    PatternKind::Case(name.text, self.parse_list(TokenKind::CloseParen, open, part)?)
                 } else {
                     PatternKind::Name(name.text)
                 }
@@ -465,12 +489,12 @@ impl Parser<'_> {
                 self.bump();
                 let open = self.span();
                 self.expect(TokenKind::OpenParen)?;
-                let name = self.name("a name for the value")?;
+                let name = self.expect_name("a name for the value")?;
                 self.close(TokenKind::CloseParen, open)?;
                 PatternKind::Some(name)
             }
             TokenKind::Number | TokenKind::Minus | TokenKind::Str | TokenKind::True | TokenKind::False => {
-                PatternKind::Literal(Box::new(self.prefix()?))
+                PatternKind::Literal(Box::new(self.parse_prefix()?))
             }
             TokenKind::OpenBracket => self.list_pattern()?,
             _ => {
@@ -487,26 +511,26 @@ impl Parser<'_> {
             TokenKind::Forall => OverWord::Forall,
             _ => OverWord::Count,
         };
-        let var = self.name("a name for the values")?;
+        let var = self.expect_name("a name for the values")?;
         self.expect(TokenKind::In)?;
-        let lo = Box::new(self.deeper(Self::sum)?);
+        let lo = Box::new(self.deeper(Self::parse_sum)?);
         let quantifier = match word {
             OverWord::Exists => Quantifier::Exists,
             OverWord::Forall => Quantifier::Forall,
-            OverWord::Count => return self.over(word, var, lo),
+            OverWord::Count => return self.parse_over(word, var, lo),
         };
         if !matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
-            return self.over(word, var, lo);
+            return self.parse_over(word, var, lo);
         }
         self.range_sign()?;
-        let hi = Box::new(self.deeper(Self::sum)?);
+        let hi = Box::new(self.deeper(Self::parse_sum)?);
         self.expect(TokenKind::Colon)?;
-        let body = Box::new(self.expr()?);
+        let body = Box::new(self.parse_expr()?);
         Ok(ExprKind::Quantified { quantifier, var, lo, hi, body })
     }
 
     /// `: body` behind `exists x in xs`.
-    fn over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> ParseResult<ExprKind> {
+    fn parse_over(&mut self, word: OverWord, var: Name, of: Box<Expr>) -> ParseResult<ExprKind> {
         if !self.is_at(TokenKind::Colon) {
             let (expected, help) = match word {
                 OverWord::Exists | OverWord::Forall => (
@@ -522,7 +546,7 @@ impl Parser<'_> {
             return self.unexpected_with(expected, |d| d.help(help));
         }
         self.bump();
-        let body = Box::new(self.expr()?);
+        let body = Box::new(self.parse_expr()?);
         Ok(ExprKind::Over { word, var, of, body })
     }
 
@@ -555,7 +579,7 @@ impl Parser<'_> {
     }
 
     /// The string literal that comes next, its escapes resolved.
-    pub(crate) fn string(&mut self) -> ParseResult<String> {
+    pub(crate) fn parse_string(&mut self) -> ParseResult<String> {
         if !self.is_at(TokenKind::Str) {
             return self.report_unexpected("a string");
         }
@@ -578,7 +602,7 @@ impl Parser<'_> {
     // Types.
 
     /// A type.
-    pub(crate) fn ty(&mut self) -> ParseResult<Type> {
+    pub(crate) fn parse_type(&mut self) -> ParseResult<Type> {
         self.deeper(Self::ty_inside)
     }
 
@@ -587,21 +611,21 @@ impl Parser<'_> {
         let named = self.is_at(TokenKind::Name) && !self.kind_after(1).continues_bound();
         let collection = named && self.kind_after(1) == TokenKind::Lt;
         let kind = if collection {
-            let name = self.name("a type")?;
+            let name = self.expect_name("a type")?;
             let open = self.span();
             self.bump();
-            let mut of = vec![self.ty()?];
+            let mut of = vec![self.parse_type()?];
             while self.eat(TokenKind::Comma) {
-                of.push(self.ty()?);
+                of.push(self.parse_type()?);
             }
             self.close(TokenKind::Gt, open)?;
             TypeKind::Collection(name, of)
         } else if named {
-            TypeKind::Named(self.name("a type")?.text)
+            TypeKind::Named(self.expect_name("a type")?.text)
         } else if self.starts_bound() {
-            let lo = Box::new(self.sum()?);
+            let lo = Box::new(self.parse_sum()?);
             self.range_sign()?;
-            TypeKind::Range(lo, Box::new(self.sum()?))
+            TypeKind::Range(lo, Box::new(self.parse_sum()?))
         } else {
             return self.report_unexpected("a type");
         };
@@ -622,16 +646,16 @@ impl Parser<'_> {
     }
 
     /// A name followed by `:` and a type.
-    pub(crate) fn field(&mut self) -> ParseResult<crate::ast::FieldDecl> {
-        let name: Name = self.name("the name of a field")?;
+    pub(crate) fn parse_field(&mut self) -> ParseResult<crate::ast::FieldDecl> {
+        let name: Name = self.expect_name("the name of a field")?;
         self.expect(TokenKind::Colon)?;
-        Ok(crate::ast::FieldDecl { docs: Vec::new(), name, ty: self.ty()? })
+        Ok(crate::ast::FieldDecl { docs: Vec::new(), name, ty: self.parse_type()? })
     }
 
     /// A field that may have a doc comment.
     pub(crate) fn documented_field(&mut self) -> ParseResult<crate::ast::FieldDecl> {
-        let docs = self.docs()?;
-        Ok(crate::ast::FieldDecl { docs, ..self.field()? })
+        let docs = self.parse_docs()?;
+        Ok(crate::ast::FieldDecl { docs, ..self.parse_field()? })
     }
 }
 

@@ -21,17 +21,18 @@ impl Parser<'_> {
         let start = self.span();
         self.bump();
         let name = self.heading_name("the name of a state")?;
-        let transitions = self.transitions()?;
+        let transitions = self.parse_transitions()?;
         Ok(StateDecl { meta, name, transitions, span: self.span_since(start) })
     }
 
     /// `any { transitions }`.
     pub(crate) fn parse_any(&mut self) -> ParseResult<Vec<TransitionDecl>> {
         self.bump();
-        self.transitions()
+        self.parse_transitions()
     }
 
-    fn transitions(&mut self) -> ParseResult<Vec<TransitionDecl>> {
+    /// Parses the transitions of a state up to its closing brace; after an error it goes on with the next.
+    fn parse_transitions(&mut self) -> ParseResult<Vec<TransitionDecl>> {
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
@@ -41,7 +42,7 @@ impl Parser<'_> {
                 self.braces = level.saturating_sub(1);
                 return Ok(transitions);
             }
-            let parsed = self.meta().and_then(|meta| self.transition(meta));
+            let parsed = self.parse_meta().and_then(|meta| self.parse_transition(meta));
             match parsed {
                 Ok(transition) => transitions.push(transition),
                 Err(_) => {
@@ -77,17 +78,17 @@ impl Parser<'_> {
     }
 
     /// `label: verb gate(pins) when guard { updates } -> target`.
-    pub(crate) fn transition(&mut self, meta: DeclMeta) -> ParseResult<TransitionDecl> {
+    pub(crate) fn parse_transition(&mut self, meta: DeclMeta) -> ParseResult<TransitionDecl> {
         let start = self.span();
         let label = if self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon {
-            let label = self.name("a label")?;
+            let label = self.expect_name("a label")?;
             self.bump();
             Some(label)
         } else {
             None
         };
         let verb_span = self.span();
-        let verb = self.verb()?;
+        let verb = self.parse_verb()?;
         let gate = match verb {
             Verb::On | Verb::Emit => Some(self.message_name()?),
             Verb::Internal | Verb::Quiet => None,
@@ -108,7 +109,7 @@ impl Parser<'_> {
             span,
             broken,
         };
-        let read = self.clauses(&mut transition);
+        let read = self.parse_clauses(&mut transition);
         transition.span = self.span_since(start);
         match read {
             Ok(()) => Ok(transition),
@@ -120,21 +121,21 @@ impl Parser<'_> {
     }
 
     /// Reads the clauses behind the message; those read before an error are kept.
-    fn clauses(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
+    fn parse_clauses(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
         let mut pins = Ok(());
         if transition.gate.is_some() {
-            match self.pins() {
+            match self.parse_pins() {
                 Ok(read) => transition.pins = read,
                 Err(why) if self.skip_pins() => pins = Err(why),
                 Err(why) => return Err(why),
             }
         }
-        self.condition(transition)?;
+        self.parse_condition(transition)?;
         if self.is_at(TokenKind::OpenBrace) {
-            transition.updates = self.updates()?;
+            transition.updates = self.parse_updates()?;
         }
         if self.eat(TokenKind::Arrow) {
-            transition.target = Some(self.name("the name of a state")?);
+            transition.target = Some(self.expect_name("the name of a state")?);
         }
         self.check_order()?;
         pins
@@ -154,7 +155,8 @@ impl Parser<'_> {
         false
     }
 
-    fn verb(&mut self) -> ParseResult<Verb> {
+    /// Parses the word that begins a transition; near misses are reported with the word that is meant.
+    fn parse_verb(&mut self) -> ParseResult<Verb> {
         let found = Verb::ALL.into_iter().find(|(_, word)| self.at_word(word));
         if let Some((verb, _)) = found {
             self.bump();
@@ -202,15 +204,17 @@ impl Parser<'_> {
         })
     }
 
-    pub(super) fn pins(&mut self) -> ParseResult<Vec<PinDecl>> {
+    /// Parses the pins behind a message, if there are some.
+    pub(super) fn parse_pins(&mut self) -> ParseResult<Vec<PinDecl>> {
         let open = self.span();
         if !self.eat(TokenKind::OpenParen) {
             return Ok(Vec::new());
         }
-        self.list(TokenKind::CloseParen, open, Self::pin)
+        self.parse_list(TokenKind::CloseParen, open, Self::parse_pin)
     }
 
-    fn pin(&mut self) -> ParseResult<PinDecl> {
+    /// Parses a pin, `field: value`.
+    fn parse_pin(&mut self) -> ParseResult<PinDecl> {
         if !(self.is_at(TokenKind::Name) && self.kind_after(1) == TokenKind::Colon) {
             return self.unexpected_with("a pin such as `field: value`", |d| {
                 d.help(
@@ -218,17 +222,18 @@ impl Parser<'_> {
                 )
             });
         }
-        let field = self.name("a field")?;
+        let field = self.expect_name("a field")?;
         self.bump();
-        Ok(PinDecl { field, value: self.expr()? })
+        Ok(PinDecl { field, value: self.parse_expr()? })
     }
 
-    fn guard(&mut self) -> ParseResult<Option<Expr>> {
-        if self.eat(TokenKind::When) { self.expr().map(Some) } else { Ok(None) }
+    /// Parses the guard behind `when`, if there is one.
+    fn parse_guard(&mut self) -> ParseResult<Option<Expr>> {
+        if self.eat(TokenKind::When) { self.parse_expr().map(Some) } else { Ok(None) }
     }
 
     /// `when let pattern = value && condition`; either may be missing.
-    fn condition(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
+    fn parse_condition(&mut self, transition: &mut TransitionDecl) -> ParseResult<()> {
         if self.eat(TokenKind::When) {
             transition.guard = self.lets_and_guard(&mut transition.lets)?;
         }
@@ -240,23 +245,24 @@ impl Parser<'_> {
     pub(crate) fn lets_and_guard(&mut self, lets: &mut Vec<LetExpr>) -> ParseResult<Option<Expr>> {
         while self.at_word("let") {
             self.bump();
-            let pattern = self.pattern()?;
+            let pattern = self.parse_pattern()?;
             self.expect(TokenKind::Eq)?;
-            let value = self.comparison()?;
+            let value = self.parse_comparison()?;
             lets.push(LetExpr { pattern, value });
             if !self.eat(TokenKind::AndAnd) {
                 return Ok(None);
             }
         }
-        self.expr().map(Some)
+        self.parse_expr().map(Some)
     }
 
-    fn updates(&mut self) -> ParseResult<Vec<Update>> {
+    /// Parses the updates between braces; a semicolon between them is reported and read as a comma.
+    fn parse_updates(&mut self) -> ParseResult<Vec<Update>> {
         let open = self.span();
         self.bump();
         let mut updates = Vec::new();
         while !self.is_at(TokenKind::CloseBrace) {
-            updates.push(self.update()?);
+            updates.push(self.parse_update()?);
             if self.is_at(TokenKind::Semicolon) {
                 let span = self.span();
                 self.report(
@@ -280,19 +286,20 @@ impl Parser<'_> {
         if !self.eat(TokenKind::OpenBracket) {
             return Ok(None);
         }
-        let key = self.expr()?;
+        let key = self.parse_expr()?;
         self.close(TokenKind::CloseBracket, open)?;
         Ok(Some(key))
     }
 
-    fn update(&mut self) -> ParseResult<Update> {
+    /// Parses a reset, an assignment, or an assignment to one key.
+    fn parse_update(&mut self) -> ParseResult<Update> {
         let start = self.span();
         if self.at_word("reset") && self.kind_after(1) == TokenKind::Name {
             self.bump();
-            let clock = self.name("the name of a clock")?;
+            let clock = self.expect_name("the name of a clock")?;
             return Ok(Update { kind: UpdateKind::Reset(clock), span: self.span_since(start) });
         }
-        let target = self.name("the name of a variable")?;
+        let target = self.expect_name("the name of a variable")?;
         let key = self.update_key()?;
         match self.kind() {
             TokenKind::Eq => _ = self.bump(),
@@ -316,7 +323,7 @@ impl Parser<'_> {
             }
             _ => return self.report_unexpected("`=`"),
         }
-        let value = self.expr()?;
+        let value = self.parse_expr()?;
         let kind = match key {
             Some(key) => UpdateKind::Put(target, key, value),
             None => UpdateKind::Assign(target, value),
@@ -326,11 +333,11 @@ impl Parser<'_> {
 
     /// `purpose name: r1, r2`, `purpose name: reach state when condition` or
     /// `purpose name { state ... }`.
-    pub(crate) fn purpose(&mut self) -> ParseResult<PurposeDecl> {
+    pub(crate) fn parse_purpose(&mut self) -> ParseResult<PurposeDecl> {
         self.bump();
-        let name = self.name("the name of a purpose")?;
+        let name = self.expect_name("the name of a purpose")?;
         if self.is_at(TokenKind::OpenBrace) {
-            let observer = self.observer()?;
+            let observer = self.parse_observer()?;
             return Ok(PurposeDecl { name, goal: PurposeGoal::Observer(observer) });
         }
         if !self.eat(TokenKind::Colon) {
@@ -346,12 +353,13 @@ impl Parser<'_> {
             return Ok(PurposeDecl { name, goal: PurposeGoal::Path(path) });
         }
         self.bump();
-        let state = if self.is_at(TokenKind::Name) { Some(self.name("the name of a state")?) } else { None };
-        Ok(PurposeDecl { name, goal: PurposeGoal::Reach { state, when: self.guard()? } })
+        let state =
+            if self.is_at(TokenKind::Name) { Some(self.expect_name("the name of a state")?) } else { None };
+        Ok(PurposeDecl { name, goal: PurposeGoal::Reach { state, when: self.parse_guard()? } })
     }
 
     /// `{ var ... clock ... state ... }`; declarations come before the states.
-    fn observer(&mut self) -> ParseResult<ObserverDecl> {
+    fn parse_observer(&mut self) -> ParseResult<ObserverDecl> {
         let open = self.span();
         self.bump();
         let level = self.braces;
@@ -367,7 +375,7 @@ impl Parser<'_> {
 
     fn observer_part(&mut self, observer: &mut ObserverDecl) -> ParseResult<()> {
         let start = self.span();
-        let meta = self.meta()?;
+        let meta = self.parse_meta()?;
         if self.at_word("state") {
             let state = self.parse_state(meta)?;
             observer.states.push(StateDecl { span: start.to(state.span), ..state });
@@ -379,10 +387,10 @@ impl Parser<'_> {
             });
         }
         let kind = if self.at_word("var") {
-            ItemKind::Var(self.var()?)
+            ItemKind::Var(self.parse_var()?)
         } else if self.at_word("clock") {
             self.bump();
-            ItemKind::Clock(self.name("the name of a clock")?)
+            ItemKind::Clock(self.expect_name("the name of a clock")?)
         } else {
             return self.report_unexpected("`state`, `var` or `clock`");
         };
@@ -391,14 +399,14 @@ impl Parser<'_> {
     }
 
     /// `always condition` or `sometimes condition`.
-    pub(crate) fn property(&mut self, label: Option<Name>) -> ParseResult<Property> {
+    pub(crate) fn parse_property(&mut self, label: Option<Name>) -> ParseResult<Property> {
         let kind = if self.slice() == "always" { PropertyKind::Always } else { PropertyKind::Sometimes };
         self.bump();
-        Ok(Property { label, kind, condition: self.expr()? })
+        Ok(Property { label, kind, condition: self.parse_expr()? })
     }
 
     /// `test "name" { steps }`.
-    pub(crate) fn test(&mut self) -> ParseResult<TestDecl> {
+    pub(crate) fn parse_test(&mut self) -> ParseResult<TestDecl> {
         self.bump();
         let name_span = self.span();
         if !self.is_at(TokenKind::Str) {
@@ -406,7 +414,7 @@ impl Parser<'_> {
                 d.help("write `test \"name\" { ... }`")
             });
         }
-        let name = self.string()?;
+        let name = self.parse_string()?;
         let open = self.span();
         self.expect(TokenKind::OpenBrace)?;
         let level = self.braces;
@@ -433,7 +441,7 @@ impl Parser<'_> {
         } else if self.eat_word("expect") {
             StepKind::Expect(self.message_pattern()?)
         } else if self.eat_word("quiet") {
-            StepKind::Quiet(if self.starts_duration() { Some(self.expr()?) } else { None })
+            StepKind::Quiet(if self.starts_duration() { Some(self.parse_expr()?) } else { None })
         } else {
             return self.unexpected_with("a step: `send`, `expect` or `quiet`", |d| {
                 d.help(
@@ -455,6 +463,6 @@ impl Parser<'_> {
 
     fn message_pattern(&mut self) -> ParseResult<MessagePattern> {
         let gate = self.message_name()?;
-        Ok(MessagePattern { gate, pins: self.pins()?, guard: self.guard()? })
+        Ok(MessagePattern { gate, pins: self.parse_pins()?, guard: self.parse_guard()? })
     }
 }

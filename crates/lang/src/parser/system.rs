@@ -24,9 +24,10 @@ impl Parser<'_> {
         self.is_heading(ahead) && self.slice_at(ahead) == "system"
     }
 
-    pub(super) fn system(&mut self) -> ParseResult<SystemDecl> {
+    /// Parses a system; after an error in an item it goes on with the next item.
+    pub(super) fn parse_system(&mut self) -> ParseResult<SystemDecl> {
         let start = self.span();
-        let meta = self.meta()?;
+        let meta = self.parse_meta()?;
         self.bump();
         let name = self.heading_name("the name of the system")?;
         let open = self.span();
@@ -54,8 +55,8 @@ impl Parser<'_> {
 
     fn system_item(&mut self) -> ParseResult<SystemItem> {
         let start = self.span();
-        let meta = self.meta()?;
-        let kind = match self.goal()? {
+        let meta = self.parse_meta()?;
+        let kind = match self.parse_goal()? {
             Some(kind) => {
                 let span = self.span_since(start);
                 SystemItemKind::Goal(Box::new(ModelItem { meta: meta.clone(), kind, span }))
@@ -66,29 +67,29 @@ impl Parser<'_> {
     }
 
     /// A purpose, a property or a test, if one starts here.
-    fn goal(&mut self) -> ParseResult<Option<ItemKind>> {
+    fn parse_goal(&mut self) -> ParseResult<Option<ItemKind>> {
         let next = self.kind_after(1);
         let is_property = |text: &str| matches!(text, "always" | "sometimes");
         if self.is_at(TokenKind::Name) && next == TokenKind::Colon && is_property(self.slice_at(2)) {
-            let label = self.name("a label")?;
+            let label = self.expect_name("a label")?;
             self.bump();
-            return self.property(Some(label)).map(|property| Some(ItemKind::Property(property)));
+            return self.parse_property(Some(label)).map(|property| Some(ItemKind::Property(property)));
         }
         let names_part = matches!(next, TokenKind::Colon | TokenKind::Dot | TokenKind::OpenBracket);
         Ok(match self.slice() {
-            "purpose" if next == TokenKind::Name => Some(ItemKind::Purpose(self.purpose()?)),
-            "test" if next == TokenKind::Str => Some(ItemKind::Test(self.test()?)),
-            text if is_property(text) && !names_part => Some(ItemKind::Property(self.property(None)?)),
+            "purpose" if next == TokenKind::Name => Some(ItemKind::Purpose(self.parse_purpose()?)),
+            "test" if next == TokenKind::Str => Some(ItemKind::Test(self.parse_test()?)),
+            text if is_property(text) && !names_part => Some(ItemKind::Property(self.parse_property(None)?)),
             _ => None,
         })
     }
 
     /// The name of a message: `say`, or in a system `client.say`.
     pub(super) fn message_name(&mut self) -> ParseResult<Name> {
-        let mut name = self.name("the name of a message")?;
+        let mut name = self.expect_name("the name of a message")?;
         while self.is_at(TokenKind::Dot) && self.kind_after(1) == TokenKind::Name {
             self.bump();
-            let next = self.name("a message of the part")?;
+            let next = self.expect_name("a message of the part")?;
             name = Name { text: format!("{}.{}", name.text, next.text), span: name.span.to(next.span) };
         }
         Ok(name)
@@ -96,7 +97,7 @@ impl Parser<'_> {
 
     /// The label of a transition: `take`, or in a system `client[2].send+server.take`.
     pub(super) fn label_name(&mut self) -> ParseResult<Name> {
-        let mut name = self.name("the label of a transition")?;
+        let mut name = self.expect_name("the label of a transition")?;
         while matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket | TokenKind::Plus) {
             let open = self.span();
             let mut more = self.slice().to_owned();
@@ -107,7 +108,7 @@ impl Parser<'_> {
                     self.close(TokenKind::CloseBracket, open)?;
                     more.push(']');
                 }
-                _ => more.push_str(&self.name("the label of a transition")?.text),
+                _ => more.push_str(&self.expect_name("the label of a transition")?.text),
             }
             name = Name { text: name.text + &more, span: self.span_since(name.span) };
         }
@@ -118,18 +119,18 @@ impl Parser<'_> {
         let is_word = self.kind_after(1) == TokenKind::Name;
         match self.slice() {
             "use" if is_word => self.use_decl().map(SystemItemKind::Use),
-            "const" if is_word => self.constant().map(SystemItemKind::Const),
+            "const" if is_word => self.parse_constant().map(SystemItemKind::Const),
             "hide" if is_word => {
                 self.bump();
-                self.port().map(SystemItemKind::Hide)
+                self.parse_port().map(SystemItemKind::Hide)
             }
             "expose" if is_word => {
                 self.bump();
-                let port = self.port()?;
+                let port = self.parse_port()?;
                 if !self.eat_word("as") {
                     return self.report_unexpected("`as` and the new name");
                 }
-                Ok(SystemItemKind::Expose(port, self.name("the new name of the message")?))
+                Ok(SystemItemKind::Expose(port, self.expect_name("the new name of the message")?))
             }
             _ => self.part_or_connection(),
         }
@@ -138,12 +139,12 @@ impl Parser<'_> {
     /// `use Server from "server.iox"`.
     fn use_decl(&mut self) -> ParseResult<UseDecl> {
         self.bump();
-        let model = self.name("the name of a model")?;
+        let model = self.expect_name("the name of a model")?;
         if !self.eat_word("from") {
             return self.report_unexpected("`from` and the file of the model");
         }
         let path_span = self.span();
-        Ok(UseDecl { model, path: self.string()?, path_span })
+        Ok(UseDecl { model, path: self.parse_string()?, path_span })
     }
 
     /// `name: ...`, `name[i in 1..3]: ...` or `part.message -> part.message`.
@@ -155,38 +156,38 @@ impl Parser<'_> {
             && self.kind_after(1) == TokenKind::OpenBracket
             && self.kind_after(3) == TokenKind::In;
         if is_array {
-            return self.array().map(SystemItemKind::Part);
+            return self.parse_array().map(SystemItemKind::Part);
         }
         if !self.is_at(TokenKind::Name) {
             return self.report_unexpected("a part, a connection, `use`, `hide` or `expose`");
         }
-        let from = self.port()?;
+        let from = self.parse_port()?;
         self.expect(TokenKind::Arrow)?;
-        let to = self.port()?;
+        let to = self.parse_port()?;
         Ok(SystemItemKind::Connect(ConnectionDecl { from, to }))
     }
 
     fn part_or_channel(&mut self) -> ParseResult<SystemItemKind> {
-        let name = self.name("the name of a part")?;
+        let name = self.expect_name("the name of a part")?;
         self.bump();
-        let kind = self.name("a model or a channel")?;
-        let settings = self.pins()?;
+        let kind = self.expect_name("a model or a channel")?;
+        let settings = self.parse_pins()?;
         if !self.eat_word("between") {
             let part = PartDecl { name, index: None, model: kind, constants: settings };
             return Ok(SystemItemKind::Part(part));
         }
-        let one = self.name("a part")?;
+        let one = self.expect_name("a part")?;
         if !self.eat_word("and") {
             return self.report_unexpected("`and` and the other part");
         }
-        let other = self.name("a part")?;
+        let other = self.expect_name("a part")?;
         Ok(SystemItemKind::Channel(ChannelDecl { name, kind, settings, between: (one, other) }))
     }
 
     /// A channel alone: `fifo(capacity: 4)`.
-    pub(crate) fn channel(&mut self) -> ParseResult<(Name, Vec<PinDecl>)> {
-        let kind = self.name("a channel such as `fifo(capacity: 4)`")?;
-        let settings = self.pins()?;
+    pub(crate) fn parse_channel(&mut self) -> ParseResult<(Name, Vec<PinDecl>)> {
+        let kind = self.expect_name("a channel such as `fifo(capacity: 4)`")?;
+        let settings = self.parse_pins()?;
         if !self.is_at(TokenKind::End) {
             return self.report_unexpected("the end of the channel");
         }
@@ -194,37 +195,37 @@ impl Parser<'_> {
     }
 
     /// `client[i in 1..3]: Client(ID: i)`.
-    fn array(&mut self) -> ParseResult<PartDecl> {
-        let name = self.name("the name of a part")?;
+    fn parse_array(&mut self) -> ParseResult<PartDecl> {
+        let name = self.expect_name("the name of a part")?;
         let open = self.span();
         self.bump();
-        let index = self.name("the name of the index")?;
+        let index = self.expect_name("the name of the index")?;
         self.bump();
-        let lo = self.expr()?;
+        let lo = self.parse_expr()?;
         self.expect(TokenKind::DotDot)?;
-        let hi = self.expr()?;
+        let hi = self.parse_expr()?;
         self.close(TokenKind::CloseBracket, open)?;
         self.expect(TokenKind::Colon)?;
-        let model = self.name("a model")?;
-        let constants = self.pins()?;
+        let model = self.expect_name("a model")?;
+        let constants = self.parse_pins()?;
         Ok(PartDecl { name, index: Some((index, lo, hi)), model, constants })
     }
 
     /// `part.message(pins)` or `part[index].message(pins)`.
-    fn port(&mut self) -> ParseResult<PortDecl> {
+    fn parse_port(&mut self) -> ParseResult<PortDecl> {
         let start = self.span();
-        let part = self.name("a part")?;
+        let part = self.expect_name("a part")?;
         let open = self.span();
         let index = if self.eat(TokenKind::OpenBracket) {
-            let index = self.expr()?;
+            let index = self.parse_expr()?;
             self.close(TokenKind::CloseBracket, open)?;
             Some(index)
         } else {
             None
         };
         self.expect(TokenKind::Dot)?;
-        let message = self.name("a message of the part")?;
-        let pins = self.pins()?;
+        let message = self.expect_name("a message of the part")?;
+        let pins = self.parse_pins()?;
         Ok(PortDecl { part, index, message, pins, span: self.span_since(start) })
     }
 }

@@ -20,6 +20,7 @@ pub(super) struct Constants {
 }
 
 impl Constants {
+    /// Gives a name a value, which hides an earlier one.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         self.names.push((name.to_owned(), value));
     }
@@ -30,6 +31,7 @@ impl Constants {
         more
     }
 
+    /// Returns the latest value of a name.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }

@@ -40,7 +40,7 @@ pub(super) fn used_files(sources: &Sources, file: FileId) -> Vec<String> {
     if extension(&source.name) != Some("iox") {
         return Vec::new();
     }
-    let tree = parser::parse(&source.text, file, &mut FindingSink::default());
+    let tree = parser::parse_text(&source.text, file, &mut FindingSink::default());
     let items = tree.system.into_iter().flat_map(|system| system.items);
     let paths = items.filter_map(|item| match item.kind {
         SystemItemKind::Use(decl) => Some(resolve_relative(&source.name, &decl.path)),

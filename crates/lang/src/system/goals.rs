@@ -19,30 +19,31 @@ use crate::sink::FindingSink;
 use crate::typeck::{FieldItem, GateItem, PartNames, ValueItem};
 
 /// Adds the goals of `system` to `model`.
-pub(super) fn add(
+pub(super) fn add_goals(
     mut model: Model,
     system: &SystemDecl,
     constants: &Constants,
     sink: &mut FindingSink,
 ) -> Model {
-    let items: Vec<ModelItem> = system.items.iter().filter_map(goal).collect();
+    let items: Vec<ModelItem> = system.items.iter().filter_map(goal_item).collect();
     if items.is_empty() {
         return model;
     }
     let place = system.name.span;
-    let values = values(&mut model, system, constants, place);
-    let (types, gates, labels) = (types(&model, place), gates(&model), labels(&model));
+    let values = value_names(&mut model, system, constants, place);
+    let (types, gates, labels) = (type_names(&model, place), visible_gates(&model), switch_labels(&model));
     let names = GoalNames {
         values: values.iter().map(|(name, item)| (name, *item)).collect(),
         types: types.iter().map(|(name, sort)| (name, *sort)).collect(),
         gates: gates.iter().map(|(name, gate)| (name, Rc::clone(gate))).collect(),
         labels: labels.iter().map(|(name, switch)| (name, *switch)).collect(),
-        parts: parts(&model),
+        parts: names_of_parts(&model),
     };
     with_goals(model, names, &items, sink)
 }
 
-fn goal(item: &crate::ast::SystemItem) -> Option<ModelItem> {
+/// Returns the goal that an item of a system is, if it is one.
+fn goal_item(item: &crate::ast::SystemItem) -> Option<ModelItem> {
     match &item.kind {
         SystemItemKind::Goal(goal) => Some((**goal).clone()),
         _ => None,
@@ -54,7 +55,7 @@ fn named_at(text: &str, span: Span) -> Name {
 }
 
 /// Returns the constants of the system, and those enum values of its parts whose names no other enum has.
-fn values(
+fn value_names(
     model: &mut Model,
     system: &SystemDecl,
     constants: &Constants,
@@ -85,12 +86,14 @@ fn is_written(data: &ioxide_model::sort::DataSort) -> bool {
     !data.name.contains('.') && data.kind != DataKind::Option
 }
 
-fn types(model: &Model, place: Span) -> Vec<(Name, Sort)> {
+/// Returns the types that goals of a system may name.
+fn type_names(model: &Model, place: Span) -> Vec<(Name, Sort)> {
     let written = model.pool.data_types().filter(|(_, data)| is_written(data));
     written.map(|(id, data)| (named_at(&data.name, place), Sort::Data(id))).collect()
 }
 
-fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
+/// Returns the messages that can be seen from outside, by name.
+fn visible_gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
     let field = |gate: &Gate, var: VarId| {
         let name = model.pool.var_info(var).name.to_string();
         (name, FieldItem { var: Ok(var), span: gate.span })
@@ -104,7 +107,7 @@ fn gates(model: &Model) -> Vec<(Name, Rc<GateItem>)> {
 }
 
 /// Returns the labels that belong to one transition only.
-fn labels(model: &Model) -> Vec<(Name, SwitchId)> {
+fn switch_labels(model: &Model) -> Vec<(Name, SwitchId)> {
     let mut found: BTreeMap<&str, Option<(Name, SwitchId)>> = BTreeMap::new();
     for (id, switch) in model.sts.switches.iter_enumerated() {
         let one = (named_at(&switch.label, switch.span), id);
@@ -113,7 +116,8 @@ fn labels(model: &Model) -> Vec<(Name, SwitchId)> {
     found.into_values().flatten().collect()
 }
 
-fn parts(model: &Model) -> Rc<[PartNames]> {
+/// Returns the names that goals may use of each part.
+fn names_of_parts(model: &Model) -> Rc<[PartNames]> {
     let parts = model.sts.composition.iter().flat_map(|composition| composition.parts.iter());
     parts.map(|part| part_names(model, part)).collect()
 }

@@ -115,7 +115,7 @@ impl<'a> SystemParts<'a> {
                 None => decl.name.text.clone(),
             };
             let Ok(overrides) = self.overrides(decl, &name, &constants, sink) else { return };
-            let Ok(model) = self.model(&decl.model, overrides, sink) else { return };
+            let Ok(model) = self.model_named(&decl.model, overrides, sink) else { return };
             // The instances of an array have their messages together.
             self.messages += if all.last().is_some_and(|last: &Instance| last.family == decl.name.text) {
                 0
@@ -218,7 +218,8 @@ impl<'a> SystemParts<'a> {
         })
     }
 
-    fn uses(&self) -> impl Iterator<Item = &'a UseDecl> {
+    /// Returns the `use` declarations of the system.
+    fn use_decls(&self) -> impl Iterator<Item = &'a UseDecl> {
         self.system.items.iter().filter_map(|item| match &item.kind {
             SystemItemKind::Use(decl) => Some(decl),
             _ => None,
@@ -226,7 +227,7 @@ impl<'a> SystemParts<'a> {
     }
 
     /// Loads the model called `name` with these constants; its warnings are reported only the first time.
-    fn model(
+    fn model_named(
         &mut self,
         name: &Name,
         overrides: Vec<(String, String)>,
@@ -239,7 +240,7 @@ impl<'a> SystemParts<'a> {
         let is_first = !self.loaded.keys().any(|(known, _)| *known == name.text);
         let mut found = FindingSink::default();
         let options = LoadOptions { overrides: key.1.clone() };
-        let model = self.load(name, &options, &mut found);
+        let model = self.load_model(name, &options, &mut found);
         let model = model.and_then(|model| found.check().map(|()| model));
         for finding in found.finish() {
             let is_new = is_first || finding.is_error();
@@ -251,13 +252,20 @@ impl<'a> SystemParts<'a> {
         model
     }
 
-    fn load(&self, name: &Name, options: &LoadOptions, sink: &mut FindingSink) -> Result<Model, Reported> {
+    /// Loads the model of this name: one of the same file, or the one that a `use` names.
+    fn load_model(
+        &self,
+        name: &Name,
+        options: &LoadOptions,
+        sink: &mut FindingSink,
+    ) -> Result<Model, Reported> {
         if let Some(local) = self.system.models.iter().find(|model| model.name.text == name.text) {
             return Ok(lower::lower(local, options, LintLevel::On, sink));
         }
-        let Some(decl) = self.uses().find(|decl| decl.model.text == name.text) else {
+        let Some(decl) = self.use_decls().find(|decl| decl.model.text == name.text) else {
             let here = self.system.models.iter().map(|model| model.name.text.as_str());
-            let names: Vec<&str> = here.chain(self.uses().map(|decl| decl.model.text.as_str())).collect();
+            let names: Vec<&str> =
+                here.chain(self.use_decls().map(|decl| decl.model.text.as_str())).collect();
             let message = format!("there is no model `{}` here", name.text);
             let diagnostic = Diagnostic::new(Code::UnknownPart, name.span, message);
             let help =

@@ -54,7 +54,7 @@ pub fn channel(text: &str) -> Result<Channel, NotAChannel> {
 
 fn parse_channel(text: &str, file: FileId, sink: &mut FindingSink) -> Result<Channel, Reported> {
     let lexed = lex(text);
-    let (kind, settings) = Parser::new(text, file, &lexed, sink).channel()?;
+    let (kind, settings) = Parser::new(text, file, &lexed, sink).parse_channel()?;
     match channel_of(&kind, &settings, &Constants::default()) {
         Ok(channel) => Ok(channel),
         Err(wrong) => Err(sink.report(*wrong)),
@@ -81,11 +81,11 @@ pub(super) fn channel_of(kind: &Name, settings: &[PinDecl], constants: &Constant
             return Err(Box::new(Diagnostic::new(Code::BadChannel, pin.field.span, message)));
         }
         match pin.field.text.as_str() {
-            "capacity" => channel.capacity = capacity(pin, constants)?,
+            "capacity" => channel.capacity = constant_capacity(pin, constants)?,
             "may_lose" => channel.may_lose = yes_or_no(pin)?,
             "may_duplicate" => channel.may_duplicate = yes_or_no(pin)?,
-            "min_delay" => delay_of(&mut channel).least = duration(pin, constants)?,
-            "max_delay" => delay_of(&mut channel).most = Some(duration(pin, constants)?),
+            "min_delay" => delay_of(&mut channel).least = constant_duration(pin, constants)?,
+            "max_delay" => delay_of(&mut channel).most = Some(constant_duration(pin, constants)?),
             other => {
                 let message = format!("channels have no setting `{other}`");
                 let diagnostic = Diagnostic::new(Code::BadChannel, pin.field.span, message);
@@ -110,7 +110,7 @@ fn delay_of(channel: &mut Channel) -> &mut ChannelDelay {
 }
 
 /// Returns the duration of a setting such as `250ms` or `2s`, in seconds.
-fn duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
+fn constant_duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
     let written = match &pin.value.kind {
         ExprKind::Number(text) => match literal::parse_number(text) {
             Ok(NumberLiteral::Real(seconds)) => Some(seconds),
@@ -125,7 +125,8 @@ fn duration(pin: &PinDecl, constants: &Constants) -> KnownConstant<Rational> {
     })
 }
 
-fn capacity(pin: &PinDecl, constants: &Constants) -> KnownConstant<usize> {
+/// Returns the capacity of a channel, if the constant is one.
+fn constant_capacity(pin: &PinDecl, constants: &Constants) -> KnownConstant<usize> {
     let n = constants.int(&pin.value)?;
     let max = Channel::MAX_CAPACITY;
     usize::try_from(n).ok().filter(|n| (1..=max).contains(n)).ok_or_else(|| {
@@ -171,26 +172,28 @@ pub fn through(model: &Model, channel: &Channel) -> Result<Model, NotAChannel> {
     let from = composer.channel("from", channel, &received, span);
     let open = |_| no("a message of the model has a value that nobody says; it cannot wait in a channel");
     for (at, &gate) in inputs.iter().enumerate() {
-        let fields = face(&mut composer, &sent[at]);
-        let seen = &sts.gates[gate];
-        let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
-        composer.meet(&meeting(visible, &fields, &[(to, CarriedMessage::accept_gate(at))])).map_err(open)?;
-        let hidden = face(&mut composer, &sent[at]);
-        let both = [(to, CarriedMessage::deliver_gate(at)), (part, gate)];
-        composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
-    }
-    for (at, &gate) in outputs.iter().enumerate() {
-        let hidden = face(&mut composer, &received[at]);
-        let both = [(part, gate), (from, CarriedMessage::accept_gate(at))];
-        composer.meet(&meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
-        let fields = face(&mut composer, &received[at]);
+        let fields = declare_fields(&mut composer, &sent[at]);
         let seen = &sts.gates[gate];
         let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
         composer
-            .meet(&meeting(visible, &fields, &[(from, CarriedMessage::deliver_gate(at))]))
+            .meet(&shared_meeting(visible, &fields, &[(to, CarriedMessage::accept_gate(at))]))
+            .map_err(open)?;
+        let hidden = declare_fields(&mut composer, &sent[at]);
+        let both = [(to, CarriedMessage::deliver_gate(at)), (part, gate)];
+        composer.meet(&shared_meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
+    }
+    for (at, &gate) in outputs.iter().enumerate() {
+        let hidden = declare_fields(&mut composer, &received[at]);
+        let both = [(part, gate), (from, CarriedMessage::accept_gate(at))];
+        composer.meet(&shared_meeting(Sts::TAU, &hidden, &both)).map_err(open)?;
+        let fields = declare_fields(&mut composer, &received[at]);
+        let seen = &sts.gates[gate];
+        let visible = composer.gate(&seen.name, seen.kind, fields.clone(), seen.span, &seen.doc);
+        composer
+            .meet(&shared_meeting(visible, &fields, &[(from, CarriedMessage::deliver_gate(at))]))
             .map_err(open)?;
         // Where everything may follow, so may this, at once.
-        composer.meet(&meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
+        composer.meet(&shared_meeting(visible, &fields, &[(part, chaos[at])])).map_err(open)?;
     }
     composer.internal(part).map_err(open)?;
     composer.open(OpenLocation { part, place, completions });
@@ -220,11 +223,13 @@ fn carried_message(
     CarriedMessage { name: model.sts.gates[gate].name.to_string(), fields }
 }
 
-fn face(composer: &mut Composer, message: &CarriedMessage) -> Vec<VarId> {
+/// Declares the fields under which the system shows a message of a channel.
+fn declare_fields(composer: &mut Composer, message: &CarriedMessage) -> Vec<VarId> {
     message.fields.iter().map(|(name, sort)| composer.field(name, *sort)).collect()
 }
 
-fn meeting(
+/// Returns the meeting in which everyone in `who` shares all fields.
+fn shared_meeting(
     gate: GateId,
     fields: &[VarId],
     who: &[(ioxide_model::compose::PartId, GateId)],

@@ -61,11 +61,11 @@ pub(super) fn connect(
         shapes: BTreeMap::new(),
         faces: BTreeMap::new(),
     };
-    wiring.resolve();
-    wiring.channels();
+    wiring.resolve_connections();
+    wiring.build_channels();
     wiring.find_shapes();
     if !wiring.sink.has_errors() {
-        wiring.meetings();
+        wiring.add_meetings();
     }
 }
 
@@ -86,7 +86,8 @@ struct SystemWiring<'a> {
 impl<'a> SystemWiring<'a> {
     // Names.
 
-    fn connections(&self) -> impl Iterator<Item = &'a ConnectionDecl> + use<'a> {
+    /// Returns the `connect` declarations of the system.
+    fn connection_decls(&self) -> impl Iterator<Item = &'a ConnectionDecl> + use<'a> {
         self.system.items.iter().filter_map(|item| match &item.kind {
             SystemItemKind::Connect(connection) => Some(connection),
             _ => None,
@@ -108,7 +109,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Returns the message that `port` names in an instance.
-    fn gate(&mut self, port: &PortDecl, instance: usize) -> Result<GateId, Reported> {
+    fn gate_at(&mut self, port: &PortDecl, instance: usize) -> Result<GateId, Reported> {
         let sts = &self.instances[instance].model.sts;
         if let Some(gate) = sts.gate_named(&port.message.text).filter(|&gate| gate != Sts::TAU) {
             return Ok(gate);
@@ -119,7 +120,8 @@ impl<'a> SystemWiring<'a> {
         Err(self.sink.report(suggest::suggest_nearest(diagnostic, &port.message, names.into_iter())))
     }
 
-    fn field(&mut self, end: WireEnd, pin: &PinDecl) -> Result<usize, Reported> {
+    /// Returns the position of the field that a pin names.
+    fn field_position(&mut self, end: WireEnd, pin: &PinDecl) -> Result<usize, Reported> {
         let model = &self.instances[end.0].model;
         let fields = &model.sts.gates[end.1].fields;
         let names: Vec<&str> = fields.iter().map(|&field| &*model.pool.var_info(field).name).collect();
@@ -133,7 +135,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Returns the fields of `end` that `port` pins, with their values.
-    fn pins(
+    fn pinned_values(
         &mut self,
         end: WireEnd,
         port: &PortDecl,
@@ -141,7 +143,7 @@ impl<'a> SystemWiring<'a> {
     ) -> Result<Vec<(usize, Value)>, Reported> {
         let mut found = Vec::with_capacity(port.pins.len());
         for pin in &port.pins {
-            let at = self.field(end, pin)?;
+            let at = self.field_position(end, pin)?;
             let sort = self.composer.field_sort(self.part_of(end.0), end.1, at);
             match constants.of_sort(self.composer.pool(), &pin.value, sort) {
                 Ok(value) => found.push((at, value)),
@@ -165,8 +167,9 @@ impl<'a> SystemWiring<'a> {
 
     // Connections become wires.
 
-    fn resolve(&mut self) {
-        for connection in self.connections() {
+    /// Resolves all connections to wires.
+    fn resolve_connections(&mut self) {
+        for connection in self.connection_decls() {
             self.resolve_connection(connection);
         }
     }
@@ -191,14 +194,14 @@ impl<'a> SystemWiring<'a> {
                     },
                 }
             }
-            let Ok(gate) = self.gate(from, sender) else { return };
+            let Ok(gate) = self.gate_at(from, sender) else { return };
             if self.instances[sender].model.sts.gates[gate].kind != GateKind::Output {
                 return self.wrong_way(from, "sends");
             }
-            let Ok(given) = self.pins((sender, gate), from, &constants) else { return };
+            let Ok(given) = self.pinned_values((sender, gate), from, &constants) else { return };
             for (receiver, selected) in self.receivers((sender, gate), to, &constants) {
                 let given = given.iter().cloned().chain(selected).collect();
-                self.wire((sender, gate), receiver, connection, given, &constants);
+                self.add_wire((sender, gate), receiver, connection, given, &constants);
                 // What is wrong with one instance is wrong with all.
                 if self.sink.n_errors() > before {
                     return;
@@ -253,7 +256,8 @@ impl<'a> SystemWiring<'a> {
         }
     }
 
-    fn wire(
+    /// Adds a wire from an output to an input of part `receiver`; sorts and pins must fit.
+    fn add_wire(
         &mut self,
         from: WireEnd,
         receiver: usize,
@@ -262,12 +266,12 @@ impl<'a> SystemWiring<'a> {
         constants: &Constants,
     ) {
         let port = &connection.to;
-        let Ok(gate) = self.gate(port, receiver) else { return };
+        let Ok(gate) = self.gate_at(port, receiver) else { return };
         let to = (receiver, gate);
         if !self.instances[receiver].model.sts.gates[gate].kind.is_input() {
             return self.wrong_way(port, "receives");
         }
-        let Ok(pinned) = self.pins(to, port, constants) else { return };
+        let Ok(pinned) = self.pinned_values(to, port, constants) else { return };
         let pinned: BTreeMap<usize, Value> = pinned.into_iter().collect();
         if from.0 == receiver {
             let message = format!("`{}` would send to itself", self.instances[receiver].name);
@@ -314,7 +318,8 @@ impl<'a> SystemWiring<'a> {
 
     // Channels.
 
-    fn channels(&mut self) {
+    /// Builds the channels and connects them to their two parts.
+    fn build_channels(&mut self) {
         let decls: Vec<&ChannelDecl> = self
             .system
             .items
@@ -326,14 +331,14 @@ impl<'a> SystemWiring<'a> {
             .collect();
         for decl in decls {
             match channel_of(&decl.kind, &decl.settings, self.constants) {
-                Ok(channel) => self.channel(decl, &channel),
+                Ok(channel) => self.build_channel(decl, &channel),
                 Err(wrong) => self.sink.push(*wrong),
             }
         }
     }
 
     /// Puts a channel between each two connected instances that `decl` names, one for each direction.
-    fn channel(&mut self, decl: &ChannelDecl, channel: &Channel) {
+    fn build_channel(&mut self, decl: &ChannelDecl, channel: &Channel) {
         let (one, other) = (&decl.between.0.text, &decl.between.1.text);
         let mut ways: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         for (at, wire) in self.wires.iter().enumerate() {
@@ -377,17 +382,18 @@ impl<'a> SystemWiring<'a> {
 
     // Meetings.
 
-    fn meetings(&mut self) {
+    /// Makes the meetings of all wires, sender by sender, and shows messages without a wire outside.
+    fn add_meetings(&mut self) {
         let wires = std::mem::take(&mut self.wires);
         let mut senders: BTreeMap<WireEnd, Vec<PartWire>> = BTreeMap::new();
         for wire in &wires {
             senders.entry(wire.from).or_default().push(wire.clone());
         }
         for (&from, wires) in &senders {
-            self.sending(from, wires);
+            self.add_sending(from, wires);
         }
         for wire in wires.iter().filter(|wire| wire.channel.is_some()) {
-            self.delivering(wire);
+            self.add_delivery(wire);
         }
         let receivers: BTreeSet<WireEnd> = wires.iter().map(|wire| wire.to).collect();
         for instance in 0..self.instances.len() {
@@ -403,7 +409,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Adds the meetings at a message that `wires` start from: one for each set of receivers.
-    fn sending(&mut self, from: WireEnd, wires: &[PartWire]) {
+    fn add_sending(&mut self, from: WireEnd, wires: &[PartWire]) {
         let mut values: BTreeMap<usize, BTreeSet<Value>> = BTreeMap::new();
         for (field, value) in wires.iter().flat_map(|wire| &wire.given) {
             values.entry(*field).or_default().insert(value.clone());
@@ -471,7 +477,7 @@ impl<'a> SystemWiring<'a> {
                 None => SyncMember { part: self.part_of(wire.to.0), gate: wire.to.1, fields: sources },
             });
         }
-        self.meet(&meeting, hidden.unwrap_or(receivers[0].span));
+        self.add_meeting(&meeting, hidden.unwrap_or(receivers[0].span));
     }
 
     /// Returns the sources of the receiver's fields.
@@ -485,7 +491,7 @@ impl<'a> SystemWiring<'a> {
     }
 
     /// Adds the meeting in which a channel delivers a message.
-    fn delivering(&mut self, wire: &PartWire) {
+    fn add_delivery(&mut self, wire: &PartWire) {
         let Some((part, number)) = wire.channel else { return };
         let hidden = self.hidden(wire.to);
         let mut meeting = self.meeting(wire.to, GateKind::Output, hidden.is_some());
@@ -503,7 +509,7 @@ impl<'a> SystemWiring<'a> {
         meeting
             .members
             .insert(0, SyncMember { part, gate: CarriedMessage::deliver_gate(number), fields: carried });
-        self.meet(&meeting, hidden.unwrap_or(wire.span));
+        self.add_meeting(&meeting, hidden.unwrap_or(wire.span));
     }
 
     /// Adds the meeting of a message that is not connected.
@@ -519,7 +525,7 @@ impl<'a> SystemWiring<'a> {
             }
             hidden => {
                 let meeting = self.meeting(end, kind, hidden.is_some());
-                self.meet(&meeting, hidden.unwrap_or(self.instances[end.0].span));
+                self.add_meeting(&meeting, hidden.unwrap_or(self.instances[end.0].span));
             }
         }
     }
@@ -547,7 +553,8 @@ impl<'a> SystemWiring<'a> {
         meeting
     }
 
-    fn meet(&mut self, meeting: &Synchronisation, place: Span) {
+    /// Adds a meeting; a hidden field that nobody determines is reported.
+    fn add_meeting(&mut self, meeting: &Synchronisation, place: Span) {
         if let Err(open) = self.composer.meet(meeting) {
             self.sink.push(open_field(open, place));
         }
@@ -600,7 +607,7 @@ impl<'a> SystemWiring<'a> {
             .collect();
         for port in ports {
             if let Some(&first) = self.family(port).first() {
-                _ = self.gate(port, first);
+                _ = self.gate_at(port, first);
             }
         }
     }

@@ -9,18 +9,18 @@ use rustc_hash::FxHashMap;
 
 use super::{Checker, SortRole};
 use crate::ast::{ArgExpr, Expr, ExprKind, Name};
-use crate::builtin::{STRING_FUNCTIONS, names};
+use crate::builtin::{STRING_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
 use crate::suggest;
 
 impl Checker<'_, '_> {
     /// `f(a, b)`, or `Point(x: 1, y: 2)`.
-    pub(super) fn call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Result<Term, Reported> {
+    pub(super) fn check_call(&mut self, name: &Name, args: &[ArgExpr], span: Span) -> Result<Term, Reported> {
         let is_compared = self.takes_comparison();
         if let Some(entry) = self.functions.use_name(&name.text) {
             let (function, declared) = (entry.item.clone(), entry.span);
             let function = self.resolve_definition(function, &name.text, name.span)?;
-            return self.apply(&function, declared, name, args, span);
+            return self.apply_function(&function, declared, name, args, span);
         }
         if let Some(entry) = self.types.use_name(&name.text) {
             let (item, declared) = (entry.item, entry.span);
@@ -47,14 +47,15 @@ impl Checker<'_, '_> {
                 name.span,
                 format!("there is no function `{}`", name.text),
             );
-            if names(STRING_FUNCTIONS).contains(&name.text.as_str()) {
+            if builtin_names(STRING_FUNCTIONS).contains(&name.text.as_str()) {
                 return diagnostic.help(format!("it belongs to strings: `text.{}(...)`", name.text));
             }
             suggest::suggest_nearest(diagnostic, name, functions.names().chain(types.names()))
         })
     }
 
-    fn apply(
+    /// Returns the body of a defined function with the arguments put in.
+    fn apply_function(
         &mut self,
         function: &super::FnItem,
         declared: Span,
@@ -255,7 +256,7 @@ impl Checker<'_, '_> {
     }
 
     /// `p.x`.
-    pub(super) fn field(&mut self, receiver: &Expr, name: &Name) -> Result<Term, Reported> {
+    pub(super) fn check_field(&mut self, receiver: &Expr, name: &Name) -> Result<Term, Reported> {
         if !self.parts.is_empty()
             && let Some(of_part) = self.part_field(receiver, name)
         {
@@ -277,7 +278,7 @@ impl Checker<'_, '_> {
             return Err(self.unknown_field(name, &owner, &names, None));
         }
         let shown = self.pool.show_sort(sort);
-        let is_function = names(STRING_FUNCTIONS).contains(&name.text.as_str());
+        let is_function = builtin_names(STRING_FUNCTIONS).contains(&name.text.as_str());
         Err(self.sink.error(|| {
             let message = format!("{shown} has no fields");
             let diagnostic = Diagnostic::new(Code::NotARecord, name.span, message)
@@ -294,7 +295,7 @@ impl Checker<'_, '_> {
     }
 
     /// `s.contains(t)` and its like.
-    pub(super) fn method(
+    pub(super) fn check_method(
         &mut self,
         receiver: &Expr,
         name: &Name,
@@ -317,7 +318,7 @@ impl Checker<'_, '_> {
             }
             return Ok(self.pool.operate(TermOp::FromInt, vec![term]));
         }
-        let known = names(STRING_FUNCTIONS);
+        let known = builtin_names(STRING_FUNCTIONS);
         if !known.contains(&name.text.as_str()) {
             return Err(self.sink.error(|| {
                 let message = format!("there is no function `{}` of strings", name.text);
@@ -344,7 +345,7 @@ impl Checker<'_, '_> {
             return Err(self.argument_count(name, span, wanted.len(), args.len(), None));
         }
         if name.text == "matches" {
-            return self.regex(text, &args[0]);
+            return self.check_regex(text, &args[0]);
         }
         let args: Vec<Result<Term, Reported>> = args
             .iter()
@@ -381,7 +382,8 @@ impl Checker<'_, '_> {
         self.pool.operate(op, [&[text], args].concat())
     }
 
-    fn regex(&mut self, text: Result<Term, Reported>, arg: &Expr) -> Result<Term, Reported> {
+    /// Returns the term of `text.matches(pattern)`; the pattern must be a literal.
+    fn check_regex(&mut self, text: Result<Term, Reported>, arg: &Expr) -> Result<Term, Reported> {
         let ExprKind::Str(pattern) = &arg.kind else {
             return Err(self.sink.error(|| {
                 Diagnostic::new(Code::BadRegex, arg.span, "a regular expression is a literal string")

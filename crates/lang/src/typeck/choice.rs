@@ -15,7 +15,7 @@ use crate::sink::Reported;
 
 impl Checker<'_, '_> {
     /// `if c then a else if d then b else e`, the cases tried in order.
-    pub(super) fn conditional(
+    pub(super) fn check_conditional(
         &mut self,
         arms: &[(Expr, Expr)],
         otherwise: &Expr,
@@ -27,13 +27,13 @@ impl Checker<'_, '_> {
             .collect();
         let exprs: Vec<&Expr> = arms.iter().map(|(_, value)| value).chain([otherwise]).collect();
         let reached = conditions.iter().map(|condition| condition.ok()).chain([None]).collect::<Vec<_>>();
-        let values = self.cases(&exprs, &reached, hint)?;
+        let values = self.check_cases(&exprs, &reached, hint)?;
         let conditions: Vec<Term> = conditions.into_iter().collect::<Result<_, _>>()?;
-        Ok(self.choose(&conditions, &values))
+        Ok(self.first_case(&conditions, &values))
     }
 
     /// Returns the value of the first case whose condition holds; the last case has no condition.
-    fn choose(&mut self, conditions: &[Term], values: &[Term]) -> Term {
+    fn first_case(&mut self, conditions: &[Term], values: &[Term]) -> Term {
         let (&last, before) = values.split_last().expect("a choice has a case");
         conditions
             .iter()
@@ -44,7 +44,7 @@ impl Checker<'_, '_> {
 
     /// Returns the terms of the cases of a choice, all of one sort; the obligations of each count only if its condition
     /// holds and none before it does.
-    fn cases(
+    fn check_cases(
         &mut self,
         exprs: &[&Expr],
         conditions: &[Option<Term>],
@@ -86,7 +86,7 @@ impl Checker<'_, '_> {
         let conditions: Vec<Term> = cases.iter().map(|case| self.case_condition(case, value)).collect();
         let values = self.arm_values(arms, &cases, &conditions, (value, scrutinee), hint)?;
         let before = &conditions[..conditions.len() - 1];
-        Ok(self.choose(before, &values))
+        Ok(self.first_case(before, &values))
     }
 
     /// The values of the arms. Names bound by patterns are bound while their arm is read.
@@ -102,7 +102,7 @@ impl Checker<'_, '_> {
         let exprs: Vec<&Expr> = arms.iter().map(|arm| &arm.value).collect();
         if !binds {
             let conditions: Vec<Option<Term>> = conditions.iter().copied().map(Some).collect();
-            return self.cases(&exprs, &conditions, hint);
+            return self.check_cases(&exprs, &conditions, hint);
         }
         let mut values = Vec::with_capacity(arms.len());
         let mut obligations = Vec::with_capacity(arms.len());

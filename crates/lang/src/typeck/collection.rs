@@ -13,14 +13,14 @@ use ioxide_model::term::{Term, TermOp, VarId};
 
 use super::{BoundName, Checker, ParameterPart, SortRole};
 use crate::ast::{AddOp, Expr, Name, OverWord, Type};
-use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, names};
+use crate::builtin::{LIST_FUNCTIONS, MAP_FUNCTIONS, SET_FUNCTIONS, builtin_names};
 use crate::sink::Reported;
 use crate::suggest;
 
 impl Checker<'_, '_> {
     /// The sort `list<T>`, `set<T>` or `map<K, V>`.
     pub(super) fn collection_type(&mut self, name: &Name, of: &[Type], span: Span) -> Result<Sort, Reported> {
-        let sorts: Vec<Result<Sort, Reported>> = of.iter().map(|ty| self.sort(ty)).collect();
+        let sorts: Vec<Result<Sort, Reported>> = of.iter().map(|ty| self.resolve_sort(ty)).collect();
         let wanted = match name.text.as_str() {
             "list" | "set" => 1,
             "map" => 2,
@@ -183,7 +183,7 @@ impl Checker<'_, '_> {
     }
 
     /// Types `xs[i]` and `m[k]`, with the obligation that there is such an item.
-    pub(super) fn index(&mut self, receiver: &Expr, key: &Expr) -> Result<Term, Reported> {
+    pub(super) fn check_index(&mut self, receiver: &Expr, key: &Expr) -> Result<Term, Reported> {
         let collection = self.infer(receiver, None)?;
         let sort = self.pool.sort(collection);
         let of = self.pool.collection_of(sort).filter(|of| of.kind != CollectionKind::Set);
@@ -248,7 +248,7 @@ impl Checker<'_, '_> {
     }
 
     /// The collection `of`, and a variable for its members that `name` is bound to.
-    fn members(&mut self, name: &Name, of: &Expr) -> Result<(Term, CollectionSort, VarId), Reported> {
+    fn bind_members(&mut self, name: &Name, of: &Expr) -> Result<(Term, CollectionSort, VarId), Reported> {
         let collection = self.infer(of, None)?;
         let sort = self.pool.sort(collection);
         let Some(over) = self.pool.collection_of(sort) else {
@@ -273,14 +273,14 @@ impl Checker<'_, '_> {
     }
 
     /// `exists x in xs: p`, `forall x in xs: p`, `count x in xs: p`.
-    pub(super) fn over(
+    pub(super) fn check_over(
         &mut self,
         word: OverWord,
         name: &Name,
         of: &Expr,
         body: &Expr,
     ) -> Result<Term, Reported> {
-        let (collection, over, var) = self.members(name, of)?;
+        let (collection, over, var) = self.bind_members(name, of)?;
         let mark = self.obligations.len();
         let condition = self.check(body, Sort::Bool, SortRole::Condition);
         self.bound.pop();
@@ -302,7 +302,7 @@ impl Checker<'_, '_> {
     }
 
     /// `[e for x in xs if p]`; over a set or a map the members come in order.
-    pub(super) fn comprehension(
+    pub(super) fn check_comprehension(
         &mut self,
         set: bool,
         item: &Expr,
@@ -310,7 +310,7 @@ impl Checker<'_, '_> {
         keep: Option<&Expr>,
         hint: Option<Sort>,
     ) -> Result<Term, Reported> {
-        let (mut collection, over, var) = self.members(name, of)?;
+        let (mut collection, over, var) = self.bind_members(name, of)?;
         let mark = self.obligations.len();
         let keep = keep.map(|keep| self.check(keep, Sort::Bool, SortRole::Condition));
         let inner = self.obligations.len();
@@ -418,7 +418,7 @@ impl Checker<'_, '_> {
         span: Span,
     ) -> Result<Term, Reported> {
         let sort = self.pool.sort(receiver);
-        let known = names(match of.kind {
+        let known = builtin_names(match of.kind {
             CollectionKind::List => LIST_FUNCTIONS,
             CollectionKind::Set => SET_FUNCTIONS,
             CollectionKind::Map => MAP_FUNCTIONS,

@@ -30,7 +30,7 @@ impl Checker<'_, '_> {
             ExprKind::Str(text) => Ok(self.pool.value(Value::str(text))),
             ExprKind::None => self.check_none(expr.span, hint),
             ExprKind::Some(inner) => self.check_some(inner, hint),
-            ExprKind::Name(name) => self.name(name, expr.span),
+            ExprKind::Name(name) => self.resolve_name(name, expr.span),
             ExprKind::Paren(inner) => self.infer(inner, hint),
             ExprKind::Not(inner) => {
                 let inner = self.check(inner, Sort::Bool, SortRole::Operand("!"))?;
@@ -40,28 +40,28 @@ impl Checker<'_, '_> {
                 let inner = self.numeric(inner, "-")?;
                 Ok(self.pool.neg(inner))
             }
-            ExprKind::Sum(first, rest) => self.sum(first, rest, expr.span, hint),
-            ExprKind::Product(first, rest) => self.product(first, rest, expr.span),
-            ExprKind::Compare(first, rest) => self.compare(first, rest),
-            ExprKind::And(list) => self.and(list),
-            ExprKind::Or(list) => self.or(list),
-            ExprKind::Implies(list) => self.implies(list),
-            ExprKind::If(arms, otherwise) => self.conditional(arms, otherwise, hint),
+            ExprKind::Sum(first, rest) => self.check_sum(first, rest, expr.span, hint),
+            ExprKind::Product(first, rest) => self.check_product(first, rest, expr.span),
+            ExprKind::Compare(first, rest) => self.check_comparisons(first, rest),
+            ExprKind::And(list) => self.check_and(list),
+            ExprKind::Or(list) => self.check_or(list),
+            ExprKind::Implies(list) => self.check_implies(list),
+            ExprKind::If(arms, otherwise) => self.check_conditional(arms, otherwise, hint),
             ExprKind::Match(scrutinee, arms) => self.match_expr(scrutinee, arms, expr.span, hint),
             ExprKind::Quantified { quantifier, var, lo, hi, body } => {
                 self.check_quantifier(*quantifier, var, [lo, hi], body)
             }
-            ExprKind::Over { word, var, of, body } => self.over(*word, var, of, body),
+            ExprKind::Over { word, var, of, body } => self.check_over(*word, var, of, body),
             ExprKind::Comprehension { set, item, var, of, keep } => {
-                self.comprehension(*set, item, (var, of), keep.as_deref(), hint)
+                self.check_comprehension(*set, item, (var, of), keep.as_deref(), hint)
             }
             ExprKind::List(items) => self.list_literal(items, expr.span, hint),
             ExprKind::Set(items) => self.set_literal(items, expr.span, hint),
             ExprKind::Map(entries) => self.map_literal(entries, expr.span, hint),
-            ExprKind::Index(receiver, key) => self.index(receiver, key),
-            ExprKind::Call(name, args) => self.call(name, args, expr.span),
-            ExprKind::Method(receiver, name, args) => self.method(receiver, name, args, expr.span),
-            ExprKind::Field(receiver, name) => self.field(receiver, name),
+            ExprKind::Index(receiver, key) => self.check_index(receiver, key),
+            ExprKind::Call(name, args) => self.check_call(name, args, expr.span),
+            ExprKind::Method(receiver, name, args) => self.check_method(receiver, name, args, expr.span),
+            ExprKind::Field(receiver, name) => self.check_field(receiver, name),
         }
     }
 
@@ -109,7 +109,8 @@ impl Checker<'_, '_> {
 
     // Names.
 
-    fn name(&mut self, name: &str, span: Span) -> Result<Term, Reported> {
+    /// Resolves a name: bound ones first, then parameters, fields, and what the model declares.
+    fn resolve_name(&mut self, name: &str, span: Span) -> Result<Term, Reported> {
         if let Some(bound) = self.bound.iter().rev().find(|bound| bound.name == name) {
             return Ok(bound.term);
         }
@@ -227,7 +228,8 @@ impl Checker<'_, '_> {
         })
     }
 
-    fn sum(
+    /// Returns the term of a sum; `+` also joins texts and collections.
+    fn check_sum(
         &mut self,
         first: &Expr,
         rest: &[(AddOp, Expr)],
@@ -303,7 +305,7 @@ impl Checker<'_, '_> {
     }
 
     /// Types a product from the left; runs of factors become one product.
-    fn product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Result<Term, Reported> {
+    fn check_product(&mut self, first: &Expr, rest: &[(MulOp, Expr)], span: Span) -> Result<Term, Reported> {
         let first = self.numeric(first, "*");
         let mut operands = Vec::with_capacity(rest.len());
         for (op, operand) in rest {
@@ -329,6 +331,7 @@ impl Checker<'_, '_> {
         self.sane(product, span)
     }
 
+    /// Returns the product; if one factor is real, all become real.
     fn multiply(&mut self, mut factors: Vec<Term>) -> Term {
         if factors.iter().any(|&term| self.pool.sort(term) == Sort::Real) {
             factors.iter_mut().for_each(|term| *term = self.as_real(*term));
@@ -336,6 +339,7 @@ impl Checker<'_, '_> {
         if let [only] = factors[..] { only } else { self.pool.mul(factors) }
     }
 
+    /// Returns a quotient, remainder or product; a divisor that is always zero is warned about.
     fn divide(&mut self, op: MulOp, left: Term, right: Term, span: Span) -> Result<Term, Reported> {
         let is_real = [left, right].iter().any(|&term| self.pool.sort(term) == Sort::Real);
         if op != MulOp::Mul
@@ -353,14 +357,17 @@ impl Checker<'_, '_> {
                 Ok(self.pool.real_div(left, right))
             }
             MulOp::Div => Ok(self.pool.div(left, right)),
-            MulOp::Rem if is_real => Err(self.mismatch(span, Sort::Int, Sort::Real, SortRole::Operand("%"))),
+            MulOp::Rem if is_real => {
+                Err(self.report_mismatch(span, Sort::Int, Sort::Real, SortRole::Operand("%")))
+            }
             MulOp::Rem => Ok(self.pool.rem(left, right)),
         }
     }
 
     // Comparison.
 
-    fn compare(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Result<Term, Reported> {
+    /// Returns the term of a chain of comparisons: all of them must hold.
+    fn check_comparisons(&mut self, first: &Expr, rest: &[(CmpOp, Expr)]) -> Result<Term, Reported> {
         let exprs: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, expr)| expr)).collect();
         let (terms, obligations) = self.alike_apart(&exprs, None, true);
         self.obligations.extend(obligations.into_iter().flatten());
@@ -368,12 +375,13 @@ impl Checker<'_, '_> {
         let mut parts = Vec::with_capacity(rest.len());
         for (index, (op, expr)) in rest.iter().enumerate() {
             let place = exprs[index].span.to(expr.span);
-            parts.push(self.comparison(*op, terms[index], terms[index + 1], place)?);
+            parts.push(self.compare_terms(*op, terms[index], terms[index + 1], place)?);
         }
         Ok(self.pool.and(parts))
     }
 
-    fn comparison(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Result<Term, Reported> {
+    /// Returns the term of one comparison; an order exists for numbers only.
+    fn compare_terms(&mut self, op: CmpOp, a: Term, b: Term, span: Span) -> Result<Term, Reported> {
         let sort = self.pool.sort(a).base();
         let ordered = !matches!(op, CmpOp::Eq | CmpOp::Ne);
         if ordered && !sort.is_numeric() {
@@ -454,25 +462,28 @@ impl Checker<'_, '_> {
 
     // Logic, evaluated from the left as far as needed.
 
-    fn and(&mut self, list: &[Expr]) -> Result<Term, Reported> {
-        let terms = self.operands(list, "&&", |_, term| term)?;
+    /// Returns the conjunction; an obligation of an operand counts only if those before it hold.
+    fn check_and(&mut self, list: &[Expr]) -> Result<Term, Reported> {
+        let terms = self.check_operands(list, "&&", |_, term| term)?;
         Ok(self.pool.and(terms))
     }
 
-    fn or(&mut self, list: &[Expr]) -> Result<Term, Reported> {
-        let terms = self.operands(list, "||", TermPool::not)?;
+    /// Returns the disjunction; an obligation of an operand counts only if those before it fail.
+    fn check_or(&mut self, list: &[Expr]) -> Result<Term, Reported> {
+        let terms = self.check_operands(list, "||", TermPool::not)?;
         Ok(self.pool.or(terms))
     }
 
-    fn implies(&mut self, list: &[Expr]) -> Result<Term, Reported> {
-        let mut terms = self.operands(list, "=>", |_, term| term)?;
+    /// Returns the implication, grouped from the right.
+    fn check_implies(&mut self, list: &[Expr]) -> Result<Term, Reported> {
+        let mut terms = self.check_operands(list, "=>", |_, term| term)?;
         let Some(last) = terms.pop() else { return Ok(self.pool.tt()) };
         Ok(terms.into_iter().rev().fold(last, |right, left| self.pool.implies(left, right)))
     }
 
     /// Returns the operands of a chain; the obligations of each count only if every operand before it leaves the result
     /// open, as the formula of `passes` says.
-    fn operands(
+    fn check_operands(
         &mut self,
         list: &[Expr],
         sign: &str,

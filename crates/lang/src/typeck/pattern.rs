@@ -54,7 +54,7 @@ impl Checker<'_, '_> {
             (PatternKind::List(items, Some(_)), _) if is_list => Ok(PatternCase::AtLeast(items.len())),
             (PatternKind::Name(name), None) => self.constant_case(name, pattern.span, sort, scrutinee),
             (PatternKind::Literal(literal), _) => {
-                self.constant(literal, sort.base(), SortRole::Arm).map(PatternCase::Value)
+                self.constant_value(literal, sort.base(), SortRole::Arm).map(PatternCase::Value)
             }
             _ => Err(self.wrong_pattern(pattern.span, sort, scrutinee)),
         }
@@ -265,7 +265,7 @@ impl Checker<'_, '_> {
     }
 
     /// Returns the conditions of `let`s in front of a guard. The names stay bound until the caller drops them.
-    pub(crate) fn lets(&mut self, lets: &[LetExpr]) -> Result<Vec<Term>, Reported> {
+    pub(crate) fn check_lets(&mut self, lets: &[LetExpr]) -> Result<Vec<Term>, Reported> {
         let mut conditions = Vec::with_capacity(lets.len());
         let mut complete = Ok(());
         for it in lets {

@@ -202,7 +202,7 @@ impl ValueSystem<'_> {
             };
             let said = asked.kept.send_input(&input)?;
             for (then, now) in said_then.iter().zip(&said) {
-                rename(&mut renamed, &plan.domain.made.fields, then, now);
+                note_new_values(&mut renamed, &plan.domain.made.fields, then, now);
             }
             again.push((input, said));
         }
@@ -273,7 +273,7 @@ impl ValueSystem<'_> {
 }
 
 /// Notes the new value in the place of each value that the system made up in the earlier run.
-fn rename(renamed: &mut BTreeMap<Value, Value>, made: &[MadeField], then: &Label, now: &Label) {
+fn note_new_values(renamed: &mut BTreeMap<Value, Value>, made: &[MadeField], then: &Label, now: &Label) {
     let (Label::Output(gate, then), Label::Output(other, now)) = (then, now) else { return };
     if gate != other {
         return;

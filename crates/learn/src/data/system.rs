@@ -40,10 +40,12 @@ pub struct SeenAnswers {
 }
 
 impl SeenAnswers {
+    /// Returns the number of a shape; a new one is added.
     fn shape(&mut self, shape: AnswerShape) -> OutputId {
         OutputId::new(position_or_push(&mut self.shapes, shape))
     }
 
+    /// Returns the number of a literal value; a new one is added.
     fn literal(&mut self, value: Value) -> i64 {
         i64::try_from(position_or_push(&mut self.literals, value)).unwrap_or(i64::MAX)
     }
@@ -293,6 +295,7 @@ impl<E: From<CopyLost> + Send> DataLive<'_, '_, '_, E> {
         self.seen
     }
 
+    /// Returns the question for `word`, with values drawn for what it leaves open.
     fn question(&self, word: &[DataInput]) -> DataQuestion {
         let chosen = self.plan.domain.choose_values(word, &mut self.rng.borrow_mut()).unwrap_or_default();
         DataQuestion { plan: Arc::clone(&self.plan), word: word.to_vec(), chosen }

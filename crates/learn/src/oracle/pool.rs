@@ -24,6 +24,7 @@ pub(super) struct TestPool {
 }
 
 impl TestPool {
+    /// Adds a test that was not used yet.
     pub fn push(&mut self, word: &[InputId]) {
         self.symbols.extend(word);
         self.left.push(self.ends.len());

@@ -39,6 +39,8 @@ pub struct ValueRelation {
     pub greater: bool,
 }
 
+// Of two values exactly one ordering holds, so sets of orderings are closed under "and" and "not", and every guard
+// that compares two operands is one of eight.
 impl ValueRelation {
     /// The relation that always holds.
     pub const ANY: Self = Self { less: true, equal: true, greater: true };
@@ -59,6 +61,7 @@ impl ValueRelation {
         }
     }
 
+    /// Returns the relation that holds where both do.
     fn and(self, other: Self) -> Self {
         Self {
             less: self.less && other.less,
@@ -67,6 +70,7 @@ impl ValueRelation {
         }
     }
 
+    /// Returns the relation that holds where this one does not.
     fn not(self) -> Self {
         Self { less: !self.less, equal: !self.equal, greater: !self.greater }
     }

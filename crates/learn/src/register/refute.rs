@@ -30,7 +30,7 @@ impl DataLearner {
         word: &[DataInput],
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some(actual) = observer.ask_word(word)? else { return Ok(()) };
-        let Some(surprise) = RefutingWord::find(machine, word, &actual) else { return Ok(()) };
+        let Some(surprise) = RefutingWord::find_shortest(machine, word, &actual) else { return Ok(()) };
         // *Invariant.* From `wrong` the rest of the word is not answered as predicted, from `right` it is: at 0 because the
         // word is a counterexample, at the last input because the machine has that answer from the tree.
         let (mut wrong, mut right) = (0, surprise.word.len() - 1);
@@ -197,7 +197,9 @@ struct RefutingWord {
 }
 
 impl RefutingWord {
-    fn find(machine: &RegisterMachine, word: &[DataInput], actual: &[DataAnswer]) -> Option<Self> {
+    /// Returns the shortest prefix of `word` whose last answer the machine predicts otherwise, with the places on its
+    /// way.
+    fn find_shortest(machine: &RegisterMachine, word: &[DataInput], actual: &[DataAnswer]) -> Option<Self> {
         let mut places = vec![machine.start()];
         for (at, (input, answer)) in word.iter().zip(actual).enumerate() {
             let (predicted, next) = machine.step(&places[at], input)?;

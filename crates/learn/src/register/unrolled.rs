@@ -105,7 +105,8 @@ impl MadeUpNames {
         last.map_or(before, |last| before + last + 1)
     }
 
-    fn step(
+    /// Takes one step of the unrolled machine; made-up values are named by the number of those before them.
+    fn unrolled_step(
         &self,
         machine: &RegisterMachine,
         at: &(Configuration, usize),
@@ -140,7 +141,8 @@ impl UnrolledMachine {
         let mut table = Vec::new();
         while let Some(at) = queue.pop_front() {
             for input in &inputs {
-                let taken = at.as_ref().map_or(UnrolledStep::Nothing, |at| names.step(machine, at, input));
+                let taken =
+                    at.as_ref().map_or(UnrolledStep::Nothing, |at| names.unrolled_step(machine, at, input));
                 let (said, next) = match taken {
                     UnrolledStep::Step(said, next) => (Some(said), next),
                     // Never asked, so anything will do.
@@ -164,6 +166,8 @@ impl UnrolledMachine {
             "every state was expanded, in order of its number"
         );
         let mealy = Mealy::from_table(numbers.len(), inputs.len(), outputs.len().max(1), &table)?;
+        // Configurations that differ only in registers that no longer matter are equal states; suites want a
+        // minimal machine.
         let spec = SuiteModel::from_reduced(&mealy).ok()?;
         Some(Self { inputs, names, spec, n_values })
     }
@@ -201,6 +205,8 @@ impl UnrolledMachine {
     pub fn word_for_test(&self, machine: &RegisterMachine, test: &[InputId]) -> DataWord {
         let signature = &machine.signature;
         let mut at: UnrolledState = Some((machine.start(), 0));
+        // A slot that the answer leaves out gets a name that no later value has: it must not be taken for one that
+        // is made up afterwards.
         let mut spare = self.names.points.clone();
         let mut word = DataWord::new();
         for input in test {
@@ -222,7 +228,8 @@ impl UnrolledMachine {
             }
             word.push(filled);
             // Without room the word is not asked at all.
-            let UnrolledStep::Step(_, next) = self.names.step(machine, &here, &self.inputs[input.index()])
+            let UnrolledStep::Step(_, next) =
+                self.names.unrolled_step(machine, &here, &self.inputs[input.index()])
             else {
                 continue;
             };

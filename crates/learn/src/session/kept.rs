@@ -37,6 +37,7 @@ impl<'k, 'p, E> KeptMachine<'k, 'p, E> {
         Self { kept, pool, messages, labels: messages.inputs.values().cloned().collect(), answers }
     }
 
+    /// Returns the names of inputs and answers so far.
     pub(super) fn names(&self) -> &MachineNames {
         self.answers.names()
     }

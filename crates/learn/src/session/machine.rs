@@ -210,7 +210,7 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
             let observer = SystemObserver::new(machine, n_inputs, closed);
             let mut learning =
                 MachineLearning { plan, n_inputs, observer, watcher, hypotheses: 0, votes: Vec::new() };
-            let learned = learning.run(known)?;
+            let learned = learning.learn_until_consistent(known)?;
             learning.show_result(&learned);
             let MachineLearning { observer, votes, .. } = learning;
             let effort = earlier.effort().plus(observer.effort);
@@ -234,7 +234,10 @@ struct MachineLearning<'l, 'k, 'p, E> {
 
 impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
     /// Learns, and starts again with what is known after each contradiction that was voted on.
-    fn run(&mut self, mut memory: ObservationTree) -> Result<LearnedModel, SessionError<E>> {
+    fn learn_until_consistent(
+        &mut self,
+        mut memory: ObservationTree,
+    ) -> Result<LearnedModel, SessionError<E>> {
         loop {
             // The learner starts anew after a vote, and is answered from memory up to where it was: no state but the answers.
             self.observer.restart(memory);

@@ -341,6 +341,7 @@ impl CompletionProposals<'_> {
         self.typed.chars().all(|typed| rest.any(|letter| letter == typed))
     }
 
+    /// Adds a proposal, unless the same one is among the last 64 or there are enough.
     fn push(&mut self, item: CompletionItem) {
         let is_new = self
             .items

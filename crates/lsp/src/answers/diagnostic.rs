@@ -33,7 +33,7 @@ impl<'s> FindingsView<'s> {
         }
         lsp_types::Diagnostic {
             range: self.range_of(finding.span),
-            severity: Some(severity(finding.severity)),
+            severity: Some(protocol_severity(finding.severity)),
             code: Some(NumberOrString::String(finding.code.id().to_owned())),
             code_description: None,
             source: Some("ioxide".to_owned()),
@@ -82,7 +82,8 @@ pub fn full_message(finding: &Diagnostic) -> String {
     format!("{}{}{}", finding.message, notes.collect::<String>(), helps.collect::<String>())
 }
 
-fn severity(severity: Severity) -> DiagnosticSeverity {
+/// Returns the severity of the protocol.
+fn protocol_severity(severity: Severity) -> DiagnosticSeverity {
     match severity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,

@@ -39,6 +39,7 @@ pub(super) struct NoAnswer {
 }
 
 impl NoAnswer {
+    /// Returns a refusal that editors show to the user.
     fn refuse(message: String) -> Self {
         Self { code: ErrorCode::RequestFailed, message }
     }
@@ -98,19 +99,19 @@ impl LspServer<'_> {
     pub(super) fn answer_request(&mut self, request: Request) -> Response {
         let Request { id, method, params } = request;
         let answered = match method.as_str() {
-            "textDocument/hover" => with_params(params, |params| self.hover(&params)),
-            "textDocument/definition" => with_params(params, |params| self.definition(&params)),
-            "textDocument/references" => with_params(params, |params| self.references(&params)),
+            "textDocument/hover" => with_params(params, |params| self.answer_hover(&params)),
+            "textDocument/definition" => with_params(params, |params| self.answer_definition(&params)),
+            "textDocument/references" => with_params(params, |params| self.answer_references(&params)),
             "textDocument/prepareRename" => with_params(params, |params| self.prepare_rename(&params)),
-            "textDocument/rename" => with_params(params, |params| self.rename(&params)),
-            "textDocument/completion" => with_params(params, |params| self.completion(&params)),
-            "textDocument/signatureHelp" => with_params(params, |params| self.signature(&params)),
-            "textDocument/formatting" => with_params(params, |params| self.formatting(&params)),
-            "textDocument/documentSymbol" => with_params(params, |params| self.symbols(&params)),
-            "textDocument/foldingRange" => with_params(params, |params| self.folding(&params)),
-            "textDocument/codeAction" => with_params(params, |params| self.actions(&params)),
-            "textDocument/codeLens" => with_params(params, |params| self.lenses(&params)),
-            "textDocument/semanticTokens/full" => with_params(params, |params| self.tokens(&params)),
+            "textDocument/rename" => with_params(params, |params| self.answer_rename(&params)),
+            "textDocument/completion" => with_params(params, |params| self.answer_completion(&params)),
+            "textDocument/signatureHelp" => with_params(params, |params| self.answer_signature(&params)),
+            "textDocument/formatting" => with_params(params, |params| self.answer_formatting(&params)),
+            "textDocument/documentSymbol" => with_params(params, |params| self.answer_symbols(&params)),
+            "textDocument/foldingRange" => with_params(params, |params| self.answer_folding(&params)),
+            "textDocument/codeAction" => with_params(params, |params| self.answer_actions(&params)),
+            "textDocument/codeLens" => with_params(params, |params| self.answer_lenses(&params)),
+            "textDocument/semanticTokens/full" => with_params(params, |params| self.answer_tokens(&params)),
             _ => Err(NoAnswer {
                 code: ErrorCode::MethodNotFound,
                 message: format!("there is no method `{method}` here"),
@@ -122,7 +123,8 @@ impl LspServer<'_> {
         }
     }
 
-    fn document(&self, uri: &Uri) -> Result<&OpenDocument, NoAnswer> {
+    /// Returns an open document; fails if the editor has not opened it.
+    fn find_document(&self, uri: &Uri) -> Result<&OpenDocument, NoAnswer> {
         let unknown = || NoAnswer::refuse(format!("`{}` is not open", uri.as_str()));
         self.documents.get(uri.as_str()).ok_or_else(unknown)
     }
@@ -132,15 +134,16 @@ impl LspServer<'_> {
         &self,
         place: &TextDocumentPositionParams,
     ) -> Result<(&Arc<TextAnalysis>, usize), NoAnswer> {
-        let document = self.document(&place.text_document.uri)?;
+        let document = self.find_document(&place.text_document.uri)?;
         Ok((document.analysis(), document.text().offset(place.position)))
     }
 
-    fn hover(&mut self, params: &HoverParams) -> LspAnswer {
+    /// Answers `textDocument/hover`; the model is compiled first if the text to show needs it.
+    fn answer_hover(&mut self, params: &HoverParams) -> LspAnswer {
         let place = &params.text_document_position_params;
         let (analysis, offset) = self.analysis_at(place)?;
         let mut wants_model = false;
-        let known = self.document(&place.text_document.uri)?.model.clone();
+        let known = self.find_document(&place.text_document.uri)?.model.clone();
         let found = hover::hover(analysis, offset, self, &mut || {
             wants_model = known.is_none();
             known.clone().flatten()
@@ -160,13 +163,15 @@ impl LspServer<'_> {
         model
     }
 
-    fn definition(&self, params: &GotoDefinitionParams) -> LspAnswer {
+    /// Answers `textDocument/definition`.
+    fn answer_definition(&self, params: &GotoDefinitionParams) -> LspAnswer {
         let (analysis, offset) = self.analysis_at(&params.text_document_position_params)?;
         let place = definition::definition_place(analysis, offset, self);
         json_answer(place.and_then(|place| self.protocol_location(&place)))
     }
 
-    fn references(&self, params: &ReferenceParams) -> LspAnswer {
+    /// Answers `textDocument/references`, in all open documents.
+    fn answer_references(&self, params: &ReferenceParams) -> LspAnswer {
         let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
         let places = definition::find_references(analysis, offset, self, &self.other_analyses(analysis));
         let skipped = usize::from(!params.context.include_declaration);
@@ -190,7 +195,8 @@ impl LspServer<'_> {
         json_answer(at.map(|at| PrepareRenameResponse::Range(analysis.text.range(at.start, at.end))))
     }
 
-    fn rename(&self, params: &RenameParams) -> LspAnswer {
+    /// Answers `textDocument/rename` with the edits in all documents that use the name.
+    fn answer_rename(&self, params: &RenameParams) -> LspAnswer {
         let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
         let places = rename::rename(analysis, offset, &params.new_name, self, &self.other_analyses(analysis))
             .map_err(|why| NoAnswer::refuse(why.to_string()))?;
@@ -213,33 +219,39 @@ impl LspServer<'_> {
         Some(Location { uri, range: text.range(place.at.start, place.at.end) })
     }
 
-    fn completion(&self, params: &CompletionParams) -> LspAnswer {
+    /// Answers `textDocument/completion`; the list is asked for again while the user types.
+    fn answer_completion(&self, params: &CompletionParams) -> LspAnswer {
         let (analysis, offset) = self.analysis_at(&params.text_document_position)?;
         let items = completion::complete(analysis, offset, self);
         json_answer(CompletionList { is_incomplete: true, items })
     }
 
-    fn signature(&self, params: &SignatureHelpParams) -> LspAnswer {
+    /// Answers `textDocument/signatureHelp`.
+    fn answer_signature(&self, params: &SignatureHelpParams) -> LspAnswer {
         let (analysis, offset) = self.analysis_at(&params.text_document_position_params)?;
         json_answer(signature::signature_help(analysis, offset))
     }
 
-    fn formatting(&self, params: &DocumentFormattingParams) -> LspAnswer {
-        json_answer(layout::format_edits(self.document(&params.text_document.uri)?.analysis()))
+    /// Answers `textDocument/formatting` with the edits that lay the text out.
+    fn answer_formatting(&self, params: &DocumentFormattingParams) -> LspAnswer {
+        json_answer(layout::format_edits(self.find_document(&params.text_document.uri)?.analysis()))
     }
 
-    fn symbols(&self, params: &DocumentSymbolParams) -> LspAnswer {
-        let outline = symbol::document_outline(self.document(&params.text_document.uri)?.analysis());
+    /// Answers `textDocument/documentSymbol` with the outline.
+    fn answer_symbols(&self, params: &DocumentSymbolParams) -> LspAnswer {
+        let outline = symbol::document_outline(self.find_document(&params.text_document.uri)?.analysis());
         json_answer(DocumentSymbolResponse::Nested(outline))
     }
 
-    fn folding(&self, params: &FoldingRangeParams) -> LspAnswer {
-        json_answer(fold::folding_ranges(self.document(&params.text_document.uri)?.analysis()))
+    /// Answers `textDocument/foldingRange`.
+    fn answer_folding(&self, params: &FoldingRangeParams) -> LspAnswer {
+        json_answer(fold::folding_ranges(self.find_document(&params.text_document.uri)?.analysis()))
     }
 
-    fn actions(&mut self, params: &CodeActionParams) -> LspAnswer {
+    /// Answers `textDocument/codeAction`; a document that was not checked yet is checked first.
+    fn answer_actions(&mut self, params: &CodeActionParams) -> LspAnswer {
         let uri = &params.text_document.uri;
-        if self.document(uri)?.findings.is_none()
+        if self.find_document(uri)?.findings.is_none()
             && let Some(checkup) = self.check_document(uri.as_str())
             && let Some(document) = self.documents.get_mut(uri.as_str())
         {
@@ -248,19 +260,21 @@ impl LspServer<'_> {
             let fixes = action::find_fixes(document.text(), &findings, params.range);
             return json_answer(actions(uri, fixes, params));
         }
-        let document = self.document(uri)?;
+        let document = self.find_document(uri)?;
         let fixes = action::find_fixes(document.text(), &document.all_findings(), params.range);
         json_answer(actions(uri, fixes, params))
     }
 
-    fn lenses(&self, params: &CodeLensParams) -> LspAnswer {
-        let document = self.document(&params.text_document.uri)?;
+    /// Answers `textDocument/codeLens` with the results of the last campaign.
+    fn answer_lenses(&self, params: &CodeLensParams) -> LspAnswer {
+        let document = self.find_document(&params.text_document.uri)?;
         let last = self.host.last_campaign(&self.roots, &document.path);
         json_answer(lens::lenses(document.analysis(), last.as_ref()))
     }
 
-    fn tokens(&self, params: &SemanticTokensParams) -> LspAnswer {
-        let data = token::semantic_tokens(self.document(&params.text_document.uri)?.analysis());
+    /// Answers `textDocument/semanticTokens`.
+    fn answer_tokens(&self, params: &SemanticTokensParams) -> LspAnswer {
+        let data = token::semantic_tokens(self.find_document(&params.text_document.uri)?.analysis());
         json_answer(SemanticTokens { result_id: None, data })
     }
 }

@@ -187,16 +187,19 @@ struct ChannelBuild<'a> {
 }
 
 impl ChannelBuild<'_> {
+    /// Returns the constructor of the packets that carry this message.
     fn ctor(&self) -> u32 {
         u32::try_from(self.at).unwrap_or(u32::MAX)
     }
 
-    fn fields(&self, composer: &mut Composer) -> Vec<VarId> {
+    /// Declares new variables for the fields of the message.
+    fn declare_fields(&self, composer: &mut Composer) -> Vec<VarId> {
         self.message.fields.iter().map(|(name, sort)| composer.pool.declare(name, *sort)).collect()
     }
 
+    /// Returns the switches that take a message into the queue or lose it, with the fields they read.
     fn accepting(&self, composer: &mut Composer) -> (Vec<VarId>, Vec<PartSwitch>) {
-        let fields = self.fields(composer);
+        let fields = self.declare_fields(composer);
         let pool = &mut composer.pool;
         let args: Vec<Term> = fields.iter().map(|&field| pool.var(field)).collect();
         let packet = pool.construct(self.packet, self.ctor(), args);
@@ -207,16 +210,17 @@ impl ChannelBuild<'_> {
         let capacity = pool.int(i64::try_from(self.channel.capacity).unwrap_or(i64::MAX));
         let has_room = pool.lt(size, capacity);
         let gate = CarriedMessage::accept_gate(self.at);
-        let mut switches = vec![self.switch("accept", gate, has_room, Some(longer))];
+        let mut switches = vec![self.make_switch("accept", gate, has_room, Some(longer))];
         if self.channel.may_lose {
             let always = pool.tt();
-            switches.push(self.switch("lose", gate, always, None));
+            switches.push(self.make_switch("lose", gate, always, None));
         }
         (fields, switches)
     }
 
+    /// Returns the switches that hand a message out of the queue: the first one, or any one of a bag.
     fn delivering(&self, composer: &mut Composer) -> (Vec<VarId>, Vec<PartSwitch>) {
-        let fields = self.fields(composer);
+        let fields = self.declare_fields(composer);
         let positions = match self.channel.discipline {
             Discipline::Fifo => 1,
             Discipline::Bag => self.channel.capacity,
@@ -226,9 +230,9 @@ impl ChannelBuild<'_> {
             let (guard, rest) = self.taking(composer, &fields, position);
             let gate = CarriedMessage::deliver_gate(self.at);
             let which = if positions > 1 { format!("{}", position + 1) } else { String::new() };
-            switches.push(self.switch(&format!("deliver{which}"), gate, guard, Some(rest)));
+            switches.push(self.make_switch(&format!("deliver{which}"), gate, guard, Some(rest)));
             if self.channel.may_duplicate {
-                switches.push(self.switch(&format!("copy{which}"), gate, guard, None));
+                switches.push(self.make_switch(&format!("copy{which}"), gate, guard, None));
             }
         }
         (fields, switches)
@@ -260,7 +264,8 @@ impl ChannelBuild<'_> {
         (pool.and(facts), rest)
     }
 
-    fn switch(&self, verb: &str, gate: GateId, guard: Term, queue: Option<Term>) -> PartSwitch {
+    /// Returns a switch of the channel that sets the queue.
+    fn make_switch(&self, verb: &str, gate: GateId, guard: Term, queue: Option<Term>) -> PartSwitch {
         PartSwitch {
             label: Arc::from(format!("{verb}-{}", self.message.name)),
             gate,

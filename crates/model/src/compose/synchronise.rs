@@ -145,6 +145,7 @@ impl Composer {
         Ok(())
     }
 
+    /// Adds the switch that the members take together, unless its guard can never hold.
     fn push(&mut self, meeting: &Synchronisation, joint: JointSwitch) {
         let guard = self.pool.and(joint.guards);
         if self.pool.is_false(guard) {
@@ -185,6 +186,7 @@ struct JointSwitch {
 }
 
 impl JointSwitch {
+    /// Joins the switch of one more part: its guard, updates and resets, in the names of the meeting.
     fn add(&mut self, pool: &mut TermPool, part: &str, switch: &PartSwitch, names: &Substitution) {
         let sign = if self.label.is_empty() { "" } else { "+" };
         self.label.push_str(&format!("{sign}{part}.{}", switch.label));
@@ -214,6 +216,7 @@ impl JointSwitch {
         self.guards.push(pool.domain_fact(sort, term));
     }
 
+    /// Returns the switch with terms put in for names.
     fn substitute(&self, pool: &mut TermPool, names: &Substitution) -> Self {
         let mut new = self.clone();
         new.guards.iter_mut().for_each(|guard| *guard = pool.substitute(*guard, names));

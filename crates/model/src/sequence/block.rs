@@ -32,21 +32,24 @@ impl<T> RowBlock<T> {
         Self { row, from: 0, to }
     }
 
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.to - self.from
     }
 
+    /// Returns the item at a position of this block.
     pub fn get(&self, at: usize) -> Option<&T> {
-        self.row[self.from..self.to].get(at).map(item)
+        self.row[self.from..self.to].get(at).map(slot_item)
     }
 
+    /// Returns the items in order.
     pub fn items(&self) -> BlockItems<'_, T> {
-        self.row[self.from..self.to].iter().map(item as fn(&OnceLock<T>) -> &T)
+        self.row[self.from..self.to].iter().map(slot_item as fn(&OnceLock<T>) -> &T)
     }
 
     /// Returns the position of an item for which `order` returns `Equal`; the error is the position it would have.
     pub fn search(&self, order: impl Fn(&T) -> Ordering) -> Result<usize, usize> {
-        self.row[self.from..self.to].binary_search_by(|slot| order(item(slot)))
+        self.row[self.from..self.to].binary_search_by(|slot| order(slot_item(slot)))
     }
 
     /// Returns the items from position `from` up to before `to`, both within the block.
@@ -70,6 +73,7 @@ impl<T: Clone> RowBlock<T> {
     }
 }
 
-fn item<T>(slot: &OnceLock<T>) -> &T {
+/// Returns the item of a slot, which is written before the block can be seen.
+fn slot_item<T>(slot: &OnceLock<T>) -> &T {
     slot.get().expect("every slot of a block has its item")
 }

@@ -68,6 +68,7 @@ impl World {
         Self { pool, ints, bools, option, range, option_data }
     }
 
+    /// Builds the term of a number.
     pub fn num(&mut self, recipe: &NumberRecipe) -> Term {
         let mut two = |a: &NumberRecipe, b: &NumberRecipe| (self.num(a), self.num(b));
         match recipe {
@@ -116,6 +117,7 @@ impl World {
         }
     }
 
+    /// Builds the term of an option.
     fn opt(&mut self, recipe: &OptionRecipe) -> Term {
         match recipe {
             OptionRecipe::Var => self.pool.var(self.option),
@@ -127,6 +129,7 @@ impl World {
         }
     }
 
+    /// Builds the term of a formula.
     pub fn formula(&mut self, recipe: &FormulaRecipe) -> Term {
         match recipe {
             FormulaRecipe::Const(b) => self.pool.bool(*b),
@@ -219,6 +222,7 @@ impl WorldValues {
         }
     }
 
+    /// Computes an option directly, without terms.
     fn opt(&self, recipe: &OptionRecipe) -> Option<i128> {
         match recipe {
             OptionRecipe::Var => self.option.map(i128::from),
@@ -227,6 +231,7 @@ impl WorldValues {
         }
     }
 
+    /// Computes a formula directly, without terms.
     pub fn formula(&self, recipe: &FormulaRecipe) -> bool {
         match recipe {
             FormulaRecipe::Const(b) => *b,
@@ -244,12 +249,14 @@ impl WorldValues {
     }
 }
 
+/// Returns the strategy for values of the variables, small enough to meet often.
 pub(crate) fn values() -> impl Strategy<Value = WorldValues> {
     let n = || -4i64..5;
     (n(), n(), any::<bool>(), any::<bool>(), proptest::option::of(n()), -1i64..3)
         .prop_map(|(x, y, a, b, option, range)| WorldValues { ints: [x, y], bools: [a, b], option, range })
 }
 
+/// Returns the strategy for formulas.
 pub(crate) fn formula() -> impl Strategy<Value = FormulaRecipe> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(FormulaRecipe::Const),
@@ -270,6 +277,7 @@ pub(crate) fn formula() -> impl Strategy<Value = FormulaRecipe> {
     })
 }
 
+/// Returns the strategy for options.
 fn opt() -> impl Strategy<Value = OptionRecipe> {
     prop_oneof![
         Just(OptionRecipe::Var),
@@ -278,6 +286,7 @@ fn opt() -> impl Strategy<Value = OptionRecipe> {
     ]
 }
 
+/// Returns the strategy for numbers.
 pub(crate) fn num() -> BoxedStrategy<NumberRecipe> {
     let leaf = prop_oneof![
         (-3i64..4).prop_map(NumberRecipe::Const),

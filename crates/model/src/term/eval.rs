@@ -74,14 +74,14 @@ impl TermPool {
         let mut values: FxHashMap<Term, Value> = FxHashMap::default();
         values.reserve(order.len());
         for sub in order {
-            let value = self.apply(sub, assignment, &values)?;
+            let value = self.evaluate_node(sub, assignment, &values)?;
             values.insert(sub, value);
         }
         Ok(values.remove(&term).expect("the root is the last of its subterms"))
     }
 
     /// The value of `term`, whose children have theirs in `values`.
-    fn apply(
+    fn evaluate_node(
         &self,
         term: Term,
         assignment: &dyn Assignment,
@@ -102,11 +102,11 @@ impl TermPool {
             TermNode::Le(a, b) => Value::Bool(values[a] <= values[b]),
             TermNode::Ite(c, a, b) => values[if bool(c) { a } else { b }].clone(),
             TermNode::Add(list) => {
-                let sum = |sum: Value, t| bearable(plus(&sum, &values[t]));
+                let sum = |sum: Value, t| bearable(add_values(&sum, &values[t]));
                 list[1..].iter().try_fold(values[&list[0]].clone(), sum)?
             }
             TermNode::Mul(list) => {
-                let product = |product: Value, t| bearable(times(&product, &values[t]));
+                let product = |product: Value, t| bearable(multiply_values(&product, &values[t]));
                 list[1..].iter().try_fold(values[&list[0]].clone(), product)?
             }
             TermNode::Div(a, b) => Value::Int(int(a).div(int(b))),
@@ -199,7 +199,7 @@ impl TermPool {
             match missing {
                 Some(child) => open.push(child),
                 None => {
-                    let value = self.apply(top, assignment, &values)?;
+                    let value = self.evaluate_node(top, assignment, &values)?;
                     values.insert(top, value);
                 }
             }
@@ -369,10 +369,11 @@ pub(super) fn with_bearable_parts(value: Value) -> Result<Value, EvalError> {
 
 /// The sum of two numbers, unless it is too large.
 pub(super) fn sum_of(a: &Value, b: &Value) -> Result<Value, EvalError> {
-    bearable(plus(a, b))
+    bearable(add_values(a, b))
 }
 
-fn plus(a: &Value, b: &Value) -> Value {
+/// Returns the sum of two numbers of one sort.
+fn add_values(a: &Value, b: &Value) -> Value {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Value::Int(a + b),
         (Value::Real(a), Value::Real(b)) => Value::Real(a + b),
@@ -380,7 +381,8 @@ fn plus(a: &Value, b: &Value) -> Value {
     }
 }
 
-fn times(a: &Value, b: &Value) -> Value {
+/// Returns the product of two numbers of one sort.
+fn multiply_values(a: &Value, b: &Value) -> Value {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Value::Int(a * b),
         (Value::Real(a), Value::Real(b)) => Value::Real(a * b),

@@ -88,6 +88,7 @@ impl TermPool {
         self.unfold(id, &args, &mut budget).unwrap_or_else(|| self.intern(TermNode::Call(id, args.into())))
     }
 
+    /// Returns the body with the arguments put in, if the one that gets smaller has a known shape; so unfolding ends.
     fn unfold(&mut self, id: FnId, args: &[Term], budget: &mut UnfoldingBudget) -> Option<Term> {
         let body = self.functions[id].body?;
         let descends = args[self.functions[id].descends];

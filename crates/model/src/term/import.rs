@@ -129,13 +129,18 @@ impl<'p> TermImport<'p> {
                 let Sort::Collection(sort) = self.sort(Sort::Collection(items.sort)) else {
                     unreachable!("the image of a collection sort is one")
                 };
-                Value::Collection(self.collection(sort, items))
+                Value::Collection(self.import_collection(sort, items))
             }
             other => other.clone(),
         }
     }
 
-    fn collection(&mut self, sort: crate::sort::CollectionId, value: &CollectionValue) -> CollectionValue {
+    /// Returns a collection with the ids of the target pool.
+    fn import_collection(
+        &mut self,
+        sort: crate::sort::CollectionId,
+        value: &CollectionValue,
+    ) -> CollectionValue {
         match &value.items {
             Items::List(items) => {
                 let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
@@ -153,7 +158,8 @@ impl<'p> TermImport<'p> {
         }
     }
 
-    fn function(&mut self, id: FnId) -> FnId {
+    /// Returns the image of a recursive function; it is declared before its body is read, which calls it.
+    fn import_function(&mut self, id: FnId) -> FnId {
         if let Some(&known) = self.functions.get(&id) {
             return known;
         }
@@ -174,7 +180,7 @@ impl<'p> TermImport<'p> {
     pub fn term(&mut self, term: Term) -> Term {
         for sub in self.from.subterms(&[term], |_| true) {
             if !self.terms.contains_key(&sub) {
-                let image = self.node(&self.from.node(sub).clone());
+                let image = self.import_node(&self.from.node(sub).clone());
                 self.terms.insert(sub, image);
             }
         }
@@ -182,7 +188,7 @@ impl<'p> TermImport<'p> {
     }
 
     /// The image of `node`, whose children have theirs.
-    fn node(&mut self, node: &TermNode) -> Term {
+    fn import_node(&mut self, node: &TermNode) -> Term {
         let one = |child: &Term| self.terms[child];
         let all = |list: &[Term]| list.iter().map(one).collect::<Vec<_>>();
         match node {
@@ -234,7 +240,7 @@ impl<'p> TermImport<'p> {
             }
             TermNode::Call(function, args) => {
                 let args = all(args);
-                let function = self.function(*function);
+                let function = self.import_function(*function);
                 self.pool.call(function, args)
             }
             TermNode::And(list) => self.pool.and(all(list)),

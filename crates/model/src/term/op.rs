@@ -188,33 +188,37 @@ impl TermPool {
                 .unwrap_or_else(|| self.default_value(sort_of_items(self, first()))),
             TermOp::Put => made(first().with(args[1], args[2].clone()).items)?,
             TermOp::Without => made(first().without(args[1]).items)?,
-            TermOp::Append => {
-                made(Items::List(args.iter().fold(Sequence::new(), |all, arg| all.followed_by(list(arg)))))?
-            }
-            TermOp::Slice => made(Items::List(slice(list(args[0]), int(1), int(2))))?,
+            TermOp::Append => made(Items::List(
+                args.iter().fold(Sequence::new(), |all, arg| all.followed_by(list_items(arg))),
+            ))?,
+            TermOp::Slice => made(Items::List(clamped_slice(list_items(args[0]), int(1), int(2))))?,
             TermOp::Reverse => {
-                let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
+                let mut items: Vec<Value> = list_items(args[0]).iter().cloned().collect();
                 items.reverse();
                 made(Items::List(items.into_iter().collect()))?
             }
             TermOp::Sorted => {
-                let mut items: Vec<Value> = list(args[0]).iter().cloned().collect();
+                let mut items: Vec<Value> = list_items(args[0]).iter().cloned().collect();
                 items.sort();
                 made(Items::List(items.into_iter().collect()))?
             }
             TermOp::IndexOf => {
-                list(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), int_value)
+                list_items(args[0]).iter().position(|item| item == args[1]).map_or(Value::int(-1), int_value)
             }
             TermOp::Sum => {
                 let zero = self.default_value(sort.base());
-                list(args[0]).iter().try_fold(zero, |sum, item| super::eval::sum_of(&sum, item))?
+                list_items(args[0]).iter().try_fold(zero, |sum, item| super::eval::sum_of(&sum, item))?
             }
-            TermOp::Min => list(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort)),
-            TermOp::Max => list(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort)),
-            TermOp::Union => made(first().union(second(args)).items)?,
-            TermOp::Common => made(retain_members(first(), |item| second(args).has(item)))?,
-            TermOp::Minus => made(retain_members(first(), |item| !second(args).has(item)))?,
-            TermOp::Within => Value::Bool(first().members().all(|item| second(args).has(item))),
+            TermOp::Min => {
+                list_items(args[0]).iter().min().cloned().unwrap_or_else(|| self.default_value(sort))
+            }
+            TermOp::Max => {
+                list_items(args[0]).iter().max().cloned().unwrap_or_else(|| self.default_value(sort))
+            }
+            TermOp::Union => made(first().union(second_collection(args)).items)?,
+            TermOp::Common => made(retain_members(first(), |item| second_collection(args).has(item)))?,
+            TermOp::Minus => made(retain_members(first(), |item| !second_collection(args).has(item)))?,
+            TermOp::Within => Value::Bool(first().members().all(|item| second_collection(args).has(item))),
             TermOp::Keys => made(Items::List(first().members().cloned().collect()))?,
             TermOp::Values => match &first().items {
                 Items::Map(entries) => {
@@ -224,7 +228,7 @@ impl TermPool {
             },
             TermOp::ToSet => match sort {
                 Sort::Collection(id) => {
-                    Value::Collection(CollectionValue::set(id, list(args[0]).iter().cloned()))
+                    Value::Collection(CollectionValue::set(id, list_items(args[0]).iter().cloned()))
                 }
                 _ => unreachable!("a set has a collection sort"),
             },
@@ -236,12 +240,12 @@ impl TermPool {
             TermOp::Lower => Value::str(&text(0).to_lowercase()),
             TermOp::PadLeft => Value::str(&pad_text(text(0), int(1), text(2))?),
             TermOp::Split => {
-                let parts = split(text(0), text(1)).into_iter().map(|part| Value::str(&part));
+                let parts = split_text(text(0), text(1)).into_iter().map(|part| Value::str(&part));
                 made(Items::List(parts.collect()))?
             }
             TermOp::JoinTexts => {
                 let parts: Vec<&str> =
-                    list(args[0]).iter().map(|item| item.as_str().expect("a text")).collect();
+                    list_items(args[0]).iter().map(|item| item.as_str().expect("a text")).collect();
                 super::eval::bearable(Value::str(&parts.join(text(1))))?
             }
             TermOp::Any | TermOp::Collect(_) => {
@@ -264,11 +268,13 @@ fn int_value(n: usize) -> Value {
     Value::int(i64::try_from(n).expect("fits in memory"))
 }
 
-fn list(value: &Value) -> &Sequence<Value> {
+/// Returns the items of a list.
+fn list_items(value: &Value) -> &Sequence<Value> {
     value.as_collection().and_then(CollectionValue::as_list).expect("a list")
 }
 
-fn second<'v>(args: &[&'v Value]) -> &'v CollectionValue {
+/// Returns the second argument, a collection.
+fn second_collection<'v>(args: &[&'v Value]) -> &'v CollectionValue {
     args[1].as_collection().expect("a collection")
 }
 
@@ -285,11 +291,13 @@ fn clamp_position(n: &Int, len: usize) -> usize {
     }
 }
 
-fn slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
+/// Returns the items from `from` up to `to`; positions outside are clamped.
+fn clamped_slice(items: &Sequence<Value>, from: &Int, to: &Int) -> Sequence<Value> {
     let (from, to) = (clamp_position(from, items.len()), clamp_position(to, items.len()));
     items.take_first(to.max(from)).skip_first(from)
 }
 
+/// Returns `count` characters from position `from`; both are clamped.
 fn substring(text: &str, from: &Int, count: &Int) -> String {
     let len = text.chars().count();
     text.chars().skip(clamp_position(from, len)).take(clamp_position(count, len)).collect()
@@ -313,7 +321,7 @@ fn pad_text(text: &str, width: &Int, fill: &str) -> Result<String, EvalError> {
 }
 
 /// The parts between separators; between the characters if the separator is empty.
-fn split(text: &str, separator: &str) -> Vec<String> {
+fn split_text(text: &str, separator: &str) -> Vec<String> {
     if separator.is_empty() {
         return text.chars().map(String::from).collect();
     }

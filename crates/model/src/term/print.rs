@@ -138,8 +138,8 @@ impl TermPool {
     fn pieces(&self, term: Term, outer: BindingStrength) -> Vec<PrintPiece> {
         let (binding, mut pieces) = self.pieces_alone(term);
         if binding < outer {
-            pieces.insert(0, text("("));
-            pieces.push(text(")"));
+            pieces.insert(0, text_piece("("));
+            pieces.push(text_piece(")"));
         }
         pieces
     }
@@ -149,7 +149,7 @@ impl TermPool {
         let infix = |a: &Term, op: &str, b: &Term| {
             (
                 BindingStrength::Compare,
-                vec![one(a, BindingStrength::Sum), text(op), one(b, BindingStrength::Sum)],
+                vec![one(a, BindingStrength::Sum), text_piece(op), one(b, BindingStrength::Sum)],
             )
         };
         match self.node(term) {
@@ -159,7 +159,7 @@ impl TermPool {
             TermNode::Var(var) => {
                 (BindingStrength::Atom, vec![PrintPiece::Text(self.var_info(*var).name.to_string())])
             }
-            TermNode::Not(a) => self.negation(*a),
+            TermNode::Not(a) => self.negation_pieces(*a),
             TermNode::And(list) => (BindingStrength::And, join_terms(list, " && ", BindingStrength::Compare)),
             TermNode::Or(list) => (BindingStrength::Or, join_terms(list, " || ", BindingStrength::And)),
             TermNode::Eq(a, b) => {
@@ -172,113 +172,123 @@ impl TermPool {
                 let parts = [("if ", c), (" then ", a), (" else ", b)];
                 (
                     BindingStrength::Loose,
-                    parts.iter().flat_map(|(word, t)| [text(word), one(t, BindingStrength::Or)]).collect(),
+                    parts
+                        .iter()
+                        .flat_map(|(word, t)| [text_piece(word), one(t, BindingStrength::Or)])
+                        .collect(),
                 )
             }
             TermNode::Add(list) => (BindingStrength::Sum, self.sum(list)),
             TermNode::Mul(list) => match self.print_negated(term) {
                 Some(positive) => {
-                    (BindingStrength::Product, std::iter::once(text("-")).chain(positive).collect())
+                    (BindingStrength::Product, std::iter::once(text_piece("-")).chain(positive).collect())
                 }
                 None => (BindingStrength::Product, join_terms(list, " * ", BindingStrength::Unary)),
             },
             TermNode::Div(a, b) | TermNode::RealDiv(a, b) => (
                 BindingStrength::Product,
-                vec![one(a, BindingStrength::Product), text(" / "), one(b, BindingStrength::Unary)],
+                vec![one(a, BindingStrength::Product), text_piece(" / "), one(b, BindingStrength::Unary)],
             ),
             TermNode::Rem(a, b) => (
                 BindingStrength::Product,
-                vec![one(a, BindingStrength::Product), text(" % "), one(b, BindingStrength::Unary)],
+                vec![one(a, BindingStrength::Product), text_piece(" % "), one(b, BindingStrength::Unary)],
             ),
-            TermNode::ToReal(a) => call("real", &[*a]),
-            TermNode::Floor(a) => call("floor", &[*a]),
+            TermNode::ToReal(a) => call_pieces("real", &[*a]),
+            TermNode::Floor(a) => call_pieces("floor", &[*a]),
             TermNode::Concat(list) => {
                 (BindingStrength::Sum, join_terms(list, " + ", BindingStrength::Product))
             }
             TermNode::Length(a) => {
-                (BindingStrength::Atom, vec![one(a, BindingStrength::Atom), text(".length()")])
+                (BindingStrength::Atom, vec![one(a, BindingStrength::Atom), text_piece(".length()")])
             }
-            TermNode::Contains(a, b) => method(*a, "contains", *b),
-            TermNode::Prefix(a, b) => method(*b, "starts_with", *a),
-            TermNode::Suffix(a, b) => method(*b, "ends_with", *a),
+            TermNode::Contains(a, b) => method_pieces(*a, "contains", *b),
+            TermNode::Prefix(a, b) => method_pieces(*b, "starts_with", *a),
+            TermNode::Suffix(a, b) => method_pieces(*b, "ends_with", *a),
             TermNode::Matches(a, pattern) => {
                 let pattern = string_literal(&self.pattern_info(*pattern).text);
                 (
                     BindingStrength::Atom,
-                    vec![one(a, BindingStrength::Atom), text(&format!(".matches({pattern})"))],
+                    vec![one(a, BindingStrength::Atom), text_piece(&format!(".matches({pattern})"))],
                 )
             }
             TermNode::Construct(data, ctor, args) => {
                 let ctor = &self.data(*data).ctors[*ctor as usize];
                 match self.data(*data).kind {
                     DataKind::Record | DataKind::Enum if !args.is_empty() => {
-                        let mut pieces = vec![text(&format!("{}(", ctor.name))];
+                        let mut pieces = vec![text_piece(&format!("{}(", ctor.name))];
                         for (i, (field, arg)) in ctor.fields.iter().zip(args).enumerate() {
                             let comma = if i > 0 { ", " } else { "" };
                             pieces.extend([
-                                text(&format!("{comma}{}: ", field.name)),
+                                text_piece(&format!("{comma}{}: ", field.name)),
                                 one(arg, BindingStrength::Loose),
                             ]);
                         }
-                        pieces.push(text(")"));
+                        pieces.push(text_piece(")"));
                         (BindingStrength::Atom, pieces)
                     }
-                    _ if args.is_empty() => (BindingStrength::Atom, vec![text(&ctor.name)]),
-                    _ => call(&ctor.name, args),
+                    _ if args.is_empty() => (BindingStrength::Atom, vec![text_piece(&ctor.name)]),
+                    _ => call_pieces(&ctor.name, args),
                 }
             }
             TermNode::Is(ctor, a) => {
                 let name = self.ctor_name(*a, *ctor);
-                (BindingStrength::Compare, vec![one(a, BindingStrength::Sum), text(&format!(" is {name}"))])
+                (
+                    BindingStrength::Compare,
+                    vec![one(a, BindingStrength::Sum), text_piece(&format!(" is {name}"))],
+                )
             }
             TermNode::Select { ctor, field, arg } => {
                 let Sort::Data(data) = self.sort(*arg) else { unreachable!("select is built on data terms") };
                 let name = &self.data(data).ctors[*ctor as usize].fields[*field as usize].name;
-                (BindingStrength::Atom, vec![one(arg, BindingStrength::Atom), text(&format!(".{name}"))])
+                (
+                    BindingStrength::Atom,
+                    vec![one(arg, BindingStrength::Atom), text_piece(&format!(".{name}"))],
+                )
             }
             TermNode::Exists(vars, body) => self.print_quantifier("exists", vars, *body),
             TermNode::Elements(sort, parts) => {
-                (BindingStrength::Atom, self.row(self.collection(*sort).kind, parts))
+                (BindingStrength::Atom, self.collection_pieces(self.collection(*sort).kind, parts))
             }
-            TermNode::Apply(op, args) => self.operation(*op, args),
+            TermNode::Apply(op, args) => self.operation_pieces(*op, args),
             TermNode::Lambda(var, body) => {
                 let name = format!("{} => ", self.var_info(*var).name);
                 (BindingStrength::Loose, vec![PrintPiece::Text(name), one(body, BindingStrength::Loose)])
             }
-            TermNode::Call(function, args) => call(&self.function(*function).name, args),
+            TermNode::Call(function, args) => call_pieces(&self.function(*function).name, args),
         }
     }
 
     /// `[a, b if c]`, `{a, b}`, `{k: v}`.
-    fn row(&self, kind: CollectionKind, parts: &[Term]) -> Vec<PrintPiece> {
+    fn collection_pieces(&self, kind: CollectionKind, parts: &[Term]) -> Vec<PrintPiece> {
         let (open, close) = brackets(kind);
-        let mut pieces = vec![text(open)];
+        let mut pieces = vec![text_piece(open)];
         for (at, entry) in parts.chunks(kind.entry_size()).enumerate() {
             if at > 0 {
-                pieces.push(text(", "));
+                pieces.push(text_piece(", "));
             }
             pieces.push(PrintPiece::Term(entry[1], BindingStrength::Loose));
             if let Some(&value) = entry.get(2) {
-                pieces.extend([text(": "), PrintPiece::Term(value, BindingStrength::Loose)]);
+                pieces.extend([text_piece(": "), PrintPiece::Term(value, BindingStrength::Loose)]);
             }
             if !self.is_true(entry[0]) {
-                pieces.extend([text(" if "), PrintPiece::Term(entry[0], BindingStrength::Or)]);
+                pieces.extend([text_piece(" if "), PrintPiece::Term(entry[0], BindingStrength::Or)]);
             }
         }
-        pieces.push(text(close));
+        pieces.push(text_piece(close));
         pieces
     }
 
-    fn operation(&self, op: TermOp, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
+    /// Returns the text of an operation on collections, texts or numbers, with how strongly it binds.
+    fn operation_pieces(&self, op: TermOp, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
         let piece = |term: Term, binding| PrintPiece::Term(term, binding);
         match op {
             TermOp::Append => (BindingStrength::Sum, join_terms(args, " + ", BindingStrength::Product)),
             TermOp::At => {
                 let pieces = vec![
                     piece(args[0], BindingStrength::Atom),
-                    text("["),
+                    text_piece("["),
                     piece(args[1], BindingStrength::Loose),
-                    text("]"),
+                    text_piece("]"),
                 ];
                 (BindingStrength::Atom, pieces)
             }
@@ -288,7 +298,7 @@ impl TermPool {
                 let pieces = vec![
                     PrintPiece::Text(name),
                     piece(args[0], BindingStrength::Atom),
-                    text(": "),
+                    text_piece(": "),
                     piece(body, BindingStrength::Loose),
                 ];
                 (BindingStrength::Loose, pieces)
@@ -296,9 +306,9 @@ impl TermPool {
             TermOp::Collect(into) => (BindingStrength::Atom, self.comprehension(into, args)),
             _ => {
                 let mut pieces =
-                    vec![piece(args[0], BindingStrength::Atom), text(&format!(".{}(", op.word()))];
+                    vec![piece(args[0], BindingStrength::Atom), text_piece(&format!(".{}(", op.word()))];
                 pieces.extend(join_terms(&args[1..], ", ", BindingStrength::Loose));
-                pieces.push(text(")"));
+                pieces.push(text_piece(")"));
                 (BindingStrength::Atom, pieces)
             }
         }
@@ -310,34 +320,38 @@ impl TermPool {
         let ((_, keep), (var, item)) = (self.lambda_parts(args[1]), self.lambda_parts(args[2]));
         let name = format!(" for {} in ", self.var_info(var).name);
         let mut pieces = vec![
-            text(open),
+            text_piece(open),
             PrintPiece::Term(item, BindingStrength::Or),
             PrintPiece::Text(name),
             PrintPiece::Term(args[0], BindingStrength::Atom),
         ];
         if !self.is_true(keep) {
-            pieces.extend([text(" if "), PrintPiece::Term(keep, BindingStrength::Or)]);
+            pieces.extend([text_piece(" if "), PrintPiece::Term(keep, BindingStrength::Or)]);
         }
-        pieces.push(text(close));
+        pieces.push(text_piece(close));
         pieces
     }
 
-    fn negation(&self, a: Term) -> (BindingStrength, Vec<PrintPiece>) {
+    /// Returns the text of a negation; `!(a == b)` is printed as `a != b`.
+    fn negation_pieces(&self, a: Term) -> (BindingStrength, Vec<PrintPiece>) {
         match self.node(a) {
             TermNode::Eq(x, y) => {
                 let (x, y) = self.constant_last(*x, *y);
                 let sides = vec![
                     PrintPiece::Term(x, BindingStrength::Sum),
-                    text(" != "),
+                    text_piece(" != "),
                     PrintPiece::Term(y, BindingStrength::Sum),
                 ];
                 (BindingStrength::Compare, sides)
             }
             TermNode::Exists(vars, body) => match self.node(*body) {
                 TermNode::Not(inner) => self.print_quantifier("forall", vars, *inner),
-                _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
+                _ => (
+                    BindingStrength::Unary,
+                    vec![text_piece("!"), PrintPiece::Term(a, BindingStrength::Unary)],
+                ),
             },
-            _ => (BindingStrength::Unary, vec![text("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
+            _ => (BindingStrength::Unary, vec![text_piece("!"), PrintPiece::Term(a, BindingStrength::Unary)]),
         }
     }
 
@@ -352,7 +366,7 @@ impl TermPool {
         let names = vars.iter().map(bound).collect::<Vec<_>>().join(", ");
         (
             BindingStrength::Loose,
-            vec![text(&format!("{word} {names}: ")), PrintPiece::Term(body, BindingStrength::Loose)],
+            vec![text_piece(&format!("{word} {names}: ")), PrintPiece::Term(body, BindingStrength::Loose)],
         )
     }
 
@@ -363,7 +377,7 @@ impl TermPool {
             BindingStrength::Compare,
             vec![
                 PrintPiece::Term(left, BindingStrength::Sum),
-                text(op),
+                text_piece(op),
                 PrintPiece::Term(right, BindingStrength::Sum),
             ],
         )
@@ -388,8 +402,8 @@ impl TermPool {
             };
             match (pieces.is_empty(), sign) {
                 (true, "+") => (),
-                (true, _) => pieces.push(text("-")),
-                (false, _) => pieces.push(text(&format!(" {sign} "))),
+                (true, _) => pieces.push(text_piece("-")),
+                (false, _) => pieces.push(text_piece(&format!(" {sign} "))),
             }
             pieces.extend(shown);
         }
@@ -411,7 +425,7 @@ impl TermPool {
                 if factor == Value::int(1) || factor == Value::Real(1.into()) {
                     return Some(rest);
                 }
-                let factor = text(&format!("{} * ", self.show_value(&factor)));
+                let factor = text_piece(&format!("{} * ", self.show_value(&factor)));
                 Some(std::iter::once(factor).chain(rest).collect())
             }
             _ => None,
@@ -440,7 +454,8 @@ fn brackets(kind: CollectionKind) -> (&'static str, &'static str) {
     }
 }
 
-fn text(text: &str) -> PrintPiece {
+/// Returns a piece that is printed as it is.
+fn text_piece(text: &str) -> PrintPiece {
     PrintPiece::Text(text.to_owned())
 }
 
@@ -448,26 +463,28 @@ fn join_terms(list: &[Term], separator: &str, binding: BindingStrength) -> Vec<P
     let mut pieces = Vec::with_capacity(list.len() * 2);
     for (i, &term) in list.iter().enumerate() {
         if i > 0 {
-            pieces.push(text(separator));
+            pieces.push(text_piece(separator));
         }
         pieces.push(PrintPiece::Term(term, binding));
     }
     pieces
 }
 
-fn call(name: &str, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
-    let mut pieces = vec![text(&format!("{name}("))];
+/// Returns `name(args)`.
+fn call_pieces(name: &str, args: &[Term]) -> (BindingStrength, Vec<PrintPiece>) {
+    let mut pieces = vec![text_piece(&format!("{name}("))];
     pieces.extend(join_terms(args, ", ", BindingStrength::Loose));
-    pieces.push(text(")"));
+    pieces.push(text_piece(")"));
     (BindingStrength::Atom, pieces)
 }
 
-fn method(on: Term, name: &str, arg: Term) -> (BindingStrength, Vec<PrintPiece>) {
+/// Returns `on.name(arg)`.
+fn method_pieces(on: Term, name: &str, arg: Term) -> (BindingStrength, Vec<PrintPiece>) {
     let pieces = vec![
         PrintPiece::Term(on, BindingStrength::Atom),
-        text(&format!(".{name}(")),
+        text_piece(&format!(".{name}(")),
         PrintPiece::Term(arg, BindingStrength::Loose),
-        text(")"),
+        text_piece(")"),
     ];
     (BindingStrength::Atom, pieces)
 }

@@ -90,6 +90,7 @@ impl NumberBound {
         }
     }
 
+    /// Returns the bound as a condition on a value, which is written `@`.
     fn condition(&self) -> ValueCondition {
         let operator = match (self.end, self.is_exclusive) {
             (BoundSide::Least, true) => ">",

@@ -97,13 +97,13 @@ fn backslash(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
             let digits = text[at + 3..].iter().take(7).position(|it| it.byte == b'}')?;
             Some((utf8(hex(text, at + 3, digits)?)?, digits + 4))
         }
-        b'u' => unit(text, at),
+        b'u' => decode_unit(text, at),
         _ => None,
     }
 }
 
 /// Returns the bytes of `\uXXXX` at `at`, or of two that are one character together.
-fn unit(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
+fn decode_unit(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
     let first = hex(text, at + 2, 4)?;
     let has_second = text.get(at + 6).is_some_and(|it| it.byte == b'\\')
         && text.get(at + 7).is_some_and(|it| it.byte == b'u');
@@ -136,6 +136,7 @@ fn parse_digits(digits: &[u8], base: u32) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok()
 }
 
+/// Returns the bytes of a character in UTF-8.
 fn utf8(code: u32) -> Option<Vec<u8>> {
     char::from_u32(code).map(|letter| letter.to_string().into_bytes())
 }

@@ -36,7 +36,7 @@ impl Reporter for RedactingReporter<'_> {
             return self.inner.event(event);
         }
         let mut event = event.clone();
-        self.secrets.learn(&event.event);
+        self.secrets.add_from_event(&event.event);
         self.secrets.hide_event(&mut event.event);
         self.inner.event(&event)
     }
@@ -51,8 +51,8 @@ impl Reporter for RedactingReporter<'_> {
 impl Secrets {
     /// Remembers the values of marked fields, and halves of secrets that a system may say in two messages, as long as
     /// there is room: a system must not fill the memory with them.
-    fn learn(&mut self, event: &EventKind) {
-        for label in labels(event) {
+    fn add_from_event(&mut self, event: &EventKind) {
+        for label in labels_of(event) {
             // A number is no half of a secret.
             let said = label.args.values().filter_map(Json::as_str).chain(label.raw.as_deref());
             said.filter(|_| label.kind == LabelKind::Output).for_each(|said| self.learn_halves(said));
@@ -268,7 +268,7 @@ impl Secrets {
 }
 
 /// The labels of an event.
-fn labels(event: &EventKind) -> &[LabelRecord] {
+fn labels_of(event: &EventKind) -> &[LabelRecord] {
     match event {
         EventKind::Stimulus(step) | EventKind::Observation(step) => std::slice::from_ref(&step.label),
         EventKind::Replayed(told) => told.instead.as_ref().map_or(&[], |instead| &instead.trace),

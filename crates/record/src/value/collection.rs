@@ -10,7 +10,7 @@ use super::{CodecError, JsonProblem, shorten_json, value_from_json, value_to_jso
 use crate::limits::{Excess, max_items};
 
 /// `value` in JSON.
-pub(super) fn to_json(pool: &TermPool, value: &CollectionValue) -> Json {
+pub(super) fn collection_to_json(pool: &TermPool, value: &CollectionValue) -> Json {
     match &value.items {
         Items::List(items) | Items::Set(items) => {
             Json::Array(items.iter().map(|item| value_to_json(pool, item)).collect())
@@ -51,21 +51,22 @@ pub(super) fn from_json(pool: &TermPool, id: CollectionId, json: &Json) -> Resul
     }
     match (of.kind, json) {
         (CollectionKind::List, Json::Array(items)) => {
-            Ok(Value::Collection(CollectionValue::list(id, values(pool, of.item, items)?)))
+            Ok(Value::Collection(CollectionValue::list(id, items_from_json(pool, of.item, items)?)))
         }
         (CollectionKind::Set, Json::Array(items)) => {
-            let set = CollectionValue::set(id, values(pool, of.item, items)?);
+            let set = CollectionValue::set(id, items_from_json(pool, of.item, items)?);
             if set.len() < items.len() {
                 return Err(CodecError::new(JsonProblem::Twice("an item of a set".into())));
             }
             Ok(Value::Collection(set))
         }
         (CollectionKind::Map, _) => map_from_json(pool, id, of, json),
-        _ => Err(mismatch(pool, id, json)),
+        _ => Err(collection_mismatch(pool, id, json)),
     }
 }
 
-fn values(pool: &TermPool, sort: Sort, items: &[Json]) -> Result<Vec<Value>, CodecError> {
+/// Reads all items; an error names the position.
+fn items_from_json(pool: &TermPool, sort: Sort, items: &[Json]) -> Result<Vec<Value>, CodecError> {
     let item = |(at, item): (usize, &Json)| {
         value_from_json(pool, sort, item).map_err(|error| error.with_place(&at.to_string()))
     };
@@ -91,11 +92,11 @@ fn map_from_json(
                 Some([key, item]) => {
                     Ok((value_from_json(pool, of.key, key)?, value_from_json(pool, of.item, item)?))
                 }
-                _ => Err(mismatch(pool, id, pair)),
+                _ => Err(collection_mismatch(pool, id, pair)),
             };
             pairs.iter().map(entry).collect::<Result<Vec<_>, CodecError>>()?
         }
-        _ => return Err(mismatch(pool, id, json)),
+        _ => return Err(collection_mismatch(pool, id, json)),
     };
     let n = entries.len();
     let map = CollectionValue::map(id, entries);
@@ -105,7 +106,8 @@ fn map_from_json(
     Ok(Value::Collection(map))
 }
 
-fn mismatch(pool: &TermPool, id: CollectionId, json: &Json) -> CodecError {
+/// Returns the error about JSON that is no value of the collection.
+fn collection_mismatch(pool: &TermPool, id: CollectionId, json: &Json) -> CodecError {
     CodecError::new(JsonProblem::Shape {
         expected: pool.show_sort(Sort::Collection(id)),
         found: shorten_json(json),

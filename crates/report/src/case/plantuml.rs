@@ -58,6 +58,7 @@ fn state_verdicts(state: &ioxide_testgen::case::CaseState) -> Vec<&'static str> 
     words
 }
 
+/// Returns `text` without characters that PlantUML reads as markup.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     for c in show_control_characters(text).chars() {

@@ -76,6 +76,7 @@ impl Totals {
         }
     }
 
+    /// Returns the attributes of a suite element.
     pub(super) fn attributes(&self, time_ns: u64) -> String {
         let Self { tests, failures, errors, skipped } = self;
         let time = seconds_text(time_ns);

@@ -15,6 +15,7 @@ pub(super) fn text_line(text: &str) -> String {
     escape(&show_control_characters(text))
 }
 
+/// Returns `text` with the characters of markup escaped.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

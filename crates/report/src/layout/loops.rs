@@ -198,6 +198,7 @@ fn round_corners(start: Point, corners: &[Point]) -> EdgeRoute {
     EdgeRoute { start, steps }
 }
 
+/// Returns the distance of two points.
 fn distance(a: Point, b: Point) -> f64 {
     (a.x - b.x).hypot(a.y - b.y)
 }

@@ -56,6 +56,7 @@ enum NeighbourSide {
 }
 
 impl NeighbourSide {
+    /// Returns the neighbours of an item in the layer on this side.
     fn neighbours(self, layered: &LayeredGraph, item: ItemId) -> &[ItemId] {
         match self {
             Self::Before => &layered.before[item],
@@ -235,6 +236,7 @@ fn count_inversions(left: &[usize], right: &[usize]) -> usize {
     total
 }
 
+/// Returns the position of each item in its layer.
 fn positions(layered: &LayeredGraph, layers: &[Vec<ItemId>]) -> IndexVec<ItemId, usize> {
     let mut at = IndexVec::from_elem(0, layered.layer.len());
     for layer in layers {
@@ -264,6 +266,7 @@ fn weighted_median(places: &mut [usize]) -> Option<f64> {
     }
 }
 
+/// Returns the mean of the places of the neighbours, `None` if there are none.
 fn barycentre(places: &mut [usize]) -> Option<f64> {
     let n = places.len();
     (n > 0).then(|| places.iter().sum::<usize>() as f64 / n as f64)

@@ -34,6 +34,8 @@ pub struct LayoutLink {
 
 /// The room an item needs: a core around its anchor, and margins for its self loops.
 #[derive(Clone, Copy, Debug, Default)]
+// The core is kept apart from the margins because links end at the core, and the anchor is its middle: self loops
+// on one side must not push the node off the line.
 pub struct ItemBody {
     /// Half the size of the core.
     pub half: Axes,

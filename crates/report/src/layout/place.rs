@@ -81,6 +81,7 @@ fn find_conflicts(layered: &LayeredGraph) -> Conflicts {
     found
 }
 
+/// Returns the position of each item in its layer.
 fn positions(layered: &LayeredGraph) -> IndexVec<ItemId, usize> {
     let mut at = IndexVec::from_elem(0, layered.layer.len());
     for layer in &layered.layers {
@@ -119,6 +120,7 @@ impl<'l> CornerView<'l> {
         Self { layered, conflicts, from_end, mirrored, layers, at }
     }
 
+    /// Returns the coordinates of one of the four alignments (Brandes and Köpf).
     fn coordinates(&self) -> IndexVec<ItemId, f64> {
         let root = self.align_blocks();
         let across = self.compact_blocks(&root);

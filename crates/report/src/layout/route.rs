@@ -138,6 +138,7 @@ fn spread_ends(ends: &[(f64, LinkId)], centre: f64, half: f64) -> Vec<(f64, Link
         end.0 = end.0.min(ceiling).max(floor);
         floor = end.0 + step;
     }
+    debug_assert!(ends.is_sorted_by(|a, b| a.0 <= b.0), "ends keep the order of what they lead to");
     ends
 }
 
@@ -236,6 +237,8 @@ fn bend_between(from: AxisPoint, to: AxisPoint) -> RouteStroke {
     if from.across == to.across {
         return RouteStroke::Line(to);
     }
+    // Both control points lie in the middle of the gap, so the curve has its steepest part there and is upright at
+    // both ends.
     let middle = (from.along + to.along) / 2.0;
     RouteStroke::Curve(
         AxisPoint { across: from.across, along: middle },

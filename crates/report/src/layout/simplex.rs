@@ -55,6 +55,7 @@ impl Simplex {
         Self { arcs, at, rank: vec![0; n_nodes] }
     }
 
+    /// Returns by how much an arc is longer than it must be; 0 for a tight one.
     fn slack(&self, arc: usize) -> i64 {
         let RankArc { tail, head } = self.arcs[arc];
         self.rank[head] - self.rank[tail] - 1
@@ -272,6 +273,7 @@ impl Simplex {
         (low, high)
     }
 
+    /// Returns the numbers of arcs that enter and leave a node.
     fn degrees(&self, node: usize) -> (usize, usize) {
         let n_out = self.at[node].iter().filter(|&&arc| self.arcs[arc].tail == node).count();
         (self.at[node].len() - n_out, n_out)

@@ -104,6 +104,7 @@ fn framing_tuple(framing: &ScriptFraming) -> String {
     }
 }
 
+/// Returns a truth value in Python.
 const fn truth(truth: bool) -> &'static str {
     if truth { "True" } else { "False" }
 }
@@ -121,6 +122,7 @@ struct PythonSteps<'s> {
 }
 
 impl PythonSteps<'_> {
+    /// Returns the body of the script; `None` if a step cannot be written.
     fn lines(mut self) -> Option<Vec<String>> {
         let mut lines: Vec<String> = self.optional.iter().map(|name| format!("{name} = None")).collect();
         let is_http = matches!(self.script.endpoint, ScriptEndpoint::Http { .. });
@@ -247,6 +249,7 @@ fn reply_test(reply: &ScriptReply) -> Option<String> {
     Some(format!("({}, [{}])", form(&reply.form), values.join(", ")))
 }
 
+/// Returns the check of a reply: statuses, pattern and members.
 fn form(form: &ReplyForm) -> String {
     let statuses: Vec<String> =
         status_bounds(form).into_iter().map(|(least, most)| format!("({least}, {most})")).collect();

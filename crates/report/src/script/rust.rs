@@ -39,6 +39,7 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     Some(text + "}\n")
 }
 
+/// Returns the constants and imports at the beginning of the program.
 fn settings(script: &ScriptRecord) -> Option<String> {
     let mut lines = vec!["use std::io::{Read, Write};".to_owned()];
     let framing = |framing: &ScriptFraming| match framing {
@@ -97,6 +98,7 @@ impl<'s> RustSteps<'s> {
         Self { script, optional: optional_variables(script), n_inputs: 0, number: 0 }
     }
 
+    /// Returns the body of the test; `None` if a step cannot be written.
     fn lines(mut self) -> Option<Vec<String>> {
         let mut lines: Vec<String> =
             self.optional.iter().map(|name| format!("let mut {name}: Option<String> = None;")).collect();
@@ -240,6 +242,7 @@ impl<'s> RustSteps<'s> {
         }
     }
 
+    /// Returns the expression of a value taken from an earlier reply.
     fn value(&self, used: &UsedValue) -> String {
         let name = if self.optional.contains(&used.variable.as_str()) {
             format!("{}.clone().unwrap_or_default()", used.variable)
@@ -307,6 +310,7 @@ impl<'s> RustSteps<'s> {
     }
 }
 
+/// Returns the condition that a reply must meet, `None` if it cannot be written without other crates.
 fn form(form: &ReplyForm) -> Option<String> {
     let mut tests = Vec::new();
     let statuses = status_bounds(form);

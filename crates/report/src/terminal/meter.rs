@@ -85,6 +85,7 @@ fn time_left_text(summary: &Summary) -> Option<String> {
     Some(duration_text(seconds(summary.time_ns) / done as f64 * open as f64))
 }
 
+/// Returns nanoseconds as seconds.
 pub(super) fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

@@ -125,6 +125,7 @@ impl<'m> MergedCampaign<'m> {
         Ok(self.found)
     }
 
+    /// Sends an event to the reporter under the next number.
     fn tell(&mut self, time_ns: u64, event: EventKind) -> io::Result<()> {
         let told = Event { seq: self.seq, time_ns, run: None, event };
         self.seq += 1;
@@ -193,6 +194,7 @@ impl<'m> MergedCampaign<'m> {
         Some(at)
     }
 
+    /// Returns the shrunk run that a part recorded; `None` if the model does not know its labels.
     fn shrunk(&self, told: &ShrunkRecord, signature: String) -> Option<ShrunkRun> {
         let labels = told.trace.iter().map(|it| label(self.spec, it)).collect::<Result<Vec<_>, _>>().ok()?;
         let breakdown = told.trace.last().map(|it: &LabelRecord| it.kind.breakdown()).unwrap_or_default();
@@ -220,6 +222,7 @@ struct RunOfUnit {
 }
 
 impl RunOfUnit {
+    /// Starts the record of a run.
     fn of(started: &RunStarted) -> Self {
         Self { id: RunId { run: started.run, seed: started.seed }, kind: None }
     }

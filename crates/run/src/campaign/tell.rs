@@ -25,6 +25,7 @@ use crate::run::{RunConfig, RunId, RunResult, RunSetup};
 use crate::script::script_of;
 use crate::shrink::{RerunResult, ShrunkRun, UnexpectedRerun};
 
+/// Returns the event that opens a campaign.
 pub(super) fn started(sts: &Sts, config: &CampaignConfig, jobs: u64) -> CampaignStarted {
     CampaignStarted {
         model: sts.name.to_string(),
@@ -63,6 +64,7 @@ fn parts(sts: &Sts) -> Vec<PartNote> {
     told.iter().filter(|part| !part.switches.is_empty()).cloned().collect()
 }
 
+/// Returns the event that says how a failing run went when it was repeated.
 pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult) -> Replayed {
     let label = |label: &Label| LabelRecord::new(setup.cx.pool, setup.cx.sts, label);
     let told = |instead: &UnexpectedRerun| InsteadRecord {
@@ -81,6 +83,7 @@ pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
     }
 }
 
+/// Returns the event with the shrunk run, explained anew because its failure may be at another step.
 pub(super) fn shrunk(
     setup: &mut RunSetup<'_, '_>,
     run: &RunConfig,
@@ -143,6 +146,7 @@ fn references(setup: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
     shown.collect()
 }
 
+/// Returns a time in milliseconds.
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
@@ -165,6 +169,7 @@ fn history(outcome: &CampaignOutcome) -> HistoryRecord {
     }
 }
 
+/// Returns the event that closes a campaign: totals, coverage, response times.
 pub(super) fn finished(sts: &Sts, outcome: &CampaignOutcome, patience: &Patience) -> CampaignFinished {
     let name = |id: SwitchId| sts.switches[id].label.to_string();
     // In timed models, and where nothing was timed, silence has no such time.

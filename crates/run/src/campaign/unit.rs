@@ -102,6 +102,7 @@ impl CampaignState<'_, '_> {
 }
 
 impl UnitRecord {
+    /// Returns the record of a unit of work.
     fn of(outcome: &CampaignOutcome) -> Self {
         let RunCounts { passed, inconclusive, failed, .. } = outcome.counts;
         Self {

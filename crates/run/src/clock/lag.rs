@@ -107,6 +107,7 @@ impl Drop for LagWatch {
 struct SharedLag(Mutex<LagState>);
 
 impl SharedLag {
+    /// Locks the state; a thread that panicked leaves it usable.
     fn lock(&self) -> MutexGuard<'_, LagState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -89,6 +89,7 @@ enum AnswerMemory {
 }
 
 impl AnswerTimes {
+    /// Counts an answer; the longest are kept for the current and the previous window.
     fn record(&mut self, latency: Duration) {
         if self.answers.is_multiple_of(WINDOW) {
             self.previous = std::mem::take(&mut self.current);
@@ -98,6 +99,7 @@ impl AnswerTimes {
         self.longest = self.longest.max(latency);
     }
 
+    /// Raises the time to wait, because an answer came after silence was called.
     fn raise(&mut self, time: Duration) {
         self.raise = Some((time.max(self.raised_time(AnswerMemory::Latest)), self.answers));
         self.longest_raise = self.longest_raise.max(time);
@@ -147,6 +149,7 @@ impl Patience {
         Self { source: DefaultSource::Calibrated, ..Self::new(INITIAL_TIME) }
     }
 
+    /// Locks the times that were learnt.
     fn learnt(&self) -> MutexGuard<'_, LearntTimes> {
         // Every update leaves it whole, so a panic elsewhere does not spoil it.
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
@@ -319,6 +322,7 @@ fn set_time(times: &mut Vec<Option<Duration>>, at: usize, time: Duration) {
     times[at] = Some(time);
 }
 
+/// Returns the time at a position; a position beyond the list has none.
 fn get(times: &[Option<Duration>], at: usize) -> Option<Duration> {
     times.get(at).copied().flatten()
 }

@@ -44,6 +44,7 @@ impl EnoughCoverage {
         self.missing().as_ref().is_some_and(BTreeSet::is_empty)
     }
 
+    /// Locks the items that are still missing.
     fn missing(&self) -> MutexGuard<'_, Option<BTreeSet<CoverageItem>>> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }

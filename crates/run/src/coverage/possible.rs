@@ -101,6 +101,8 @@ fn inputs(sts: &Sts) -> impl Iterator<Item = SwitchId> + '_ {
     visible_switches(sts).into_iter().filter(|&id| sts.kind_of(&sts.switches[id]) == GateKind::Input)
 }
 
+/// Returns the sides of every comparison in the guards of inputs: it holds, it fails, it is at its edge. `None` if the
+/// model has too many inputs.
 fn comparisons(cx: &mut Ctx<'_>, known: &mut Comparisons) -> Option<BTreeSet<CoverageItem>> {
     let inputs: Vec<SwitchId> = inputs(cx.sts).collect();
     if inputs.len() > MAX_INPUTS {
@@ -122,6 +124,7 @@ fn input_gates(sts: &Sts) -> BTreeSet<GateId> {
     inputs(sts).map(|id| sts.switches[id].gate).collect()
 }
 
+/// Returns the classes of values of every field of an input.
 fn classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     let mut found = BTreeSet::new();
     for gate in input_gates(cx.sts) {
@@ -133,6 +136,7 @@ fn classes(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     found
 }
 
+/// Returns the pairs of two fields, or a field and a variable, of one sort: those that can be equal.
 fn equalities(cx: &Ctx<'_>) -> BTreeSet<CoverageItem> {
     let sort = |var| cx.pool.var_info(var).sort;
     let mut found = BTreeSet::new();

@@ -84,10 +84,12 @@ impl CoverageRecord {
     }
 }
 
+/// Returns the switch at a position, if the model has it.
 fn switch(sts: &Sts, at: usize) -> Option<SwitchId> {
     (at < sts.switches.len()).then(|| SwitchId::new(at))
 }
 
+/// Returns the gate at a position, if the model has it with this field.
 fn gate(sts: &Sts, at: usize, field: usize) -> Option<GateId> {
     let gate = (at < sts.gates.len()).then(|| GateId::new(at))?;
     (field < sts.gates[gate].fields.len()).then_some(gate)

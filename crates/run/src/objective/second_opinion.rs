@@ -24,6 +24,7 @@ const LENGTH: usize = 4;
 struct Dice(u64);
 
 impl Dice {
+    /// Draws a number below `n`.
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
@@ -107,6 +108,7 @@ fn on_path<'r>(sts: &Sts, run: &'r Run, path: &[SwitchId]) -> Option<&'r [Switch
     (0..=run.taken.len()).find(|&n| at(n) == start).map(|n| &run.taken[n..])
 }
 
+/// Returns whether the run has stayed on `path` so far.
 fn follows(sts: &Sts, run: &Run, path: &[SwitchId]) -> bool {
     on_path(sts, run, path).is_none_or(|taken| taken.iter().zip(path).all(|(one, other)| one == other))
 }
@@ -125,6 +127,7 @@ struct TraceTreeComparison<'c> {
 }
 
 impl TraceTreeComparison<'_> {
+    /// Compares the judgement on every trace that extends `trace`.
     fn all(&mut self, trace: &mut Vec<Label>, runs: &[Run], has_ended: bool) {
         let sts = self.model.sts.clone();
         let has_ended = has_ended || runs.iter().any(|run| is_whole(&sts, run, &self.path));
@@ -142,6 +145,7 @@ impl TraceTreeComparison<'_> {
         }
     }
 
+    /// Compares the judgement on a trace that the model forbids.
     fn forbidden(&mut self, trace: &[Label], is_inside: bool) {
         let trace: Trace = trace.iter().cloned().collect();
         let shown: Vec<String> =

@@ -254,6 +254,7 @@ fn fill_recorded(message: &ScriptMessage, bound: &[BoundValue]) -> Option<Vec<St
     if bound.iter().all(is_used) { texts(&filled) } else { None }
 }
 
+/// Returns a text as it is written inside a message of this spelling.
 fn spell(text: &str, spelling: ValueSpelling) -> String {
     match spelling {
         ValueSpelling::Percent => percent_encode(text),

@@ -23,6 +23,7 @@ pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
 }
 
+/// Orders moves by how simple they are: looking before sending.
 fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
     let kind = |planned: &PlannedMove| match planned {
         PlannedMove::Look => 0,
@@ -44,6 +45,7 @@ pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
     }
 }
 
+/// Orders inputs by message, then by how simple their values are, field by field.
 fn inputs(a: &PlannedInput, b: &PlannedInput) -> Ordering {
     match (&a.label, &b.label) {
         (Label::Input(gate, values), Label::Input(other, others)) => gate.cmp(other).then_with(|| {

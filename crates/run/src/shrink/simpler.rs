@@ -68,6 +68,7 @@ fn rationals(pool: &TermPool, r: &Rational) -> Vec<Rational> {
     vec![Rational::ZERO, Rational::from(1), cut(1), r.ceil().into(), cut(2), cut(10), -r]
 }
 
+/// Returns texts that are simpler: empty, halves, of one letter, without one letter.
 fn texts(text: &str) -> Vec<Value> {
     let letters: Vec<char> = text.chars().collect();
     let half = letters.len() / 2;
@@ -136,6 +137,7 @@ fn collections(pool: &TermPool, value: &CollectionValue) -> Vec<Value> {
     }
 }
 
+/// Returns the list empty, its halves, and without each one of its items.
 fn shorter<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     let half = items.len() / 2;
     let mut all = vec![Vec::new(), items[..half].to_vec(), items[half..].to_vec()];
@@ -143,6 +145,7 @@ fn shorter<T: Clone>(items: &[T]) -> Vec<Vec<T>> {
     all
 }
 
+/// Returns `items` with another item at a position.
 fn replaced<T: Clone>(items: &[T], at: usize, item: T) -> Vec<T> {
     let mut items = items.to_vec();
     items[at] = item;

@@ -53,12 +53,12 @@ impl Patterns {
 
     /// Returns whether no block holds variables of two sorts.
     fn has_one_sort_per_block(&self, blocks: &[usize]) -> bool {
-        pairs(blocks.len()).all(|(a, b)| blocks[a] != blocks[b] || self.sorts[a] == self.sorts[b])
+        index_pairs(blocks.len()).all(|(a, b)| blocks[a] != blocks[b] || self.sorts[a] == self.sorts[b])
     }
 
     fn partition_facts(&self, pool: &mut TermPool, blocks: &[usize]) -> Vec<Term> {
         let mut facts = Vec::new();
-        for (a, b) in pairs(blocks.len()) {
+        for (a, b) in index_pairs(blocks.len()) {
             if self.sorts[a] != self.sorts[b] {
                 continue;
             }
@@ -70,6 +70,6 @@ impl Patterns {
 }
 
 /// All pairs of numbers below `n`, the smaller one first.
-fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+fn index_pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |b| (0..b).map(move |a| (a, b)))
 }

@@ -72,7 +72,7 @@ impl FoundTypes<'_> {
 }
 
 /// Declares the types in order; those that hold each other at once, where the last of them stands.
-pub(super) fn declare(pool: &TermPool, types: &[DataId], out: &mut String) {
+pub(super) fn declare_types(pool: &TermPool, types: &[DataId], out: &mut String) {
     for (at, &data) in types.iter().enumerate() {
         if !pool.is_recursive(data) {
             declare_together(pool, &[data], out);

@@ -38,7 +38,7 @@ pub fn write_script(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpr
 pub fn write_declarations(pool: &TermPool, facts: &[Term]) -> Result<String, SmtInexpressible> {
     let mut out = String::new();
     let vars = pool.free_vars_of(facts);
-    data_types::declare(pool, &data_types::collect_data_types(pool, facts, &vars)?, &mut out);
+    data_types::declare_types(pool, &data_types::collect_data_types(pool, facts, &vars)?, &mut out);
     for var in vars {
         write_declaration(pool, var, &mut out);
     }

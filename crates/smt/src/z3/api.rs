@@ -32,6 +32,7 @@ macro_rules! functions {
         }
 
         impl Functions {
+            /// Looks up every function; fails if the library lacks one.
             fn resolve(library: libloading::Library) -> Result<Self, libloading::Error> {
                 // SAFETY: every type above is the one `z3_api.h` declares for the symbol,
                 // and the library is kept as long as the pointers.

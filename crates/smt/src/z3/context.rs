@@ -178,16 +178,19 @@ impl Z3Context {
         }
     }
 
+    /// Returns the constant of Z3 for a variable, which is named by its number.
     pub(super) fn constant(&self, number: usize, sort: Sort) -> Result<Z3Ast, UnknownReason> {
         let number = c_int::try_from(number).map_err(|_| UnknownReason::Memory)?;
         let symbol = call!(self, mk_int_symbol, number)?;
         self.keep_alive(call!(self, mk_const, symbol, self.raw_sort(sort)?)?)
     }
 
+    /// Returns a truth value.
     pub(super) fn bool(&self, b: bool) -> Result<Z3Ast, UnknownReason> {
         self.keep_alive(if b { call!(self, mk_true)? } else { call!(self, mk_false)? })
     }
 
+    /// Returns an integer that fits a machine word.
     pub(super) fn int(&self, n: i64) -> Result<Z3Ast, UnknownReason> {
         self.keep_alive(call!(self, mk_int64, n, self.sorts.int)?)
     }
@@ -204,14 +207,17 @@ impl Z3Context {
         self.keep_alive(call!(self, mk_string, escaped.as_ptr())?)
     }
 
+    /// Returns a negation.
     pub(super) fn not(&self, a: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         self.keep_alive(call!(self, mk_not, a.0)?)
     }
 
+    /// Returns `if c then a else b`.
     pub(super) fn ite(&self, c: Z3Ast, a: Z3Ast, b: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         self.keep_alive(call!(self, mk_ite, c.0, a.0, b.0)?)
     }
 
+    /// Returns `body` for some values of the constants `vars`.
     pub(super) fn exists(&self, vars: &[Z3Ast], body: Z3Ast) -> Result<Z3Ast, UnknownReason> {
         let (n, list) = as_raw_array(vars)?;
         self.keep_alive(call!(self, mk_exists, 0, n, list, 0, std::ptr::null(), body.0)?)
@@ -299,10 +305,12 @@ impl Z3Context {
         call!(self, params_dec_ref, params)
     }
 
+    /// Opens a scope of assertions.
     pub(super) fn push(&self, solver: SolverHandle) -> Result<(), UnknownReason> {
         call!(self, solver_push, solver.0)
     }
 
+    /// Closes the `n` innermost scopes.
     pub(super) fn pop(&self, solver: SolverHandle, n: usize) -> Result<(), UnknownReason> {
         if n == 0 {
             return Ok(());
@@ -310,10 +318,12 @@ impl Z3Context {
         call!(self, solver_pop, solver.0, c_uint::try_from(n).map_err(|_| UnknownReason::Memory)?)
     }
 
+    /// Asserts a fact in the innermost scope.
     pub(super) fn assert(&self, solver: SolverHandle, fact: Z3Ast) -> Result<(), UnknownReason> {
         call!(self, solver_assert, solver.0, fact.0)
     }
 
+    /// Decides the asserted facts; no decision is an error with its reason.
     pub(super) fn check(&self, solver: SolverHandle) -> Result<SolverDecision, UnknownReason> {
         match call!(self, solver_check, solver.0)? {
             1 => Ok(SolverDecision::Sat),

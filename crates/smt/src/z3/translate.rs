@@ -127,7 +127,7 @@ impl TranslationMemo {
     ) -> Result<Z3Ast, UnknownReason> {
         let binary = |operator| context.binary(operator, asts[0], asts[1]);
         match pool.node(term) {
-            TermNode::Value(value) => constant(context, value),
+            TermNode::Value(value) => constant_term(context, value),
             TermNode::Var(var) => self.variable_constant(context, *var, pool.var_info(*var).sort),
             TermNode::Not(_) => context.not(asts[0]),
             TermNode::And(_) => context.nary(NaryOp::And, asts),
@@ -219,7 +219,8 @@ impl Z3Division {
     }
 }
 
-fn constant(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> {
+/// Returns a value as a term of Z3.
+fn constant_term(context: &Z3Context, value: &Value) -> Result<Z3Ast, UnknownReason> {
     match value {
         Value::Bool(b) => context.bool(*b),
         Value::Int(n) => match n.to_i64() {

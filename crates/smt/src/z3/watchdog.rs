@@ -126,6 +126,7 @@ impl Drop for Watchdog {
 }
 
 impl SharedWatch {
+    /// Locks the state; a thread that panicked leaves it usable.
     fn lock(&self) -> MutexGuard<'_, WatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

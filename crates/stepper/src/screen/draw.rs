@@ -27,7 +27,7 @@ const WITH_HINTS: u16 = 70;
 const WITH_DETAIL: u16 = 16;
 
 /// Draws everything.
-pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
+pub fn draw_screen(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
     let area = frame.area();
     if area.width < MIN.0 || area.height < MIN.1 {
         return frame.render_widget(Paragraph::new("make the window larger, or press q"), area);
@@ -45,31 +45,31 @@ pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme) {
         Constraint::Length(n_hints),
     ])
     .areas(area);
-    frame.render_widget(header(state, theme), head);
-    self::body(frame, state, theme, body);
+    frame.render_widget(header_line(state, theme), head);
+    draw_body(frame, state, theme, body);
     if detail > 0 {
-        detail::draw(frame, state, theme, below);
+        detail::draw_detail(frame, state, theme, below);
     }
     frame.render_widget(Paragraph::new(hints), foot);
-    overlays::draw(frame, state, theme, Rect { height: area.height.saturating_sub(n_hints), ..area });
+    overlays::draw_overlay(frame, state, theme, Rect { height: area.height.saturating_sub(n_hints), ..area });
 }
 
 /// Returns the number of rows of the details.
 pub fn detail_rows(state: &ScreenState) -> usize {
-    wrapped::rows(&detail::detail_lines(state, Theme::Plain), state.width.saturating_sub(2))
+    wrapped::count_rows(&detail::detail_lines(state, Theme::Plain), state.width.saturating_sub(2))
 }
 
 /// Returns the number of rows of the belief.
 pub fn belief_rows(state: &ScreenState) -> usize {
     let width = state.width.saturating_sub(history_width(state.width));
-    wrapped::rows(&panels::belief_lines(state, Theme::Plain), width.saturating_sub(2))
+    wrapped::count_rows(&panels::belief_lines(state, Theme::Plain), width.saturating_sub(2))
 }
 
 /// Returns the number of rows of the overlay, if it scrolls.
 pub fn overlay_rows(state: &ScreenState, overlay: &Overlay) -> usize {
-    wrapped::rows(
+    wrapped::count_rows(
         &overlays::overlay_lines(overlay, Theme::Plain),
-        overlays::width(state.width).saturating_sub(2),
+        overlays::overlay_width(state.width).saturating_sub(2),
     )
 }
 
@@ -78,7 +78,8 @@ fn history_width(width: u16) -> u16 {
     if width < WITH_HISTORY { 0 } else { (width / 3).clamp(22, 44) }
 }
 
-fn body(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
+/// Draws the panels between header and footer.
+fn draw_body(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let history = history_width(area.width);
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(history)]).areas(area);
     let wanted = panels::belief_height(state, left.width);
@@ -91,7 +92,8 @@ fn body(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     }
 }
 
-fn header<'l>(state: &'l ScreenState, theme: Theme) -> Line<'l> {
+/// Returns the first line: model, mode and number of steps.
+fn header_line<'l>(state: &'l ScreenState, theme: Theme) -> Line<'l> {
     let scene = &state.scene;
     let mode = match scene.mode {
         WalkMode::Concrete => "concrete",

@@ -43,6 +43,7 @@ impl Editor {
         true
     }
 
+    /// Inserts a character at the cursor; control characters and text beyond the limit are dropped.
     fn insert(&mut self, c: char) {
         if self.chars.len() < MAX_CHARS && !c.is_control() {
             self.chars.insert(self.cursor, c);

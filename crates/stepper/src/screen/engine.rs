@@ -15,7 +15,7 @@ use ioxide_model::sts::SwitchId;
 use ioxide_model::value::Value;
 use ioxide_record::typed;
 
-use self::tell::forbidden;
+use self::tell::report_forbidden;
 use super::moves::{self, RowSource};
 use super::scene::{WalkMode, WalkScene};
 use super::state::{ModelQuery, ModelReply, MoveReport, MoveTone, Overlay, Proposals};
@@ -75,7 +75,7 @@ impl<'m> WalkEngine<'m> {
     pub fn scene(&mut self) -> WalkScene {
         let rows = match self.mode {
             WalkMode::Concrete => moves::concrete(&mut self.walk),
-            WalkMode::Symbolic => moves::symbolic(&mut self.walk.cx, &self.along),
+            WalkMode::Symbolic => moves::symbolic_rows(&mut self.walk.cx, &self.along),
         };
         let (sources, moves) = rows.into_iter().unzip();
         self.sources = sources;
@@ -100,13 +100,13 @@ impl<'m> WalkEngine<'m> {
             ModelQuery::Take(at, texts) => match self.sources.get(at).cloned() {
                 Some(RowSource::Choice(choice)) => self.take_choice(&choice, &texts),
                 Some(RowSource::Switch(switch)) => self.take_switch(switch),
-                Some(RowSource::Silence) => self.observe(Label::Quiescence),
+                Some(RowSource::Silence) => self.take_step(Label::Quiescence),
                 Some(RowSource::Nothing) | None => ModelReply::Problem("this cannot come now".into()),
             },
             ModelQuery::Propose(at, round) => self.propose(at, round),
             ModelQuery::Give(text) => self.give_text(&text),
             ModelQuery::Wait(text) => self.give_text(&format!("wait {text}")),
-            ModelQuery::Silence => self.observe(Label::Quiescence),
+            ModelQuery::Silence => self.take_step(Label::Quiescence),
             ModelQuery::Undo => self.go_by(-1),
             ModelQuery::Redo => self.go_by(1),
             ModelQuery::GoTo(step) => self.go_to(step),
@@ -135,7 +135,7 @@ impl<'m> WalkEngine<'m> {
             }
         });
         match label {
-            Ok(label) => self.observe(label),
+            Ok(label) => self.take_step(label),
             Err(problem) => ModelReply::Problem(problem.to_string()),
         }
     }
@@ -159,16 +159,17 @@ impl<'m> WalkEngine<'m> {
     /// A message or a time as typed.
     fn give_text(&mut self, text: &str) -> ModelReply {
         match self.walk.parse_label(text) {
-            Ok(label) => self.observe(label),
+            Ok(label) => self.take_step(label),
             Err(problem) => ModelReply::Problem(problem.to_string()),
         }
     }
 
-    fn observe(&mut self, label: Label) -> ModelReply {
+    /// Takes a step and returns what the screen says about it.
+    fn take_step(&mut self, label: Label) -> ModelReply {
         let shown = moves::label_text(&self.walk.cx, &label);
         let is_next = self.future.last() == Some(&label);
         let told = match self.walk.observe(label) {
-            LabelJudgement::Forbidden(why) => return ModelReply::Told(forbidden(&shown, &why)),
+            LabelJudgement::Forbidden(why) => return ModelReply::Told(report_forbidden(&shown, &why)),
             LabelJudgement::Allowed => MoveReport::line(MoveTone::Good, shown.clone()),
             LabelJudgement::Unspecified => MoveReport::line(
                 MoveTone::Note,
@@ -237,7 +238,7 @@ impl<'m> WalkEngine<'m> {
             let next = self.future.last()?.clone();
             let shown = moves::label_text(&self.walk.cx, &next);
             match self.walk.observe(next) {
-                LabelJudgement::Forbidden(why) => return Some(forbidden(&shown, &why)),
+                LabelJudgement::Forbidden(why) => return Some(report_forbidden(&shown, &why)),
                 LabelJudgement::Allowed | LabelJudgement::Unspecified => drop(self.future.pop()),
             }
         }

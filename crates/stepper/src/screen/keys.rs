@@ -77,6 +77,7 @@ pub fn hints(state: &ScreenState) -> Vec<Hint> {
     }
 }
 
+/// Returns the keys of the panel that has the focus.
 fn panels(state: &ScreenState) -> Vec<Hint> {
     let mut hints: Vec<Hint> = match (state.focus, state.scene.mode) {
         (Focus::History, _) => vec![("↑ ↓", "choose"), ("Enter", "go there"), ("n", "next match")],

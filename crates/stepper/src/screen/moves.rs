@@ -32,19 +32,19 @@ pub fn concrete(walk: &mut ModelWalk<'_>) -> Vec<(RowSource, SceneMove)> {
     let mut rows = Vec::new();
     for choice in walk.choices() {
         let now = if choice.is_doubtful { Readiness::Doubtful } else { Readiness::Possible };
-        let row = row(&walk.cx, choice.switch, choice.field_condition(), now);
+        let row = move_row(&walk.cx, choice.switch, choice.field_condition(), now);
         rows.push((RowSource::Choice(choice), row));
     }
     rows.push((RowSource::Silence, silence_row(walk)));
     for refused in walk.refused_switches() {
-        let row = row(&walk.cx, refused.switch, None, Readiness::Refused(clip(refused.why)));
+        let row = move_row(&walk.cx, refused.switch, None, Readiness::Refused(clip(refused.why)));
         rows.push((RowSource::Nothing, row));
     }
     rows
 }
 
 /// The rows of a walk along switches.
-pub fn symbolic(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMove)> {
+pub fn symbolic_rows(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMove)> {
     let mut rows = Vec::new();
     for (switch, possible) in path.open_switches(cx) {
         let (source, now) = match possible {
@@ -58,7 +58,7 @@ pub fn symbolic(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMov
             }
         };
         let guard = cx.sts.switches[switch].guard;
-        let row = row(cx, switch, Some(guard), now);
+        let row = move_row(cx, switch, Some(guard), now);
         rows.push((source, row));
     }
     rows.sort_by_key(|(_, row)| row.is_refused());
@@ -67,7 +67,8 @@ pub fn symbolic(cx: &mut Ctx<'_>, path: &SwitchPath) -> Vec<(RowSource, SceneMov
 
 /// Returns the row of silence; if silence is not allowed, with the moves that the system has to make.
 fn silence_row(walk: &mut ModelWalk<'_>) -> SceneMove {
-    let now = if walk.may_be_silent() { Readiness::Possible } else { Readiness::Refused(active(walk)) };
+    let now =
+        if walk.may_be_silent() { Readiness::Possible } else { Readiness::Refused(active_reason(walk)) };
     SceneMove {
         kind: MoveKind::Silence,
         name: " silence".into(),
@@ -79,7 +80,8 @@ fn silence_row(walk: &mut ModelWalk<'_>) -> SceneMove {
     }
 }
 
-fn active(walk: &mut ModelWalk<'_>) -> String {
+/// Returns the reason why the system may not stay silent now.
+fn active_reason(walk: &mut ModelWalk<'_>) -> String {
     let belief = walk.monitor().belief().clone();
     let outputs = ioxide_explorer::walk::choices::possible_choices(&mut walk.cx, &belief);
     let is_output = |choice: &&SwitchChoice| walk.cx.sts.gates[choice.gate].kind == GateKind::Output;
@@ -93,7 +95,7 @@ fn active(walk: &mut ModelWalk<'_>) -> String {
 }
 
 /// The row of a switch.
-fn row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Readiness) -> SceneMove {
+fn move_row(cx: &Ctx<'_>, id: SwitchId, when: Option<Term>, now: Readiness) -> SceneMove {
     let switch = &cx.sts.switches[id];
     let gate = &cx.sts.gates[switch.gate];
     let fields: Vec<MoveField> = gate

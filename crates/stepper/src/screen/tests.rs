@@ -10,13 +10,13 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
-use super::draw::draw;
+use super::draw::draw_screen;
 use super::engine::WalkEngine;
 use super::keys;
 use super::scene::WalkMode;
 use super::state::{ModelQuery, MoveTone, Overlay, ScreenState};
 use super::theme::Theme;
-use super::update::update;
+use super::update::handle_key;
 use crate::OpenedRecord;
 
 mod any;
@@ -75,7 +75,7 @@ impl Played<'_> {
 
     /// Presses one key; says how it ends, if it does.
     fn key(&mut self, key: KeyEvent) -> Option<ModelQuery> {
-        match update(&mut self.state, key)? {
+        match handle_key(&mut self.state, key)? {
             end @ (ModelQuery::Quit | ModelQuery::Interrupt) => Some(end),
             ask => {
                 self.state.absorb(self.engine.answer_query(ask));
@@ -106,7 +106,7 @@ impl Played<'_> {
     fn picture(&mut self, width: u16, height: u16) -> String {
         self.state.width = width;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
-        terminal.draw(|frame| draw(frame, &self.state, Theme::Plain)).expect("it can be drawn");
+        terminal.draw(|frame| draw_screen(frame, &self.state, Theme::Plain)).expect("it can be drawn");
         let buffer = terminal.backend().buffer().clone();
         let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
         (0..height).map(|y| row(y).trim_end().to_owned()).collect::<Vec<_>>().join("\n")

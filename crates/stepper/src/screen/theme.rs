@@ -18,6 +18,7 @@ pub enum Theme {
 }
 
 impl Theme {
+    /// Returns a style with this colour, if colours are wanted.
     fn colour(self, colour: Color) -> Style {
         match self {
             Self::Colour => Style::new().fg(colour),

@@ -14,7 +14,7 @@ use super::state::{
 const PAGE: usize = 8;
 
 /// Takes one key.
-pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
+pub fn handle_key(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -24,7 +24,7 @@ pub fn update(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
     match std::mem::take(&mut state.overlay) {
         Overlay::None => panels(state, key),
         Overlay::Help(top) => {
-            state.overlay = help(state, key, top);
+            state.overlay = scroll_help(state, key, top);
             None
         }
         Overlay::Form(form) => edit_form(state, key, form),
@@ -52,20 +52,20 @@ fn panels(state: &mut ScreenState, key: KeyEvent) -> Option<ModelQuery> {
         KeyCode::Char('w') => return Some(ModelQuery::Witness),
         KeyCode::Char('s') if state.scene.mode == WalkMode::Concrete => return Some(ModelQuery::Silence),
         KeyCode::Char('x') => toggle_refused(state),
-        KeyCode::Char('i' | ':') => prompt(state, LinePurpose::Message),
-        KeyCode::Char('d') => prompt(state, LinePurpose::Delay),
-        KeyCode::Char('/') if state.focus == Focus::History => prompt(state, LinePurpose::Search),
-        KeyCode::Char('/') => prompt(state, LinePurpose::Filter),
-        KeyCode::Char('n') if state.focus == Focus::History => search(state),
-        KeyCode::Esc => escape(state),
+        KeyCode::Char('i' | ':') => open_prompt(state, LinePurpose::Message),
+        KeyCode::Char('d') => open_prompt(state, LinePurpose::Delay),
+        KeyCode::Char('/') if state.focus == Focus::History => open_prompt(state, LinePurpose::Search),
+        KeyCode::Char('/') => open_prompt(state, LinePurpose::Filter),
+        KeyCode::Char('n') if state.focus == Focus::History => find_next(state),
+        KeyCode::Esc => dismiss_one(state),
         KeyCode::Tab => state.focus = next_focus(state.focus),
         KeyCode::BackTab => state.focus = next_focus(next_focus(next_focus(state.focus))),
-        KeyCode::Char(digit @ '1'..='9') => choose(state, digit as usize - '1' as usize),
+        KeyCode::Char(digit @ '1'..='9') => choose_move(state, digit as usize - '1' as usize),
         KeyCode::Enter if state.focus == Focus::History => return Some(ModelQuery::GoTo(state.step)),
         KeyCode::Enter => return enter(state),
         KeyCode::Char(' ') => return chosen_position(state).map(|at| ModelQuery::Take(at, Vec::new())),
         KeyCode::Char('p') => return chosen_position(state).map(|at| ModelQuery::Propose(at, 0)),
-        _ => scroll(state, key),
+        _ => scroll_panel(state, key),
     }
     None
 }
@@ -93,7 +93,8 @@ fn enter(state: &mut ScreenState) -> Option<ModelQuery> {
     None
 }
 
-fn choose(state: &mut ScreenState, position: usize) {
+/// Chooses a listed move.
+fn choose_move(state: &mut ScreenState, position: usize) {
     if position < state.listed_positions().len() {
         state.chosen = position;
         state.focus = Focus::Moves;
@@ -111,7 +112,8 @@ fn toggle_refused(state: &mut ScreenState) {
     state.told = None;
 }
 
-fn prompt(state: &mut ScreenState, purpose: LinePurpose) {
+/// Opens the line to type into, or says why it makes no sense now.
+fn open_prompt(state: &mut ScreenState, purpose: LinePurpose) {
     let is_possible = match purpose {
         LinePurpose::Delay => state.scene.is_timed && state.scene.mode == WalkMode::Concrete,
         LinePurpose::Message => state.scene.mode == WalkMode::Concrete,
@@ -130,7 +132,7 @@ fn prompt(state: &mut ScreenState, purpose: LinePurpose) {
 }
 
 /// Goes to the next step with the text looked for.
-fn search(state: &mut ScreenState) {
+fn find_next(state: &mut ScreenState) {
     if !state.find_step() {
         state.focus = Focus::Moves;
         state.told = Some(MoveReport::line(MoveTone::Note, format!("no step has “{}” in it", state.search)));
@@ -138,7 +140,7 @@ fn search(state: &mut ScreenState) {
 }
 
 /// Dismisses one thing at a time: the outcome of the last move, the filter, the focus elsewhere.
-fn escape(state: &mut ScreenState) {
+fn dismiss_one(state: &mut ScreenState) {
     if state.told.take().is_none() && std::mem::take(&mut state.filter).is_empty() {
         state.focus = Focus::Moves;
     }
@@ -155,7 +157,8 @@ fn next_focus(focus: Focus) -> Focus {
     }
 }
 
-fn scroll(state: &mut ScreenState, key: KeyEvent) {
+/// Moves in the panel that has the focus.
+fn scroll_panel(state: &mut ScreenState, key: KeyEvent) {
     match state.focus {
         Focus::Moves => {
             let before = state.chosen;
@@ -186,7 +189,8 @@ fn move_position(key: KeyEvent, at: usize, n: usize) -> usize {
     to.min(last)
 }
 
-fn help(state: &ScreenState, key: KeyEvent, top: usize) -> Overlay {
+/// Scrolls the help or closes it.
+fn scroll_help(state: &ScreenState, key: KeyEvent, top: usize) -> Overlay {
     match key.code {
         KeyCode::Esc | KeyCode::Enter | KeyCode::Char('?' | 'q') | KeyCode::F(1) => Overlay::None,
         _ => Overlay::Help(move_position(key, top, draw::overlay_rows(state, &Overlay::Help(top)))),
@@ -255,7 +259,7 @@ fn type_line(state: &mut ScreenState, key: KeyEvent, mut prompt: Prompt) -> Opti
             }
             if purpose == LinePurpose::Search {
                 state.search = text;
-                search(state);
+                find_next(state);
                 return None;
             }
             state.overlay = Overlay::Prompt(prompt);

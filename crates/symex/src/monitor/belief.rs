@@ -255,6 +255,7 @@ pub(super) struct UntimedCourse {
 }
 
 impl UntimedCourse {
+    /// Judges a label on this course and moves its belief on.
     fn observe(
         &mut self,
         cx: &mut Ctx<'_>,

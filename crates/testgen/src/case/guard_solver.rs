@@ -45,6 +45,7 @@ impl GuardSolver {
         (0..).zip(vars).map(|(n, var)| (var, self.name(cx, var, n))).collect()
     }
 
+    /// Returns the `n`th numbered variable of the sort of `var`, so that equal questions have equal terms.
     fn name(&mut self, cx: &mut Ctx<'_>, var: VarId, n: u32) -> VarId {
         let sort = cx.pool.var_info(var).sort;
         let base = match self.bases.iter().find(|(known, _)| *known == sort) {

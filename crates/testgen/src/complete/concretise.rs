@@ -62,6 +62,7 @@ enum AskedValues {
 }
 
 impl AskedValues {
+    /// Returns the test, if there is one.
     fn test(self) -> Option<Vec<Label>> {
         match self {
             Self::Test(test) => Some(test),

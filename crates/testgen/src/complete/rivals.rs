@@ -33,6 +33,7 @@ impl ClassAnswers {
         self.all.iter().position(|known| known == said)
     }
 
+    /// Merges the groups of two classes under the smaller number.
     fn join(&mut self, a: usize, b: usize) {
         let (keep, drop) = (self.groups[a].min(self.groups[b]), self.groups[a].max(self.groups[b]));
         self.groups.iter_mut().filter(|group| **group == drop).for_each(|group| *group = keep);
@@ -84,12 +85,16 @@ fn compare(
     let both = cx.pool.and([class.when, differs]);
     let sts = cx.sts;
     let possible = cx.pool.exists(&sts.gates[class.gate].fields, both);
+    // The tester chooses the input, so for every store it must have one input of the class on which the answers
+    // differ. The quantifier is eliminated first: the solver decides the rest without alternation.
     let possible = eliminate(cx.pool, possible);
     let some = cx.pool.exists(&sts.gates[class.gate].fields, class.when);
     let mut facts = abstraction.states[state].facts.clone();
     facts.push(eliminate(cx.pool, some));
     match holds(cx, &facts, possible) {
         ClassTruth::All => return,
+        // Never different: both are one answer, and no test could notice. Sometimes different, or not decided:
+        // they are one answer for the machine, and tests try the difference where they can.
         ClassTruth::None => (),
         ClassTruth::Some | ClassTruth::Unknown => answers.fragile.push((state, other)),
     }

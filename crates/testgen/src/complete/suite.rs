@@ -390,6 +390,7 @@ fn ways_to(abstraction: &Abstraction, state: usize) -> Vec<Vec<usize>> {
     ways
 }
 
+/// Returns the guarantee that the suite gives, in numbers and names.
 fn claim(
     abstraction: &Abstraction,
     machine: &Mealy,

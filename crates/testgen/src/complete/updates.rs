@@ -219,6 +219,7 @@ struct FaultSearch {
 }
 
 impl FaultSearch {
+    /// Decides one wrong update: whether a test shows it, or no test can.
     fn decide(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -64,6 +64,7 @@ struct PairSets {
 }
 
 impl PairSets {
+    /// Returns the number of a set; a new one is added.
     fn insert(&mut self, pairs: BTreeSet<Pair>) -> SetId {
         // Equal sets have equal numbers, so a step from a set is computed once however many tests pass through it.
         if let Some(&number) = self.numbers.get(&pairs) {
@@ -76,10 +77,12 @@ impl PairSets {
         number
     }
 
+    /// Returns the set with this number.
     fn get(&self, number: SetId) -> Rc<BTreeSet<Pair>> {
         Rc::clone(&self.sets[number as usize])
     }
 
+    /// Forgets the sets from number `n` on.
     fn truncate(&mut self, n: usize) {
         debug_assert!(n <= self.sets.len(), "only the newest sets go");
         for pairs in self.sets.drain(n..) {

@@ -110,6 +110,7 @@ impl DelayWalk<'_, '_> {
             let quiet = side.quiet(cx, entered, &values);
             return MemberAfterDelay { member: entered.clone(), excuse: cx.pool.tt(), quiet };
         }
+        // A member that an internal step entered has waited for the rest of the delay only.
         let waited = cx.pool.sub(delay.by, *since);
         let member = side.advance_clocks(cx, entered, waited);
         let (before, after) = (side.values(entered), side.values(&member));
@@ -127,6 +128,9 @@ impl DelayWalk<'_, '_> {
         let EnteredMember { member: entered, since } = entered;
         let mut found = Vec::new();
         for &switch in side.internal(entered.loc) {
+            // Every instant within a delay has a number that no other delay of the path uses: each delay owns a
+            // block of them, twice as large as the limit, because the last member may go beyond it before the
+            // limit is noticed.
             let number = delay.number.saturating_mul(2 * MAX_ON_THE_WAY as u32);
             let number = number.saturating_add(1 + (self.on_the_way + found.len()) as u32);
             let var = cx.pool.indexed_var(cx.instant, number);
@@ -141,6 +145,7 @@ impl DelayWalk<'_, '_> {
             let guard = cx.pool.substitute(side.sts.switches[switch].guard, &values);
             let next = side.successor(cx, &there, (switch, guard), &values);
             let facts: Vec<Term> = self.path.iter().chain(&next.facts).copied().collect();
+            // Undecided members stay: dropping one would hide behaviour, keeping one only costs time.
             if cx.decide(&facts) != SolverDecision::Unsat {
                 found.push(EnteredMember { member: next, since: at });
             }

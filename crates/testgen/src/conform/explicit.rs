@@ -245,6 +245,7 @@ impl<'w> Enumeration<'w> {
         self.imp.evaluated + self.spec.evaluated
     }
 
+    /// Searches until `steps` evaluations in all; `None` if it stopped before an answer and can be resumed.
     fn search(
         &mut self,
         pool: &TermPool,

@@ -34,6 +34,7 @@ pub fn join(spec: &mut Model, imp: &Model) -> Result<Sts, PortMismatch> {
 struct SystemImport<'p>(TermImport<'p>);
 
 impl SystemImport<'_> {
+    /// Returns the system with its variables and terms in the other pool.
     fn system(&mut self, sts: &Sts) -> Sts {
         let mut image = sts.clone();
         for var in &mut image.vars {
@@ -57,6 +58,7 @@ impl SystemImport<'_> {
         image
     }
 
+    /// Returns a switch with its terms in the other pool.
     fn switch(&mut self, switch: &Switch) -> Switch {
         let update = switch.update.iter().map(|&(var, term)| (self.0.var(var), self.0.term(term))).collect();
         let resets = switch.resets.iter().map(|&clock| self.0.var(clock)).collect();

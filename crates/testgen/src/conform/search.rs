@@ -511,6 +511,7 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
+    /// Adds a node and queues it; returns its number.
     fn push(&mut self, item: SearchItem, by: ReachedBy) -> usize {
         self.nodes.push(SearchNode { item, by });
         self.frontier.push_back(self.nodes.len() - 1);

@@ -229,6 +229,7 @@ impl LocationSwitches {
         Self { quiet, later, internal, visible: visible.map(|id| (sts.switches[id].gate, id)).collect() }
     }
 
+    /// Returns the condition under which the system may react at this location now or as time passes.
     fn later(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Term {
         let mut any = Vec::new();
         for (_, switch) in sts.switches_from(loc) {

@@ -198,6 +198,7 @@ struct WaitedMember {
 }
 
 impl<'p> WitnessCourse<'p> {
+    /// Starts a course of one of the two models at its initial states.
     fn start(cx: &mut Ctx<'_>, product: &'p ModelProduct<'p>, role: WitnessRole) -> Result<Self, NoWitness> {
         let (side, unknowns) = match role {
             WitnessRole::Implementation => (&product.imp, Unknowns::Known),

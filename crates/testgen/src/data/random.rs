@@ -206,6 +206,7 @@ enum DrawKind {
 }
 
 impl ValuePalette<'_> {
+    /// Draws a value of `sort`.
     fn value(&self, pool: &TermPool, rng: &mut ChaCha8Rng, sort: Sort) -> Value {
         self.value_within(pool, rng, sort, 0)
     }
@@ -234,6 +235,7 @@ impl ValuePalette<'_> {
         [self.recent, self.here, self.constants].iter().any(|list| list.contains(value))
     }
 
+    /// Draws the kind of the next value, by the weights.
     fn kind(&self, rng: &mut ChaCha8Rng) -> DrawKind {
         let ValueWeights { near, fresh, small, edge, wide, .. } = self.weights;
         let mut drawn = rng.random_range(0..(near + fresh + small + edge + wide).max(1));

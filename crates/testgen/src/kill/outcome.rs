@@ -90,6 +90,7 @@ pub struct MutantCounts {
 }
 
 impl MutantCounts {
+    /// Counts the outcome of a mutant; without time it counts as unknown.
     fn add(&mut self, outcome: &MutantOutcome) {
         match outcome {
             MutantOutcome::Killed(_) => self.killed += 1,

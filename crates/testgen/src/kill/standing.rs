@@ -66,6 +66,7 @@ impl ScoreSoFar {
         self.end
     }
 
+    /// Returns the number of mutants with this standing.
     fn count(&self, wanted: MutantStanding) -> usize {
         self.standing.iter().filter(|&&it| it == wanted).count()
     }

@@ -109,6 +109,7 @@ pub(crate) fn silences(cx: &mut Ctx<'_>, product: &ObserverProduct, observer: &O
     found
 }
 
+/// Returns the switch that a rule for silence becomes in the product with the model.
 fn silence(rule: &ObserverRule, source: LocId, guard: Term, target: LocId) -> Switch {
     Switch {
         label: "silence".into(),

@@ -299,6 +299,8 @@ impl HuntTester {
     fn purpose(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<TesterMove> {
         let (HuntPhase::Purpose, Some(cover)) = (self.phase, &mut self.cover) else { return None };
         match cover.next(cx, monitor, trace) {
+            // The first purpose is repeated whole, each time with another pattern of equal fields, before anything
+            // walks on from it.
             TesterMove::Stop(stop) if self.runs < self.first => Some(TesterMove::Stop(stop)),
             TesterMove::Stop(stop) => {
                 self.phase = HuntPhase::Walk;
@@ -329,6 +331,8 @@ impl HuntTester {
             self.phase = HuntPhase::Walk;
             return;
         };
+        // In the first round each purpose is executed for what is not covered yet; the later ones try the same
+        // ways with other data.
         if self.runs > 1 && cover.rounds_done() == 0 {
             cover.leave_out(&self.met);
         }
@@ -414,6 +418,7 @@ impl Tester for HuntTester {
             self.search(cx);
             self.choose_phase();
         }
+        // Only now are the purposes known: they may have been searched for in this very call.
         if self.runs == 1 && trace.is_empty() {
             self.first = self.set.as_ref().map_or(1, |set| patterns(cx, set));
         }

@@ -16,6 +16,7 @@ pub(super) enum AdapterChannel {
 }
 
 impl AdapterChannel {
+    /// Returns the socket below.
     fn socket(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
@@ -57,6 +58,7 @@ impl AdapterChannel {
         }
     }
 
+    /// Shuts down one direction or both.
     pub(super) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         match self {
             Self::Plain(stream) => stream.shutdown(how),

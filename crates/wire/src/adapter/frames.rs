@@ -433,6 +433,7 @@ pub(super) fn odd(bytes: &[u8], reason: &str) -> AdapterError {
     AdapterError::Protocol { line: beginning(bytes), reason: reason.to_owned() }
 }
 
+/// Returns the first bytes of a message, readable and cut.
 fn beginning(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(1000)];
     cut(&String::from_utf8_lossy(start).escape_debug().to_string(), 200)

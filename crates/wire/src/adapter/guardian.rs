@@ -54,6 +54,7 @@ impl GuardedChild {
         Self::guard(command, None)
     }
 
+    /// Starts a child that is killed when this process ends, however it ends.
     fn guard(command: &mut Command, mark: Option<String>) -> io::Result<(Self, ChildStreams)> {
         // Before the child is there, so that it is known whenever this process is killed.
         mark.as_deref().inspect(|mark| watch::expect(mark));
@@ -88,6 +89,7 @@ impl GuardedChild {
         self.kill()
     }
 
+    /// Kills the child with all processes of its group and those that carry its mark; returns its status.
     fn kill(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         // Before the child is let go of, so that its id still names its own group.
@@ -142,6 +144,7 @@ mod watch {
     /// The pipe to the guardian; it stays open as long as this process lives.
     static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
+    /// Starts the guardian, a shell in a process group of its own.
     fn start() -> Option<Mutex<ChildStdin>> {
         let mut guardian = Command::new("sh")
             .args(["-c", GUARDIAN])
@@ -164,6 +167,7 @@ mod watch {
         tell(&format!("{sign} {} {}\n", child.id(), mark.unwrap_or_default()));
     }
 
+    /// Writes a line to the guardian, which is started on first use.
     fn tell(line: &str) {
         if let Some(pipe) = PIPE.get_or_init(start) {
             let mut pipe = pipe.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,6 +180,7 @@ mod watch {
         i32::try_from(child.id()).ok().and_then(Pid::from_raw)
     }
 
+    /// Returns how the child ended, without reaping it; `None` while it runs.
     pub(super) fn exit(child: &Child) -> Option<ChildExit> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = group_of(child).map(|id| waitid(WaitId::Pid(id), options));
@@ -244,6 +249,7 @@ mod watch {
         }
     }
 
+    /// Returns whether the environment of process `id` has this mark.
     fn carries(id: i32, mark: &str) -> bool {
         let variables = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         let mut marks = variables.split(|&byte| byte == 0).filter_map(|variable| {
@@ -260,8 +266,10 @@ mod watch {
 
     use super::ChildExit;
 
+    /// Does nothing: there is no guardian on this platform.
     pub(super) fn expect(_mark: &str) {}
 
+    /// Does nothing: there is no guardian on this platform.
     pub(super) fn note(_sign: &str, _child: &Child, _mark: Option<&str>) {}
 
     /// Returns `None`: without Unix, the end of a child cannot be seen without reaping it.
@@ -275,6 +283,7 @@ mod watch {
 
     pub(super) fn kill_others(_child: &Child, _mark: Option<&str>, _limit: Duration) {}
 
+    /// Returns no processes: they cannot be found on this platform.
     pub(super) fn others(_child: &Child, _mark: Option<&str>) -> Vec<u32> {
         Vec::new()
     }

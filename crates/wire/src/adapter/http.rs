@@ -185,6 +185,7 @@ impl HttpAdapter {
         }
     }
 
+    /// Opens a new connection.
     fn connect(&self) -> Result<IdleConnection, AdapterError> {
         Ok(IdleConnection::new(self.socket.channel()?))
     }
@@ -461,6 +462,7 @@ impl HttpAdapter {
         }
     }
 
+    /// Returns `text` without secrets.
     fn redact(&self, text: &str) -> String {
         self.secrets.hide(text)
     }

@@ -104,6 +104,7 @@ impl ManagedAdapter {
         self.server.as_ref().is_some_and(SystemServer::has_ended)
     }
 
+    /// Connects, unless there is a connection.
     fn connect(&mut self) -> Result<(), AdapterError> {
         if self.inner.is_none() {
             self.inner = Some((self.make)()?);
@@ -111,6 +112,7 @@ impl ManagedAdapter {
         Ok(())
     }
 
+    /// Returns the adapter of the connection; fails if there is none.
     fn inner(&mut self) -> Result<&mut dyn Adapter, AdapterError> {
         match &mut self.inner {
             Some(inner) => Ok(&mut **inner),
@@ -137,6 +139,7 @@ impl ManagedAdapter {
         }
     }
 
+    /// Drops the connection and restarts the server, if it is ours.
     fn restart(&mut self) -> Result<(), AdapterError> {
         self.inner = None;
         self.server.as_mut().map_or(Ok(()), SystemServer::restart)

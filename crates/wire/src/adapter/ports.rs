@@ -83,6 +83,7 @@ fn is_local(place: IpAddr) -> bool {
     place.is_loopback() || TcpListener::bind((place, 0)).is_ok()
 }
 
+/// Returns the lines of the TCP tables of the kernel; `None` where there are none.
 fn entries() -> Option<Vec<PortTableLine>> {
     let mut texts = TABLES.iter().filter_map(|table| std::fs::read_to_string(table).ok()).peekable();
     texts.peek()?;
@@ -114,6 +115,7 @@ fn ip_of(text: &str) -> Option<IpAddr> {
     Some(Ipv6Addr::from(bytes).to_canonical())
 }
 
+/// Returns whether the socket of `entry` occupies `place`, by its address or by any address.
 fn holds(entry: &PortTableLine, place: SocketAddr) -> bool {
     let ip = entry.local.ip();
     entry.local.port() == place.port() && (ip == place.ip() || ip.is_unspecified())

@@ -53,6 +53,7 @@ impl ProcessAdapter {
 pub(super) struct ErrorTail(Arc<Mutex<Vec<u8>>>);
 
 impl ErrorTail {
+    /// Appends bytes and keeps the last `MAX_TAIL`.
     fn push(&self, bytes: &[u8]) {
         let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend_from_slice(bytes);
@@ -238,6 +239,7 @@ fn unread(pipe: &ChildStdin) -> u64 {
     rustix::io::ioctl_fionread(pipe).unwrap_or(0)
 }
 
+/// Returns 0: unread bytes cannot be counted on this platform.
 #[cfg(not(unix))]
 fn unread(_pipe: &ChildStdin) -> u64 {
     0
@@ -272,6 +274,8 @@ pub(super) fn keep_tail(stderr: ChildStderr, tail: &ErrorTail) {
     }
 }
 
+/// Returns the command that runs `command` by the shell, in a process group of its own so that it can be killed
+/// whole.
 #[cfg(unix)]
 pub(super) fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
@@ -280,6 +284,7 @@ pub(super) fn shell(command: &str) -> Command {
     shell
 }
 
+/// Returns the command that runs `command` by the shell.
 #[cfg(not(unix))]
 pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");

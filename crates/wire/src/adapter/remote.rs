@@ -215,6 +215,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
     }
 
+    /// Opens a new connection and greets the system; an earlier one is closed.
     fn open(&mut self) -> Result<(), AdapterError> {
         self.close();
         let mut wire = self.link.open()?;
@@ -243,6 +244,7 @@ impl<L: SystemLink> RemoteAdapter<L> {
         }
     }
 
+    /// Says goodbye and closes the connection, if there is one.
     fn close(&mut self) {
         if let Some(mut live) = self.live.take() {
             live.wire.write(&ProtocolMessage::Bye(crate::protocol::ByeMessage {})).ok();
@@ -607,6 +609,7 @@ fn check_passage(
     Err(AdapterError::Protocol { line, reason: reason.into() })
 }
 
+/// Returns a time in nanoseconds.
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

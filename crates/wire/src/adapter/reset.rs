@@ -79,6 +79,7 @@ pub(super) fn until_accepted(
     }
 }
 
+/// Waits for `pause`, in slices so that an interrupt ends it.
 fn sleep(pause: Duration, interrupt: Interrupt) -> Result<(), AdapterError> {
     let until = Instant::now() + pause;
     while Instant::now() < until {

@@ -175,6 +175,7 @@ impl SystemServer {
         self.start_error("it ended before it was ready")
     }
 
+    /// Returns whether the kernel still holds closed connections of the last process.
     fn lingers(&self) -> bool {
         self.address().is_some_and(|address| ports::lingering(address) > 0)
     }

@@ -52,6 +52,7 @@ impl PipeSource {
     }
 }
 
+/// Reads the stream until it ends and sends every piece with the instant at which it came.
 fn pump(mut stream: impl Read, chunks: &SyncSender<io::Result<TimedBytes>>) {
     let mut room = vec![0; CHUNK];
     loop {

@@ -184,6 +184,7 @@ fn forgets(stream: &TcpStream) -> bool {
     rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO)).is_ok()
 }
 
+/// Returns false: the option is not set on this platform.
 #[cfg(not(unix))]
 fn forgets(_stream: &TcpStream) -> bool {
     false

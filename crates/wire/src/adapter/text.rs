@@ -69,6 +69,7 @@ impl MessageFormat {
         self.codec(model).map(drop)
     }
 
+    /// Makes the codec of this format for the messages of `model`.
     fn codec(&self, model: &Model) -> Result<TextAdapterCodec, BadProtocol> {
         match self {
             Self::Text(text) => TextCodec::new(text, model).map(TextAdapterCodec::Text),
@@ -178,6 +179,7 @@ impl TextAdapter {
         Ok(TextConnection { frames, writer, started: Instant::now(), has_spoken: false })
     }
 
+    /// Returns the connection; fails if there is none.
     fn live(&mut self) -> Result<&mut TextConnection, AdapterError> {
         self.live.as_mut().ok_or_else(|| AdapterError::Ended { status: "it is not running".into() })
     }
@@ -287,6 +289,7 @@ impl TextAdapter {
         result
     }
 
+    /// Waits for an output, or for the end of the process; silence if neither comes.
     fn receive(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         match self.next_output(Instant::now() + patience)? {
             Some(arrived) => Ok(Observation::Output(arrived)),

@@ -156,6 +156,7 @@ fn host_of(address: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
+/// Returns the check of certificates: by a file, by the roots of this machine, or none.
 fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>, BadTls> {
     let mut store = RootCertStore::empty();
     match roots {
@@ -184,6 +185,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, BadTls> {
     if all.is_empty() { Err(BadTls::NoCertificate(path.to_owned())) } else { Ok(all) }
 }
 
+/// Returns the error about a file that cannot be used.
 fn unreadable(path: &Path, error: &impl fmt::Display) -> BadTls {
     BadTls::Unusable { path: path.to_owned(), reason: error.to_string() }
 }

@@ -242,6 +242,7 @@ fn datum(model: &Model, value: &Value, shape: FieldShape<'_>) -> Result<LayoutVa
     }
 }
 
+/// Returns the output `name` with the values that were read.
 fn label(
     model: &Model,
     name: &str,

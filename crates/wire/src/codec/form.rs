@@ -134,6 +134,7 @@ impl JsonForm {
         value_from_json(pool, sort, &reading.normal(pool, sort, json)?)
     }
 
+    /// Returns a key of a map as the name of a JSON member.
     fn key(&self, pool: &TermPool, key: &Value) -> String {
         member_name(&self.write(pool, key))
     }

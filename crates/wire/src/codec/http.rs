@@ -104,6 +104,7 @@ impl HttpCodec {
         Ok(codec)
     }
 
+    /// Checks that every message of the model has a description.
     fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
@@ -189,6 +190,7 @@ impl HttpCodec {
     }
 }
 
+/// Prepares the request of an input; its fields must be those of the message.
 fn input(
     model: &Model,
     name: &str,
@@ -207,6 +209,7 @@ fn input(
     Ok(prepared)
 }
 
+/// Prepares the reader of an output; its fields must be those of the message.
 fn output(model: &Model, name: &str, answer: &AnswerConfig) -> Result<AnswerReader, ProtocolProblem> {
     let answer =
         AnswerReader::new(answer).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;

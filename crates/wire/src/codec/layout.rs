@@ -195,6 +195,7 @@ impl MessageLayout {
 }
 
 impl NumberRole {
+    /// Returns the field that the number holds, if it holds one.
     fn field(&self) -> Option<(&str, FieldShape<'_>)> {
         match self {
             Self::Field(name, names) => Some((name, FieldShape::Number(names))),
@@ -204,6 +205,7 @@ impl NumberRole {
 }
 
 impl LayoutItem {
+    /// Returns the fields that the item holds.
     fn fields(&self) -> Vec<(&str, FieldShape<'_>)> {
         match self {
             Self::Number(_, what) => what.field().into_iter().collect(),

@@ -117,6 +117,7 @@ pub fn of_layouts(config: &BinaryConfig) -> Vec<Overlap> {
 
 type PatternMachine = dense::DFA<Vec<u32>>;
 
+/// Returns the automaton of a whole-text pattern, `None` if it is too large.
 fn machine(pattern: &str) -> Option<PatternMachine> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)

@@ -132,6 +132,7 @@ impl TextCodec {
         Ok(codec)
     }
 
+    /// Checks that every message of the model has a description.
     fn complete(&self, model: &Model) -> Result<(), BadProtocol> {
         let has = |gate: &Gate| match gate.kind {
             GateKind::Input => self.inputs.iter().any(|(name, _)| *name == *gate.name),
@@ -206,6 +207,7 @@ impl TextCodec {
         }
     }
 
+    /// Returns the fields of output `name`, from the groups of its pattern.
     fn args(
         &self,
         model: &Model,
@@ -238,6 +240,7 @@ fn unbroken(text: String, is_allowed: impl Fn(&str) -> bool) -> Result<String, U
     if is_allowed(&text) { Ok(text) } else { Err(UnwritableMessage::BreaksFraming(text)) }
 }
 
+/// Prepares the template of an input; its fields must be those of the message.
 fn input(
     model: &Model,
     name: &str,
@@ -251,6 +254,7 @@ fn input(
     Ok(template)
 }
 
+/// Prepares the pattern of an output; its groups must be fields of the message.
 fn output(model: &Model, name: &str, text: &str) -> Result<Regex, ProtocolProblem> {
     let pattern =
         full_regex(text).map_err(|problem| ProtocolProblem::for_message("output", name, problem))?;

@@ -61,6 +61,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
 }
 
+/// Plays the model on one connection, until it ends.
 fn converse(model: &Model, new_solver: &NewSolver, seed: u64, stream: &TcpStream) -> io::Result<ServeEnd> {
     stream.set_nodelay(true)?;
     let reader = BufReader::new(stream.try_clone()?);

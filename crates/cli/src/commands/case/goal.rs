@@ -72,6 +72,7 @@ fn file_name(at: usize, format: CaseFormat) -> String {
     format!("{name}_{:03}.{}", at + 1, format.ending())
 }
 
+/// Writes every case of the set to a file of its own in `folder`, and a list of them to `cases.json`.
 fn write_all(
     folder: &str,
     model: &Model,
@@ -92,6 +93,7 @@ fn write_all(
     file("cases.json", &format!("{:#}\n", set_json(model, set, goal, format)))
 }
 
+/// Lists the cases, and the goals that have none with the reason.
 fn show(out: &mut impl Write, model: &Model, set: &CaseSet, goal: CaseGoal) -> io::Result<()> {
     let sts = &model.sts;
     for (at, made) in set.cases.iter().enumerate() {
@@ -108,10 +110,12 @@ fn show(out: &mut impl Write, model: &Model, set: &CaseSet, goal: CaseGoal) -> i
     writeln!(out, "{n} {cases}, {messages} messages, {covered} of {} {goal} covered", set.total)
 }
 
+/// Returns the labels of the path of a case.
 fn labels<'s>(sts: &'s Sts, made: &CoveringCase) -> Vec<&'s str> {
     made.case.path.iter().map(|&id| &*sts.switches[id].label).collect()
 }
 
+/// Returns the reason why a goal has no case.
 fn reason(model: &Model, why: &WhyNoCase, path: &[ioxide_model::sts::SwitchId]) -> String {
     match why {
         WhyNoCase::NoPath(why) => why.to_string(),

@@ -51,6 +51,7 @@ fn smt_name(model: &Model, var: VarId) -> Result<SmtName, CliError> {
     Ok(SmtName { var, symbol, sort, cases })
 }
 
+/// Returns a value in SMT-LIB.
 fn literal(model: &Model, value: &Value) -> Result<String, CliError> {
     let mut out = String::new();
     write::write_value(&model.pool, value, &mut out)
@@ -58,12 +59,14 @@ fn literal(model: &Model, value: &Value) -> Result<String, CliError> {
     Ok(out)
 }
 
+/// Returns a guard in SMT-LIB; some cannot be expressed there.
 fn guard(model: &Model, guard: Term) -> Result<String, CliError> {
     let mut out = String::new();
     write::write_term(&model.pool, guard, &mut out).map_err(|error| inexpressible(&error))?;
     Ok(out)
 }
 
+/// Returns the error about a guard that SMT-LIB cannot express.
 fn inexpressible(error: &SmtInexpressible) -> CliError {
     CliError::new(ExitStatus::Usage, format!("a guard cannot be written in SMT-LIB: {error}"))
 }

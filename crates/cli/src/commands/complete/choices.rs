@@ -81,6 +81,7 @@ fn refusal_error(args: &CompleteCommand, why: &str) -> CliError {
         .help("state counting needs an answer to every input class in every state, and answers that say where they lead")
 }
 
+/// Returns the failure of a system that speaks before its first input.
 fn preamble(said: &str) -> CliError {
     CliError::new(ExitStatus::Failure, format!("fail: before its first input the system says {said}"))
 }
@@ -116,6 +117,7 @@ fn choices_text(
     exit::status_after_output(status, shown)
 }
 
+/// Shows the result of testing a system that may choose its answers.
 fn show(
     out: &mut impl Write,
     args: &CompleteCommand,

@@ -91,6 +91,7 @@ impl SystemLauncher {
         })
     }
 
+    /// Returns the clock of the run: a model that is played takes no time.
     fn clock(&self) -> Box<dyn RunClock> {
         match self.sut {
             SystemUnderTest::Model(_) => Box::new(StoppedClock),

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write};
 use ioxide_fsm::complete::{Certificate, Judgement, judge};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::product::difference;
-use ioxide_fsm::word::{Word, show as show_word};
+use ioxide_fsm::word::{Word, show_word};
 use ioxide_model::index::Idx;
 use ioxide_model::label::{Label, input_name};
 use ioxide_run::suite::{SuiteReader, SuiteTest};
@@ -79,6 +79,7 @@ fn of_ioxide(path: &str, text: &str, machine: &NamedMachine) -> Result<Vec<Vec<S
     Ok(words)
 }
 
+/// Shows the judgement on a suite that others wrote.
 fn show(
     out: &mut impl Write,
     args: &FsmArgs,

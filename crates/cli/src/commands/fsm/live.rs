@@ -191,6 +191,7 @@ impl<'a> LiveSystem<'a> {
         self.answers.names()
     }
 
+    /// Returns the name under which an answer is known.
     fn name(&self, said: &[Label]) -> String {
         answer_name(&self.model.pool, &self.model.sts, said)
     }

@@ -10,7 +10,7 @@ use ioxide_fsm::reduce::{
     AdaptiveCase, AdaptiveSystem as Answering, CountingPlan, CountingVariant, PlayedMachine as Played,
     ReductionReport, ReductionVerdict, Repeated, on_demand_counting, state_counting,
 };
-use ioxide_fsm::word::{IoWord, show as show_word, show_io};
+use ioxide_fsm::word::{IoWord, show_io, show_word};
 use ioxide_report::html::suite::{SuiteVerdict, SuiteView};
 use ioxide_run::answers::AnswerError;
 use ioxide_smt::halt::{Halt, Halted};
@@ -216,6 +216,7 @@ fn told_and_kept(
     exit::status_after_output(exit::status_after_save(status, saved)?, told)
 }
 
+/// Shows the verdict on a system that may choose, with the traces that failed.
 fn show(
     args: &FsmArgs,
     names: &MachineNames,
@@ -276,6 +277,7 @@ fn save(
     page::save(path, &args.file, listing, view)
 }
 
+/// Returns the name of the system under test.
 fn sut(args: &FsmArgs) -> &str {
     args.sut.as_deref().unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_fsm::mealy::{Mealy, SuiteModel};
 use ioxide_fsm::suite::{SuiteMethod, SuiteSize};
-use ioxide_fsm::word::show as show_word;
+use ioxide_fsm::word::show_word;
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, Model};
 use ioxide_record::value::{WireMessage, label_from_json};

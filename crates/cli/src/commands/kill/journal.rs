@@ -95,6 +95,7 @@ pub fn outcome_word(outcome: &MutantOutcome) -> &'static str {
     }
 }
 
+/// Returns the outcomes that an earlier run wrote down; refuses a journal of other mutants.
 fn decisions(
     path: &str,
     text: &str,

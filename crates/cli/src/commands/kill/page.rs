@@ -66,6 +66,7 @@ pub fn save(
     write::write_named(path, |out| page.write(out))
 }
 
+/// Returns the rows of all mutants.
 fn rows(mutated: &MutatedModel<'_>, decided: &DecidedMutants, tests: &[TestRow]) -> Vec<MutantRow> {
     let mut is_killed = vec![false; decided.mutants.len()];
     tests.iter().flat_map(|test| &test.kills).for_each(|&at| is_killed[at] = true);
@@ -73,6 +74,7 @@ fn rows(mutated: &MutatedModel<'_>, decided: &DecidedMutants, tests: &[TestRow])
     all.map(|((mutant, outcome), is_killed)| row(mutated, mutant, outcome.as_ref(), is_killed)).collect()
 }
 
+/// Returns the row of a mutant: its outcome, the reason and the trace that shows it.
 fn row(
     mutated: &MutatedModel<'_>,
     mutant: &Mutant,

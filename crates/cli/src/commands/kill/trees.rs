@@ -58,6 +58,7 @@ impl KillTrees {
         format!("{name}_{:03}.{}", at + 1, self.format.ending())
     }
 
+    /// Writes every adaptive test to a file of its own in `folder`, and a list of them to `trees.json`.
     fn write(
         &self,
         folder: &str,

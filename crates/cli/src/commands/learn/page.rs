@@ -191,6 +191,7 @@ fn without_secrets(mut drawing: HypothesisDrawing) -> HypothesisDrawing {
     drawing
 }
 
+/// Keeps the page until the user ends it.
 fn linger() {
     interrupt::catch_interrupts();
     interrupt::all_is_written();

@@ -29,6 +29,7 @@ pub fn last_campaign(folders: &[PathBuf], path: &Path) -> Option<LastCampaign> {
     records.into_iter().rev().take(MAX_RECORDS).find_map(|(_, record)| read_campaign(&record, path))
 }
 
+/// Collects the records below `folder` with the times of their last change.
 fn collect(folder: &Path, depth: usize, records: &mut Vec<(SystemTime, PathBuf)>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -72,6 +73,7 @@ fn is_about(started: &CampaignStarted, record: &Path, model: &Path) -> bool {
         && from.into_iter().any(|path| path.canonicalize().is_ok_and(|path| path == model))
 }
 
+/// Returns the results of a campaign as the editor shows them.
 fn campaign(record: &Path, started: &CampaignStarted, finished: &CampaignFinished) -> LastCampaign {
     let fate = |label: &String| {
         if finished.covered.contains(label) {

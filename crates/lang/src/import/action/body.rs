@@ -36,7 +36,7 @@ pub(super) enum Separator {
 
 impl ActionReader<'_> {
     /// `{ statement statement ... }`.
-    pub(super) fn block(&mut self) -> ParseResult<StatementBlock> {
+    pub(super) fn parse_block(&mut self) -> ParseResult<StatementBlock> {
         if self.blocks == MAX_BLOCKS {
             return self.too_deep();
         }
@@ -65,7 +65,7 @@ impl ActionReader<'_> {
         self.separator();
         while !matches!(self.parser.kind(), TokenKind::CloseBrace | TokenKind::End) {
             let start = self.parser.span();
-            let kind = self.statement()?;
+            let kind = self.parse_statement()?;
             statements.push(Statement { kind, span: self.parser.span_since(start) });
             self.separator();
             if self.parser.eat(TokenKind::Then) && self.parser.is_at(TokenKind::CloseBrace) {
@@ -89,14 +89,15 @@ impl ActionReader<'_> {
         }
     }
 
-    fn statement(&mut self) -> ParseResult<StatementKind> {
+    /// Parses one statement of the body of an action.
+    fn parse_statement(&mut self) -> ParseResult<StatementKind> {
         match self.parser.kind() {
-            TokenKind::If => self.conditional(),
-            TokenKind::OpenBrace | TokenKind::When => self.choice(),
-            TokenKind::Name if self.parser.kind_after(1) == TokenKind::Colon => self.choice(),
-            TokenKind::Name if self.at_local() => self.local().map(StatementKind::Local),
-            TokenKind::Name if self.at_loop() => self.repetition(),
-            TokenKind::Name => self.assignments().map(StatementKind::Assign),
+            TokenKind::If => self.parse_conditional(),
+            TokenKind::OpenBrace | TokenKind::When => self.parse_choice(),
+            TokenKind::Name if self.parser.kind_after(1) == TokenKind::Colon => self.parse_choice(),
+            TokenKind::Name if self.at_local() => self.parse_local().map(StatementKind::Local),
+            TokenKind::Name if self.at_loop() => self.parse_repetition(),
+            TokenKind::Name => self.parse_assignments().map(StatementKind::Assign),
             TokenKind::OpenBracket if self.parser.kind_after(1) == TokenKind::CloseBracket => {
                 self.parser.unexpected_with("a statement", |d| {
                     d.help("`[]` stands between branches in braces: `{ ... } [] when c { ... }`")
@@ -109,8 +110,8 @@ impl ActionReader<'_> {
     }
 
     /// Neighbouring assignments.
-    fn assignments(&mut self) -> ParseResult<Vec<Update>> {
-        let mut group = vec![self.update()?];
+    fn parse_assignments(&mut self) -> ParseResult<Vec<Update>> {
+        let mut group = vec![self.parse_update()?];
         let mut changed = order::ChangedNames::default();
         loop {
             let separator = self.separator();
@@ -118,7 +119,7 @@ impl ActionReader<'_> {
                 return Ok(group);
             }
             group.iter().last().into_iter().for_each(|update| changed.add(update));
-            let next = self.update()?;
+            let next = self.parse_update()?;
             self.doubts.extend(changed.doubt(&next, separator));
             group.push(next);
         }
@@ -132,12 +133,12 @@ impl ActionReader<'_> {
     }
 
     /// `name := value` or `name[key] := value`.
-    fn update(&mut self) -> ParseResult<Update> {
+    fn parse_update(&mut self) -> ParseResult<Update> {
         let start = self.parser.span();
-        let name = self.parser.name("the name of a variable")?;
+        let name = self.parser.expect_name("the name of a variable")?;
         let key = self.parser.update_key()?;
         self.parser.expect(TokenKind::ColonEq)?;
-        let value = self.parser.expr()?;
+        let value = self.parser.parse_expr()?;
         let kind = match key {
             Some(key) => UpdateKind::Put(name, key, value),
             None => UpdateKind::Assign(name, value),
@@ -146,26 +147,26 @@ impl ActionReader<'_> {
     }
 
     /// Branches with `[]` between them.
-    fn choice(&mut self) -> ParseResult<StatementKind> {
-        let mut branches = vec![self.branch()?];
+    fn parse_choice(&mut self) -> ParseResult<StatementKind> {
+        let mut branches = vec![self.parse_branch()?];
         while self.parser.is_at(TokenKind::OpenBracket) {
             self.parser.bump();
             self.parser.expect(TokenKind::CloseBracket)?;
-            branches.push(self.branch()?);
+            branches.push(self.parse_branch()?);
         }
         Ok(StatementKind::Choice(branches))
     }
 
     /// `name: when c { ... }`; name and condition may be missing.
-    fn branch(&mut self) -> ParseResult<ChoiceBranch> {
+    fn parse_branch(&mut self) -> ParseResult<ChoiceBranch> {
         let name = match self.parser.kind_after(1) {
-            TokenKind::Colon => Some(self.parser.name("the name of a branch")?),
+            TokenKind::Colon => Some(self.parser.expect_name("the name of a branch")?),
             _ => None,
         };
         if name.is_some() {
             self.parser.bump();
         }
-        let when = if self.parser.eat(TokenKind::When) { Some(self.condition()?) } else { None };
+        let when = if self.parser.eat(TokenKind::When) { Some(self.parse_condition()?) } else { None };
         if !self.parser.is_at(TokenKind::OpenBrace) {
             let expected = if when.is_some() { "`{`" } else { "`{` or `when`" };
             return self.parser.unexpected_with(expected, |d| match name {
@@ -173,10 +174,11 @@ impl ActionReader<'_> {
                 _ => d.help("a branch is `{ ... }` or `when c { ... }`"),
             });
         }
-        Ok(ChoiceBranch { name, when, body: self.block()? })
+        Ok(ChoiceBranch { name, when, body: self.parse_block()? })
     }
 
-    fn condition(&mut self) -> ParseResult<Condition> {
+    /// Parses a condition with the `let`s before it.
+    fn parse_condition(&mut self) -> ParseResult<Condition> {
         let start = self.parser.span();
         let mut lets = Vec::new();
         let guard = self.parser.lets_and_guard(&mut lets)?;
@@ -184,18 +186,18 @@ impl ActionReader<'_> {
     }
 
     /// `if c then { ... } else if d then { ... } else { ... }`.
-    fn conditional(&mut self) -> ParseResult<StatementKind> {
+    fn parse_conditional(&mut self) -> ParseResult<StatementKind> {
         let mut arms = Vec::new();
         loop {
             self.parser.expect(TokenKind::If)?;
-            let condition = self.condition()?;
+            let condition = self.parse_condition()?;
             self.parser.expect(TokenKind::Then)?;
-            arms.push((condition, self.block()?));
+            arms.push((condition, self.parse_block()?));
             if !self.parser.eat(TokenKind::Else) {
                 return Ok(StatementKind::If(arms, None));
             }
             if !self.parser.is_at(TokenKind::If) {
-                return Ok(StatementKind::If(arms, Some(self.block()?)));
+                return Ok(StatementKind::If(arms, Some(self.parse_block()?)));
             }
         }
     }
@@ -209,7 +211,7 @@ impl ActionReader<'_> {
     }
 
     /// `let x = e`, `let x: Type = e`, `var x := e` or `var x: Type := e`.
-    fn local(&mut self) -> ParseResult<BlockName> {
+    fn parse_local(&mut self) -> ParseResult<BlockName> {
         let is_variable = self.parser.at_word("var");
         self.parser.bump();
         if !self.parser.is_at(TokenKind::Name) || self.parser.kind_after(1) == TokenKind::OpenParen {
@@ -217,10 +219,10 @@ impl ActionReader<'_> {
                 d.help("what may not fit is asked: `when let some(x) = e { ... }` or `if let some(x) = e then { ... }`")
             });
         }
-        let name = self.parser.name("the name of a variable")?;
-        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.ty()?) } else { None };
+        let name = self.parser.expect_name("the name of a variable")?;
+        let ty = if self.parser.eat(TokenKind::Colon) { Some(self.parse_type()?) } else { None };
         self.sign_of_local(is_variable)?;
-        Ok(BlockName { name, ty, value: self.parser.expr()?, is_variable })
+        Ok(BlockName { name, ty, value: self.parser.parse_expr()?, is_variable })
     }
 
     /// Reads `:=` behind a variable or `=` behind a name; the wrong one of the two is reported and read.
@@ -250,16 +252,16 @@ impl ActionReader<'_> {
     }
 
     /// `for x in xs { ... }` or `for i in 1..3 { ... }`.
-    fn repetition(&mut self) -> ParseResult<StatementKind> {
+    fn parse_repetition(&mut self) -> ParseResult<StatementKind> {
         self.parser.bump();
-        let name = self.parser.name("a name for the item")?;
+        let name = self.parser.expect_name("a name for the item")?;
         self.parser.expect(TokenKind::In)?;
-        let first = self.parser.expr()?;
+        let first = self.parser.parse_expr()?;
         let range = if self.parser.eat(TokenKind::DotDot) {
-            LoopRange::Numbers(first, self.parser.expr()?)
+            LoopRange::Numbers(first, self.parser.parse_expr()?)
         } else {
             LoopRange::Items(first)
         };
-        Ok(StatementKind::For(name, range, self.block()?))
+        Ok(StatementKind::For(name, range, self.parse_block()?))
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct ChangedNames {
 impl ChangedNames {
     /// Adds the variable that `update` changes.
     pub(super) fn add(&mut self, update: &Update) {
-        let name = target(&update.kind);
+        let name = changed_name(&update.kind);
         self.names.entry(name.text.clone()).or_insert_with(|| name.clone());
     }
 
@@ -58,16 +58,18 @@ impl ChangedNames {
             each_child(expr, &mut |child| open.push(child));
         }
         let (name, place) = found?;
-        Some((separator, finding(name, place, next.span)))
+        Some((separator, old_value_finding(name, place, next.span)))
     }
 }
 
-fn target(kind: &UpdateKind) -> &Name {
+/// Returns the variable or clock that an update changes.
+fn changed_name(kind: &UpdateKind) -> &Name {
     let (UpdateKind::Assign(name, _) | UpdateKind::Put(name, ..) | UpdateKind::Reset(name)) = kind;
     name
 }
 
-fn finding(name: &Name, place: Span, update: Span) -> Diagnostic {
+/// Returns the finding that `place` reads the old value of `name`, with both ways to say what is meant.
+fn old_value_finding(name: &Name, place: Span, update: Span) -> Diagnostic {
     let message = format!("this reads `{}` as it was before", name.text);
     let before = Span { end: update.start, ..update };
     Diagnostic::new(Code::OldValueRead, place, message)

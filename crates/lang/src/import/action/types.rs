@@ -21,13 +21,15 @@ impl ActionReader<'_> {
     /// `Name = ...`.
     pub(super) fn type_decl(&mut self) -> ParseResult<()> {
         let start = self.parser.span();
-        let meta = self.parser.meta()?;
-        let name = self.parser.name("the name of a type")?;
+        let meta = self.parser.parse_meta()?;
+        let name = self.parser.expect_name("the name of a type")?;
         self.parser.expect(TokenKind::Eq)?;
         let kind = match self.parser.kind() {
             TokenKind::OpenBracket => self.in_brackets(name)?,
             TokenKind::OpenBrace => ItemKind::Record(RecordDecl { name, fields: self.record_fields()? }),
-            TokenKind::Name if !self.at_declaration() => ItemKind::Type(TypeDecl { name, ty: self.ty()? }),
+            TokenKind::Name if !self.at_declaration() => {
+                ItemKind::Type(TypeDecl { name, ty: self.parse_type()? })
+            }
             _ => {
                 return self.parser.unexpected_with("a type", |d| {
                     d.help("types are `[0..3]`, `[On | Off]`, `{ field: Type }`, `list<Type>`, `set<Type>` and `map<Key, Type>`")
@@ -49,36 +51,38 @@ impl ActionReader<'_> {
         let open = self.parser.span();
         self.parser.bump();
         let kind = if self.parser.is_at(TokenKind::Name) {
-            ItemKind::Enum(EnumDecl { name, variants: self.variants()? })
+            ItemKind::Enum(EnumDecl { name, variants: self.parse_variants()? })
         } else {
-            ItemKind::Type(TypeDecl { name, ty: self.ty()? })
+            ItemKind::Type(TypeDecl { name, ty: self.parse_type()? })
         };
         self.parser.close(TokenKind::CloseBracket, open)?;
         Ok(kind)
     }
 
-    fn variants(&mut self) -> ParseResult<Vec<VariantDecl>> {
-        let mut variants = vec![self.variant()?];
+    /// Parses the variants of an enum, separated by `|` or commas.
+    fn parse_variants(&mut self) -> ParseResult<Vec<VariantDecl>> {
+        let mut variants = vec![self.parse_variant()?];
         while self.parser.eat(TokenKind::Bar) || self.parser.eat(TokenKind::Comma) {
-            variants.push(self.variant()?);
+            variants.push(self.parse_variant()?);
         }
         Ok(variants)
     }
 
-    fn variant(&mut self) -> ParseResult<VariantDecl> {
-        let name = self.parser.name("the name of a value")?;
+    /// Parses a variant with its fields, if it has some.
+    fn parse_variant(&mut self) -> ParseResult<VariantDecl> {
+        let name = self.parser.expect_name("the name of a value")?;
         let has_fields = self.parser.is_at(TokenKind::OpenParen);
-        let fields = if has_fields { self.parameters()? } else { Vec::new() };
+        let fields = if has_fields { self.parse_parameters()? } else { Vec::new() };
         Ok(VariantDecl { docs: Vec::new(), name, fields })
     }
 
     /// `(name: Type, name: Type)`.
-    pub(super) fn parameters(&mut self) -> ParseResult<Vec<FieldDecl>> {
+    pub(super) fn parse_parameters(&mut self) -> ParseResult<Vec<FieldDecl>> {
         let open = self.parser.span();
         self.parser.expect(TokenKind::OpenParen)?;
         let mut fields = Vec::new();
         while !self.parser.is_at(TokenKind::CloseParen) {
-            fields.push(self.field()?);
+            fields.push(self.parse_field()?);
             if !self.parser.eat(TokenKind::Comma) {
                 break;
             }
@@ -93,7 +97,7 @@ impl ActionReader<'_> {
         self.parser.bump();
         let mut fields = Vec::new();
         while self.parser.is_at(TokenKind::Name) {
-            fields.push(self.field()?);
+            fields.push(self.parse_field()?);
             while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Semicolon) {}
         }
         self.parser.close(TokenKind::CloseBrace, open)?;
@@ -101,14 +105,15 @@ impl ActionReader<'_> {
     }
 
     /// `name: Type`.
-    pub(super) fn field(&mut self) -> ParseResult<FieldDecl> {
-        let mut field = self.parser.field()?;
+    pub(super) fn parse_field(&mut self) -> ParseResult<FieldDecl> {
+        let mut field = self.parser.parse_field()?;
         plain_truth(&mut field.ty);
         Ok(field)
     }
 
-    pub(super) fn ty(&mut self) -> ParseResult<Type> {
-        let mut ty = self.parser.ty()?;
+    /// Parses a type; `Bool` is read as `bool`.
+    pub(super) fn parse_type(&mut self) -> ParseResult<Type> {
+        let mut ty = self.parser.parse_type()?;
         plain_truth(&mut ty);
         Ok(ty)
     }

@@ -49,33 +49,38 @@ pub(super) struct ProcessInterface {
 type ChannelSorts = BTreeMap<String, Vec<Sort>>;
 
 /// Checks all processes, models and purposes, and returns the interface; errors go into `sink`.
-pub(super) fn check(
+pub(super) fn check_specification(
     spec: &Specification,
     vocabulary: &Vocabulary,
     pool: &TermPool,
     sink: &mut FindingSink,
 ) -> ProcessInterface {
-    let interface = interface(spec, vocabulary, sink);
+    let interface = collect_interface(spec, vocabulary, sink);
     let mut pool = pool.clone();
     let mut checker =
         BehaviourChecker { spec, words: vocabulary, interface: &interface, pool: &mut pool, sink };
     for (at, process) in spec.processes.iter().enumerate() {
-        checker.process(at, process);
+        checker.check_process(at, process);
     }
-    spec.models.iter().for_each(|model| checker.model(model));
-    spec.purposes.iter().for_each(|purpose| checker.purpose(purpose));
+    spec.models.iter().for_each(|model| checker.check_model(model));
+    spec.purposes.iter().for_each(|purpose| checker.check_purpose(purpose));
     interface
 }
 
-fn interface(spec: &Specification, vocabulary: &Vocabulary, sink: &mut FindingSink) -> ProcessInterface {
+/// Collects the names and signatures of all processes and channels, and reports those declared twice.
+fn collect_interface(
+    spec: &Specification,
+    vocabulary: &Vocabulary,
+    sink: &mut FindingSink,
+) -> ProcessInterface {
     let mut processes = BTreeMap::new();
     let mut signatures = Vec::with_capacity(spec.processes.len());
     for (at, process) in spec.processes.iter().enumerate() {
         if processes.insert(process.name.text.clone(), at).is_some() {
-            twice(sink, "process", &process.name);
+            report_twice(sink, "process", &process.name);
         }
         let channels =
-            process.channels.iter().map(|channel| sorts(vocabulary, &channel.sorts, sink)).collect();
+            process.channels.iter().map(|channel| resolve_sorts(vocabulary, &channel.sorts, sink)).collect();
         let params = process
             .params
             .iter()
@@ -84,24 +89,29 @@ fn interface(spec: &Specification, vocabulary: &Vocabulary, sink: &mut FindingSi
         let exit = match &process.exit {
             ExitDef::Never => BehaviourEnding::Never,
             ExitDef::Hit => BehaviourEnding::Hit,
-            ExitDef::Exit(names) => BehaviourEnding::Exit(sorts(vocabulary, names, sink)),
+            ExitDef::Exit(names) => BehaviourEnding::Exit(resolve_sorts(vocabulary, names, sink)),
         };
         signatures.push(ProcessSignature { channels, params, exit });
     }
     let mut channels = BTreeMap::new();
     for channel in &spec.channels {
-        if channels.insert(channel.name.text.clone(), sorts(vocabulary, &channel.sorts, sink)).is_some() {
-            twice(sink, "channel", &channel.name);
+        if channels
+            .insert(channel.name.text.clone(), resolve_sorts(vocabulary, &channel.sorts, sink))
+            .is_some()
+        {
+            report_twice(sink, "channel", &channel.name);
         }
     }
     ProcessInterface { signatures, processes, channels }
 }
 
-fn sorts(vocabulary: &Vocabulary, names: &[Name], sink: &mut FindingSink) -> Vec<Sort> {
+/// Returns the sorts that `names` denote; an unknown one is reported and read as `int`.
+fn resolve_sorts(vocabulary: &Vocabulary, names: &[Name], sink: &mut FindingSink) -> Vec<Sort> {
     names.iter().map(|name| vocabulary.sort(name, sink).unwrap_or(Sort::Int)).collect()
 }
 
-fn twice(sink: &mut FindingSink, what: &str, name: &Name) {
+/// Reports a second declaration of a name.
+fn report_twice(sink: &mut FindingSink, what: &str, name: &Name) {
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
     });
@@ -125,22 +135,23 @@ struct BehaviourChecker<'a> {
 }
 
 impl BehaviourChecker<'_> {
-    fn process(&mut self, at: usize, process: &super::tree::ProcDef) {
+    /// Checks the body of a process against its signature.
+    fn check_process(&mut self, at: usize, process: &super::tree::ProcDef) {
         let signature = &self.interface.signatures[at];
         let mut reach = ChannelSorts::new();
         for (channel, sorts) in process.channels.iter().zip(&signature.channels) {
             if reach.insert(channel.name.text.clone(), sorts.clone()).is_some() {
-                twice(self.sink, "channel", &channel.name);
+                report_twice(self.sink, "channel", &channel.name);
             }
         }
         let mut scope = Scope::new();
         for (param, &sort) in process.params.iter().zip(&signature.params) {
             if scope.contains_key(&param.name.text) {
-                twice(self.sink, "parameter", &param.name);
+                report_twice(self.sink, "parameter", &param.name);
             }
-            self.declare(&mut scope, param, sort);
+            self.declare_variable(&mut scope, param, sort);
         }
-        let ending = self.behaviour(process.body, scope, &reach);
+        let ending = self.check_behaviour(process.body, scope, &reach);
         if ending != BehaviourEnding::Never && ending != signature.exit {
             let (body, heading) = (self.ending_name(&ending), self.ending_name(&signature.exit));
             let name = &process.name;
@@ -165,18 +176,20 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn model(&mut self, model: &ModelDef) {
-        let reach = self.outer(&model.inputs, &model.outputs);
-        if self.behaviour(model.body, Scope::new(), &reach) == BehaviourEnding::Hit {
+    /// Checks the behaviour of a model, which may not end as the goals of purposes do.
+    fn check_model(&mut self, model: &ModelDef) {
+        let reach = self.outer_channels(&model.inputs, &model.outputs);
+        if self.check_behaviour(model.body, Scope::new(), &reach) == BehaviourEnding::Hit {
             let message = "`HIT` and `MISS` belong to the goals of a `PURPDEF`";
             self.sink.error(|| Diagnostic::new(Code::BadExit, model.name.span, message));
         }
     }
 
-    fn purpose(&mut self, purpose: &PurposeDef) {
-        let reach = self.outer(&purpose.inputs, &purpose.outputs);
+    /// Checks the goals of a purpose, which may not end with `EXIT`.
+    fn check_purpose(&mut self, purpose: &PurposeDef) {
+        let reach = self.outer_channels(&purpose.inputs, &purpose.outputs);
         for (name, body) in &purpose.goals {
-            if matches!(self.behaviour(*body, Scope::new(), &reach), BehaviourEnding::Exit(_)) {
+            if matches!(self.check_behaviour(*body, Scope::new(), &reach), BehaviourEnding::Exit(_)) {
                 let message = format!("goal `{}` ends with `EXIT`", name.text);
                 self.sink.error(|| {
                     Diagnostic::new(Code::BadExit, name.span, message)
@@ -187,17 +200,17 @@ impl BehaviourChecker<'_> {
     }
 
     /// Returns the channels of a model or purpose, which the text must declare.
-    fn outer(&mut self, inputs: &[Name], outputs: &[Name]) -> ChannelSorts {
+    fn outer_channels(&mut self, inputs: &[Name], outputs: &[Name]) -> ChannelSorts {
         let mut reach = ChannelSorts::new();
         for name in inputs.iter().chain(outputs) {
-            let found = self.channel(name, &self.interface.channels);
+            let found = self.channel_sorts(name, &self.interface.channels);
             let Ok(sorts) = found else { continue };
             if reach.insert(name.text.clone(), sorts).is_some() {
                 let is_in = |names: &[Name]| names.iter().any(|other| other.text == name.text);
                 if is_in(inputs) && is_in(outputs) {
                     both_ways(self.sink, name)
                 } else {
-                    twice(self.sink, "channel", name)
+                    report_twice(self.sink, "channel", name)
                 }
             }
         }
@@ -205,7 +218,7 @@ impl BehaviourChecker<'_> {
     }
 
     /// Returns the sorts of a channel in scope.
-    fn channel(&mut self, name: &Name, reach: &ChannelSorts) -> Result<Vec<Sort>, Reported> {
+    fn channel_sorts(&mut self, name: &Name, reach: &ChannelSorts) -> Result<Vec<Sort>, Reported> {
         if let Some(sorts) = reach.get(&name.text) {
             return Ok(sorts.clone());
         }
@@ -216,17 +229,24 @@ impl BehaviourChecker<'_> {
         }))
     }
 
-    fn declare(&mut self, scope: &mut Scope, var: &VarDef, sort: Sort) {
+    /// Declares a variable and puts it into the scope.
+    fn declare_variable(&mut self, scope: &mut Scope, var: &VarDef, sort: Sort) {
         let id = self.pool.declare(&var.name.text, sort);
         scope.insert(var.name.text.clone(), self.pool.var(id));
     }
 
+    /// Returns the checker of expressions, on the same pool and findings.
     fn typing(&mut self) -> Typing<'_> {
         Typing { words: self.words, pool: self.pool, sink: self.sink }
     }
 
     /// Checks a behaviour and returns its ending.
-    fn behaviour(&mut self, mut id: BehaviourId, mut scope: Scope, reach: &ChannelSorts) -> BehaviourEnding {
+    fn check_behaviour(
+        &mut self,
+        mut id: BehaviourId,
+        mut scope: Scope,
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
         let spec = self.spec;
         let mut ending = BehaviourEnding::Never;
         loop {
@@ -234,7 +254,9 @@ impl BehaviourChecker<'_> {
             let span = behaviour.span;
             let (more, next) = match &behaviour.kind {
                 BehaviourKind::Stop => return ending,
-                BehaviourKind::Prefix(offer, next) => (self.offer(offer, &mut scope, reach), Some(*next)),
+                BehaviourKind::Prefix(offer, next) => {
+                    (self.check_offer(offer, &mut scope, reach), Some(*next))
+                }
                 BehaviourKind::Guard(guard, next) => {
                     _ = self.typing().check(guard, Sort::Bool, &scope);
                     (BehaviourEnding::Never, Some(*next))
@@ -247,24 +269,24 @@ impl BehaviourChecker<'_> {
                 BehaviourKind::Choice(all) => {
                     let mut joint = BehaviourEnding::Never;
                     for &one in all {
-                        let ending = self.behaviour(one, scope.clone(), reach);
+                        let ending = self.check_behaviour(one, scope.clone(), reach);
                         joint = self.joint(joint, ending, spec.behaviours[one].span);
                     }
                     (joint, None)
                 }
                 BehaviourKind::Parallel(sync, left, right) => {
                     if let SyncChannels::Only(names) = sync {
-                        names.iter().for_each(|name| drop(self.channel(name, reach)));
+                        names.iter().for_each(|name| drop(self.channel_sorts(name, reach)));
                     }
                     (self.check_both(*left, *right, &scope, reach), None)
                 }
                 BehaviourKind::Disable(left, right) => (self.check_both(*left, *right, &scope, reach), None),
                 BehaviourKind::Interrupt(left, right) => {
-                    self.behaviour(*right, scope.clone(), reach);
-                    (self.behaviour(*left, scope.clone(), reach), None)
+                    self.check_behaviour(*right, scope.clone(), reach);
+                    (self.check_behaviour(*left, scope.clone(), reach), None)
                 }
                 BehaviourKind::Enable(left, right) => {
-                    let exit = self.behaviour(*left, scope.clone(), reach);
+                    let exit = self.check_behaviour(*left, scope.clone(), reach);
                     (self.check_enabled(*right, &exit, scope.clone(), reach), None)
                 }
                 BehaviourKind::Accept(..) => {
@@ -273,11 +295,11 @@ impl BehaviourChecker<'_> {
                     return ending;
                 }
                 BehaviourKind::Hide(channels, body) => {
-                    let inner = self.hidden(channels, reach);
-                    (self.behaviour(*body, scope.clone(), &inner), None)
+                    let inner = self.with_hidden_channels(channels, reach);
+                    (self.check_behaviour(*body, scope.clone(), &inner), None)
                 }
                 BehaviourKind::Call { process, channels, args } => {
-                    (self.call(process, channels, args, &scope, reach), None)
+                    (self.check_call(process, channels, args, &scope, reach), None)
                 }
             };
             ending = self.joint(ending, more, span);
@@ -295,8 +317,8 @@ impl BehaviourChecker<'_> {
         scope: &Scope,
         reach: &ChannelSorts,
     ) -> BehaviourEnding {
-        let first = self.behaviour(left, scope.clone(), reach);
-        let second = self.behaviour(right, scope.clone(), reach);
+        let first = self.check_behaviour(left, scope.clone(), reach);
+        let second = self.check_behaviour(right, scope.clone(), reach);
         self.joint(first, second, self.spec.behaviours[right].span)
     }
 
@@ -320,10 +342,11 @@ impl BehaviourChecker<'_> {
         }
     }
 
-    fn hidden(&mut self, channels: &[ChanDef], reach: &ChannelSorts) -> ChannelSorts {
+    /// Returns the channels in reach inside a `HIDE`.
+    fn with_hidden_channels(&mut self, channels: &[ChanDef], reach: &ChannelSorts) -> ChannelSorts {
         let mut inner = reach.clone();
         for channel in channels {
-            inner.insert(channel.name.text.clone(), sorts(self.words, &channel.sorts, self.sink));
+            inner.insert(channel.name.text.clone(), resolve_sorts(self.words, &channel.sorts, self.sink));
         }
         inner
     }
@@ -351,13 +374,19 @@ impl BehaviourChecker<'_> {
             _ => (&[], right),
         };
         self.check_offers(offered, &sorts, behaviour.span, "`EXIT`", &mut scope);
-        self.behaviour(body, scope, reach)
+        self.check_behaviour(body, scope, reach)
     }
 
-    fn offer(&mut self, offer: &ChannelOffer, scope: &mut Scope, reach: &ChannelSorts) -> BehaviourEnding {
+    /// Checks one offer on a channel, declares the variables it binds, and returns how it can end.
+    fn check_offer(
+        &mut self,
+        offer: &ChannelOffer,
+        scope: &mut Scope,
+        reach: &ChannelSorts,
+    ) -> BehaviourEnding {
         let ending = match &offer.on {
             OfferedOn::Channel(name) => {
-                let sorts = match self.channel(name, reach) {
+                let sorts = match self.channel_sorts(name, reach) {
                     Ok(sorts) => sorts,
                     Err(why) => {
                         self.guess(offer, scope, why);
@@ -404,7 +433,7 @@ impl BehaviourChecker<'_> {
         let mut names: Vec<&str> = Vec::new();
         let first = offer.values.len().saturating_sub(rest);
         for (name, n) in std::iter::once((name, first)).chain(offer.with.iter().map(|(name, n)| (name, *n))) {
-            let own = self.channel(name, reach).unwrap_or_default();
+            let own = self.channel_sorts(name, reach).unwrap_or_default();
             if names.contains(&&*name.text) {
                 let message = format!("channel `{}` stands twice in one communication", name.text);
                 self.sink.error(|| Diagnostic::new(Code::DuplicateName, name.span, message));
@@ -425,7 +454,7 @@ impl BehaviourChecker<'_> {
         for value in &offer.values {
             let OfferedValue::Take(var) = value else { continue };
             match self.words.written_sort(var, self.sink) {
-                Ok(Some(sort)) => self.declare(scope, var, sort),
+                Ok(Some(sort)) => self.declare_variable(scope, var, sort),
                 Ok(None) => self.sink.excuse(&var.name.text, why),
                 Err(why) => self.sink.excuse(&var.name.text, why),
             }
@@ -459,7 +488,7 @@ impl BehaviourChecker<'_> {
                         let message = format!("{what} has a `{wanted}` here, not a `{found}`");
                         self.sink.error(|| Diagnostic::new(Code::TypeMismatch, var.name.span, message));
                     }
-                    self.declare(scope, var, sort.or(written).unwrap_or(Sort::Int));
+                    self.declare_variable(scope, var, sort.or(written).unwrap_or(Sort::Int));
                 }
                 OfferedValue::Give(value) => {
                     _ = match sort {
@@ -479,7 +508,7 @@ impl BehaviourChecker<'_> {
             sorts.push(match one {
                 OfferedValue::Take(var) => match self.exit_sort(var) {
                     Ok(sort) => {
-                        self.declare(scope, var, sort);
+                        self.declare_variable(scope, var, sort);
                         sort
                     }
                     Err(_) => Sort::Int,
@@ -503,7 +532,8 @@ impl BehaviourChecker<'_> {
         })
     }
 
-    fn call(
+    /// Checks a call of a process: number and sorts of its channels and arguments; returns how the call can end.
+    fn check_call(
         &mut self,
         process: &Name,
         channels: &[Name],
@@ -539,7 +569,7 @@ impl BehaviourChecker<'_> {
             wrong(self.sink, "parameters", signature.params.len(), args.len());
         }
         for (name, sorts) in channels.iter().zip(&signature.channels) {
-            if self.channel(name, reach).is_ok_and(|found| found != *sorts) {
+            if self.channel_sorts(name, reach).is_ok_and(|found| found != *sorts) {
                 self.sink.error(|| {
                     let message = format!(
                         "channel `{}` has other values than process `{}` has here",

@@ -34,7 +34,7 @@ pub(super) fn connection(
             continue;
         }
         let sorts = interface.channels[&codec.channel.text].clone();
-        CodecCheck { words: vocabulary, pool: &mut pool, sink }.check(codec, &sorts);
+        CodecCheck { words: vocabulary, pool: &mut pool, sink }.check_codec(codec, &sorts);
     }
     sink.push(hint(connection, interface));
 }
@@ -59,7 +59,7 @@ struct CodecCheck<'a> {
 
 impl CodecCheck<'_> {
     /// Checks a codec; variables received on one side are in scope on the other.
-    fn check(&mut self, codec: &TxsCodec, sorts: &[Sort]) {
+    fn check_codec(&mut self, codec: &TxsCodec, sorts: &[Sort]) {
         if codec.message.len() != sorts.len() {
             let message = format!("channel `{}` has {} values", codec.channel.text, sorts.len());
             self.sink.error(|| Diagnostic::new(Code::ArgumentCount, codec.channel.span, message));

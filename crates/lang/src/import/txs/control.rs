@@ -278,6 +278,7 @@ impl<'a> Stepper<'a> {
         found.map_err(|_| NoPart::Wrong(sink.finish()))
     }
 
+    /// Returns the behaviour with this id.
     fn behaviour(&self, id: BehaviourId) -> &'a BehaviourTree {
         &self.spec.behaviours[id]
     }
@@ -592,6 +593,8 @@ impl<'a> Stepper<'a> {
         Ok((inner, guards))
     }
 
+    /// Returns the steps of two behaviours side by side: alone where they do not share the channel, together where
+    /// they do.
     fn parallel(
         &mut self,
         sharing: &Sharing,

@@ -15,8 +15,9 @@ type Excluded = BTreeSet<u32>;
 
 /// Returns the position of a parameter that every call of `function` in `body` descends on.
 pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
-    (0..params.len())
-        .find(|&at| ParameterDescent::new(pool, function, at, params[at]).is_some_and(|d| d.holds(body)))
+    (0..params.len()).find(|&at| {
+        ParameterDescent::new(pool, function, at, params[at]).is_some_and(|d| d.every_call_descends(body))
+    })
 }
 
 /// Returns the position of an integer parameter that changes in a call of `function`, if every way through `body` has
@@ -76,7 +77,8 @@ impl<'p> ParameterDescent<'p> {
         Some(Self { pool, function, position, param, n_ctors })
     }
 
-    fn holds(&self, body: Term) -> bool {
+    /// Returns whether every recursive call in `body` has a part of the parameter in its place.
+    fn every_call_descends(&self, body: Term) -> bool {
         let mut seen: BTreeSet<(usize, Excluded)> = BTreeSet::new();
         let mut open: Vec<(Term, Excluded)> = vec![(body, Excluded::new())];
         while let Some((term, excluded)) = open.pop() {

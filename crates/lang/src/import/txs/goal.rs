@@ -28,7 +28,7 @@ pub(super) fn add_goals(
     sink: &mut FindingSink,
 ) {
     for goal in &purpose.goals {
-        if let Ok(observer) = observer(meaning, purpose, goal, model, sink) {
+        if let Ok(observer) = observer_of_goal(meaning, purpose, goal, model, sink) {
             let (name, _) = goal;
             model.sts.goals.push(Goal {
                 name: format!("{}.{}", purpose.name.text, name.text).into(),
@@ -41,7 +41,8 @@ pub(super) fn add_goals(
     }
 }
 
-fn observer(
+/// Returns the observer of one goal of a purpose.
+fn observer_of_goal(
     meaning: &TxsMeaning<'_>,
     purpose: &PurposeDef,
     (name, body): &(Name, BehaviourId),
@@ -67,8 +68,8 @@ fn observer(
         watched.push((gate, known));
     }
     let mut goal = GoalSystem { built, watched };
-    goal.check(name, sink)?;
-    Ok(goal.observer(model))
+    goal.check_expressible(name, sink)?;
+    Ok(goal.import_observer(model))
 }
 
 /// A goal as a transition system, and the messages of the model that it observes.
@@ -83,7 +84,7 @@ impl GoalSystem {
     }
 
     /// Returns the verdict of `switch`; `None` if it does not end the goal.
-    fn verdict(&self, switch: &Switch) -> Option<ObserverTarget> {
+    fn verdict_of(&self, switch: &Switch) -> Option<ObserverTarget> {
         if self.is_message(switch.gate, &TxsPartMessage::Hit) {
             return Some(ObserverTarget::Hit);
         }
@@ -101,14 +102,14 @@ impl GoalSystem {
     }
 
     /// Refuses a goal that no observer can express.
-    fn check(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
+    fn check_expressible(&mut self, name: &Name, sink: &mut FindingSink) -> Result<(), Reported> {
         let sts = &self.built.model.sts;
         for switch in &sts.switches {
-            let start = self.verdict(switch).is_some() && switch.source == sts.initial;
+            let start = self.verdict_of(switch).is_some() && switch.source == sts.initial;
             let message = if start {
                 "a goal is not reached before anything was seen"
             } else if switch.gate == Sts::TAU
-                || self.verdict(switch).is_none() && self.observed_event(switch).is_none()
+                || self.verdict_of(switch).is_none() && self.observed_event(switch).is_none()
             {
                 "a goal cannot take internal steps: it follows what is seen"
             } else {
@@ -136,7 +137,8 @@ impl GoalSystem {
         Ok(())
     }
 
-    fn observer(&mut self, model: &mut Model) -> Observer {
+    /// Copies the automaton of the goal into the pool of `model`, with rules for the messages that the goal watches.
+    fn import_observer(&mut self, model: &mut Model) -> Observer {
         let rules = self.rules();
         let BuiltPart { model: goal, .. } = &self.built;
         let stages = goal.sts.locations.iter().map(|location| location.name.clone()).collect();
@@ -211,7 +213,7 @@ impl GoalSystem {
         let after: Substitution = switch.update.iter().copied().collect();
         let target: LocId = switch.target;
         for end in all.iter().filter(|end| end.source == target) {
-            let Some(verdict) = self.verdict(end) else { continue };
+            let Some(verdict) = self.verdict_of(end) else { continue };
             let pool = &mut self.built.model.pool;
             let condition = pool.substitute(end.guard, &after);
             rules.push(rule(pool.and2(switch.guard, condition), verdict));

@@ -168,7 +168,7 @@ impl Scanner<'_> {
                 break;
             }
             match (c, quote) {
-                ('\\', '"') => self.escape(&mut taken, sink),
+                ('\\', '"') => self.read_escape(&mut taken, sink),
                 _ => taken.push(c),
             }
         }
@@ -177,7 +177,8 @@ impl Scanner<'_> {
         if quote == '"' { Lexeme::Text(taken) } else { Lexeme::Quoted(taken) }
     }
 
-    fn escape(&mut self, taken: &mut String, sink: &mut FindingSink) {
+    /// Reads the character behind a backslash and appends the one it stands for.
+    fn read_escape(&mut self, taken: &mut String, sink: &mut FindingSink) {
         let start = self.at - 1;
         let Some(c) = self.remaining_text().chars().next() else { return };
         self.at += c.len_utf8();

@@ -76,11 +76,11 @@ const WORDS: [&str; 42] = [
 pub(super) type TxsRead<T> = Result<T, Reported>;
 
 /// Returns the tree of `text`; errors go into `sink`.
-pub(super) fn parse(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
+pub(super) fn parse_specification(text: &str, file: FileId, sink: &mut FindingSink) -> Specification {
     let tokens = lex(text, file, sink);
     let spec = Specification::default();
     let mut reader = TxsReader { tokens, at: 0, nesting: 0, owner: None, spec, sink };
-    reader.definitions();
+    reader.parse_definitions();
     reader.spec
 }
 
@@ -96,16 +96,18 @@ struct TxsReader<'s> {
 }
 
 impl TxsReader<'_> {
-    fn definitions(&mut self) {
+    /// Parses all definitions; after an error it goes on with the next one.
+    fn parse_definitions(&mut self) {
         while *self.lexeme() != Lexeme::End {
             let before = self.at;
-            if self.definition().is_err() {
+            if self.parse_definition().is_err() {
                 self.skip_definition(before);
             }
         }
     }
 
-    fn definition(&mut self) -> TxsRead<()> {
+    /// Parses one definition, by the word that it begins with.
+    fn parse_definition(&mut self) -> TxsRead<()> {
         self.owner = None;
         let Lexeme::Word(word) = self.lexeme().clone() else { return self.report_expected("a definition") };
         match word.as_str() {
@@ -144,6 +146,7 @@ impl TxsReader<'_> {
 
     // Tokens.
 
+    /// Returns the lexeme at the cursor.
     fn lexeme(&self) -> &Lexeme {
         &self.tokens[self.at].lexeme
     }
@@ -152,6 +155,7 @@ impl TxsReader<'_> {
         &self.tokens[(self.at + n).min(self.tokens.len() - 1)].lexeme
     }
 
+    /// Returns the place of the lexeme at the cursor.
     fn span(&self) -> Span {
         self.tokens[self.at].span
     }
@@ -162,6 +166,7 @@ impl TxsReader<'_> {
         if last.start < start.start { start } else { start.to(last) }
     }
 
+    /// Moves the cursor on; it stays at the end of the text.
     fn bump(&mut self) {
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -176,6 +181,7 @@ impl TxsReader<'_> {
         matches!(self.lexeme(), Lexeme::Word(found) if found == word)
     }
 
+    /// Takes `sign` if it is next; returns whether it was.
     fn eat(&mut self, sign: &str) -> bool {
         let found = self.at_sign(sign);
         if found {
@@ -192,7 +198,8 @@ impl TxsReader<'_> {
         found
     }
 
-    fn sign(&mut self, sign: &str) -> TxsRead<()> {
+    /// Takes `sign` or reports that it is missing.
+    fn expect_sign(&mut self, sign: &str) -> TxsRead<()> {
         if self.eat(sign) { Ok(()) } else { self.report_expected(&format!("`{sign}`")) }
     }
 
@@ -204,7 +211,8 @@ impl TxsReader<'_> {
         matches!(self.lexeme(), Lexeme::Word(word) if !WORDS.contains(&&**word))
     }
 
-    fn name(&mut self, what: &str) -> TxsRead<Name> {
+    /// Takes a name that is no reserved word, or reports that `what` is missing.
+    fn expect_name(&mut self, what: &str) -> TxsRead<Name> {
         let span = self.span();
         match self.lexeme().clone() {
             Lexeme::Word(text) if !WORDS.contains(&&*text) => {
@@ -271,18 +279,18 @@ impl TxsReader<'_> {
     // Definitions.
 
     /// The keyword, the name and `::=`.
-    fn heading(&mut self, what: &str) -> TxsRead<Name> {
+    fn parse_heading(&mut self, what: &str) -> TxsRead<Name> {
         self.bump();
-        let name = self.name(what)?;
-        self.sign("::=")?;
+        let name = self.expect_name(what)?;
+        self.expect_sign("::=")?;
         Ok(name)
     }
 
     fn type_def(&mut self) -> TxsRead<()> {
-        let name = self.heading("the name of a type")?;
+        let name = self.parse_heading("the name of a type")?;
         let mut ctors = Vec::new();
         loop {
-            let ctor = self.name("the name of a constructor")?;
+            let ctor = self.expect_name("the name of a constructor")?;
             let fields = if self.eat("{") { self.var_defs("}")? } else { Vec::new() };
             ctors.push((ctor, fields));
             if !self.eat("|") {
@@ -303,36 +311,36 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.sign(close)?;
+        self.expect_sign(close)?;
         Ok(found)
     }
 
     /// `x, y :: Int`
     fn var_group(&mut self, found: &mut Vec<VarDef>) -> TxsRead<()> {
-        let names = self.names("a name")?;
-        self.sign("::")?;
-        let sort = self.name("a type")?;
+        let names = self.parse_names("a name")?;
+        self.expect_sign("::")?;
+        let sort = self.expect_name("a type")?;
         found.extend(names.into_iter().map(|name| VarDef { name, sort: Some(sort.clone()) }));
         Ok(())
     }
 
     /// `a, b, c`
-    fn names(&mut self, what: &str) -> TxsRead<Vec<Name>> {
-        let mut names = vec![self.name(what)?];
+    fn parse_names(&mut self, what: &str) -> TxsRead<Vec<Name>> {
+        let mut names = vec![self.expect_name(what)?];
         while self.eat(",") {
-            names.push(self.name(what)?);
+            names.push(self.expect_name(what)?);
         }
         Ok(names)
     }
 
     fn func_def(&mut self) -> TxsRead<()> {
         self.bump();
-        let name = self.name("the name of a function")?;
+        let name = self.expect_name("the name of a function")?;
         let params = if self.eat("(") { self.var_defs(")")? } else { Vec::new() };
-        self.sign("::")?;
-        let result = self.name("a type")?;
-        self.sign("::=")?;
-        let body = self.formula()?;
+        self.expect_sign("::")?;
+        let result = self.expect_name("a type")?;
+        self.expect_sign("::=")?;
+        let body = self.parse_formula()?;
         self.expect_word("ENDDEF")?;
         self.spec.functions.push(FuncDef { name, params, result, body, is_constant: false });
         Ok(())
@@ -342,11 +350,11 @@ impl TxsReader<'_> {
     fn const_def(&mut self) -> TxsRead<()> {
         self.bump();
         while !self.at_word("ENDDEF") {
-            let name = self.name("the name of a constant")?;
-            self.sign("::")?;
-            let result = self.name("a type")?;
-            self.sign("::=")?;
-            let body = self.formula()?;
+            let name = self.expect_name("the name of a constant")?;
+            self.expect_sign("::")?;
+            let result = self.expect_name("a type")?;
+            self.expect_sign("::=")?;
+            let body = self.parse_formula()?;
             let params = Vec::new();
             self.spec.functions.push(FuncDef { name, params, result, body, is_constant: true });
             if !self.eat(";") {
@@ -357,7 +365,7 @@ impl TxsReader<'_> {
     }
 
     fn chan_def(&mut self) -> TxsRead<()> {
-        self.heading("the name of the channels")?;
+        self.parse_heading("the name of the channels")?;
         while self.at_name() {
             let group = self.channel_group()?;
             self.spec.channels.extend(group);
@@ -370,23 +378,23 @@ impl TxsReader<'_> {
 
     /// `A, B :: Int # Bool`
     fn channel_group(&mut self) -> TxsRead<Vec<ChanDef>> {
-        let names = self.names("the name of a channel")?;
-        let sorts = if self.eat("::") { self.sorts()? } else { Vec::new() };
+        let names = self.parse_names("the name of a channel")?;
+        let sorts = if self.eat("::") { self.parse_sorts()? } else { Vec::new() };
         Ok(names.into_iter().map(|name| ChanDef { name, sorts: sorts.clone() }).collect())
     }
 
     /// `Int # Bool`
-    fn sorts(&mut self) -> TxsRead<Vec<Name>> {
-        let mut sorts = vec![self.name("a type")?];
+    fn parse_sorts(&mut self) -> TxsRead<Vec<Name>> {
+        let mut sorts = vec![self.expect_name("a type")?];
         while self.eat("#") {
-            sorts.push(self.name("a type")?);
+            sorts.push(self.expect_name("a type")?);
         }
         Ok(sorts)
     }
 
     /// `[ A :: Int; B ]`
     fn channel_params(&mut self) -> TxsRead<Vec<ChanDef>> {
-        self.sign("[")?;
+        self.expect_sign("[")?;
         let mut channels = Vec::new();
         while !self.at_sign("]") {
             channels.extend(self.channel_group()?);
@@ -394,18 +402,18 @@ impl TxsReader<'_> {
                 break;
             }
         }
-        self.sign("]")?;
+        self.expect_sign("]")?;
         Ok(channels)
     }
 
     /// `[channels] (parameters) EXIT sorts ::=`
     fn process_heading(&mut self) -> TxsRead<(Name, Vec<ChanDef>, Vec<VarDef>, ExitDef)> {
         self.bump();
-        let name = self.name("the name of a process")?;
+        let name = self.expect_name("the name of a process")?;
         let channels = self.channel_params()?;
         let params = if self.eat("(") { self.var_defs(")")? } else { Vec::new() };
         let exit = self.exit_def()?;
-        self.sign("::=")?;
+        self.expect_sign("::=")?;
         Ok((name, channels, params, exit))
     }
 
@@ -417,13 +425,13 @@ impl TxsReader<'_> {
             return Ok(ExitDef::Never);
         }
         self.eat("::");
-        Ok(ExitDef::Exit(if self.at_name() { self.sorts()? } else { Vec::new() }))
+        Ok(ExitDef::Exit(if self.at_name() { self.parse_sorts()? } else { Vec::new() }))
     }
 
     fn proc_def(&mut self) -> TxsRead<()> {
         let (name, channels, params, exit) = self.process_heading()?;
         self.owner = Some(self.spec.processes.len());
-        let body = self.behaviour()?;
+        let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;
         let shown = name.text.clone();
         self.spec.processes.push(ProcDef { name, shown, channels, params, exit, body });
@@ -431,29 +439,29 @@ impl TxsReader<'_> {
     }
 
     /// `CHAN IN A, B CHAN OUT C`
-    fn interface(&mut self) -> TxsRead<(Vec<Name>, Vec<Name>)> {
+    fn parse_interface(&mut self) -> TxsRead<(Vec<Name>, Vec<Name>)> {
         self.expect_word("CHAN")?;
         self.expect_word("IN")?;
-        let inputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+        let inputs = if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
         self.expect_word("CHAN")?;
         self.expect_word("OUT")?;
-        let outputs = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+        let outputs = if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
         Ok((inputs, outputs))
     }
 
     /// `SYNC { A | B }, { C }`
-    fn sync(&mut self) -> TxsRead<Option<Vec<Vec<Name>>>> {
+    fn parse_sync(&mut self) -> TxsRead<Option<Vec<Vec<Name>>>> {
         if !self.eat_word("SYNC") {
             return Ok(None);
         }
         let mut sets = Vec::new();
         loop {
-            self.sign("{")?;
-            let mut set = vec![self.name("the name of a channel")?];
+            self.expect_sign("{")?;
+            let mut set = vec![self.expect_name("the name of a channel")?];
             while self.eat("|") {
-                set.push(self.name("the name of a channel")?);
+                set.push(self.expect_name("the name of a channel")?);
             }
-            self.sign("}")?;
+            self.expect_sign("}")?;
             sets.push(set);
             if !self.eat(",") {
                 return Ok(Some(sets));
@@ -462,24 +470,24 @@ impl TxsReader<'_> {
     }
 
     fn model_def(&mut self) -> TxsRead<()> {
-        let name = self.heading("the name of a model")?;
-        let (inputs, outputs) = self.interface()?;
-        let sync = self.sync()?;
+        let name = self.parse_heading("the name of a model")?;
+        let (inputs, outputs) = self.parse_interface()?;
+        let sync = self.parse_sync()?;
         self.expect_word("BEHAVIOUR")?;
-        let body = self.behaviour()?;
+        let body = self.parse_behaviour()?;
         self.expect_word("ENDDEF")?;
         self.spec.models.push(ModelDef { name, inputs, outputs, sync, body });
         Ok(())
     }
 
     fn purpose_def(&mut self) -> TxsRead<()> {
-        let name = self.heading("the name of a purpose")?;
-        let (inputs, outputs) = self.interface()?;
+        let name = self.parse_heading("the name of a purpose")?;
+        let (inputs, outputs) = self.parse_interface()?;
         let mut goals = Vec::new();
         while self.eat_word("GOAL") {
-            let goal = self.name("the name of a goal")?;
-            self.sign("::=")?;
-            goals.push((goal, self.behaviour()?));
+            let goal = self.expect_name("the name of a goal")?;
+            self.expect_sign("::=")?;
+            goals.push((goal, self.parse_behaviour()?));
         }
         self.expect_word("ENDDEF")?;
         self.spec.purposes.push(PurposeDef { name, inputs, outputs, goals });
@@ -487,7 +495,7 @@ impl TxsReader<'_> {
     }
 
     fn connect_def(&mut self) -> TxsRead<()> {
-        let name = self.heading("the name of a connection")?;
+        let name = self.parse_heading("the name of a connection")?;
         let is_client = self.eat_word("CLIENTSOCK");
         if !is_client {
             self.expect_word("SERVERSOCK")?;
@@ -495,9 +503,9 @@ impl TxsReader<'_> {
         let (mut sockets, mut codecs) = (Vec::new(), Vec::new());
         loop {
             if self.at_word("CHAN") {
-                sockets.push(self.socket()?);
+                sockets.push(self.parse_socket()?);
             } else if self.at_word("ENCODE") || self.at_word("DECODE") {
-                codecs.push(self.codec()?);
+                codecs.push(self.parse_codec()?);
             } else {
                 break;
             }
@@ -507,12 +515,13 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn socket(&mut self) -> TxsRead<TxsSocket> {
+    /// Parses one socket of a connection: channel, host and port.
+    fn parse_socket(&mut self) -> TxsRead<TxsSocket> {
         self.expect_word("CHAN")?;
         if !self.eat_word("IN") {
             self.expect_word("OUT")?;
         }
-        let channel = self.name("the name of a channel")?;
+        let channel = self.expect_name("the name of a channel")?;
         self.expect_word("HOST")?;
         let host = self.expect_text()?;
         self.expect_word("PORT")?;
@@ -520,12 +529,13 @@ impl TxsReader<'_> {
         Ok(TxsSocket { channel, host, port })
     }
 
-    fn codec(&mut self) -> TxsRead<TxsCodec> {
+    /// Parses an `ENCODE` or `DECODE` line of a connection.
+    fn parse_codec(&mut self) -> TxsRead<TxsCodec> {
         let is_encode = self.at_word("ENCODE");
         self.bump();
-        let channel = self.name("the name of a channel")?;
+        let channel = self.expect_name("the name of a channel")?;
         let message = self.parse_offers()?;
-        self.sign(if is_encode { "->" } else { "<-" })?;
+        self.expect_sign(if is_encode { "->" } else { "<-" })?;
         let span = self.span();
         match <[_; 1]>::try_from(self.parse_offers()?) {
             Ok([text]) => Ok(TxsCodec { is_encode, channel, message, text }),

@@ -110,7 +110,7 @@ impl<'a> PartBuilder<'a> {
         let mut values = Vec::new();
         let start = self.store_names(start, "", &mut values);
         let name = self.place_name(&start);
-        self.sts.locations[LocId::new(0)].name = self.unique(&name).into();
+        self.sts.locations[LocId::new(0)].name = self.unique_name(&name).into();
         self.places.insert(start.clone(), LocId::new(0));
         self.open.push_back((LocId::new(0), start));
         while let Some((place, control)) = self.open.pop_front() {
@@ -130,7 +130,7 @@ impl<'a> PartBuilder<'a> {
             if let Some(span) = self.stepper.partly_hidden {
                 return Err(NoPart::PartlyHidden(span));
             }
-            let Some(gate) = self.gate(&step.act, step.span)? else { continue };
+            let Some(gate) = self.gate_of_act(&step.act, step.span)? else { continue };
             let next = self.stepper.open_compositions(step.next, "")?;
             let mut update = Vec::new();
             let next = self.store_names(next, "", &mut update);
@@ -180,6 +180,7 @@ impl<'a> PartBuilder<'a> {
         pool.substitute(guard, &renaming)
     }
 
+    /// Returns the location of a state of control; a new one is added and remembered for unfolding.
     fn arrive(&mut self, control: ControlState, span: Span) -> Result<LocId, NoPart> {
         if let Some(&known) = self.places.get(&control) {
             return Ok(known);
@@ -188,7 +189,7 @@ impl<'a> PartBuilder<'a> {
             return Err(NoPart::TooMany);
         }
         let name = self.place_name(&control);
-        let name = self.unique(&name).into();
+        let name = self.unique_name(&name).into();
         let id = self.sts.locations.push(Location { name, span, doc: String::new() });
         self.places.insert(control.clone(), id);
         self.open.push_back((id, control));
@@ -263,7 +264,7 @@ impl<'a> PartBuilder<'a> {
     // Messages.
 
     /// Returns the message of an action; `None` for an exit that no behaviour accepts.
-    fn gate(&mut self, act: &ControlAct, span: Span) -> Result<Option<GateId>, NoPart> {
+    fn gate_of_act(&mut self, act: &ControlAct, span: Span) -> Result<Option<GateId>, NoPart> {
         let said = match act {
             ControlAct::Exit(_) => return Ok(None),
             ControlAct::Internal => return Ok(Some(Sts::TAU)),
@@ -274,12 +275,12 @@ impl<'a> PartBuilder<'a> {
             ControlAct::Miss => TxsPartMessage::Miss,
             ControlAct::Quiet => TxsPartMessage::Quiet,
         };
-        let kind = self.kind(act).ok_or(NoPart::BothWays(span))?;
+        let kind = self.direction_of(act).ok_or(NoPart::BothWays(span))?;
         Ok(Some(self.gate_for(&said, kind, span)))
     }
 
     /// Returns the direction of an action; `None` if some channels of a communication are inputs and others outputs.
-    fn kind(&self, act: &ControlAct) -> Option<GateKind> {
+    fn direction_of(&self, act: &ControlAct) -> Option<GateKind> {
         let ControlAct::On(channel) = act else { return Some(GateKind::Output) };
         kind_of(&self.stepper.channels.plain_channels(*channel), &self.kinds)
     }
@@ -322,7 +323,8 @@ impl<'a> PartBuilder<'a> {
         }
     }
 
-    fn unique(&mut self, name: &str) -> String {
+    /// Returns `name`, with a number behind it if it is taken.
+    fn unique_name(&mut self, name: &str) -> String {
         number_name(&mut self.names, name)
     }
 }

@@ -67,7 +67,7 @@ enum CompositionTree {
 }
 
 /// Builds the system of `model`.
-pub(super) fn system(
+pub(super) fn build_system(
     meaning: &TxsMeaning<'_>,
     model: &ModelDef,
     sink: &mut FindingSink,
@@ -158,18 +158,19 @@ fn taken_apart(
     let start = ControlState::At(model.body, Scope::new(), outside.wiring.clone());
     let opened = stepper.open_compositions(start, "").map_err(|why| why.report(model.name.span, sink))?;
     let mut leaves = Vec::new();
-    let tree = tree(opened, &mut leaves);
+    let tree = composition_tree(opened, &mut leaves);
     Ok((tree, leaves, stepper.pool))
 }
 
-fn tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTree {
+/// Returns how the behaviour is put together, and moves its sequential parts to `leaves`.
+fn composition_tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTree {
     match control {
         ControlState::Parallel(sharing, left, right) => {
-            let left = tree(*left, leaves);
-            CompositionTree::Parallel(sharing, Box::new(left), Box::new(tree(*right, leaves)))
+            let left = composition_tree(*left, leaves);
+            CompositionTree::Parallel(sharing, Box::new(left), Box::new(composition_tree(*right, leaves)))
         }
         ControlState::Hide(channels, body) => {
-            CompositionTree::Hide(channels.into_iter().collect(), Box::new(tree(*body, leaves)))
+            CompositionTree::Hide(channels.into_iter().collect(), Box::new(composition_tree(*body, leaves)))
         }
         leaf => {
             leaves.push(leaf);
@@ -180,7 +181,7 @@ fn tree(control: ControlState, leaves: &mut Vec<ControlState>) -> CompositionTre
 
 /// Returns for each part the process it starts as, with a number if several do.
 fn part_names(spec: &Specification, model: &str, leaves: &[ControlState]) -> Vec<(String, Option<i64>)> {
-    let families: Vec<String> = leaves.iter().map(|leaf| family(spec, model, leaf)).collect();
+    let families: Vec<String> = leaves.iter().map(|leaf| family_name(spec, model, leaf)).collect();
     let mut seen: BTreeMap<String, i64> = BTreeMap::new();
     let number = |family: &String| {
         let n = seen.entry(family.clone()).or_insert(0);
@@ -191,18 +192,19 @@ fn part_names(spec: &Specification, model: &str, leaves: &[ControlState]) -> Vec
     families.iter().map(number).collect()
 }
 
-fn family(spec: &Specification, model: &str, control: &ControlState) -> String {
+/// Returns the name of the process that a part begins in; parts of one process are numbered.
+fn family_name(spec: &Specification, model: &str, control: &ControlState) -> String {
     match control {
         ControlState::Ended => "stop".into(),
         ControlState::At(id, ..) => match spec.behaviours[*id].owner {
             Some(owner) => spec.processes[owner].name.text.split('.').next().unwrap_or_default().to_owned(),
             None => model.to_owned(),
         },
-        ControlState::Hide(_, inner) => family(spec, model, inner),
+        ControlState::Hide(_, inner) => family_name(spec, model, inner),
         ControlState::Parallel(_, left, _)
         | ControlState::Enable(left, _)
         | ControlState::Disable(left, _)
-        | ControlState::Interrupt(left, _) => family(spec, model, left),
+        | ControlState::Interrupt(left, _) => family_name(spec, model, left),
     }
 }
 
@@ -228,6 +230,7 @@ struct PartComposer<'a> {
 }
 
 impl PartComposer<'_> {
+    /// Puts the parts together to one model, with the meetings that `tree` prescribes.
     fn compose(
         &mut self,
         tree: &CompositionTree,
@@ -248,7 +251,7 @@ impl PartComposer<'_> {
         let groups = self.groups(tree, sink)?;
         let mut gates = BTreeMap::new();
         for &(channel, kind) in &self.outside.kinds {
-            gates.insert(channel, self.gate(&mut composer, channel, kind));
+            gates.insert(channel, self.add_gate(&mut composer, channel, kind));
         }
         let mut seen = groups.seen;
         seen.sort_by_key(|group| group.channel);
@@ -259,12 +262,13 @@ impl PartComposer<'_> {
                 return Err(sink.error(|| both_ways(span)));
             };
             let gate =
-                gates.entry(channel).or_insert_with(|| self.gate(&mut composer, channel, kind)).clone();
+                gates.entry(channel).or_insert_with(|| self.add_gate(&mut composer, channel, kind)).clone();
             self.meet(&mut composer, &ids, (channel, &members), gate, sink);
         }
         let mut hidden = BTreeMap::new();
         for ChannelGroup { channel, members } in groups.hidden {
-            let fields = hidden.entry(channel).or_insert_with(|| self.fields(&mut composer, channel)).clone();
+            let fields =
+                hidden.entry(channel).or_insert_with(|| self.declare_fields(&mut composer, channel)).clone();
             self.meet(&mut composer, &ids, (channel, &members), (Sts::TAU, fields), sink);
         }
         for (part, &id) in self.parts.iter().zip(&ids) {
@@ -275,14 +279,14 @@ impl PartComposer<'_> {
     }
 
     /// Variables for the values on `channel`.
-    fn fields(&self, composer: &mut Composer, channel: ChannelId) -> Vec<VarId> {
+    fn declare_fields(&self, composer: &mut Composer, channel: ChannelId) -> Vec<VarId> {
         let sorts = self.outside.channels.all[channel].sorts.clone();
         self.shared_fields(composer, &sorts, &self.outside.channels.field_names(channel))
     }
 
     /// The message on `channel`.
-    fn gate(&self, composer: &mut Composer, channel: ChannelId, kind: GateKind) -> (GateId, Vec<VarId>) {
-        let fields = self.fields(composer, channel);
+    fn add_gate(&self, composer: &mut Composer, channel: ChannelId, kind: GateKind) -> (GateId, Vec<VarId>) {
+        let fields = self.declare_fields(composer, channel);
         let name = &self.outside.channels.all[channel].name;
         (composer.gate(name, kind, fields.clone(), self.span, ""), fields)
     }
@@ -334,7 +338,11 @@ impl PartComposer<'_> {
             })
         };
         let members = group.iter().filter_map(member).collect();
-        self.add(composer, &Synchronisation { gate, fields, members, ..Synchronisation::default() }, sink);
+        self.add_meeting(
+            composer,
+            &Synchronisation { gate, fields, members, ..Synchronisation::default() },
+            sink,
+        );
     }
 
     /// The fields of a message on `channel`, by the plain channels they belong to.
@@ -345,7 +353,8 @@ impl PartComposer<'_> {
         channels.in_order(channel).into_iter().map(own).collect()
     }
 
-    fn add(&self, composer: &mut Composer, meeting: &Synchronisation, sink: &mut FindingSink) {
+    /// Adds a meeting; a hidden value that nobody determines is reported.
+    fn add_meeting(&self, composer: &mut Composer, meeting: &Synchronisation, sink: &mut FindingSink) {
         match composer.meet(meeting) {
             Ok(()) => {}
             Err(OpenField::Unpinned { field, span }) => {
@@ -462,11 +471,15 @@ impl PartComposer<'_> {
         let alone = |composer: &mut Composer, gate: GateId, fields: Vec<VarId>, sink: &mut FindingSink| {
             let sources = fields.iter().map(|&field| SyncFieldSource::Shared(field)).collect();
             let members = vec![SyncMember { part: id, gate, fields: sources }];
-            self.add(composer, &Synchronisation { fields, members, ..Synchronisation::default() }, sink);
+            self.add_meeting(
+                composer,
+                &Synchronisation { fields, members, ..Synchronisation::default() },
+                sink,
+            );
         };
         for (said, &gate) in &part.said {
             let fields = match said {
-                TxsPartMessage::Hidden(channel) => self.fields(composer, *channel),
+                TxsPartMessage::Hidden(channel) => self.declare_fields(composer, *channel),
                 TxsPartMessage::Enabling(sorts) => {
                     let names: Vec<String> = (0..sorts.len()).map(field_name).collect();
                     self.shared_fields(composer, sorts, &names)

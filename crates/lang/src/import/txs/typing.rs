@@ -86,13 +86,13 @@ impl Typing<'_> {
                 formula.span,
                 "a regular expression is an argument of `strinre` only",
             ),
-            FormulaKind::Apply(name, args) => self.apply(name, args, formula.span, want, scope),
+            FormulaKind::Apply(name, args) => self.check_application(name, args, formula.span, want, scope),
             FormulaKind::Minus(inner) => {
                 let inner = self.check(inner, Sort::Int, scope)?;
                 Ok(self.pool.neg(inner))
             }
-            FormulaKind::Chain(first, rest) => self.chain(first, rest, scope),
-            FormulaKind::If(parts) => self.choice(parts, want, scope),
+            FormulaKind::Chain(first, rest) => self.check_chain(first, rest, scope),
+            FormulaKind::If(parts) => self.check_choice(parts, want, scope),
             FormulaKind::Let(groups, body) => {
                 let scope = self.bind(groups, scope)?;
                 self.infer(body, want, &scope)
@@ -120,7 +120,13 @@ impl Typing<'_> {
         Err(self.sink.error(|| Diagnostic::new(code, span, message)))
     }
 
-    fn choice(&mut self, parts: &[TxsExpr; 3], want: Option<Sort>, scope: &Scope) -> Result<Term, Reported> {
+    /// Returns the term of `IF .. THEN .. ELSE ..`; both values have the sort of the first.
+    fn check_choice(
+        &mut self,
+        parts: &[TxsExpr; 3],
+        want: Option<Sort>,
+        scope: &Scope,
+    ) -> Result<Term, Reported> {
         let [condition, then, other] = parts;
         let condition = self.check(condition, Sort::Bool, scope);
         let then = self.infer(then, want, scope)?;
@@ -151,7 +157,8 @@ impl Typing<'_> {
 
     // Operators.
 
-    fn chain(
+    /// Returns the term of operands with operators between them, taken from the left.
+    fn check_chain(
         &mut self,
         first: &TxsExpr,
         rest: &[(TxsOperator, TxsExpr)],
@@ -159,12 +166,13 @@ impl Typing<'_> {
     ) -> Result<Term, Reported> {
         let mut left = self.infer(first, None, scope)?;
         for (operator, right) in rest {
-            left = self.operation(left, *operator, right, scope)?;
+            left = self.check_operation(left, *operator, right, scope)?;
         }
         Ok(left)
     }
 
-    fn operation(
+    /// Applies an operator to a term and an expression, which must have the sort that the operator needs.
+    fn check_operation(
         &mut self,
         left: Term,
         operator: TxsOperator,
@@ -212,7 +220,8 @@ impl Typing<'_> {
 
     // Names and calls.
 
-    fn apply(
+    /// Resolves a name with arguments: a variable, a constructor, a library function or a defined one.
+    fn check_application(
         &mut self,
         name: &Name,
         args: &[TxsExpr],
@@ -226,7 +235,7 @@ impl Typing<'_> {
             return Ok(term);
         }
         if name.text == "strinre" {
-            return self.matches(name, args, scope);
+            return self.check_regex(name, args, scope);
         }
         let words = self.words;
         let all: &[Callable] = words.callables.get(&name.text).map_or(&[], Vec::as_slice);
@@ -243,7 +252,7 @@ impl Typing<'_> {
             let terms: Vec<Result<Term, Reported>> =
                 args.iter().zip(&only.params).map(|(arg, &sort)| self.check(arg, sort, scope)).collect();
             let terms: Result<Vec<Term>, Reported> = terms.into_iter().collect();
-            return self.call(only.kind, terms?, name);
+            return self.call_term(only.kind, terms?, name);
         }
         let terms: Result<Vec<Term>, Reported> =
             args.iter().map(|arg| self.infer(arg, None, scope)).collect();
@@ -251,7 +260,7 @@ impl Typing<'_> {
         let sorts: Vec<Sort> = terms.iter().map(|&term| self.pool.sort(term).base()).collect();
         fitting.retain(|callable| callable.params == sorts);
         match *fitting {
-            [only] => self.call(only.kind, terms, name),
+            [only] => self.call_term(only.kind, terms, name),
             [] => self.no_overload(name, &sorts, all),
             _ => Err(self.sink.error(|| {
                 let message = format!("which `{}` is meant is not known here", name.text);
@@ -262,7 +271,7 @@ impl Typing<'_> {
     }
 
     /// `strinre(s, REGEX('...'))`
-    fn matches(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Result<Term, Reported> {
+    fn check_regex(&mut self, name: &Name, args: &[TxsExpr], scope: &Scope) -> Result<Term, Reported> {
         let [text, pattern] = args else {
             return self.report_error(
                 Code::ArgumentCount,
@@ -330,12 +339,13 @@ impl Typing<'_> {
         }))
     }
 
-    fn call(&mut self, kind: CallableKind, args: Vec<Term>, name: &Name) -> Result<Term, Reported> {
+    /// Returns the term of a call whose arguments have the right sorts.
+    fn call_term(&mut self, kind: CallableKind, args: Vec<Term>, name: &Name) -> Result<Term, Reported> {
         Ok(match kind {
             CallableKind::Construct(data, ctor) => self.pool.construct(data, ctor, args),
             CallableKind::Is(ctor) => self.pool.is(ctor, args[0]),
             CallableKind::Select(ctor, field) => self.pool.select(ctor, field, args[0]),
-            CallableKind::Library(function) => self.library(function, &args),
+            CallableKind::Library(function) => self.library_term(function, &args),
             CallableKind::Defined(at) => match &self.words.meanings[at] {
                 FunctionMeaning::Plain(params, body) => {
                     let names: Substitution = params.iter().copied().zip(args).collect();
@@ -353,7 +363,8 @@ impl Typing<'_> {
         })
     }
 
-    fn library(&mut self, function: LibraryFn, args: &[Term]) -> Term {
+    /// Returns the term of a call to a function that every specification has.
+    fn library_term(&mut self, function: LibraryFn, args: &[Term]) -> Term {
         let pool = &mut *self.pool;
         let first = args[0];
         match function {

@@ -89,9 +89,9 @@ pub(super) fn vocabulary(
     for (name, sort) in [("Int", Sort::Int), ("Bool", Sort::Bool), ("String", Sort::Str)] {
         vocabulary.sorts.insert(name.into(), sort);
     }
-    vocabulary.library();
-    vocabulary.types(&spec.types, &mut pool, sink);
-    vocabulary.functions(&spec.functions, options, &mut pool, sink);
+    vocabulary.add_library();
+    vocabulary.declare_types(&spec.types, &mut pool, sink);
+    vocabulary.declare_functions(&spec.functions, options, &mut pool, sink);
     (vocabulary, pool)
 }
 
@@ -108,11 +108,13 @@ impl Vocabulary {
         })
     }
 
-    fn add(&mut self, name: &str, params: Vec<Sort>, result: Sort, kind: CallableKind) {
+    /// Adds a function that may be called `name`; one name may have several signatures.
+    fn add_callable(&mut self, name: &str, params: Vec<Sort>, result: Sort, kind: CallableKind) {
         self.callables.entry(name.to_owned()).or_default().push(Callable { params, result, kind });
     }
 
-    fn library(&mut self) {
+    /// Adds the functions that every specification has.
+    fn add_library(&mut self) {
         use LibraryFn as F;
         use Sort::{Bool, Int, Str};
         let all: [(&str, &[Sort], Sort, LibraryFn); 13] = [
@@ -131,14 +133,15 @@ impl Vocabulary {
             ("fromString", &[Str], Bool, F::BoolFromString),
         ];
         for (name, params, result, function) in all {
-            self.add(name, params.to_vec(), result, CallableKind::Library(function));
+            self.add_callable(name, params.to_vec(), result, CallableKind::Library(function));
         }
-        self.add("fromString", vec![Str], Str, CallableKind::Library(F::Same));
+        self.add_callable("fromString", vec![Str], Str, CallableKind::Library(F::Same));
     }
 
     // Types.
 
-    fn types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut FindingSink) {
+    /// Declares the types, first by name and then with their constructors, so that they may refer to each other.
+    fn declare_types(&mut self, types: &[TypeDef], pool: &mut TermPool, sink: &mut FindingSink) {
         let mut declared = Vec::with_capacity(types.len());
         for def in types {
             let unknown = Constructor { name: "?".into(), fields: Vec::new() };
@@ -146,7 +149,7 @@ impl Vocabulary {
                 DataSort { name: def.name.text.as_str().into(), kind: DataKind::Enum, ctors: vec![unknown] };
             let id = pool.declare_data(data);
             if self.sorts.insert(def.name.text.clone(), Sort::Data(id)).is_some() {
-                twice(sink, "type", &def.name);
+                report_twice(sink, "type", &def.name);
             }
             declared.push(id);
         }
@@ -170,29 +173,34 @@ impl Vocabulary {
         let own = Sort::Data(id);
         for (at, (name, fields)) in (0u32..).zip(&def.ctors) {
             if !names.insert(&name.text) {
-                twice(sink, "constructor", name);
+                report_twice(sink, "constructor", name);
             }
             let mut sorts = Vec::with_capacity(fields.len());
             for (position, field) in (0u32..).zip(fields) {
                 if !names.insert(&field.name.text) {
-                    twice(sink, "field", &field.name);
+                    report_twice(sink, "field", &field.name);
                 }
                 let sort = self.var_sort(field, sink).unwrap_or(Sort::Int);
-                self.add(&field.name.text, vec![own], sort, CallableKind::Select(at, position));
+                self.add_callable(&field.name.text, vec![own], sort, CallableKind::Select(at, position));
                 sorts.push(sort);
             }
             let named = fields.iter().zip(&sorts);
             let fields =
                 named.map(|(field, &sort)| DataField { name: field.name.text.as_str().into(), sort });
             ctors.push(Constructor { name: name.text.as_str().into(), fields: fields.collect() });
-            self.add(&name.text, sorts, own, CallableKind::Construct(id, at));
-            self.add(&format!("is{}", name.text), vec![own], Sort::Bool, CallableKind::Is(at));
+            self.add_callable(&name.text, sorts, own, CallableKind::Construct(id, at));
+            self.add_callable(&format!("is{}", name.text), vec![own], Sort::Bool, CallableKind::Is(at));
         }
         let is_enumeration = ctors.iter().all(|ctor| ctor.fields.is_empty());
         pool.define_data(id, ctors);
         if is_enumeration {
-            self.add("toString", vec![own], Sort::Str, CallableKind::Library(LibraryFn::EnumToString(id)));
-            self.add(
+            self.add_callable(
+                "toString",
+                vec![own],
+                Sort::Str,
+                CallableKind::Library(LibraryFn::EnumToString(id)),
+            );
+            self.add_callable(
                 "fromString",
                 vec![Sort::Str],
                 own,
@@ -223,7 +231,8 @@ impl Vocabulary {
 
     // Functions.
 
-    fn functions(
+    /// Declares the functions with their signatures, then gives them their meanings.
+    fn declare_functions(
         &mut self,
         defs: &[FuncDef],
         options: &LoadOptions,
@@ -247,15 +256,15 @@ impl Vocabulary {
                 .into_iter()
                 .any(|other| other.params == params && (other.result == result || params.is_empty()))
             {
-                self.meanings[at] = FunctionMeaning::Broken(twice(sink, "function", &def.name));
+                self.meanings[at] = FunctionMeaning::Broken(report_twice(sink, "function", &def.name));
                 continue;
             }
-            self.add(&def.name.text, params, result, CallableKind::Defined(at));
+            self.add_callable(&def.name.text, params, result, CallableKind::Defined(at));
         }
         check_overrides(defs, options, sink);
         for at in self.definition_order(defs, sink) {
             if matches!(self.meanings[at], FunctionMeaning::Later) {
-                self.meanings[at] = self.define(defs, at, options, pool, sink);
+                self.meanings[at] = self.define_function(defs, at, options, pool, sink);
             }
         }
     }
@@ -304,7 +313,8 @@ impl Vocabulary {
         found
     }
 
-    fn define(
+    /// Returns the meaning of function `at`: a body to put in for calls, or a recursive function if its calls surely end.
+    fn define_function(
         &mut self,
         defs: &[FuncDef],
         at: usize,
@@ -326,7 +336,7 @@ impl Vocabulary {
         let mut scope = Scope::new();
         for (param, &var) in def.params.iter().zip(&vars) {
             if scope.insert(param.name.text.clone(), pool.var(var)).is_some() {
-                twice(sink, "parameter", &param.name);
+                report_twice(sink, "parameter", &param.name);
             }
         }
         let is_recursive = self.called_by(def).contains(&at);
@@ -368,7 +378,8 @@ fn may_not_end(def: &FuncDef) -> Diagnostic {
         .help("as in `IF isNode(t) THEN size(left(t)) + size(right(t)) ELSE 1 FI`; along a number, call it once")
 }
 
-fn twice(sink: &mut FindingSink, what: &str, name: &Name) -> Reported {
+/// Reports a second declaration of a name.
+fn report_twice(sink: &mut FindingSink, what: &str, name: &Name) -> Reported {
     sink.error(|| {
         Diagnostic::new(Code::DuplicateName, name.span, format!("{what} `{}` is declared twice", name.text))
     })

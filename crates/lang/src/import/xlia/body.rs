@@ -31,12 +31,12 @@ impl XliaReader<'_> {
         let mut is_start = false;
         if self.parser.eat(TokenKind::Lt) {
             while self.parser.is_at(TokenKind::Name) {
-                is_start |= self.parser.name("a kind of state")?.text == "start";
+                is_start |= self.parser.expect_name("a kind of state")?.text == "start";
                 while self.parser.eat(TokenKind::Comma) || self.parser.eat(TokenKind::Bar) {}
             }
             self.parser.expect(TokenKind::Gt)?;
         }
-        let name = self.parser.name("the name of a state")?;
+        let name = self.parser.expect_name("the name of a state")?;
         let mut transitions = Vec::new();
         if !self.parser.eat(TokenKind::Semicolon) {
             self.parser.expect(TokenKind::OpenBrace)?;
@@ -44,7 +44,7 @@ impl XliaReader<'_> {
                 self.init()?;
             }
             while self.parser.at_word("transition") {
-                transitions.push(self.transition()?);
+                transitions.push(self.parse_transition()?);
             }
             self.parser.expect(TokenKind::CloseBrace)?;
         }
@@ -60,7 +60,7 @@ impl XliaReader<'_> {
         self.expect_word("init")?;
         self.parser.expect(TokenKind::OpenBrace)?;
         while self.parser.is_at(TokenKind::Name) {
-            let (name, value) = self.assignment()?;
+            let (name, value) = self.parse_assignment()?;
             // Clocks start at 0.
             if !self.machine.clocks.contains(&name.text) {
                 self.machine.init.push((name, value));
@@ -70,33 +70,35 @@ impl XliaReader<'_> {
         Ok(())
     }
 
-    fn assignment(&mut self) -> ParseResult<(Name, Expr)> {
-        let name = self.parser.name("the name of a variable")?;
+    /// Parses `name := value;`.
+    fn parse_assignment(&mut self) -> ParseResult<(Name, Expr)> {
+        let name = self.parser.expect_name("the name of a variable")?;
         self.assign_sign()?;
-        let value = self.parser.expr()?;
+        let value = self.parser.parse_expr()?;
         self.parser.expect(TokenKind::Semicolon)?;
         Ok((name, value))
     }
 
     /// `transition name --> target { statements }`
-    fn transition(&mut self) -> ParseResult<TransitionDecl> {
+    fn parse_transition(&mut self) -> ParseResult<TransitionDecl> {
         let start = self.parser.span();
         self.expect_word("transition")?;
-        let mut label = self.parser.name("the name of a transition")?;
+        let mut label = self.parser.expect_name("the name of a transition")?;
         label.text = self.unused_label(&label.text);
         self.parser.expect(TokenKind::Minus)?;
         self.parser.expect(TokenKind::Arrow)?;
-        let target = self.parser.name("the name of a state")?;
+        let target = self.parser.expect_name("the name of a state")?;
         let mut effect = Effect::default();
         if !self.parser.eat(TokenKind::Semicolon) {
             self.parser.expect(TokenKind::OpenBrace)?;
             while self.parser.is_at(TokenKind::Name) {
-                self.statement(&mut effect)?;
+                self.parse_statement(&mut effect)?;
             }
             self.parser.expect(TokenKind::CloseBrace)?;
         }
         let span = self.parser.span_since(start);
-        let updates = effect.values.into_iter().flat_map(|(name, value)| self.update(name, value)).collect();
+        let updates =
+            effect.values.into_iter().flat_map(|(name, value)| self.make_update(name, value)).collect();
         let (verb, gate) = match effect.message {
             Some((verb, gate)) => (verb, Some(gate)),
             None => (Verb::Internal, None),
@@ -130,33 +132,34 @@ impl XliaReader<'_> {
         unused
     }
 
-    fn statement(&mut self, effect: &mut Effect) -> ParseResult<()> {
+    /// Parses a statement of a transition and adds it to `effect`.
+    fn parse_statement(&mut self, effect: &mut Effect) -> ParseResult<()> {
         if self.parser.eat_word("guard") || self.parser.eat_word("tguard") {
-            let guard = self.parser.expr()?;
+            let guard = self.parser.parse_expr()?;
             effect.guards.push(effect.substitute_current(&guard));
             self.parser.expect(TokenKind::Semicolon)?;
             return Ok(());
         }
         if self.parser.at_word("input") || self.parser.at_word("output") {
-            return self.message(effect);
+            return self.parse_message(effect);
         }
-        let (name, value) = self.assignment()?;
+        let (name, value) = self.parse_assignment()?;
         let value = effect.substitute_current(&value);
-        effect.set(name, value);
+        effect.set_value(name, value);
         Ok(())
     }
 
     /// `input In( x );` or `output Out( x + 1 );`
-    fn message(&mut self, effect: &mut Effect) -> ParseResult<()> {
+    fn parse_message(&mut self, effect: &mut Effect) -> ParseResult<()> {
         let verb = if self.parser.eat_word("input") { Verb::On } else { Verb::Emit };
         if verb == Verb::Emit {
             self.expect_word("output")?;
         }
-        let port = self.parser.name("the name of a port")?;
+        let port = self.parser.expect_name("the name of a port")?;
         let mut args = Vec::new();
         if self.parser.eat(TokenKind::OpenParen) {
             while !self.parser.is_at(TokenKind::CloseParen) {
-                args.push(self.parser.expr()?);
+                args.push(self.parser.parse_expr()?);
                 if !self.parser.eat(TokenKind::Comma) {
                     break;
                 }
@@ -165,7 +168,11 @@ impl XliaReader<'_> {
         }
         self.parser.expect(TokenKind::Semicolon)?;
         if effect.message.is_some() {
-            self.refuse(port.span, "a transition with two messages", "split it with a state between");
+            self.report_unsupported(
+                port.span,
+                "a transition with two messages",
+                "split it with a state between",
+            );
             return Ok(());
         }
         for (n, arg) in (1..).zip(args) {
@@ -191,13 +198,19 @@ impl XliaReader<'_> {
             effect.guards.push(Expr { kind, span: arg.span });
         }
         match &arg.kind {
-            ExprKind::Name(var) => effect.set(Name { text: var.clone(), span: arg.span }, value),
-            _ => _ = self.refuse(arg.span, "an input that is not received in a variable", "name a variable"),
+            ExprKind::Name(var) => effect.set_value(Name { text: var.clone(), span: arg.span }, value),
+            _ => {
+                _ = self.report_unsupported(
+                    arg.span,
+                    "an input that is not received in a variable",
+                    "name a variable",
+                )
+            }
         }
     }
 
     /// The update, or the reset of a clock.
-    fn update(&mut self, name: Name, value: Expr) -> ParseResult<Update> {
+    fn make_update(&mut self, name: Name, value: Expr) -> ParseResult<Update> {
         let span = name.span;
         if !self.machine.clocks.contains(&name.text) {
             return Ok(Update { kind: UpdateKind::Assign(name, value), span });
@@ -207,19 +220,25 @@ impl XliaReader<'_> {
             plain = inner;
         }
         if !matches!(&plain.kind, ExprKind::Number(text) if text.trim_matches(['0', '.']).is_empty()) {
-            return Err(self.refuse(span, "a clock set to something other than 0", "write `:= 0`"));
+            return Err(self.report_unsupported(
+                span,
+                "a clock set to something other than 0",
+                "write `:= 0`",
+            ));
         }
         Ok(Update { kind: UpdateKind::Reset(name), span })
     }
 
-    fn refuse(&mut self, span: Span, what: &str, help: &'static str) -> Reported {
+    /// Reports a construct of XLIA that is not read.
+    fn report_unsupported(&mut self, span: Span, what: &str, help: &'static str) -> Reported {
         let message = format!("{what} is not supported");
         self.parser.error(|| Diagnostic::new(Code::XliaSyntax, span, message).help(help))
     }
 }
 
 impl Effect {
-    fn set(&mut self, name: Name, value: Expr) {
+    /// Sets the value that `name` has from here on.
+    fn set_value(&mut self, name: Name, value: Expr) {
         self.values.retain(|(known, _)| known.text != name.text);
         self.values.push((name, value));
     }
@@ -237,9 +256,9 @@ impl Effect {
             ExprKind::Not(inner) => ExprKind::Not(one(inner)),
             ExprKind::Neg(inner) => ExprKind::Neg(one(inner)),
             ExprKind::Some(inner) => ExprKind::Some(one(inner)),
-            ExprKind::Sum(first, rest) => ExprKind::Sum(one(first), self.pairs(rest)),
-            ExprKind::Product(first, rest) => ExprKind::Product(one(first), self.pairs(rest)),
-            ExprKind::Compare(first, rest) => ExprKind::Compare(one(first), self.pairs(rest)),
+            ExprKind::Sum(first, rest) => ExprKind::Sum(one(first), self.substitute_pairs(rest)),
+            ExprKind::Product(first, rest) => ExprKind::Product(one(first), self.substitute_pairs(rest)),
+            ExprKind::Compare(first, rest) => ExprKind::Compare(one(first), self.substitute_pairs(rest)),
             ExprKind::And(list) => ExprKind::And(all(list)),
             ExprKind::Or(list) => ExprKind::Or(all(list)),
             ExprKind::Implies(list) => ExprKind::Implies(all(list)),
@@ -271,7 +290,8 @@ impl Effect {
         Expr { kind, span: expr.span }
     }
 
-    fn pairs<Op: Copy>(&self, list: &[(Op, Expr)]) -> Vec<(Op, Expr)> {
+    /// Returns the operands with the current values put in for the variables.
+    fn substitute_pairs<Op: Copy>(&self, list: &[(Op, Expr)]) -> Vec<(Op, Expr)> {
         list.iter().map(|(op, part)| (*op, self.substitute_current(part))).collect()
     }
 }

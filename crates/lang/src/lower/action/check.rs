@@ -49,8 +49,8 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<Vec<PathStep>, Reported> {
         let scope = self.scope();
         let steps: Vec<_> =
-            block.statements.iter().map(|statement| self.statement(statement, message)).collect();
-        self.leave(scope);
+            block.statements.iter().map(|statement| self.lower_statement(statement, message)).collect();
+        self.leave_scope(scope);
         let steps = steps.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(steps.into_iter().flatten().collect())
     }
@@ -60,12 +60,14 @@ impl<'a> Lowering<'a, '_> {
         (self.cx.bound.len(), self.locals.len())
     }
 
-    fn leave(&mut self, (bound, locals): (usize, usize)) {
+    /// Leaves a block: names that were bound since `(bound, locals)` are forgotten.
+    fn leave_scope(&mut self, (bound, locals): (usize, usize)) {
         self.cx.bound.truncate(bound);
         self.locals.truncate(locals);
     }
 
-    fn statement(
+    /// Checks a statement and returns it as steps of paths.
+    fn lower_statement(
         &mut self,
         statement: &'a Statement,
         message: ParamScope<'_>,
@@ -73,11 +75,11 @@ impl<'a> Lowering<'a, '_> {
         let place = statement.span;
         match &statement.kind {
             StatementKind::Assign(updates) => {
-                let (to, _, fits) = self.updates(updates, message.cloned())?;
+                let (to, _, fits) = self.check_updates(updates, message.cloned())?;
                 Ok(fits.map(PathStep::Fit).into_iter().chain([PathStep::Assign(to, place)]).collect())
             }
             StatementKind::Choice(branches) => {
-                let ways: Vec<_> = branches.iter().map(|branch| self.branch(branch, message)).collect();
+                let ways: Vec<_> = branches.iter().map(|branch| self.lower_branch(branch, message)).collect();
                 Ok(vec![PathStep::Choose(ways.into_iter().collect::<Result<_, _>>()?, place)])
             }
             StatementKind::If(arms, otherwise) => self.conditional(arms, otherwise.as_ref(), message, place),
@@ -88,14 +90,15 @@ impl<'a> Lowering<'a, '_> {
                 let sort = over.as_ref().map_or(Sort::Int, |(_, sort, _)| *sort);
                 let var = self.name_local(name, sort, false, message);
                 let body = self.block(body, message);
-                self.leave(scope);
+                self.leave_scope(scope);
                 let ((items, _, fits), var, body) = (over?, var?, body?);
                 Ok(vec![fits, PathStep::Each { var, items, body, place }])
             }
         }
     }
 
-    fn branch(
+    /// Checks a branch of a choice: its condition and its body.
+    fn lower_branch(
         &mut self,
         branch: &'a ChoiceBranch,
         message: ParamScope<'_>,
@@ -104,7 +107,7 @@ impl<'a> Lowering<'a, '_> {
         let scope = self.scope();
         let asked = branch.when.as_ref().map(|when| self.check_condition(when, message)).transpose();
         let body = self.block(&branch.body, message);
-        self.leave(scope);
+        self.leave_scope(scope);
         let taken = asked?.map(CheckedCondition::steps_if_true);
         Ok(ActionBranch { name, steps: taken.into_iter().flatten().chain(body?).collect() })
     }
@@ -123,7 +126,7 @@ impl<'a> Lowering<'a, '_> {
             let scope = self.scope();
             let asked = self.check_condition(condition, message);
             let body = self.block(body, message);
-            self.leave(scope);
+            self.leave_scope(scope);
             let (asked, body) = match asked.and_then(|asked| Ok((asked, body?))) {
                 Ok(both) => both,
                 Err(why) => {
@@ -152,7 +155,7 @@ impl<'a> Lowering<'a, '_> {
     ) -> Result<CheckedCondition, Reported> {
         let before = self.cx.bound.len();
         let (lets, first) =
-            self.cx.check_at(ExprContext::Guard, message.cloned(), |cx| cx.lets(&condition.lets));
+            self.cx.check_at(ExprContext::Guard, message.cloned(), |cx| cx.check_lets(&condition.lets));
         let (guard, then) =
             self.cx.check_at(ExprContext::Guard, message.cloned(), |cx| match &condition.guard {
                 Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
@@ -190,7 +193,7 @@ impl<'a> Lowering<'a, '_> {
         place: Span,
     ) -> Result<Vec<PathStep>, Reported> {
         let BlockName { name, ty, value, is_variable } = local;
-        let sort = ty.as_ref().map(|ty| self.cx.sort(ty)).transpose();
+        let sort = ty.as_ref().map(|ty| self.cx.resolve_sort(ty)).transpose();
         let (term, fits) = self.cx.check_at(ExprContext::Update, message.cloned(), |cx| match sort? {
             Some(sort) => cx.check(value, sort, SortRole::Variable(&name.text)),
             None => cx.infer(value, None),
@@ -256,7 +259,7 @@ impl<'a> Lowering<'a, '_> {
         message: ParamScope<'_>,
     ) -> Result<(Term, Sort, PathStep), Reported> {
         match range {
-            LoopRange::Numbers(lo, hi) => self.numbers(lo, hi),
+            LoopRange::Numbers(lo, hi) => self.number_list(lo, hi),
             LoopRange::Items(of) => {
                 let (term, fits) =
                     self.cx.check_at(ExprContext::Update, message.cloned(), |cx| cx.infer(of, None));
@@ -267,7 +270,8 @@ impl<'a> Lowering<'a, '_> {
         }
     }
 
-    fn numbers(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, PathStep), Reported> {
+    /// Returns the numbers from `lo` to `hi` as a list, for a loop over them, with the sort of the loop variable.
+    fn number_list(&mut self, lo: &'a Expr, hi: &'a Expr) -> Result<(Term, Sort, PathStep), Reported> {
         let (bounds, _) =
             self.cx.check_at(ExprContext::Constant, None, |cx| (cx.bound_value(lo), cx.bound_value(hi)));
         let (first, last) = (bounds.0?, bounds.1?);

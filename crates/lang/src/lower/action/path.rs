@@ -91,6 +91,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
         Ok(paths)
     }
 
+    /// Takes every path through `steps`; a choice makes several of one.
     fn through(
         &mut self,
         steps: &[PathStep],
@@ -143,7 +144,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
             }
             PathStep::Each { var, items, body, place } => {
                 let mut paths = Vec::new();
-                let items = self.items(*items, &path, *place)?;
+                let items = self.known_items(*items, &path, *place)?;
                 paths.push(path);
                 for item in items {
                     paths.iter_mut().for_each(|path| path.store.set(*var, item));
@@ -168,7 +169,7 @@ impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
     }
 
     /// Returns the items of a list whose length is known on this path; otherwise reports the loop.
-    fn items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, Reported> {
+    fn known_items(&mut self, list: Term, path: &ActionPath, place: Span) -> Result<Vec<Term>, Reported> {
         let pool = &mut self.cx.pool;
         let list = pool.substitute(list, &path.store);
         let size = pool.operate(TermOp::Size, vec![list]);

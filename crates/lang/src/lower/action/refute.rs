@@ -20,7 +20,7 @@ pub(super) fn is_refuted(pool: &TermPool, conditions: impl Iterator<Item = Term>
         for part in pool.conjuncts(condition) {
             match pool.node(part) {
                 TermNode::Not(inner) => excluded.push(*inner),
-                _ if !known.learn(part) => return true,
+                _ if !known.assume(part) => return true,
                 _ => {}
             }
         }
@@ -35,7 +35,7 @@ pub(super) fn tighten(pool: &TermPool, conditions: &[Term], others: &[Term]) -> 
         conditions.iter().flat_map(|condition| pool.conjuncts(*condition)).collect()
     };
     let own = parts(conditions);
-    own.iter().copied().chain(parts(others)).for_each(|part| _ = known.learn(part));
+    own.iter().copied().chain(parts(others)).for_each(|part| _ = known.assume(part));
     own.into_iter().filter(|part| known.needs(*part)).collect()
 }
 
@@ -83,11 +83,11 @@ struct KnownFacts<'p> {
 
 impl KnownFacts<'_> {
     /// Assumes `part`; returns whether it agrees with what was assumed before.
-    fn learn(&mut self, part: Term) -> bool {
+    fn assume(&mut self, part: Term) -> bool {
         match *self.pool.node(part) {
             TermNode::Eq(a, b) => match (self.pool.as_value(a), self.pool.as_value(b)) {
-                (None, Some(value)) => self.equals(a, value.clone()),
-                (Some(value), None) => self.equals(b, value.clone()),
+                (None, Some(value)) => self.note_equal(a, value.clone()),
+                (Some(value), None) => self.note_equal(b, value.clone()),
                 _ => true,
             },
             _ => self.limit_of(part).is_none_or(|limit| self.assume_limit(limit)),
@@ -125,7 +125,8 @@ impl KnownFacts<'_> {
         self.about.entry(term).or_insert(TermKnowledge { lo, hi, value: None })
     }
 
-    fn equals(&mut self, term: Term, value: Value) -> bool {
+    /// Notes that `term` equals `value`; returns whether that can be true.
+    fn note_equal(&mut self, term: Term, value: Value) -> bool {
         let about = self.knowledge_of(term);
         if let Some(n) = value.as_int() {
             about.lo = about.lo.take().max(Some(n.clone()));

@@ -39,6 +39,7 @@ impl ComparisonCase {
         self.values.iter().find(|(it, _)| *it == operand).map_or(0, |(_, value)| *value)
     }
 
+    /// Returns whether the values of this case satisfy `comparison`.
     fn holds(&self, comparison: &GuardComparison) -> bool {
         comparison.relation.holds(self.operand_value(comparison.left), self.operand_value(comparison.right))
     }

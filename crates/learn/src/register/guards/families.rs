@@ -117,7 +117,7 @@ impl FamilyMaker<'_> {
     }
 
     /// Returns how the registers of a family compare with the constants and with each other at a member.
-    fn pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
+    fn comparison_pattern(&self, member: &FamilyMember) -> Vec<ValuePlace> {
         self.machine.signature.comparison_pattern(&self.held_values(member))
     }
 
@@ -131,9 +131,9 @@ impl FamilyMaker<'_> {
                 let n_constants = self.machine.signature.constants.len();
                 for reading in enumerate_readings(family.n_registers, alone.n_registers, n_constants) {
                     let member = FamilyMember { location, reading };
-                    let pattern = self.pattern(&member);
+                    let pattern = self.comparison_pattern(&member);
                     // *Invariant.* The members of a family compare in different ways, so a guard can tell which one it is.
-                    if family.members.iter().all(|other| self.pattern(other) != pattern) {
+                    if family.members.iter().all(|other| self.comparison_pattern(other) != pattern) {
                         let mut joined = families.to_vec();
                         joined[into].members.push(member);
                         joined.remove(from);

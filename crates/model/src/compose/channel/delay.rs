@@ -36,7 +36,7 @@ impl Composer {
         span: Span,
     ) -> PartId {
         let packet = self.packets(name, messages);
-        let slots = self.slots(name, channel, delay, packet, span);
+        let slots = self.declare_slots(name, channel, delay, packet, span);
         let (mut gates, mut switches) = (vec![Vec::new()], Vec::new());
         for (at, message) in messages.iter().enumerate() {
             let fields = self.packet_fields(message);
@@ -55,7 +55,8 @@ impl Composer {
         message.fields.iter().map(|(name, sort)| self.pool.declare(name, *sort)).collect()
     }
 
-    fn slots<'a>(
+    /// Declares the variables and clocks of a channel with delays: one slot for each message that it can hold.
+    fn declare_slots<'a>(
         &mut self,
         name: &str,
         channel: &'a Channel,
@@ -89,6 +90,7 @@ impl Composer {
 }
 
 impl Slots<'_> {
+    /// Returns the switches that put a message into a free slot and start its clock.
     fn accepting(
         &self,
         composer: &mut Composer,
@@ -101,7 +103,7 @@ impl Slots<'_> {
         for slot in 0..self.slots.len() {
             let pool = &mut composer.pool;
             let args: Vec<Term> = fields.iter().map(|&field| pool.var(field)).collect();
-            let packet = pool.construct(self.packet, index(at), args);
+            let packet = pool.construct(self.packet, ctor_number(at), args);
             let packet = pool.construct(self.held, 1, [packet]);
             let (guard, turn) = self.free(composer, slot);
             let update = [(self.slots[slot].0, packet)].into_iter().chain(turn).collect();
@@ -109,12 +111,12 @@ impl Slots<'_> {
             let which = self.slot_number(slot);
             switches.push(PartSwitch {
                 resets,
-                ..self.switch(format!("accept{which}-{}", message.name), gate, guard, update)
+                ..self.make_switch(format!("accept{which}-{}", message.name), gate, guard, update)
             });
         }
         if self.channel.may_lose {
             let always = composer.pool.tt();
-            switches.push(self.switch(format!("lose-{}", message.name), gate, always, Vec::new()));
+            switches.push(self.make_switch(format!("lose-{}", message.name), gate, always, Vec::new()));
         }
         switches
     }
@@ -150,6 +152,7 @@ impl Slots<'_> {
         (composer.pool.eq(var, here), (end, next))
     }
 
+    /// Returns the switches that hand out the message of a slot within its delay.
     fn delivering(
         &self,
         composer: &mut Composer,
@@ -170,9 +173,14 @@ impl Slots<'_> {
                 update.push(turn);
             }
             let (guard, which) = (composer.pool.and(facts), self.slot_number(slot));
-            switches.push(self.switch(format!("deliver{which}-{}", message.name), gate, guard, update));
+            switches.push(self.make_switch(format!("deliver{which}-{}", message.name), gate, guard, update));
             if self.channel.may_duplicate {
-                switches.push(self.switch(format!("copy{which}-{}", message.name), gate, guard, Vec::new()));
+                switches.push(self.make_switch(
+                    format!("copy{which}-{}", message.name),
+                    gate,
+                    guard,
+                    Vec::new(),
+                ));
             }
         }
         switches
@@ -184,9 +192,9 @@ impl Slots<'_> {
         let pool = &mut composer.pool;
         let held = pool.var(self.slots[slot].0);
         let packet = pool.select(1, 0, held);
-        let mut facts = vec![is_held, pool.is(index(at), packet)];
+        let mut facts = vec![is_held, pool.is(ctor_number(at), packet)];
         for (number, &field) in (0..).zip(fields) {
-            let value = pool.select(index(at), number, packet);
+            let value = pool.select(ctor_number(at), number, packet);
             let field = pool.var(field);
             facts.push(pool.eq(field, value));
         }
@@ -214,7 +222,14 @@ impl Slots<'_> {
         if self.slots.len() > 1 { format!("{}", slot + 1) } else { String::new() }
     }
 
-    fn switch(&self, label: String, gate: GateId, guard: Term, update: Vec<(VarId, Term)>) -> PartSwitch {
+    /// Returns a switch of the channel without resets.
+    fn make_switch(
+        &self,
+        label: String,
+        gate: GateId,
+        guard: Term,
+        update: Vec<(VarId, Term)>,
+    ) -> PartSwitch {
         PartSwitch {
             label: label.into(),
             gate,
@@ -229,6 +244,7 @@ impl Slots<'_> {
     }
 }
 
-fn index(at: usize) -> u32 {
+/// Returns a position as the number of a constructor.
+fn ctor_number(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

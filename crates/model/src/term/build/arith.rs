@@ -189,10 +189,10 @@ impl TermPool {
             match self.node(term).clone() {
                 TermNode::Add(list) => {
                     for &child in &*list {
-                        self.collect(child, &coefficient, &mut linear);
+                        self.add_scaled(child, &coefficient, &mut linear);
                     }
                 }
-                _ => self.collect(term, &coefficient, &mut linear),
+                _ => self.add_scaled(term, &coefficient, &mut linear),
             }
         }
         linear.monomials.sort_by_key(|monomial| monomial.0);
@@ -208,7 +208,7 @@ impl TermPool {
     }
 
     /// Adds `coefficient · term` for a term that is not a sum.
-    fn collect(&mut self, term: Term, coefficient: &Rational, linear: &mut Linear) {
+    fn add_scaled(&mut self, term: Term, coefficient: &Rational, linear: &mut Linear) {
         if let Some(value) = self.as_value(term).and_then(Value::to_rational) {
             linear.constant = &linear.constant + &value * coefficient;
             return;

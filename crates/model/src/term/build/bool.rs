@@ -201,6 +201,7 @@ enum BoolJunction {
 }
 
 impl BoolJunction {
+    /// Returns the node that joins `parts`.
     fn node(self, parts: Box<[Term]>) -> TermNode {
         match self {
             Self::And => TermNode::And(parts),

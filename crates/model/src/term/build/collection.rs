@@ -469,6 +469,7 @@ impl TermPool {
         &entries[..reach]
     }
 
+    /// Returns the least or greatest item that is in; the default value of the sort if none is.
     fn extreme(&mut self, op: TermOp, item: Sort, entries: &[CollectionEntry]) -> Term {
         let mut best = self.default_of(item);
         let mut some = self.ff();

@@ -17,7 +17,7 @@ impl TermPool {
             .or_else(|| self.exists_and(vars, body))
             .or_else(|| self.exists_one_point(vars, body))
             .or_else(|| self.exists_construct(vars, body))
-            .unwrap_or_else(|| self.bind(vars, body))
+            .unwrap_or_else(|| self.bind_variables(vars, body))
     }
 
     /// Returns the formula that all values of `vars`, within their sorts, satisfy `body`; written `!exists !body`.
@@ -71,6 +71,7 @@ impl TermPool {
         if matches!(self.node(term), TermNode::Var(_)) { self.tt() } else { self.between(term, lo, hi) }
     }
 
+    /// Returns `lo <= term && term <= hi`.
     fn between(&mut self, term: Term, lo: i64, hi: i64) -> Term {
         let (lo, hi) = (self.int(lo), self.int(hi));
         let (above, below) = (self.le(lo, term), self.le(term, hi));
@@ -216,7 +217,7 @@ impl TermPool {
     }
 
     /// The quantified term, its variables numbered above those bound inside.
-    fn bind(&mut self, vars: &[VarId], body: Term) -> Term {
+    fn bind_variables(&mut self, vars: &[VarId], body: Term) -> Term {
         let inside = self.facts[crate::index::Idx::index(body)].binders;
         let mut sorted = vars.to_vec();
         sorted.sort_unstable();

@@ -52,6 +52,7 @@ impl TermPool {
         self.le(b, a)
     }
 
+    /// Returns a comparison: decided where it can be, otherwise as `node`.
     fn order(
         &mut self,
         a: Term,

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::super::op::check_length;
-use super::{EvalError, bearable, plus, times, with_bearable_parts};
+use super::{EvalError, add_values, bearable, multiply_values, with_bearable_parts};
 use crate::sort::Sort;
 use crate::term::{Term, TermNode, TermOp, TermPool};
 use crate::valuation::Assignment;
@@ -54,8 +54,8 @@ impl TermPool {
             | TermNode::Eq(..)
             | TermNode::Lt(..)
             | TermNode::Le(..) => Value::Bool(self.quick_formula(node, values, budget)?),
-            TermNode::Add(list) => self.quick_fold(list, plus, values, budget)?,
-            TermNode::Mul(list) => self.quick_fold(list, times, values, budget)?,
+            TermNode::Add(list) => self.quick_fold(list, add_values, values, budget)?,
+            TermNode::Mul(list) => self.quick_fold(list, multiply_values, values, budget)?,
             TermNode::Div(a, b) => {
                 let (a, b) = (self.quick(*a, values, budget)?, self.quick(*b, values, budget)?);
                 Value::Int(a.as_int().expect("sort int").div(b.as_int().expect("sort int")))

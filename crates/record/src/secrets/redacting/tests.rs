@@ -111,11 +111,11 @@ fn a_system_that_gives_new_secrets_all_the_time_does_not_fill_the_memory() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     for _ in 0..80 {
         let value: String = (0..2_000).map(|_| rng.random_range('a'..='z')).collect();
-        secrets.learn(&step("login", "pin", json!(value), ""));
+        secrets.add_from_event(&step("login", "pin", json!(value), ""));
     }
     assert!(secrets.is_full(), "this was enough to fill it");
     let before = secrets.clone();
-    secrets.learn(&step("login", "pin", json!("one more, and not kept"), ""));
+    secrets.add_from_event(&step("login", "pin", json!("one more, and not kept"), ""));
     assert_eq!(secrets, before);
 }
 

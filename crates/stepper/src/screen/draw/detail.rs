@@ -9,17 +9,17 @@ use ratatui::widgets::{Paragraph, Wrap};
 use super::super::scene::{MoveField, MoveKind, Readiness, SceneMove};
 use super::super::state::{Focus, MoveTone, ScreenState};
 use super::super::theme::Theme;
-use super::panels::block;
+use super::panels::panel_frame;
 
 /// Draws the panel.
-pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
+pub fn draw_detail(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let title = match &state.told {
         _ if state.focus == Focus::History => "the chosen step",
         Some(told) if told.tone == MoveTone::Bad => "✗ not possible",
         Some(told) if told.tone == MoveTone::Note => "what happened",
         Some(_) | None => "the chosen move",
     };
-    let block = block(title.to_owned(), theme, state.focus == Focus::Detail);
+    let block = panel_frame(title.to_owned(), theme, state.focus == Focus::Detail);
     let top = u16::try_from(state.detail_top).unwrap_or(u16::MAX);
     let text = Paragraph::new(detail_lines(state, theme)).block(block).wrap(Wrap { trim: false });
     frame.render_widget(text.scroll((top, 0)), area);

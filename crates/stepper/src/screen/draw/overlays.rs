@@ -9,26 +9,26 @@ use super::super::editor::Editor;
 use super::super::keys::HELP;
 use super::super::state::{LinePurpose, MoveForm, MoveTone, Overlay, Prompt, Proposals, ScreenState};
 use super::super::theme::Theme;
-use super::panels::block;
+use super::panels::panel_frame;
 use super::window;
 
 /// Draws the overlay, if there is one.
-pub fn draw(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
+pub fn draw_overlay(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     match &state.overlay {
         Overlay::None => (),
-        Overlay::Help(top) => show(frame, "help", help_lines(theme), *top, theme, area),
-        Overlay::Form(form) => self::form(frame, state, form, theme, area),
-        Overlay::Proposals(proposals) => self::proposals(frame, proposals, theme, area),
-        Overlay::Prompt(prompt) => self::prompt(frame, prompt, theme, area),
+        Overlay::Help(top) => show_lines(frame, "help", help_lines(theme), *top, theme, area),
+        Overlay::Form(form) => draw_form(frame, state, form, theme, area),
+        Overlay::Proposals(proposals) => draw_proposals(frame, proposals, theme, area),
+        Overlay::Prompt(prompt) => draw_prompt(frame, prompt, theme, area),
         Overlay::Witness(witness) => {
             let title = "values that satisfy the path condition";
-            show(frame, title, overlay_lines(&state.overlay, theme), witness.top, theme, area);
+            show_lines(frame, title, overlay_lines(&state.overlay, theme), witness.top, theme, area);
         }
     }
 }
 
 /// Returns the columns of an overlay on a terminal of `all` columns.
-pub fn width(all: u16) -> u16 {
+pub fn overlay_width(all: u16) -> u16 {
     all.saturating_sub(4).min(76)
 }
 
@@ -44,7 +44,7 @@ pub fn overlay_lines(overlay: &Overlay, theme: Theme) -> Vec<Line<'_>> {
 /// A place in the middle for `lines` lines, at most 76 columns wide.
 fn middle(area: Rect, lines: usize) -> Rect {
     let height = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(area.height);
-    let width = width(area.width);
+    let width = overlay_width(area.width);
     let [_, row, _] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(height), Constraint::Fill(1)]).areas(area);
     let [_, place, _] =
@@ -53,12 +53,19 @@ fn middle(area: Rect, lines: usize) -> Rect {
 }
 
 /// Shows `lines` in the middle, from `top` on.
-fn show(frame: &mut Frame<'_>, title: &str, lines: Vec<Line<'_>>, top: usize, theme: Theme, area: Rect) {
+fn show_lines(
+    frame: &mut Frame<'_>,
+    title: &str,
+    lines: Vec<Line<'_>>,
+    top: usize,
+    theme: Theme,
+    area: Rect,
+) {
     let place = middle(area, lines.iter().map(|line| 1 + line.width() / 72).sum());
     frame.render_widget(Clear, place);
     let top = u16::try_from(top).unwrap_or(u16::MAX);
     let text = Paragraph::new(lines).wrap(Wrap { trim: false }).scroll((top, 0));
-    frame.render_widget(text.block(block(title.to_owned(), theme, true)), place);
+    frame.render_widget(text.block(panel_frame(title.to_owned(), theme, true)), place);
 }
 
 fn help_lines(theme: Theme) -> Vec<Line<'static>> {
@@ -82,7 +89,8 @@ fn typed_spans<'l>(text: &Editor, has_cursor: bool, theme: Theme) -> Vec<Span<'l
     vec![Span::raw(before), Span::styled(under, theme.chosen_style()), Span::raw(after)]
 }
 
-fn form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Theme, area: Rect) {
+/// Draws the form in which the fields of a message are filled in.
+fn draw_form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Theme, area: Rect) {
     let Some(chosen) = state.scene.moves.get(form.at) else { return };
     let mut lines = Vec::new();
     for (i, (field, text)) in chosen.fields.iter().zip(&form.texts).enumerate() {
@@ -101,10 +109,11 @@ fn form(frame: &mut Frame<'_>, state: &ScreenState, form: &MoveForm, theme: Them
     lines.extend(chosen.when.iter().map(|when| Line::styled(format!("  when {when}"), theme.quiet())));
     lines.extend(form.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));
     let title = format!("{}{}", chosen.kind.mark(), chosen.name);
-    show(frame, &title, lines, 0, theme, area);
+    show_lines(frame, &title, lines, 0, theme, area);
 }
 
-fn proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: Rect) {
+/// Draws the list of proposed messages.
+fn draw_proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: Rect) {
     let height = usize::from(area.height.saturating_sub(2));
     let shown = window(proposals.labels.len(), height, proposals.chosen);
     let row = |i: usize| {
@@ -112,10 +121,11 @@ fn proposals(frame: &mut Frame<'_>, proposals: &Proposals, theme: Theme, area: R
         let line = Line::from(format!("{number} {}", proposals.labels[i]));
         if i == proposals.chosen { line.patch_style(theme.chosen_style()) } else { line }
     };
-    show(frame, "values the solver found", shown.map(row).collect(), 0, theme, area);
+    show_lines(frame, "values the solver found", shown.map(row).collect(), 0, theme, area);
 }
 
-fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
+/// Draws the line in which the user types, with a hint to what is expected.
+fn draw_prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
     let (title, hint) = match prompt.purpose {
         LinePurpose::Message => ("a message", "as in inX(p: 3); fields you leave out get values that fit"),
         LinePurpose::Delay => ("time passes", "as in 1.5s, 600ms or 2min"),
@@ -127,5 +137,5 @@ fn prompt(frame: &mut Frame<'_>, prompt: &Prompt, theme: Theme, area: Rect) {
     let mut lines = vec![Line::from(spans), Line::styled(hint, theme.quiet())];
     lines
         .extend(prompt.problem.iter().map(|why| Line::styled(format!("✗ {why}"), theme.tone(MoveTone::Bad))));
-    show(frame, title, lines, 0, theme, area);
+    show_lines(frame, title, lines, 0, theme, area);
 }

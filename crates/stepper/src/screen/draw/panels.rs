@@ -15,7 +15,7 @@ use super::window;
 const MAX_COLUMN: usize = 28;
 
 /// A frame with a title; the one with the focus has a mark in its title.
-pub fn block<'b>(title: String, theme: Theme, has_focus: bool) -> Block<'b> {
+pub fn panel_frame<'b>(title: String, theme: Theme, has_focus: bool) -> Block<'b> {
     let mark = if has_focus { "▸ " } else { "" };
     let title = Span::styled(format!(" {mark}{title} "), theme.title(has_focus));
     Block::bordered().border_style(theme.frame(has_focus)).title(Line::from(title))
@@ -29,7 +29,7 @@ pub fn belief(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Re
         (_, Some(n)) if n > 1 => format!("the model may be in {n} states"),
         _ => "where the model is".to_owned(),
     };
-    let block = block(title, theme, state.focus == Focus::Belief);
+    let block = panel_frame(title, theme, state.focus == Focus::Belief);
     let top = u16::try_from(state.belief_top).unwrap_or(u16::MAX);
     let text = Paragraph::new(belief_lines(state, theme)).block(block).wrap(Wrap { trim: false });
     frame.render_widget(text.scroll((top, 0)), area);
@@ -98,7 +98,7 @@ pub fn moves(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rec
         ("", MoveListing::All) => "what can come, and what cannot (✗)".to_owned(),
         (filter, _) => format!("moves with “{filter}”: {} of {}", listed.len(), state.scene.moves.len()),
     };
-    let block = block(title, theme, state.focus == Focus::Moves);
+    let block = panel_frame(title, theme, state.focus == Focus::Moves);
     let inner = block.inner(area);
     frame.render_widget(block, area);
     if listed.is_empty() {
@@ -169,7 +169,7 @@ pub fn history(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: R
     let scene = &state.scene;
     let has_focus = state.focus == Focus::History;
     let title = if scene.run.is_some() { "the recorded run" } else { "history" };
-    let block = block(title.to_owned(), theme, has_focus);
+    let block = panel_frame(title.to_owned(), theme, has_focus);
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let now = scene.past().len();

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget as _, Wrap};
 
 /// Returns the number of rows of `lines`, wrapped at `width` as panels wrap them.
-pub fn rows(lines: &[Line<'_>], width: u16) -> usize {
+pub fn count_rows(lines: &[Line<'_>], width: u16) -> usize {
     lines.iter().map(|line| rows_of(line, width.max(1))).sum()
 }
 
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn wrapped_lines_count_as_often_as_they_are_wrapped() {
-        let rows = |text: &'static str, width| rows(&[Line::raw(text)], width);
+        let rows = |text: &'static str, width| count_rows(&[Line::raw(text)], width);
         assert_eq!((rows("", 10), rows("abc def", 10), rows("abc def", 7)), (1, 1, 1));
         assert_eq!((rows("abc def", 6), rows("abcdefghij", 3), rows("aaaa bbbb cccc", 5)), (2, 4, 3));
         assert_eq!(rows("a", 0), 1);

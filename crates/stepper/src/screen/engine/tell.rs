@@ -115,7 +115,7 @@ impl SceneState {
 }
 
 /// Returns the report on a label that is not allowed.
-pub fn forbidden(shown: &str, why: &Explanation) -> MoveReport {
+pub fn report_forbidden(shown: &str, why: &Explanation) -> MoveReport {
     let mut text = Vec::new();
     // Writing to memory does not fail.
     let _ = ioxide_report::terminal::write_explanation(why, &mut text);

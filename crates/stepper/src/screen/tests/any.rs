@@ -95,7 +95,7 @@ fn without_colours_there_are_none() {
         play(ADDER, |screen| {
             screen.press("x i outX(p:_8) Enter");
             let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a test terminal");
-            terminal.draw(|frame| draw(frame, &screen.state, theme)).expect("it can be drawn");
+            terminal.draw(|frame| draw_screen(frame, &screen.state, theme)).expect("it can be drawn");
             let cells = terminal.backend().buffer().content();
             cells.iter().filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
         })

@@ -63,6 +63,7 @@ pub(super) fn as_read(cx: &mut Ctx<'_>, mut forbidden: Forbidden, read: &Substit
             let terms = state.store.terms().to_vec();
             state.store = Store::new(terms.into_iter().map(|term| cx.pool.substitute(term, read)).collect());
             let facts = state.path.facts().to_vec();
+            // A fact about an instant only bounds the error of its measurement, which readers did not ask about.
             let is_plain = |fact: &Term| !cx.pool.free_vars(*fact).iter().any(|&var| read.get(var).is_some());
             state.path = facts.into_iter().filter(is_plain).collect();
         }

@@ -37,6 +37,7 @@ pub(super) fn choose_values(
     Ok(values)
 }
 
+/// Decides a condition by its conjuncts, which the layers before the solver know best.
 fn decide(cx: &mut Ctx<'_>, condition: Term) -> SolverDecision {
     let facts = cx.pool.conjuncts(condition);
     cx.decide(&facts)

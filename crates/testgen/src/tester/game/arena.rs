@@ -33,6 +33,8 @@ pub(super) struct GameArena {
 impl GameArena {
     /// Makes the arena of `goal`; `None` if the goal has none, or the model has clocks or unknown values.
     pub(super) fn new(cx: &mut Ctx<'_>, goal: &Goal) -> Option<Self> {
+        // The nodes of the game are states whose values are known; with clocks or unknown values a run does not
+        // tell them.
         if cx.sts.is_timed() || cx.sts.has_unknowns() {
             return None;
         }
@@ -50,6 +52,8 @@ impl GameArena {
                 Some(arena(cx, base, all, *location, *when))
             }
             GoalKind::Observer(observer) => {
+                // The moves on silence are kept apart: the run follows the product without them, label by label,
+                // and takes them by hand where silence was seen; the search ahead needs them as switches.
                 let product = ObserverProduct::new(cx, observer);
                 let mut all = product.sts.clone();
                 silences(cx, &product, observer).into_iter().for_each(|switch| {
@@ -75,6 +79,7 @@ impl GameArena {
     /// The state of the run if it can be told in every run, now and later; `None` if nobody may know it.
     pub(super) fn known_state(&self) -> Option<&ConcreteState> {
         let ReplayedStates { states, is_all } = &self.after;
+        // One state now is not enough: a choice that labels do not show could make it several after the next move.
         states.first().filter(|_| self.is_seen && *is_all && states.len() == 1)
     }
 

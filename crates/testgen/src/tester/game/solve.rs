@@ -67,6 +67,8 @@ impl GameSolution {
         let mut over = cx.with_system(arena.full_system());
         let graph = explore_until(&mut over, &config, start, &mut |_, _| false).graph;
         let moves = moves(&mut over, arena, &graph);
+        // Ranks first: a goal that can be forced is worth more than any chance, however likely the other moves
+        // look.
         let rank = ranks(&moves);
         let worth = worths(&moves, input_probability(interaction));
         Self { moves, rank, worth }
@@ -172,8 +174,12 @@ fn ranks(moves: &IndexVec<ExploredId, NodeMoves>) -> IndexVec<ExploredId, Option
         let forced = |here: &NodeMoves| {
             let input = here.inputs.iter().filter_map(|(_, to)| rank[*to]).min();
             let system: Option<Vec<usize>> = here.system.iter().map(|(_, to)| rank[*to]).collect();
+            // One move of the system that leaves the attractor is enough to spoil it.
             let worst = system?.into_iter().max();
             match (worst, input) {
+                // Without moves of the system the tester chooses the best input. Where the system may move or stay
+                // silent it can wait for ever, so that an input must lead there as well; where it has to move,
+                // looking is enough.
                 (None, input) => input,
                 (Some(_), None) if here.is_quiet => None,
                 (Some(worst), input) => Some(worst.max(input.filter(|_| here.is_quiet).unwrap_or(0))),
@@ -204,6 +210,8 @@ fn worths(moves: &IndexVec<ExploredId, NodeMoves>, share: f64) -> IndexVec<Explo
                 return STEP_DISCOUNT * input;
             }
             let mean = here.system.iter().map(|(_, to)| worth[*to]).sum::<f64>() / here.system.len() as f64;
+            // The tester may look, and then the system moves; or send, and then the input wins with probability
+            // `share`.
             STEP_DISCOUNT * mean.max(share * input + (1.0 - share) * mean)
         };
         worth = moves.iter().map(next).collect();

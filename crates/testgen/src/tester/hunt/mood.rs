@@ -83,8 +83,11 @@ impl PreferenceDeck {
     /// Returns the next mood; `inputs` are those met so far. The first moods are short and mild: many faults are near,
     /// and an extreme mood that does not suit a system costs a lot.
     pub(super) fn deal(&mut self, rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> WalkPreferences {
+        // Fair, eager and patient, chosen by feel: some faults need several pending inputs, some need that every
+        // reply is awaited.
         let eager = [50, 50, 95, 95, 15][rng.random_range(0..5usize)];
         let length = 1usize << rng.random_range(2..=3 + (self.moods / GROWS_EVERY).min(2));
+        // With a single input there is nothing to pump against and nothing to leave out.
         let (way, left) = match self.kind(rng) {
             PreferenceKind::Pump if inputs.len() > 1 => self.pump(rng, inputs),
             PreferenceKind::Swarm if inputs.len() > 1 => (InputPreference::Swarm(swarm(rng, inputs)), length),
@@ -137,6 +140,7 @@ impl WalkPreferences {
 fn swarm(rng: &mut ChaCha8Rng, inputs: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
     let mut kept = inputs.to_vec();
     kept.shuffle(rng);
+    // Swarm testing: leaving inputs out reaches states that any one of them would undo.
     kept.truncate(kept.len().div_ceil(2));
     let skew = rng.random_range(0..=4u32);
     kept.into_iter().map(|id| (id, 1 << rng.random_range(0..=skew))).collect()

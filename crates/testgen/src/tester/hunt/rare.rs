@@ -59,6 +59,7 @@ impl RareSwitches {
 
     /// Returns whether the walk should end; the trap is counted then.
     pub(super) fn is_shut(&mut self) -> bool {
+        // Every trap that was left raises the number in the sequence, so most stays are short and a few are long.
         let patience = MIN_LABELS_WITHOUT << luby(self.shut);
         let ids = self.past.keys().chain(self.here.keys());
         let is_shut = self.ticks >= patience && ids.copied().any(|id| self.misses(id, patience));
@@ -71,7 +72,10 @@ impl RareSwitches {
         let rate = |rates: &BTreeMap<SwitchId, SwitchRate>| rates.get(&id).copied().unwrap_or_default();
         let (past, here) = (rate(&self.past), rate(&self.here));
         let (times, labels) = (past.times + here.times, past.labels + here.labels);
+        debug_assert!(here.labels <= self.ticks, "the last time was in this walk");
         let away = self.ticks - here.labels;
+        // Taken `times` in `labels`, it would have come `times * away / labels` times by now; multiplied out,
+        // without division.
         away >= patience && times >= MIN_TIMES && times * away >= OVERDUE_FACTOR * labels
     }
 }

@@ -40,6 +40,7 @@ struct StartWay {
 impl StartStates {
     /// Counts a visit to a state of this outline after `trace`, unless it is that of the last visit.
     pub(super) fn visit(&mut self, about: u64, trace: &Trace) {
+        // A state that is only stayed in is not visited again: otherwise looks would make it seem frequent.
         if self.last.replace(about) == Some(about) {
             return;
         }
@@ -48,6 +49,7 @@ impl StartStates {
             None if trace.len() <= MAX_LABELS && self.ways.len() < MAX_WAYS => {
                 self.known.insert(about, self.ways.len());
                 self.ways.push(StartWay { labels: trace.labels.clone(), visits: 1 });
+                debug_assert_eq!(self.known.len(), self.ways.len(), "every way is known by its outline");
             }
             None => (),
         }
@@ -59,6 +61,7 @@ impl StartStates {
             return Vec::new();
         }
         let drawn = (0..DRAWN_WAYS).map(|_| &self.ways[rng.random_range(0..self.ways.len())]);
+        // Of equally rare states the one with the shorter way.
         drawn.min_by_key(|way| (way.visits, way.labels.len())).map_or_else(Vec::new, |way| way.labels.clone())
     }
 }

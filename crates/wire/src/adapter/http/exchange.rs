@@ -56,6 +56,7 @@ impl IdleConnection {
         }
     }
 
+    /// Writes the bytes of a request.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.writer.write_all(bytes)
     }

@@ -63,6 +63,7 @@ impl OpenStream {
         }
     }
 
+    /// Returns the lane on which the messages of this stream keep their order.
     pub(super) fn lane(&self) -> u32 {
         self.link.lane()
     }
@@ -205,6 +206,7 @@ impl OpenStream {
     }
 }
 
+/// Moves the whole events from `buffer` to `heard`; a partial one stays.
 fn events(buffer: &mut Vec<u8>, heard: &mut VecDeque<HttpResponse>) -> Result<(), BadStream> {
     while let Some(event) = next_event(buffer)? {
         heard.push_back(event);

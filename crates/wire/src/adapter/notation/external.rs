@@ -120,6 +120,7 @@ impl TextNotation<'_> {
         self.protocol.framing.append_end_mark(text, self.protocol.input_end.as_deref())
     }
 
+    /// Returns the pattern of an output in a notation that other languages understand, `None` if it has none.
     fn pattern(&self, gate: GateId) -> Option<String> {
         let MessageFormat::Text(text) = &self.protocol.words else { return None };
         let name = &self.model.sts.gates[gate].name;
@@ -172,6 +173,7 @@ impl WireNotation for BinaryNotation<'_> {
     }
 }
 
+/// Returns the framing as scripts know it.
 fn framing(framing: &Framing) -> ScriptFraming {
     match framing {
         Framing::Line => ScriptFraming::Mark("\n".into()),
@@ -274,6 +276,7 @@ impl WireNotation for HttpNotation<'_> {
 }
 
 impl HttpNotation<'_> {
+    /// Returns the description of the answer that an output is.
     fn answer(&self, gate: GateId) -> Option<&crate::codec::http::answer::AnswerConfig> {
         let name = &self.model.sts.gates[gate].name;
         self.protocol.http.outputs.iter().find(|(other, _)| **other == **name).map(|(_, answer)| answer)

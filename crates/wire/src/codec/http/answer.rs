@@ -151,6 +151,7 @@ impl AnswerReader {
             .map(|&(from, till)| if from == till { from.to_string() } else { format!("{}xx", from / 100) })
     }
 
+    /// Returns whether this may be an answer to the request `to`.
     fn answers(&self, to: Option<&str>) -> bool {
         self.to.is_empty() || to.is_none_or(|to| self.to.iter().any(|other| other == to))
     }
@@ -240,6 +241,7 @@ impl AnswerReader {
         Ok(Ok(FoundValues { groups, json }))
     }
 
+    /// Returns the label with the values found in the texts and in the JSON body.
     fn message(
         &self,
         model: &Model,

@@ -71,6 +71,7 @@ impl BodyCoding {
         }
     }
 
+    /// Returns the name in `Content-Encoding`.
     const fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",

@@ -332,6 +332,7 @@ fn status_line(line: &str) -> Result<HttpResponse, Undecodable> {
     Ok(HttpResponse { status, keeps_alive, ..HttpResponse::default() })
 }
 
+/// Returns where the body ends: by a length, by chunks, or with the connection (RFC 9112, 6.3).
 fn extent(response: &HttpResponse) -> Result<BodyExtent, Undecodable> {
     let values = |name: &'static str| {
         let named = response.headers.iter().filter(move |(other, _)| other == name);
@@ -376,6 +377,7 @@ fn body_of(bytes: &[u8], extent: BodyExtent, ended: bool) -> Result<Option<(Vec<
     }
 }
 
+/// Decodes a body in chunks; returns it with its size on the wire, `None` if more bytes are needed.
 fn chunks(bytes: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Undecodable> {
     let (mut body, mut at) = (Vec::new(), 0);
     loop {

@@ -237,12 +237,14 @@ impl PreparedRequest {
         self.config.over.as_deref()
     }
 
+    /// Returns the fields that the templates of the request name.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         let named = self.headers.iter().chain(&self.query).chain(&self.cookies);
         let named = named.flat_map(|(_, text)| text.fields());
         self.path.fields().chain(named).chain(self.body.iter().flat_map(TextTemplate::fields))
     }
 
+    /// Returns the request with the values of the message put in.
     pub(super) fn fill(
         &self,
         base: &str,
@@ -281,6 +283,7 @@ impl PreparedRequest {
         })
     }
 
+    /// Returns the body, `None` if there is none or its only field is `none`.
     fn body(&self, filling: TemplateValues<'_>) -> Result<Option<String>, UnwritableMessage> {
         let Some(body) = &self.body else { return Ok(None) };
         let only = body.only_field().and_then(|field| value_of(filling.model, filling.label, field).ok());

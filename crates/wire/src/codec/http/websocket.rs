@@ -52,6 +52,7 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
+    /// Returns the opcode (RFC 6455, 5.2).
     const fn code(self) -> u8 {
         match self {
             Self::Text => 1,

@@ -145,6 +145,7 @@ impl NumberLayout {
     }
 }
 
+/// Returns a number in groups of seven bits, the lowest first.
 fn varint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {

@@ -241,6 +241,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
+/// Parses one item of a layout.
 fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     if let Some(quoted) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return Ok(LayoutItem::Const(quoted.as_bytes().to_vec()));
@@ -266,6 +267,7 @@ fn item(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     }
 }
 
+/// Parses the name of a checksum, with or without its byte order.
 fn check(word: &str, rest: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
     let named = |name: &str, endian| Checksum::from_name(name).map(|check| LayoutItem::Check(check, endian));
     let suffixed = |suffix, endian| word.strip_suffix(suffix).and_then(|name| named(name, endian));
@@ -312,6 +314,7 @@ fn parse_role(text: &str, number: NumberLayout) -> Result<NumberRole, BadLayoutI
     Ok(NumberRole::Field(name(field)?, names))
 }
 
+/// Parses `name = number`.
 fn pair(text: &str) -> Result<(String, i128), BadLayoutItem> {
     let (left, right) =
         text.split_once('=').ok_or_else(|| BadLayoutItem::PairForm(text.trim().to_owned()))?;
@@ -387,11 +390,13 @@ fn split_brackets(text: &str) -> Option<(&str, &str)> {
     Some((&inside[..end.0], inside[end.0 + 1..].trim()))
 }
 
+/// Parses a number of bytes, at least 1 and at most a message.
 fn size(text: &str) -> Result<usize, BadLayoutItem> {
     let size = text.trim().parse().ok().filter(|size| (1..=max_message()).contains(size));
     size.ok_or_else(|| BadLayoutItem::Size(text.trim().to_owned()))
 }
 
+/// Parses the name of a field.
 fn name(text: &str) -> Result<String, BadLayoutItem> {
     let text = text.trim();
     let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');

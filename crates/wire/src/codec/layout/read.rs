@@ -34,6 +34,7 @@ struct LayoutReader<'b, 'l> {
 }
 
 impl<'l> LayoutReader<'_, 'l> {
+    /// Returns the error about the byte at hand.
     fn mismatch(&self, problem: String) -> LayoutMismatch {
         LayoutMismatch { at: self.at, problem }
     }
@@ -67,6 +68,7 @@ impl<'l> LayoutReader<'_, 'l> {
         }
     }
 
+    /// Reads bytes that must be `expected`.
     fn constant(&mut self, expected: &[u8]) -> Result<(), LayoutMismatch> {
         let start = self.at;
         let found = self.take_bytes(expected.len())?;
@@ -122,6 +124,7 @@ impl<'l> LayoutReader<'_, 'l> {
         }
     }
 
+    /// Reads a number and takes it apart, the highest bits first.
     fn bits(&mut self, number: NumberLayout, parts: &'l [(u32, NumberRole)]) -> Result<(), LayoutMismatch> {
         let (value, width) = self.read_number(number)?;
         let mut left: u32 = parts.iter().map(|(count, _)| count).sum();
@@ -132,6 +135,7 @@ impl<'l> LayoutReader<'_, 'l> {
         Ok(())
     }
 
+    /// Reads a field of bytes up to where its extent says it ends.
     fn field(
         &mut self,
         name: &'l str,
@@ -171,6 +175,7 @@ impl<'l> LayoutReader<'_, 'l> {
         Ok(())
     }
 
+    /// Reads a checksum and compares it with that of the bytes before it.
     fn check(&mut self, check: Checksum, endian: Endian) -> Result<(), LayoutMismatch> {
         let (start, expected) = (self.at, i128::from(check.compute(&self.bytes[..self.at])));
         let number = NumberLayout { width: Width::Bytes(check.width()), is_signed: false, endian };

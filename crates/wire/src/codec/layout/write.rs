@@ -118,6 +118,7 @@ impl MessageLayout {
 }
 
 impl LayoutItem {
+    /// Returns the number of bytes that the item takes with these values.
     fn length(&self, fields: &NamedFields<'_>, rest: usize) -> Result<usize, LayoutUnfit> {
         match (self.fixed_size(), self) {
             (Some(length), _) => Ok(length),
@@ -133,6 +134,7 @@ impl LayoutItem {
         }
     }
 
+    /// Appends the bytes of the item.
     fn write(
         &self,
         fields: &NamedFields<'_>,
@@ -246,6 +248,7 @@ impl NumberRole {
     }
 }
 
+/// Returns the value of a field.
 fn datum<'f>(fields: &'f NamedFields<'_>, name: &str) -> Result<&'f LayoutValue, LayoutUnfit> {
     let found = fields.iter().find(|(other, _)| *other == name);
     found.map(|(_, datum)| datum).ok_or_else(|| LayoutUnfit::NoValue(name.to_owned()))

@@ -204,6 +204,7 @@ struct ItemWriter<'a> {
 }
 
 impl ItemWriter<'_> {
+    /// Writes an item by the template of its case, or the one for all items.
     fn item(&self, item: &Value) -> Result<String, UnwritableMessage> {
         if let Value::Data(data) = item
             && let Some(ctor) = ctor_of(self.pool, data)
@@ -216,6 +217,7 @@ impl ItemWriter<'_> {
         self.write_item(&["item"], &|name| item_part(self.pool, item, "item", name))
     }
 
+    /// Writes an entry of a map.
     fn entry(&self, (key, item): &(Value, Value)) -> Result<String, UnwritableMessage> {
         self.write_item(&["key", "value"], &|name| match name {
             "key" => Some(key.clone()),

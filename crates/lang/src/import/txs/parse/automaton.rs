@@ -50,12 +50,12 @@ impl TxsReader<'_> {
             self.automaton_item(&mut automaton)?;
         }
         self.bump();
-        self.automaton(&heading, automaton)
+        self.add_automaton(&heading, automaton)
     }
 
     fn automaton_item(&mut self, automaton: &mut Automaton) -> TxsRead<()> {
         if self.eat_word("STATE") {
-            automaton.states.extend(self.names("the name of a state")?);
+            automaton.states.extend(self.parse_names("the name of a state")?);
         } else if self.eat_word("VAR") {
             while self.at_name() {
                 self.var_group(&mut automaton.vars)?;
@@ -68,11 +68,11 @@ impl TxsReader<'_> {
                 return self.report_expected("only one `INIT`");
             }
             self.bump();
-            let state = self.name("the name of a state")?;
-            automaton.init = Some((state, self.updates()?));
+            let state = self.expect_name("the name of a state")?;
+            automaton.init = Some((state, self.parse_updates()?));
         } else if self.eat_word("TRANS") {
             while self.at_name() {
-                automaton.edges.push(self.edge()?);
+                automaton.edges.push(self.parse_edge()?);
                 self.eat(";");
             }
         } else {
@@ -81,33 +81,34 @@ impl TxsReader<'_> {
         Ok(())
     }
 
-    fn edge(&mut self) -> TxsRead<AutomatonEdge> {
+    /// Parses one transition of a `STAUTDEF`.
+    fn parse_edge(&mut self) -> TxsRead<AutomatonEdge> {
         let start = self.span();
-        let from = self.name("the name of a state")?;
-        self.sign("->")?;
-        let offer = self.offer()?;
-        let updates = self.updates()?;
-        self.sign("->")?;
-        let to = self.name("the name of a state")?;
+        let from = self.expect_name("the name of a state")?;
+        self.expect_sign("->")?;
+        let offer = self.parse_offer()?;
+        let updates = self.parse_updates()?;
+        self.expect_sign("->")?;
+        let to = self.expect_name("the name of a state")?;
         Ok(AutomatonEdge { from, offer, updates, to, span: self.span_since(start) })
     }
 
     /// `{ x := 1; y, z := 2 }`
-    fn updates(&mut self) -> TxsRead<Vec<(Name, TxsExpr)>> {
+    fn parse_updates(&mut self) -> TxsRead<Vec<(Name, TxsExpr)>> {
         let mut updates = Vec::new();
         if !self.eat("{") {
             return Ok(updates);
         }
         while self.at_name() {
-            let names = self.names("the name of a variable")?;
-            self.sign(":=")?;
-            let value = self.formula()?;
+            let names = self.parse_names("the name of a variable")?;
+            self.expect_sign(":=")?;
+            let value = self.parse_formula()?;
             updates.extend(names.into_iter().map(|name| (name, value.clone())));
             if !self.eat(";") {
                 break;
             }
         }
-        self.sign("}")?;
+        self.expect_sign("}")?;
         Ok(updates)
     }
 
@@ -116,7 +117,7 @@ impl TxsReader<'_> {
     }
 
     /// The processes of an automaton: one that starts it, and one for each state.
-    fn automaton(&mut self, heading: &Heading, automaton: Automaton) -> TxsRead<()> {
+    fn add_automaton(&mut self, heading: &Heading, automaton: Automaton) -> TxsRead<()> {
         let Some((state, updates)) = &automaton.init else {
             let message = format!("automaton `{}` has no `INIT`", heading.name.text);
             return self.report_error(Code::TxsSyntax, heading.name.span, message);
@@ -125,17 +126,17 @@ impl TxsReader<'_> {
         let first = self.spec.processes.len();
         self.owner = Some(first);
         let call = self.enter(heading, &automaton, state, updates, true)?;
-        self.spec.processes.push(heading.process(&heading.name, &heading.name.text, call, &[]));
+        self.spec.processes.push(heading.make_process(&heading.name, &heading.name.text, call, &[]));
         for state in &automaton.states {
             self.owner = Some(self.spec.processes.len());
             let mut all = Vec::new();
             for edge in automaton.edges.iter().filter(|edge| edge.from.text == state.text) {
                 let next = self.enter(heading, &automaton, &edge.to, &edge.updates, false)?;
-                all.push(self.add(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
+                all.push(self.add_behaviour(BehaviourKind::Prefix(edge.offer.clone(), next), edge.span)?);
             }
-            let body = self.add(BehaviourKind::Choice(all), state.span)?;
+            let body = self.add_behaviour(BehaviourKind::Choice(all), state.span)?;
             let name = Name { text: state_name(heading, state), span: state.span };
-            self.spec.processes.push(heading.process(&name, &state.text, body, &automaton.vars));
+            self.spec.processes.push(heading.make_process(&name, &state.text, body, &automaton.vars));
         }
         Ok(())
     }
@@ -164,7 +165,7 @@ impl TxsReader<'_> {
                 None => kept(var),
             });
         }
-        self.add(BehaviourKind::Call { process, channels, args }, state.span)
+        self.add_behaviour(BehaviourKind::Call { process, channels, args }, state.span)
     }
 
     fn check_automaton(&mut self, heading: &Heading, automaton: &Automaton) -> TxsRead<()> {
@@ -263,7 +264,8 @@ impl TxsReader<'_> {
 }
 
 impl Heading {
-    fn process(&self, name: &Name, shown: &str, body: BehaviourId, more: &[VarDef]) -> ProcDef {
+    /// Returns a process with the channels and parameters of this heading, and `more` parameters.
+    fn make_process(&self, name: &Name, shown: &str, body: BehaviourId, more: &[VarDef]) -> ProcDef {
         ProcDef {
             name: name.clone(),
             shown: shown.to_owned(),

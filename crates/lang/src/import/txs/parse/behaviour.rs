@@ -27,28 +27,30 @@ enum BehaviourPrefix {
 }
 
 impl TxsReader<'_> {
-    pub(super) fn behaviour(&mut self) -> TxsRead<BehaviourId> {
+    /// Parses a behaviour, from the operators that bind least: enable, disable and interrupt.
+    pub(super) fn parse_behaviour(&mut self) -> TxsRead<BehaviourId> {
         self.deeper(|reader| {
             let start = reader.span();
-            let mut left = reader.parallel()?;
+            let mut left = reader.parse_parallel()?;
             for _ in 0..MAX_ROW {
                 let Lexeme::Sign(sign @ (">>>" | "[>>" | "[><")) = *reader.lexeme() else { return Ok(left) };
                 reader.bump();
-                let right = reader.parallel()?;
+                let right = reader.parse_parallel()?;
                 let kind = match sign {
                     ">>>" => BehaviourKind::Enable(left, right),
                     "[>>" => BehaviourKind::Disable(left, right),
                     _ => BehaviourKind::Interrupt(left, right),
                 };
-                left = reader.add(kind, start)?;
+                left = reader.add_behaviour(kind, start)?;
             }
             reader.row_too_long()
         })
     }
 
-    fn parallel(&mut self) -> TxsRead<BehaviourId> {
+    /// Parses behaviours side by side: `|||`, `||` or `|[ channels ]|`.
+    fn parse_parallel(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
-        let mut left = self.alternatives()?;
+        let mut left = self.parse_alternatives()?;
         for _ in 0..MAX_ROW {
             let sync = match *self.lexeme() {
                 Lexeme::Sign("|||") => SyncChannels::Only(Vec::new()),
@@ -56,7 +58,7 @@ impl TxsReader<'_> {
                 Lexeme::Sign("|[") => {
                     self.bump();
                     let names =
-                        if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
+                        if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
                     if !self.at_sign("]|") {
                         return self.report_expected("`]|`");
                     }
@@ -65,8 +67,8 @@ impl TxsReader<'_> {
                 _ => return Ok(left),
             };
             self.bump();
-            let right = self.alternatives()?;
-            left = self.add(BehaviourKind::Parallel(sync, left, right), start)?;
+            let right = self.parse_alternatives()?;
+            left = self.add_behaviour(BehaviourKind::Parallel(sync, left, right), start)?;
         }
         self.row_too_long()
     }
@@ -79,33 +81,34 @@ impl TxsReader<'_> {
         }))
     }
 
-    fn alternatives(&mut self) -> TxsRead<BehaviourId> {
+    /// Parses the alternatives of a choice, separated by `##`.
+    fn parse_alternatives(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
-        let first = self.sequence()?;
+        let first = self.parse_sequence()?;
         let mut all = vec![first];
         while self.eat("##") {
-            all.push(self.sequence()?);
+            all.push(self.parse_sequence()?);
         }
-        if all.len() == 1 { Ok(first) } else { self.add(BehaviourKind::Choice(all), start) }
+        if all.len() == 1 { Ok(first) } else { self.add_behaviour(BehaviourKind::Choice(all), start) }
     }
 
     /// `A ? x >-> [[ x > 0 ]] =>> B >-> rest`
-    fn sequence(&mut self) -> TxsRead<BehaviourId> {
+    fn parse_sequence(&mut self) -> TxsRead<BehaviourId> {
         let mut before = Vec::new();
         let mut last = loop {
             if self.at_sign("[[") {
                 let start = self.span();
-                let guard = self.condition()?;
-                self.sign("=>>")?;
+                let guard = self.parse_condition()?;
+                self.expect_sign("=>>")?;
                 before.push(BehaviourPrefix::Guard(guard, self.span_since(start)));
             } else if self.is_offer() {
-                before.push(BehaviourPrefix::Offer(self.offer()?));
+                before.push(BehaviourPrefix::Offer(self.parse_offer()?));
                 if !self.eat(">->") {
                     let start = self.span();
-                    break self.add(BehaviourKind::Stop, start)?;
+                    break self.add_behaviour(BehaviourKind::Stop, start)?;
                 }
             } else {
-                break self.deeper(Self::simple)?;
+                break self.deeper(Self::parse_simple)?;
             }
         };
         while let Some(one) = before.pop() {
@@ -116,7 +119,7 @@ impl TxsReader<'_> {
                     (BehaviourKind::Prefix(offer, last), span)
                 }
             };
-            last = self.add(kind, span)?;
+            last = self.add_behaviour(kind, span)?;
         }
         Ok(last)
     }
@@ -130,7 +133,7 @@ impl TxsReader<'_> {
     }
 
     /// `Chan ? x ! e | Other ! f [[ guard ]]`
-    pub(super) fn offer(&mut self) -> TxsRead<ChannelOffer> {
+    pub(super) fn parse_offer(&mut self) -> TxsRead<ChannelOffer> {
         let start = self.span();
         let on = match self.lexeme().clone() {
             Lexeme::Word(word) if word == "EXIT" => OfferedOn::Exit,
@@ -138,7 +141,7 @@ impl TxsReader<'_> {
             Lexeme::Word(word) if word == "MISS" => OfferedOn::Miss,
             Lexeme::Word(word) if word == "ISTEP" => OfferedOn::Internal,
             Lexeme::Word(word) if word == "QSTEP" => OfferedOn::Quiet,
-            _ => OfferedOn::Channel(self.name("a channel")?),
+            _ => OfferedOn::Channel(self.expect_name("a channel")?),
         };
         if !matches!(on, OfferedOn::Channel(_)) {
             self.bump();
@@ -146,28 +149,28 @@ impl TxsReader<'_> {
         let mut values = self.parse_offers()?;
         let mut with = Vec::new();
         while matches!(on, OfferedOn::Channel(_)) && self.eat("|") {
-            let channel = self.name("a channel")?;
+            let channel = self.expect_name("a channel")?;
             let more = self.parse_offers()?;
             with.push((channel, more.len()));
             values.extend(more);
         }
-        let guard = if self.at_sign("[[") { Some(self.condition()?) } else { None };
+        let guard = if self.at_sign("[[") { Some(self.parse_condition()?) } else { None };
         Ok(ChannelOffer { on, with, values, guard, span: self.span_since(start) })
     }
 
     /// `[[ a, b ]]`, all of which hold.
-    fn condition(&mut self) -> TxsRead<TxsExpr> {
-        self.sign("[[")?;
+    fn parse_condition(&mut self) -> TxsRead<TxsExpr> {
+        self.expect_sign("[[")?;
         let start = self.span();
-        let first = self.formula()?;
+        let first = self.parse_formula()?;
         let mut rest = Vec::new();
         while self.at_sign(",") {
             let operator = TxsOperator { sign: "/\\", span: self.span() };
             self.bump();
-            rest.push((operator, self.formula()?));
+            rest.push((operator, self.parse_formula()?));
         }
         let span = self.span_since(start);
-        self.sign("]]")?;
+        self.expect_sign("]]")?;
         if rest.is_empty() {
             return Ok(first);
         }
@@ -181,7 +184,7 @@ impl TxsReader<'_> {
             if self.eat("?") {
                 values.push(OfferedValue::Take(self.var_def()?));
             } else if self.eat("!") {
-                values.push(OfferedValue::Give(self.formula()?));
+                values.push(OfferedValue::Give(self.parse_formula()?));
             } else {
                 return Ok(values);
             }
@@ -189,11 +192,11 @@ impl TxsReader<'_> {
     }
 
     /// A behaviour that starts with a word or a bracket.
-    fn simple(&mut self) -> TxsRead<BehaviourId> {
+    fn parse_simple(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
         if self.eat("(") {
-            let inner = self.behaviour()?;
-            self.sign(")")?;
+            let inner = self.parse_behaviour()?;
+            self.expect_sign(")")?;
             return Ok(inner);
         }
         let kind = match self.lexeme().clone() {
@@ -202,7 +205,7 @@ impl TxsReader<'_> {
                 BehaviourKind::Stop
             }
             Lexeme::Word(word) if word == "LET" => {
-                let groups = self.bindings()?;
+                let groups = self.parse_bindings()?;
                 BehaviourKind::Let(groups, self.parse_enclosed()?)
             }
             Lexeme::Word(word) if word == "HIDE" => {
@@ -217,57 +220,58 @@ impl TxsReader<'_> {
                 self.expect_word("IN")?;
                 BehaviourKind::Accept(offered, self.parse_enclosed()?)
             }
-            _ => return self.call(),
+            _ => return self.parse_call(),
         };
-        self.add(kind, start)
+        self.add_behaviour(kind, start)
     }
 
     /// `behaviour NI`
     fn parse_enclosed(&mut self) -> TxsRead<BehaviourId> {
-        let inner = self.behaviour()?;
+        let inner = self.parse_behaviour()?;
         self.expect_word("NI")?;
         Ok(inner)
     }
 
     /// `process [A, B] (1, x)`
-    fn call(&mut self) -> TxsRead<BehaviourId> {
+    fn parse_call(&mut self) -> TxsRead<BehaviourId> {
         let start = self.span();
-        let process = self.name("a behaviour")?;
-        self.sign("[")?;
-        let channels = if self.at_name() { self.names("the name of a channel")? } else { Vec::new() };
-        self.sign("]")?;
-        self.sign("(")?;
+        let process = self.expect_name("a behaviour")?;
+        self.expect_sign("[")?;
+        let channels = if self.at_name() { self.parse_names("the name of a channel")? } else { Vec::new() };
+        self.expect_sign("]")?;
+        self.expect_sign("(")?;
         let mut args = Vec::new();
         while !self.at_sign(")") {
-            args.push(self.formula()?);
+            args.push(self.parse_formula()?);
             if !self.eat(",") {
                 break;
             }
         }
-        self.sign(")")?;
-        self.add(BehaviourKind::Call { process, channels, args }, start)
+        self.expect_sign(")")?;
+        self.add_behaviour(BehaviourKind::Call { process, channels, args }, start)
     }
 
-    pub(super) fn add(&mut self, kind: BehaviourKind, start: Span) -> TxsRead<BehaviourId> {
+    /// Adds a node to the tree of behaviours; too many or too deeply nested ones are reported.
+    pub(super) fn add_behaviour(&mut self, kind: BehaviourKind, start: Span) -> TxsRead<BehaviourId> {
         let span = self.span_since(start);
         if self.spec.behaviours.len() >= MAX_BEHAVIOURS {
             return Err(self.sink.error(|| {
                 Diagnostic::new(Code::TooLarge, span, "the behaviours of this text are too many")
             }));
         }
-        let depth = self.depth(&kind);
+        let depth = self.depth_of(&kind);
         if depth > MAX_DEPTH {
             return Err(self.sink.error(|| {
                 let message = format!("operators are nested more than {MAX_DEPTH} deep here");
                 Diagnostic::new(Code::NestingTooDeep, span, message).help("name inner parts with `PROCDEF`")
             }));
         }
-        let free = self.free(&kind);
+        let free = self.free_names(&kind);
         Ok(self.spec.behaviours.push(BehaviourTree { kind, span, owner: self.owner, free, depth }))
     }
 
     /// Returns the nesting depth of `kind`; the behaviour behind an offer or a guard is not deeper than the whole.
-    fn depth(&self, kind: &BehaviourKind) -> usize {
+    fn depth_of(&self, kind: &BehaviourKind) -> usize {
         let of = |id: &BehaviourId| self.spec.behaviours[*id].depth;
         match kind {
             BehaviourKind::Stop | BehaviourKind::Call { .. } => 0,
@@ -284,7 +288,7 @@ impl TxsReader<'_> {
     }
 
     /// The names that `kind` mentions and does not bind, from those of its parts.
-    fn free(&self, kind: &BehaviourKind) -> FreeNames {
+    fn free_names(&self, kind: &BehaviourKind) -> FreeNames {
         let of = |id: &BehaviourId| self.spec.behaviours[*id].free.clone();
         let mut free = match kind {
             BehaviourKind::Stop | BehaviourKind::Call { .. } => FreeNames::default(),
@@ -294,7 +298,7 @@ impl TxsReader<'_> {
             BehaviourKind::Hide(_, body) | BehaviourKind::Let(_, body) => of(body),
             BehaviourKind::Choice(all) => {
                 let mut free = FreeNames::default();
-                all.iter().for_each(|one| free.join(of(one)));
+                all.iter().for_each(|one| free.add_all(of(one)));
                 free
             }
             BehaviourKind::Parallel(_, a, b)
@@ -302,7 +306,7 @@ impl TxsReader<'_> {
             | BehaviourKind::Disable(a, b)
             | BehaviourKind::Interrupt(a, b) => {
                 let mut free = of(a);
-                free.join(of(b));
+                free.add_all(of(b));
                 free
             }
         };
@@ -339,7 +343,8 @@ impl TxsReader<'_> {
 }
 
 impl FreeNames {
-    fn join(&mut self, other: Self) {
+    /// Adds the free names of another behaviour.
+    fn add_all(&mut self, other: Self) {
         self.vars.extend(other.vars);
         self.channels.extend(other.channels);
     }

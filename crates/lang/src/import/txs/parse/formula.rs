@@ -11,12 +11,12 @@ const OPERATORS: [&str; 17] =
 
 impl TxsReader<'_> {
     /// `a + b * c`, which is `(a + b) * c`.
-    pub(super) fn formula(&mut self) -> TxsRead<TxsExpr> {
+    pub(super) fn parse_formula(&mut self) -> TxsRead<TxsExpr> {
         self.deeper(|reader| {
             let start = reader.span();
-            let first = reader.operand()?;
+            let first = reader.parse_operand()?;
             let mut rest = Vec::new();
-            while let Some(operator) = reader.operator() {
+            while let Some(operator) = reader.parse_operator() {
                 rest.push((operator, reader.operand_behind(operator)?));
             }
             let span = reader.span_since(start);
@@ -28,7 +28,7 @@ impl TxsReader<'_> {
     }
 
     /// Reads an operator. `<-` is `< -` between values; before `?` and `!` it belongs to `DECODE`.
-    fn operator(&mut self) -> Option<TxsOperator> {
+    fn parse_operator(&mut self) -> Option<TxsOperator> {
         let Lexeme::Sign(found) = *self.lexeme() else { return None };
         let sign = OPERATORS.into_iter().find(|sign| *sign == found)?;
         if sign == "<-" && matches!(self.lexeme_after(1), Lexeme::Sign("?" | "!")) {
@@ -40,7 +40,7 @@ impl TxsReader<'_> {
     }
 
     fn operand_behind(&mut self, operator: TxsOperator) -> TxsRead<TxsExpr> {
-        let operand = self.operand()?;
+        let operand = self.parse_operand()?;
         if operator.sign != "<-" {
             return Ok(operand);
         }
@@ -49,7 +49,7 @@ impl TxsReader<'_> {
     }
 
     /// A value without operators around it.
-    fn operand(&mut self) -> TxsRead<TxsExpr> {
+    fn parse_operand(&mut self) -> TxsRead<TxsExpr> {
         let start = self.span();
         let kind = match self.lexeme().clone() {
             Lexeme::Number(text) => {
@@ -62,11 +62,11 @@ impl TxsReader<'_> {
             }
             Lexeme::Sign("-") => {
                 self.bump();
-                FormulaKind::Minus(Box::new(self.deeper(Self::operand)?))
+                FormulaKind::Minus(Box::new(self.deeper(Self::parse_operand)?))
             }
             Lexeme::Sign("+") => {
                 self.bump();
-                return self.deeper(Self::operand);
+                return self.deeper(Self::parse_operand);
             }
             Lexeme::Sign("(") => return self.parse_bracketed(),
             Lexeme::Word(word) => match word.as_str() {
@@ -76,8 +76,8 @@ impl TxsReader<'_> {
                 }
                 "IF" => self.choice_of_values()?,
                 "LET" => self.let_value()?,
-                "REGEX" => self.regex()?,
-                _ => self.application()?,
+                "REGEX" => self.parse_regex()?,
+                _ => self.parse_application()?,
             },
             _ => return self.report_expected("a value"),
         };
@@ -88,9 +88,9 @@ impl TxsReader<'_> {
     fn parse_bracketed(&mut self) -> TxsRead<TxsExpr> {
         let start = self.span();
         self.bump();
-        let inner = self.formula()?;
-        let typed = if self.eat("::") { Some(self.name("a type")?) } else { None };
-        self.sign(")")?;
+        let inner = self.parse_formula()?;
+        let typed = if self.eat("::") { Some(self.expect_name("a type")?) } else { None };
+        self.expect_sign(")")?;
         Ok(match typed {
             Some(sort) => {
                 TxsExpr { kind: FormulaKind::Typed(Box::new(inner), sort), span: self.span_since(start) }
@@ -99,47 +99,48 @@ impl TxsReader<'_> {
         })
     }
 
-    fn application(&mut self) -> TxsRead<FormulaKind> {
-        let name = self.name("a value")?;
+    /// Parses a name or a call; the arguments are formulas.
+    fn parse_application(&mut self) -> TxsRead<FormulaKind> {
+        let name = self.expect_name("a value")?;
         let mut args = Vec::new();
         if self.eat("(") {
             while !self.at_sign(")") {
-                args.push(self.formula()?);
+                args.push(self.parse_formula()?);
                 if !self.eat(",") {
                     break;
                 }
             }
-            self.sign(")")?;
+            self.expect_sign(")")?;
         }
         Ok(FormulaKind::Apply(name, args))
     }
 
     fn choice_of_values(&mut self) -> TxsRead<FormulaKind> {
         self.bump();
-        let condition = self.formula()?;
+        let condition = self.parse_formula()?;
         self.expect_word("THEN")?;
-        let then = self.formula()?;
+        let then = self.parse_formula()?;
         self.expect_word("ELSE")?;
-        let other = self.formula()?;
+        let other = self.parse_formula()?;
         self.expect_word("FI")?;
         Ok(FormulaKind::If(Box::new([condition, then, other])))
     }
 
     fn let_value(&mut self) -> TxsRead<FormulaKind> {
-        let groups = self.bindings()?;
-        let body = self.formula()?;
+        let groups = self.parse_bindings()?;
+        let body = self.parse_formula()?;
         self.expect_word("NI")?;
         Ok(FormulaKind::Let(groups, Box::new(body)))
     }
 
     /// `LET x = 1, y = 2; z = x IN`: at once between commas, one after the other between semicolons.
-    pub(super) fn bindings(&mut self) -> TxsRead<Vec<Vec<ValueBinding>>> {
+    pub(super) fn parse_bindings(&mut self) -> TxsRead<Vec<Vec<ValueBinding>>> {
         self.expect_word("LET")?;
         let mut groups = Vec::new();
         while !self.at_word("IN") {
-            let mut group = vec![self.binding()?];
+            let mut group = vec![self.parse_binding()?];
             while self.eat(",") {
-                group.push(self.binding()?);
+                group.push(self.parse_binding()?);
             }
             groups.push(group);
             if !self.eat(";") {
@@ -150,28 +151,29 @@ impl TxsReader<'_> {
         Ok(groups)
     }
 
-    fn binding(&mut self) -> TxsRead<ValueBinding> {
+    /// Parses `name = value` of a `LET`.
+    fn parse_binding(&mut self) -> TxsRead<ValueBinding> {
         let var = self.var_def()?;
-        self.sign("=")?;
-        Ok(ValueBinding { var, value: self.formula()? })
+        self.expect_sign("=")?;
+        Ok(ValueBinding { var, value: self.parse_formula()? })
     }
 
     /// `x` or `x :: Sort`
     pub(super) fn var_def(&mut self) -> TxsRead<VarDef> {
-        let name: Name = self.name("the name of a variable")?;
-        let sort = if self.eat("::") { Some(self.name("a type")?) } else { None };
+        let name: Name = self.expect_name("the name of a variable")?;
+        let sort = if self.eat("::") { Some(self.expect_name("a type")?) } else { None };
         Ok(VarDef { name, sort })
     }
 
     /// `REGEX('[a-z]+')`
-    fn regex(&mut self) -> TxsRead<FormulaKind> {
+    fn parse_regex(&mut self) -> TxsRead<FormulaKind> {
         self.bump();
-        self.sign("(")?;
+        self.expect_sign("(")?;
         let Lexeme::Quoted(text) = self.lexeme().clone() else {
             return self.report_expected("a regular expression in single quotes");
         };
         self.bump();
-        self.sign(")")?;
+        self.expect_sign(")")?;
         Ok(FormulaKind::Regex(text))
     }
 }
