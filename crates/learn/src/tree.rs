@@ -127,6 +127,7 @@ impl ObservationTree {
         output: OutputId,
         is_sink: bool,
     ) -> LearnTreeNode {
+        debug_assert!(self.child(node, input).is_none(), "knowledge only grows");
         let depth = self.nodes[node].depth + 1;
         let branches = Branches::None;
         let kid =
@@ -134,6 +135,8 @@ impl ObservationTree {
         match self.nodes[node].branches {
             Branches::None => self.nodes[node].branches = Branches::One(input, kid),
             Branches::One(only, other) => {
+                // Most nodes lie on a single test and have one child; a row for all inputs is made only where
+                // words part.
                 let row = self.rows.len();
                 self.rows.resize(row + self.n_inputs, None);
                 self.rows[row + only.index()] = Some(other);
@@ -245,6 +248,8 @@ impl ObservationTree {
         let mut at = 0;
         while at < queue.len() {
             let (a, b, ..) = queue[at];
+            // Only inputs asked after both count, so the branches of one are walked. A sink has none of its own
+            // and answers all, so the other one is walked then.
             let (walked, other) = if self.is_sink(a) { (b, a) } else { (a, b) };
             for (input, kid) in self.branches(walked) {
                 let Some(twin) = self.child(other, input) else { continue };

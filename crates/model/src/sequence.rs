@@ -239,6 +239,8 @@ impl<T: Clone> Sequence<T> {
     #[must_use]
     pub fn join(left: Self, item: T, right: Self) -> Self {
         // What is higher by two than another is no block.
+        // Down the inner edge of the higher tree, to where the lower one fits; on the way back every branch is
+        // balanced.
         if left.height() > right.height() + 1
             && let Some((outer, root, inner)) = left.expose()
         {
@@ -257,6 +259,7 @@ impl<T: Clone> Sequence<T> {
         if left.height() > right.height() + 1
             && let Some((outer, root, inner)) = left.expose()
         {
+            // Two rotations if the inner side is the higher one, otherwise one.
             match inner.expose().filter(|_| inner.height() > outer.height()) {
                 Some((a, middle, b)) => {
                     Self::branch(Self::branch(outer, root, a), middle, Self::branch(b, item, right))
@@ -320,6 +323,7 @@ impl<T: Clone> Sequence<T> {
         if self.is_short() && other.is_short() {
             return Self::from_few(self.iter().chain(other.iter()).cloned(), self.len() + other.len());
         }
+        // A join needs an item between the two: the first one of the second.
         let first = other.get(0).cloned();
         match first {
             Some(first) => Self::join(self.clone(), first, other.skip_first(1)),
@@ -409,6 +413,7 @@ impl<T: Clone> Sequence<T> {
         if items.len() <= BLOCK {
             return Self::from_block(RowBlock::new(items.iter().cloned(), 0));
         }
+        // Halves differ by at most one item, so their trees by at most one level: nothing has to be balanced.
         let (left, right) = items.split_at(items.len() / 2);
         Self::from_branch(Self::of_slice(left), right[0].clone(), Self::of_slice(&right[1..]))
     }

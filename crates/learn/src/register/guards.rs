@@ -42,6 +42,7 @@ pub struct ValueRelation {
 // Of two values exactly one ordering holds, so sets of orderings are closed under "and" and "not", and every guard
 // that compares two operands is one of eight.
 impl ValueRelation {
+    // The empty set is no constant: a guard that never holds belongs to no branch.
     /// The relation that always holds.
     pub const ANY: Self = Self { less: true, equal: true, greater: true };
     /// Equality.

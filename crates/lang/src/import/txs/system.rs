@@ -86,6 +86,7 @@ pub(super) fn build_system(
         }
     }
     no_goals(&parts, sink)?;
+    // A single part that hides nothing is the system, without variables for its control.
     if let ([part], CompositionTree::Part(_)) = (&*parts, &tree)
         && !part
             .said
@@ -250,10 +251,13 @@ impl PartComposer<'_> {
         }
         let groups = self.groups(tree, sink)?;
         let mut gates = BTreeMap::new();
+        // Channels that no part uses have a message too: they belong to the interface.
         for &(channel, kind) in &self.outside.kinds {
             gates.insert(channel, self.add_gate(&mut composer, channel, kind));
         }
         let mut seen = groups.seen;
+        // In the order of the channels, whatever the composition looks like: the same text gives the same
+        // switches.
         seen.sort_by_key(|group| group.channel);
         for ChannelGroup { channel, members } in seen {
             let span = self.group_span(&members);
@@ -308,6 +312,7 @@ impl PartComposer<'_> {
             let sort = match sort {
                 Sort::Data(data) => {
                     let name = &from.data(data).name;
+                    // All parts are of one text, so a type is known by its name.
                     let image = composer.pool().data_types().find(|(_, other)| other.name == *name);
                     image.map_or(sort, |(id, _)| Sort::Data(id))
                 }

@@ -66,6 +66,8 @@ impl TermPool {
 
     /// `body` as a function of `var`, for [`TermOp::Any`] and [`TermOp::Collect`].
     pub fn lambda(&mut self, var: VarId, body: Term) -> Term {
+        // The variable is numbered by the height of the body, so that no name bound inside or outside of it is
+        // captured.
         let number = self.facts[crate::index::Idx::index(body)].binders;
         let bound = self.bound_var(self.var_info(var).sort, number);
         let renamed = self.var(bound);
@@ -242,6 +244,8 @@ impl TermPool {
             TermOp::Append => self.append_known(sort, args),
             TermOp::Union => {
                 let (a, b) = (self.entries(first)?, self.entries(arg(1))?);
+                // A member that may be missing on the left is listed twice. That is harmless: members of sets
+                // count once.
                 let known = |entry: &CollectionEntry| {
                     a.iter().any(|old| old.member == entry.member && self.is_true(old.there))
                 };
@@ -305,6 +309,7 @@ impl TermPool {
                 let positions = self.positions(entries);
                 let none = self.int(-1);
                 let mut found = none;
+                // From the last to the first, so that the condition of the first one is outermost and wins.
                 for (entry, at) in entries.iter().zip(positions).rev() {
                     let same = self.eq(entry.member, args[1]);
                     let here = self.and([entry.there, same]);
@@ -406,6 +411,7 @@ impl TermPool {
     fn at_position(&mut self, item: Sort, entries: &[CollectionEntry], at: Term) -> Term {
         let positions = self.positions(entries);
         let mut found = self.default_of(item);
+        // At most one present entry has a position, so the order of the tests does not matter.
         for (entry, position) in entries.iter().zip(positions).rev() {
             let same = self.eq(position, at);
             let here = self.and([entry.there, same]);
@@ -446,6 +452,8 @@ impl TermPool {
     }
 
     fn slice_of(&mut self, sort: Sort, entries: &[CollectionEntry], from: Term, to: Term) -> Term {
+        // Entries that certainly lie behind the end are dropped: a queue that only hands out its first items stays
+        // short.
         let mut kept = self.within_reach(entries, to).to_vec();
         let positions = self.positions(&kept);
         for (entry, position) in kept.iter_mut().zip(positions) {
@@ -497,6 +505,8 @@ impl TermPool {
         if entries.len() > MAX_SORTED || sort.is_some_and(|sort| !sort.is_numeric()) {
             return None;
         }
+        // As many rounds as entries sort any row; which neighbours are compared does not depend on the values, so
+        // terms can do it.
         for round in 0..entries.len() {
             for at in (round % 2..entries.len().saturating_sub(1)).step_by(2) {
                 let (a, b) = (entries[at], entries[at + 1]);
@@ -602,6 +612,7 @@ impl TermPool {
             let parts: Vec<Term> = a.iter().zip(b).map(|(x, y)| self.eq(x.item, y.item)).collect();
             return self.and(parts);
         }
+        // Which entries are there is open, so the lists are compared by position and not entry by entry.
         let sizes = [self.size_of(CollectionKind::List, a), self.size_of(CollectionKind::List, b)];
         let mut parts = vec![self.eq(sizes[0], sizes[1])];
         for at in 0..a.len().min(b.len()) {

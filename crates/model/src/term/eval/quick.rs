@@ -171,6 +171,7 @@ impl TermPool {
         values: &dyn Assignment,
         budget: &mut u32,
     ) -> Result<bool, QuickGivenUp> {
+        // Two passes over the same list: sorting it would cost more than looking twice.
         for cheap in [true, false] {
             for &part in list {
                 if self.is_cheap(part) == cheap && self.quick_bool(part, values, budget)? == wanted {
@@ -228,6 +229,7 @@ impl TermPool {
             [a] => self.apply_op(op, &[&*self.quick(a, values, budget)?], sort),
             [a, b] => {
                 let a = self.quick(a, values, budget)?;
+                // Adding one item is what models do at every step; a collection of one need not be made for it.
                 if matches!(op, TermOp::Append | TermOp::Union)
                     && let Some(item) = self.only_item(b)
                 {

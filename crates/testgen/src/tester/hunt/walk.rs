@@ -160,6 +160,7 @@ impl RandomWalks {
         if let Some(repeated) = self.repeat_way(cx, monitor, trace) {
             return repeated;
         }
+        // After silence a look shows nothing new: the walk sends, or it is over.
         let is_quiet = trace.ends_in_silence();
         let belief = BorrowedBelief::from_monitor(monitor);
         let sends = belief.as_ref().is_some_and(|belief| self.should_send(cx, belief, trace));
