@@ -18,7 +18,7 @@
 //! # Example
 //!
 //! ```
-//! use ioxide_fsm::complete::{CompletenessAnswer, check};
+//! use ioxide_fsm::complete::{CompletenessAnswer, check_suite};
 //! use ioxide_fsm::mealy::{Mealy, SuiteModel};
 //! use ioxide_fsm::suite::SuiteMethod;
 //! use ioxide_fsm::{read, word};
@@ -30,7 +30,7 @@
 //! let spec = SuiteModel::check(&machine)?;
 //!
 //! let suite: Vec<word::Word> = SuiteMethod::S.suite(&spec, 0).collect();
-//! assert_eq!(check(&spec, &suite, spec.n_states(), 1_000_000), CompletenessAnswer::Complete);
+//! assert_eq!(check_suite(&spec, &suite, spec.n_states(), 1_000_000), CompletenessAnswer::Complete);
 //! for test in &suite {
 //!     println!("{}", word::show_word(spec.names(), test));
 //! }
