@@ -1,0 +1,284 @@
+//! Jepsen's EDN, and its log lines.
+//!
+//! EDN values become JSON: keywords and symbols are texts without the colon, lists, vectors and sets are arrays.
+
+use serde_json::{Map, Number, Value as Json};
+
+use super::{EventType, ForeignEvent, HistoryReadError, ReadProblem};
+
+/// The greatest depth of nested values.
+const MAX_DEPTH: usize = 64;
+
+/// Reads the events of an EDN text: maps one after the other, or a vector of them.
+pub(super) fn read_events(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadError> {
+    let mut reader = EdnReader::new(text);
+    let mut events = Vec::new();
+    while let Some((line, form)) = reader.next_form()? {
+        add_events(line, form, &mut events).map_err(|problem| problem.at(line))?;
+    }
+    Ok(events)
+}
+
+fn add_events(line: usize, form: EdnForm, events: &mut Vec<ForeignEvent>) -> Result<(), ReadProblem> {
+    match form {
+        EdnForm::Map(entries) => events.extend(event_of(line, entries)?),
+        EdnForm::Items(items) => {
+            for (line, item) in items {
+                // The line of a problem in a vector is that of the map.
+                let EdnForm::Map(entries) = item else {
+                    return Err(ReadProblem::Edn("an event should be a map"));
+                };
+                events.extend(event_of(line, entries)?);
+            }
+        }
+        _ => return Err(ReadProblem::Edn("an event should be a map")),
+    }
+    Ok(())
+}
+
+/// Returns the event of a map; `None` for those of the nemesis, which is no client.
+fn event_of(line: usize, entries: Vec<(EdnForm, EdnForm)>) -> Result<Option<ForeignEvent>, ReadProblem> {
+    let mut fields = Map::new();
+    let mut is_client = false;
+    for (key, value) in entries {
+        let EdnForm::Word(key) = key else { continue };
+        is_client |= key == "process" && matches!(value, EdnForm::Number(_));
+        fields.insert(key, value.into_json());
+    }
+    let text = |key: &'static str| match fields.get(key) {
+        Some(Json::String(text)) => Ok(text.clone()),
+        Some(other) if key == "process" => Ok(other.to_string()),
+        _ => Err(ReadProblem::MissingKey(key)),
+    };
+    let client = text("process")?;
+    if !is_client {
+        return Ok(None);
+    }
+    let kind = EventType::parse(&text("type")?)?;
+    let operation = text("f")?;
+    let ns = fields.get("time").and_then(Json::as_u64);
+    Ok(Some(ForeignEvent { line, client, kind, operation, fields, ns }))
+}
+
+/// Reads log lines: what follows ` - ` is a process, a type, an operation and a value. Lines without one of the four types
+/// are no events.
+pub(super) fn read_log(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadError> {
+    let mut events = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let has_type = [":invoke", ":ok", ":fail", ":info"]
+            .iter()
+            .any(|word| line.split_whitespace().any(|part| part == *word));
+        if has_type {
+            events.extend(log_event(at + 1, line)?);
+        }
+    }
+    Ok(events)
+}
+
+fn log_event(number: usize, line: &str) -> Result<Option<ForeignEvent>, HistoryReadError> {
+    let event = line.split_once(" - ").map_or(line, |(_, event)| event);
+    let mut reader = EdnReader { line: number, ..EdnReader::new(event) };
+    let mut next = || reader.next_form().map(|form| form.map(|(_, form)| form));
+    let (process, kind, operation, value) = (next()?, next()?, next()?, next()?);
+    let missing = |key| ReadProblem::MissingKey(key).at(number);
+    let client = match process {
+        Some(EdnForm::Number(process)) => process.to_string(),
+        // The nemesis is no client.
+        Some(EdnForm::Word(_)) => return Ok(None),
+        _ => return Err(missing("process")),
+    };
+    let Some(EdnForm::Word(kind)) = kind else { return Err(missing("type")) };
+    let Some(EdnForm::Word(operation)) = operation else { return Err(missing("f")) };
+    let kind = EventType::parse(&kind).map_err(|problem| problem.at(number))?;
+    let value = value.map_or(Json::Null, EdnForm::into_json);
+    let fields = Map::from_iter([("value".to_owned(), value)]);
+    Ok(Some(ForeignEvent { line: number, client, kind, operation, fields, ns: None }))
+}
+
+/// A value of EDN.
+enum EdnForm {
+    Nil,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    /// A keyword or a symbol, without the colon.
+    Word(String),
+    Items(Vec<(usize, EdnForm)>),
+    Map(Vec<(EdnForm, EdnForm)>),
+}
+
+impl EdnForm {
+    fn into_json(self) -> Json {
+        match self {
+            Self::Nil => Json::Null,
+            Self::Bool(is) => Json::Bool(is),
+            Self::Number(number) => Json::Number(number),
+            Self::Text(text) | Self::Word(text) => Json::String(text),
+            Self::Items(items) => items.into_iter().map(|(_, item)| item.into_json()).collect(),
+            Self::Map(entries) => {
+                let key = |form: Self| match form.into_json() {
+                    Json::String(key) => key,
+                    other => other.to_string(),
+                };
+                Json::Object(
+                    entries.into_iter().map(|(name, value)| (key(name), value.into_json())).collect(),
+                )
+            }
+        }
+    }
+}
+
+/// A reader of EDN.
+struct EdnReader<'t> {
+    rest: &'t str,
+    line: usize,
+}
+
+type EdnResult<T> = Result<T, HistoryReadError>;
+
+impl<'t> EdnReader<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { rest: text, line: 1 }
+    }
+
+    fn problem<T>(&self, what: &'static str) -> EdnResult<T> {
+        Err(ReadProblem::Edn(what).at(self.line))
+    }
+
+    /// Reads the next value with its line; `None` at the end of the text.
+    fn next_form(&mut self) -> EdnResult<Option<(usize, EdnForm)>> {
+        self.skip_blanks();
+        let line = self.line;
+        if self.rest.is_empty() { Ok(None) } else { Ok(Some((line, self.form(0)?))) }
+    }
+
+    fn next_char(&mut self) -> Option<char> {
+        let sign = self.rest.chars().next()?;
+        self.rest = &self.rest[sign.len_utf8()..];
+        self.line += usize::from(sign == '\n');
+        Some(sign)
+    }
+
+    /// Skips blanks, commas and comments.
+    fn skip_blanks(&mut self) {
+        while let Some(sign) = self.rest.chars().next() {
+            match sign {
+                ';' => while self.next_char().is_some_and(|sign| sign != '\n') {},
+                sign if sign == ',' || sign.is_whitespace() => {
+                    self.next_char();
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn form(&mut self, depth: usize) -> EdnResult<EdnForm> {
+        if depth > MAX_DEPTH {
+            return self.problem("values are nested too deeply");
+        }
+        self.skip_blanks();
+        match self.rest.chars().next() {
+            None => self.problem("the text ends within a value"),
+            Some('"') => self.text(),
+            Some('[') => self.items(']', depth),
+            Some('(') => self.items(')', depth),
+            Some('{') => self.map(depth),
+            Some('#') => self.dispatch(depth),
+            Some(']' | ')' | '}') => self.problem("a bracket is closed that was not opened"),
+            Some(_) => self.atom(),
+        }
+    }
+
+    /// Reads a set, a discarded value or a tagged one, whose tag is left out: `#jepsen.history.Op{...}`.
+    fn dispatch(&mut self, depth: usize) -> EdnResult<EdnForm> {
+        self.next_char();
+        if self.rest.starts_with('{') {
+            return self.items('}', depth);
+        }
+        if self.rest.starts_with('_') {
+            self.next_char();
+            self.form(depth + 1)?;
+            return self.form(depth + 1);
+        }
+        let tag = self.rest.find(|sign: char| sign.is_whitespace() || "{[(\"".contains(sign));
+        self.rest = &self.rest[tag.unwrap_or(self.rest.len())..];
+        self.form(depth + 1)
+    }
+
+    fn items(&mut self, end: char, depth: usize) -> EdnResult<EdnForm> {
+        self.next_char();
+        let mut items = Vec::new();
+        loop {
+            self.skip_blanks();
+            if self.rest.starts_with(end) {
+                self.next_char();
+                return Ok(EdnForm::Items(items));
+            }
+            let line = self.line;
+            items.push((line, self.form(depth + 1)?));
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> EdnResult<EdnForm> {
+        let EdnForm::Items(items) = self.items('}', depth)? else { return self.problem("a map has entries") };
+        if items.len() % 2 != 0 {
+            return self.problem("a map has a key without a value");
+        }
+        let mut forms = items.into_iter().map(|(_, form)| form);
+        let mut entries = Vec::new();
+        while let (Some(key), Some(value)) = (forms.next(), forms.next()) {
+            entries.push((key, value));
+        }
+        Ok(EdnForm::Map(entries))
+    }
+
+    fn text(&mut self) -> EdnResult<EdnForm> {
+        self.next_char();
+        let mut text = String::new();
+        loop {
+            match self.next_char() {
+                None => return self.problem("the text ends within quotes"),
+                Some('"') => return Ok(EdnForm::Text(text)),
+                Some('\\') => match self.next_char() {
+                    Some('n') => text.push('\n'),
+                    Some('t') => text.push('\t'),
+                    Some('r') => text.push('\r'),
+                    Some('u') => text.push(self.code_point()?),
+                    Some(sign @ ('"' | '\\')) => text.push(sign),
+                    _ => return self.problem("this escape is not known"),
+                },
+                Some(sign) => text.push(sign),
+            }
+        }
+    }
+
+    fn code_point(&mut self) -> EdnResult<char> {
+        let code = self.rest.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let Some(sign) = code.and_then(char::from_u32) else {
+            return self.problem("this escape is not known");
+        };
+        self.rest = &self.rest[4..];
+        Ok(sign)
+    }
+
+    fn atom(&mut self) -> EdnResult<EdnForm> {
+        let ends = |sign: char| sign.is_whitespace() || ",;\"[](){}".contains(sign);
+        let end = self.rest.find(ends).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        let is_number = word.trim_start_matches(['-', '+']).starts_with(|sign: char| sign.is_ascii_digit());
+        if is_number {
+            let digits = word.trim_start_matches('+').trim_end_matches(['N', 'M']);
+            return match digits.parse::<Number>() {
+                Ok(number) => Ok(EdnForm::Number(number)),
+                Err(_) => self.problem("this is no number"),
+            };
+        }
+        Ok(match word {
+            "nil" => EdnForm::Nil,
+            "true" => EdnForm::Bool(true),
+            "false" => EdnForm::Bool(false),
+            _ => EdnForm::Word(word.strip_prefix(':').unwrap_or(word).to_owned()),
+        })
+    }
+}

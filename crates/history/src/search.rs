@@ -1,0 +1,221 @@
+//! The search for an order: which operations, one after the other, does the model allow?
+//!
+//! [WG93]: a depth-first search over orders; [Lowe17]: a memo of (operations placed, state), and placing operations
+//! *just in time*, only when one returns. Three rules keep it small, and none loses an order:
+//!
+//! - **Open operations are placed only when something needs them.** A configuration that has used fewer of them can do
+//!   whatever one that has used more can, so the memo holds only the least. Open operations with the same messages are
+//!   interchangeable, so only their number counts.
+//! - **An operation that changes no state is placed as soon as it fits** ([`SequentialModel::is_pure`]): nothing that
+//!   follows depends on it.
+//! - **Where nothing is pending, everything before is settled**: configurations there differ in the belief alone.
+//!
+//! [`SequentialModel::is_pure`]: crate::SequentialModel::is_pure
+
+mod chains;
+mod instants;
+
+use std::fmt;
+
+use ioxide_smt::halt::{Halt, Halted};
+
+use crate::space::{BeliefId, LostCause, OperationClassId, StateSpace};
+
+/// The consistency that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consistency {
+    /// The order respects real time: an operation that returned before another was called comes before it.
+    #[default]
+    Linearizable,
+    /// The order respects the order of each client's own operations only.
+    Sequential,
+}
+
+impl Consistency {
+    /// Returns the name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linearizable => "linearizable",
+            Self::Sequential => "sequential",
+        }
+    }
+}
+
+/// The limits of a search.
+#[derive(Clone, Default)]
+pub struct SearchLimits {
+    /// The greatest number of configurations that are looked at; 0 for no limit.
+    pub max_configurations: u64,
+    /// The signal to stop.
+    pub halt: Halt,
+}
+
+/// The reason why the search found neither an order nor that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownCause {
+    /// This many configurations were looked at.
+    Configurations(u64),
+    /// The search was halted.
+    Halted(Halted),
+    /// States may be missing.
+    Lost(LostCause),
+    /// More operations than this run at the same time.
+    TooManyRunning(usize),
+}
+
+impl fmt::Display for UnknownCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configurations(n) => write!(f, "the limit of {n} configurations was reached"),
+            Self::Halted(halted) => halted.fmt(f),
+            Self::Lost(cause) => cause.fmt(f),
+            Self::TooManyRunning(n) => write!(f, "more than {n} operations run at the same time"),
+        }
+    }
+}
+
+/// An operation of a search: its messages and the positions of its call and return among all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchedOperation {
+    /// The messages.
+    pub class: OperationClassId,
+    /// The client.
+    pub client: u32,
+    /// The position of the call.
+    pub call: u32,
+    /// The position of the return; `None` if the operation is open.
+    pub ret: Option<u32>,
+}
+
+/// The aim of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchGoal {
+    /// An order; inputs that the model does not mention are not placed.
+    Order,
+    /// An order; one that meets an input the model does not mention is one.
+    OrderOrUnspecified,
+    /// All beliefs that are possible after all operations.
+    Ends,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchOutcome {
+    /// These operations in this order are allowed: all that returned, and some that are open.
+    Order(Vec<usize>),
+    /// After these operations the model does not mention the input of the last one: everything is allowed.
+    Unspecified(Vec<usize>),
+    /// There is no order.
+    NoOrder(FailedSearch),
+    /// Neither was found.
+    Unknown(UnknownCause),
+}
+
+/// The furthest that a search came where there is no order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedSearch {
+    /// The longest order that works.
+    pub order: Vec<usize>,
+    /// The states after it.
+    pub belief: BeliefId,
+    /// The operation that cannot be placed.
+    pub stuck: usize,
+}
+
+/// The work of a search: counted, and ended by its limits.
+#[derive(Default)]
+pub(crate) struct SearchWork {
+    pub(crate) configurations: u64,
+}
+
+/// The number of configurations between two looks at the halt signal, a power of two.
+const HALT_INTERVAL: u64 = 256;
+
+impl SearchWork {
+    /// Counts a configuration; an error if a limit is reached.
+    fn count(&mut self, limits: &SearchLimits) -> Result<(), UnknownCause> {
+        self.configurations += 1;
+        if limits.max_configurations != 0 && self.configurations > limits.max_configurations {
+            return Err(UnknownCause::Configurations(limits.max_configurations));
+        }
+        if self.configurations.is_multiple_of(HALT_INTERVAL)
+            && let Some(halted) = limits.halt.halt_reason()
+        {
+            return Err(UnknownCause::Halted(halted));
+        }
+        Ok(())
+    }
+}
+
+/// Looks for an order of `operations` from the belief `start`.
+pub(crate) fn find_order(
+    space: &mut StateSpace<'_, '_>,
+    consistency: Consistency,
+    operations: &[SearchedOperation],
+    start: BeliefId,
+    limits: &SearchLimits,
+    work: &mut SearchWork,
+) -> SearchOutcome {
+    let problem = SearchProblem { consistency, operations, start };
+    let found = match run_search(space, problem, SearchGoal::Order, limits, work) {
+        // Only now it matters whether the model left something open. Both runs reach the same configurations, so if
+        // the first met no input that the model does not mention, the second would not either.
+        Ok(SearchOutcome::NoOrder(failed)) if space.saw_unspecified() => {
+            match run_search(space, problem, SearchGoal::OrderOrUnspecified, limits, work) {
+                Ok(SearchOutcome::NoOrder(_)) => Ok(SearchOutcome::NoOrder(failed)),
+                other => other,
+            }
+        }
+        other => other,
+    };
+    match (found, space.lost()) {
+        (Ok(SearchOutcome::NoOrder(_)), Some(lost)) => SearchOutcome::Unknown(UnknownCause::Lost(lost)),
+        (Ok(outcome), _) => outcome,
+        (Err(cause), _) => SearchOutcome::Unknown(cause),
+    }
+}
+
+/// The operations to order.
+#[derive(Clone, Copy)]
+struct SearchProblem<'o> {
+    consistency: Consistency,
+    operations: &'o [SearchedOperation],
+    start: BeliefId,
+}
+
+fn run_search(
+    space: &mut StateSpace<'_, '_>,
+    problem: SearchProblem<'_>,
+    goal: SearchGoal,
+    limits: &SearchLimits,
+    work: &mut SearchWork,
+) -> Result<SearchOutcome, UnknownCause> {
+    let SearchProblem { consistency, operations, start } = problem;
+    match consistency {
+        Consistency::Linearizable => {
+            instants::InstantSearch::new(space, operations, goal)?.run(start, limits, work)
+        }
+        Consistency::Sequential => chains::ChainSearch::new(space, operations, goal).run(start, limits, work),
+    }
+}
+
+/// Returns every belief that is possible after all `operations`, none of which is open.
+///
+/// # Errors
+/// If a limit is reached.
+pub(crate) fn find_ends(
+    space: &mut StateSpace<'_, '_>,
+    operations: &[SearchedOperation],
+    start: BeliefId,
+    limits: &SearchLimits,
+    work: &mut SearchWork,
+) -> Result<BeliefId, UnknownCause> {
+    let mut search = instants::InstantSearch::new(space, operations, SearchGoal::Ends)?;
+    search.run(start, limits, work)?;
+    let ends = search.into_ends();
+    match space.lost() {
+        Some(lost) => Err(UnknownCause::Lost(lost)),
+        None => Ok(space.unite(ends)),
+    }
+}

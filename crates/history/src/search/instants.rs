@@ -1,0 +1,349 @@
+//! The search that respects instants, for linearizability.
+//!
+//! Only returns matter: an operation that has not returned can be placed later. At the return of an operation that is
+//! not placed yet, other running operations may be placed first, then this one; then the next return is looked at.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    FailedSearch, SearchGoal, SearchLimits, SearchOutcome, SearchWork, SearchedOperation, UnknownCause,
+};
+use crate::space::{BeliefId, OperationClassId, StateSpace};
+
+/// The greatest number of operations that run at the same time and return: the bits of a set.
+const MAX_RUNNING: usize = 128;
+
+/// A return, and the operations that run then.
+struct ReturnEvent {
+    operation: usize,
+    slot: u8,
+    position: u32,
+    /// The other operations that were called before it and return after it, with their slots, first return first.
+    running: Vec<(usize, u8)>,
+}
+
+/// Open operations with the same messages.
+struct OpenOperations {
+    class: OperationClassId,
+    /// The positions of their calls with the operations, in order.
+    calls: Vec<(u32, usize)>,
+}
+
+/// An operation that was placed.
+#[derive(Clone, Copy)]
+enum Placement {
+    Returned(usize),
+    /// The next of the open operations with this number.
+    Open(usize),
+}
+
+/// A choice point: a return whose operation is not placed yet.
+struct SearchFrame {
+    event: usize,
+    placed: u128,
+    /// The choices left, the best last.
+    choices: Vec<SearchChoice>,
+    /// The length of the order at this point.
+    order_len: usize,
+}
+
+#[derive(Clone, Copy)]
+struct SearchChoice {
+    placement: Placement,
+    slot: Option<u8>,
+    next: BeliefId,
+}
+
+/// Configurations with the same event, placed operations and belief, which differ in the open operations used.
+type ConfigurationKey = (u32, u128, BeliefId);
+
+/// The search.
+pub(super) struct InstantSearch<'s, 'c, 'm> {
+    space: &'s mut StateSpace<'c, 'm>,
+    operations: &'s [SearchedOperation],
+    goal: SearchGoal,
+    returns: Vec<ReturnEvent>,
+    open: Vec<OpenOperations>,
+    /// The number of each of the open operations that are placed.
+    used: Vec<u32>,
+    order: Vec<Placement>,
+    /// For every configuration seen, the least sets of open operations with which it was reached.
+    seen: FxHashMap<ConfigurationKey, Vec<Box<[u32]>>>,
+    furthest: Option<(usize, Vec<usize>, BeliefId)>,
+    ends: BTreeSet<BeliefId>,
+}
+
+/// The end of a descent.
+enum Descent {
+    /// All returns are passed, with this belief.
+    End(BeliefId),
+    /// A choice has to be made; the frame was pushed.
+    Choice(SearchFrame),
+    /// This was seen before.
+    Seen,
+}
+
+impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
+    pub(super) fn new(
+        space: &'s mut StateSpace<'c, 'm>,
+        operations: &'s [SearchedOperation],
+        goal: SearchGoal,
+    ) -> Result<Self, UnknownCause> {
+        let returns = list_returns(operations)?;
+        let open = list_open(operations);
+        let used = vec![0; open.len()];
+        Ok(Self {
+            space,
+            operations,
+            goal,
+            returns,
+            open,
+            used,
+            order: Vec::new(),
+            seen: FxHashMap::default(),
+            furthest: None,
+            ends: BTreeSet::new(),
+        })
+    }
+
+    pub(super) fn into_ends(self) -> BTreeSet<BeliefId> {
+        self.ends
+    }
+
+    pub(super) fn run(
+        &mut self,
+        start: BeliefId,
+        limits: &SearchLimits,
+        work: &mut SearchWork,
+    ) -> Result<SearchOutcome, UnknownCause> {
+        let mut stack: Vec<SearchFrame> = Vec::new();
+        let mut descent = self.descend(0, 0, start, limits, work)?;
+        loop {
+            match descent {
+                Descent::End(belief) if self.goal == SearchGoal::Ends => {
+                    self.ends.insert(belief);
+                }
+                Descent::End(_) => return Ok(SearchOutcome::Order(self.placed_operations())),
+                Descent::Choice(frame) => stack.push(frame),
+                Descent::Seen => {}
+            }
+            let Some(frame) = stack.last_mut() else { return Ok(self.report_failure()) };
+            let (event, placed, order_len) = (frame.event, frame.placed, frame.order_len);
+            let choice = frame.choices.pop();
+            self.undo(order_len);
+            let Some(SearchChoice { placement, slot, next }) = choice else {
+                stack.pop();
+                descent = Descent::Seen;
+                continue;
+            };
+            self.place(placement);
+            if next == BeliefId::UNSPECIFIED {
+                return Ok(SearchOutcome::Unspecified(self.placed_operations()));
+            }
+            let placed = slot.map_or(placed, |slot| placed | 1 << slot);
+            descent = self.descend(event, placed, next, limits, work)?;
+        }
+    }
+
+    fn place(&mut self, placement: Placement) {
+        if let Placement::Open(at) = placement {
+            self.used[at] += 1;
+        }
+        self.order.push(placement);
+    }
+
+    /// Takes back every placement after the first `len`.
+    fn undo(&mut self, len: usize) {
+        for placement in self.order.drain(len..) {
+            if let Placement::Open(at) = placement {
+                self.used[at] -= 1;
+            }
+        }
+    }
+
+    /// Passes every return whose operation is placed, up to one where a choice has to be made.
+    fn descend(
+        &mut self,
+        mut event: usize,
+        mut placed: u128,
+        belief: BeliefId,
+        limits: &SearchLimits,
+        work: &mut SearchWork,
+    ) -> Result<Descent, UnknownCause> {
+        loop {
+            let Some(returned) = self.returns.get(event) else { return Ok(Descent::End(belief)) };
+            if placed & 1 << returned.slot != 0 {
+                // Its slot is free for the operations called from here on.
+                placed &= !(1 << returned.slot);
+                event += 1;
+                continue;
+            }
+            // Pure operations that fit are placed at once, the one that returns here included.
+            let mine = (returned.operation, returned.slot);
+            let unplaced = |&(_, slot): &(usize, u8)| placed & 1 << slot == 0;
+            let running: Vec<(usize, u8)> =
+                returned.running.iter().copied().filter(unplaced).chain([mine]).collect();
+            let before = placed;
+            for (operation, slot) in running {
+                let class = self.operations[operation].class;
+                if self.space.is_pure(class) && self.space.step(belief, class) == belief {
+                    placed |= 1 << slot;
+                    self.order.push(Placement::Returned(operation));
+                }
+            }
+            if placed != before {
+                continue;
+            }
+            work.count(limits)?;
+            if !self.is_new(event, placed, belief) {
+                return Ok(Descent::Seen);
+            }
+            self.note_progress(event, belief);
+            let choices = self.list_choices(event, placed, belief);
+            return Ok(Descent::Choice(SearchFrame { event, placed, choices, order_len: self.order.len() }));
+        }
+    }
+
+    /// Records a configuration; false if one that can do at least as much was seen.
+    fn is_new(&mut self, event: usize, placed: u128, belief: BeliefId) -> bool {
+        let event = u32::try_from(event).expect("fewer than 2^32 events");
+        let known = self.seen.entry((event, placed, belief)).or_default();
+        let fits_in = |a: &[u32], b: &[u32]| a.iter().zip(b).all(|(a, b)| a <= b);
+        if known.iter().any(|least| fits_in(least, &self.used)) {
+            return false;
+        }
+        known.retain(|least| !fits_in(&self.used, least));
+        known.push(self.used.clone().into());
+        true
+    }
+
+    /// Returns what can be placed next, the best last: the operation that returns here, then what lets it follow.
+    fn list_choices(&mut self, event: usize, placed: u128, belief: BeliefId) -> Vec<SearchChoice> {
+        let ReturnEvent { operation, slot, position, .. } = self.returns[event];
+        let mine = self.operations[operation].class;
+        let (mut helpful, mut others) = (Vec::new(), Vec::new());
+        let mut candidates = Vec::new();
+        for &(other, slot) in &self.returns[event].running {
+            if placed & 1 << slot == 0 {
+                candidates.push((Placement::Returned(other), Some(slot), self.operations[other].class));
+            }
+        }
+        for (at, open) in self.open.iter().enumerate() {
+            let has_more = open.calls.get(self.used[at] as usize).is_some_and(|call| call.0 < position);
+            if has_more {
+                candidates.push((Placement::Open(at), None, open.class));
+            }
+        }
+        for (placement, slot, class) in candidates {
+            let next = self.space.step(belief, class);
+            let is_open = matches!(placement, Placement::Open(_));
+            // An open operation without effect needs no place.
+            if !self.may_go_to(next) || (is_open && next == belief) {
+                continue;
+            }
+            let choice = SearchChoice { placement, slot, next };
+            let helps = self.space.step(next, mine);
+            if self.may_go_to(helps) { helpful.push(choice) } else { others.push(choice) }
+        }
+        // The stack of choices is read from its end.
+        others.reverse();
+        helpful.reverse();
+        others.append(&mut helpful);
+        let next = self.space.step(belief, mine);
+        if self.may_go_to(next) {
+            others.push(SearchChoice { placement: Placement::Returned(operation), slot: Some(slot), next });
+        }
+        others
+    }
+
+    fn may_go_to(&self, belief: BeliefId) -> bool {
+        match belief {
+            BeliefId::EMPTY => false,
+            BeliefId::UNSPECIFIED => self.goal == SearchGoal::OrderOrUnspecified,
+            _ => true,
+        }
+    }
+
+    fn note_progress(&mut self, event: usize, belief: BeliefId) {
+        let is_further = self.furthest.as_ref().is_none_or(|(furthest, ..)| event > *furthest);
+        if is_further && self.goal != SearchGoal::Ends {
+            // Copying the order at every step of a long history would be quadratic; it is made up for by the few
+            // events at which a search stops.
+            let order = if self.is_dead_end(event, belief) { self.placed_operations() } else { Vec::new() };
+            self.furthest = Some((event, order, belief));
+        }
+    }
+
+    /// Returns whether the operation that returns at `event` does not fit at once.
+    fn is_dead_end(&mut self, event: usize, belief: BeliefId) -> bool {
+        let class = self.operations[self.returns[event].operation].class;
+        let next = self.space.step(belief, class);
+        !self.may_go_to(next)
+    }
+
+    fn report_failure(&mut self) -> SearchOutcome {
+        let Some((event, order, belief)) = self.furthest.take() else {
+            return SearchOutcome::Order(Vec::new());
+        };
+        SearchOutcome::NoOrder(FailedSearch { order, belief, stuck: self.returns[event].operation })
+    }
+
+    /// Returns the order so far. The n-th of interchangeable open operations is the one that was called n-th.
+    fn placed_operations(&self) -> Vec<usize> {
+        let mut used = vec![0; self.open.len()];
+        let operation = |placement: &Placement| match *placement {
+            Placement::Returned(operation) => operation,
+            Placement::Open(at) => {
+                used[at] += 1;
+                self.open[at].calls[used[at] - 1].1
+            }
+        };
+        self.order.iter().map(operation).collect()
+    }
+}
+
+/// Returns the returns in order, with what runs then; every operation has a slot that no other one running has.
+fn list_returns(operations: &[SearchedOperation]) -> Result<Vec<ReturnEvent>, UnknownCause> {
+    let mut events: Vec<(u32, bool, usize)> = Vec::new();
+    for (at, operation) in operations.iter().enumerate() {
+        if let Some(ret) = operation.ret {
+            events.push((operation.call, false, at));
+            events.push((ret, true, at));
+        }
+    }
+    events.sort_unstable();
+    let mut running: Vec<(usize, u8)> = Vec::new();
+    let mut returns = Vec::new();
+    for (position, is_return, operation) in events {
+        if !is_return {
+            let is_free = |slot: &u8| running.iter().all(|(_, taken)| taken != slot);
+            let slot =
+                (0..MAX_RUNNING as u8).find(is_free).ok_or(UnknownCause::TooManyRunning(MAX_RUNNING))?;
+            running.push((operation, slot));
+            continue;
+        }
+        let Some(at) = running.iter().position(|(other, _)| *other == operation) else { continue };
+        let (_, slot) = running.remove(at);
+        let mut others = running.clone();
+        others.sort_by_key(|(other, _)| operations[*other].ret);
+        returns.push(ReturnEvent { operation, slot, position, running: others });
+    }
+    Ok(returns)
+}
+
+/// Returns the open operations by their messages, those called first in front.
+fn list_open(operations: &[SearchedOperation]) -> Vec<OpenOperations> {
+    let mut open: Vec<OpenOperations> = Vec::new();
+    let mut at_of: FxHashMap<OperationClassId, usize> = FxHashMap::default();
+    for (at, operation) in operations.iter().enumerate().filter(|(_, operation)| operation.ret.is_none()) {
+        let position = *at_of.entry(operation.class).or_insert_with(|| {
+            open.push(OpenOperations { class: operation.class, calls: Vec::new() });
+            open.len() - 1
+        });
+        open[position].calls.push((operation.call, at));
+    }
+    open.iter_mut().for_each(|open| open.calls.sort_unstable());
+    open
+}

@@ -1,0 +1,371 @@
+//! The states between operations: interned, with every step computed once.
+//!
+//! A *belief* is a set of concrete states, kept by number; operations with the same messages are one *class*. A step
+//! from a belief by a class is evaluated at most once, so the search works on numbers alone.
+//!
+//! *Promises.* Every state in a belief is possible. If some may be missing, [`StateSpace::lost`] says why; an order that
+//! was found is right even then, the absence of one is not.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use ioxide_model::concrete::{self, ConcreteState};
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::term::VarId;
+use ioxide_model::value::Value;
+use ioxide_smt::solver::SolverAnswer;
+use ioxide_symex::{Ctx, SwitchOffer, list_offers};
+
+use crate::sequential::SequentialModel;
+
+/// The greatest number of states in a belief.
+const MAX_STATES: usize = 4096;
+
+/// The greatest number of different answers that are tried for an operation whose answer is not known.
+const MAX_ANSWERS: usize = 32;
+
+/// A set of states, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BeliefId(u32);
+
+impl BeliefId {
+    /// No state: the step is not possible.
+    pub const EMPTY: Self = Self(0);
+    /// The model does not mention the input: everything is allowed from here on.
+    pub const UNSPECIFIED: Self = Self(1);
+}
+
+/// Operations with the same messages, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationClassId(u32);
+
+/// The messages of an operation; the answer of an open operation is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OperationClass {
+    /// The input.
+    pub input: Label,
+    /// The output that answered it.
+    pub output: Option<Label>,
+}
+
+/// The reason why states may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostCause {
+    /// A guard or an update could not be evaluated.
+    Evaluation,
+    /// There are more states than the limit.
+    States,
+    /// There are more possible answers of an open operation than the limit, or the solver could not tell them.
+    Answers,
+}
+
+impl fmt::Display for LostCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Evaluation => f.write_str("a guard or an update of the model could not be evaluated"),
+            Self::States => write!(f, "the model may be in more than {MAX_STATES} states"),
+            Self::Answers => {
+                write!(f, "an operation without an answer may have had more than {MAX_ANSWERS} answers")
+            }
+        }
+    }
+}
+
+/// The states of one sequential model, and the steps between them.
+pub struct StateSpace<'c, 'm> {
+    cx: &'c mut Ctx<'m>,
+    model: &'c SequentialModel,
+    states: IndexSet<ConcreteState, FxBuildHasher>,
+    beliefs: IndexSet<Box<[u32]>, FxBuildHasher>,
+    classes: IndexSet<OperationClass, FxBuildHasher>,
+    pure: Vec<bool>,
+    steps: FxHashMap<(BeliefId, OperationClassId), BeliefId>,
+    /// The states after an operation of a class from one state.
+    state_steps: FxHashMap<(u32, OperationClassId), StateStep>,
+    start: BeliefId,
+    lost: Option<LostCause>,
+    saw_unspecified: bool,
+}
+
+/// The states after an operation from one state; `None` if the model does not mention the input there.
+type StateStep = Option<Box<[u32]>>;
+
+impl<'c, 'm> StateSpace<'c, 'm> {
+    /// Makes the space with the initial states of the model.
+    pub fn new(cx: &'c mut Ctx<'m>, model: &'c SequentialModel) -> Self {
+        let mut space = Self {
+            cx,
+            model,
+            states: IndexSet::default(),
+            beliefs: IndexSet::default(),
+            classes: IndexSet::default(),
+            pure: Vec::new(),
+            steps: FxHashMap::default(),
+            state_steps: FxHashMap::default(),
+            start: BeliefId::EMPTY,
+            lost: None,
+            saw_unspecified: false,
+        };
+        // The numbers 0 and 1 are taken by the constants; no set of states can equal the second.
+        space.beliefs.insert(Box::new([]));
+        space.beliefs.insert(Box::new([u32::MAX]));
+        let initial = concrete::initial_state(space.cx.pool, space.cx.sts);
+        let closed = space.close(initial.into_iter().collect());
+        space.start = space.intern_belief(closed);
+        space
+    }
+
+    /// Returns the belief before the first operation.
+    #[must_use]
+    pub fn start(&self) -> BeliefId {
+        self.start
+    }
+
+    /// Returns the context of the model.
+    pub fn cx(&mut self) -> &mut Ctx<'m> {
+        self.cx
+    }
+
+    /// Returns the model.
+    #[must_use]
+    pub fn model(&self) -> &'c SequentialModel {
+        self.model
+    }
+
+    /// Returns the reason why states may be missing, if they may.
+    #[must_use]
+    pub fn lost(&self) -> Option<LostCause> {
+        self.lost
+    }
+
+    /// Returns whether some step so far met an input that the model does not mention.
+    #[must_use]
+    pub fn saw_unspecified(&self) -> bool {
+        self.saw_unspecified
+    }
+
+    /// Returns the number of an operation class.
+    pub fn intern_class(&mut self, class: OperationClass) -> OperationClassId {
+        let gates = (gate_of(&class.input), class.output.as_ref().and_then(gate_of));
+        let (at, is_new) = self.classes.insert_full(class);
+        if is_new {
+            let is_pure = matches!(gates, (Some(input), Some(output)) if self.model.is_pure(input, output));
+            self.pure.push(is_pure);
+        }
+        OperationClassId(number(at))
+    }
+
+    /// Returns the messages of a class.
+    #[must_use]
+    pub fn class(&self, id: OperationClassId) -> &OperationClass {
+        &self.classes[id.0 as usize]
+    }
+
+    /// Returns the class of the same input without an answer.
+    pub fn open_class(&mut self, id: OperationClassId) -> OperationClassId {
+        let input = self.class(id).input.clone();
+        self.intern_class(OperationClass { input, output: None })
+    }
+
+    /// Returns whether operations of this class change no state, whichever it is.
+    #[must_use]
+    pub fn is_pure(&self, id: OperationClassId) -> bool {
+        self.pure[id.0 as usize]
+    }
+
+    /// Returns the states of a belief.
+    pub fn states(&self, belief: BeliefId) -> impl Iterator<Item = &ConcreteState> {
+        let numbers = self.beliefs.get_index(belief.0 as usize).map_or(&[][..], |numbers| &**numbers);
+        numbers.iter().filter_map(|&number| self.states.get_index(number as usize))
+    }
+
+    /// Returns the belief that holds the states of all `beliefs`.
+    pub fn unite(&mut self, beliefs: impl IntoIterator<Item = BeliefId>) -> BeliefId {
+        let mut numbers = BTreeSet::new();
+        for belief in beliefs {
+            if belief == BeliefId::UNSPECIFIED {
+                return belief;
+            }
+            numbers.extend(self.beliefs[belief.0 as usize].iter().copied());
+        }
+        self.intern_belief(numbers)
+    }
+
+    /// Returns the belief after an operation of `class`.
+    pub fn step(&mut self, belief: BeliefId, class: OperationClassId) -> BeliefId {
+        if belief == BeliefId::UNSPECIFIED {
+            return belief;
+        }
+        if let Some(&next) = self.steps.get(&(belief, class)) {
+            return next;
+        }
+        let numbers = self.beliefs[belief.0 as usize].clone();
+        let mut next = BTreeSet::new();
+        let mut is_mentioned = numbers.is_empty();
+        for &state in &numbers {
+            if let Some(after) = self.state_step(state, class) {
+                is_mentioned = true;
+                next.extend(after.iter().copied());
+            }
+        }
+        // ioco: an input is not specified if no state of the belief accepts it.
+        let next = if is_mentioned { self.intern_belief(next) } else { BeliefId::UNSPECIFIED };
+        self.saw_unspecified |= next == BeliefId::UNSPECIFIED;
+        self.steps.insert((belief, class), next);
+        next
+    }
+
+    /// Returns the answers that the model allows to `input` in a belief, as far as they are pinned down.
+    pub fn allowed_answers(&mut self, belief: BeliefId, input: &Label) -> Vec<Label> {
+        let before: Vec<ConcreteState> = self.states(belief).cloned().collect();
+        let mut answers = BTreeSet::new();
+        for state in before {
+            let Ok(taken) = concrete::successors(self.cx.pool, self.cx.sts, &state, input) else { continue };
+            let busy = self.close(taken.into_iter().map(|step| step.state).collect());
+            for number in busy {
+                let state = self.states[number as usize].clone();
+                answers.extend(self.answers_of(&state));
+            }
+        }
+        answers.into_iter().collect()
+    }
+
+    fn state_step(&mut self, state: u32, class: OperationClassId) -> StateStep {
+        if let Some(known) = self.state_steps.get(&(state, class)) {
+            return known.clone();
+        }
+        let OperationClass { input, output } = self.class(class).clone();
+        let before = self.states[state as usize].clone();
+        let after = self.take(&before, &input).map(|busy| {
+            let busy = self.close(busy);
+            let mut answered = Vec::new();
+            for number in busy {
+                let state = self.states[number as usize].clone();
+                match &output {
+                    Some(output) => answered.extend(self.take(&state, output).unwrap_or_default()),
+                    None => {
+                        for answer in self.answers_of(&state) {
+                            answered.extend(self.take(&state, &answer).unwrap_or_default());
+                        }
+                    }
+                }
+            }
+            self.close(answered).into_iter().collect::<Box<[u32]>>()
+        });
+        self.state_steps.insert((state, class), after.clone());
+        after
+    }
+
+    /// Returns the states after `label`; `None` if no switch can be taken with it.
+    fn take(&mut self, state: &ConcreteState, label: &Label) -> Option<Vec<ConcreteState>> {
+        match concrete::successors(self.cx.pool, self.cx.sts, state, label) {
+            Ok(steps) if steps.is_empty() => None,
+            Ok(steps) => Some(steps.into_iter().map(|step| step.state).collect()),
+            Err(_) => {
+                self.lost = Some(LostCause::Evaluation);
+                // It may be specified: what follows is not known, rather than everything allowed.
+                Some(Vec::new())
+            }
+        }
+    }
+
+    /// Returns the numbers of the states after any number of internal steps.
+    fn close(&mut self, states: Vec<ConcreteState>) -> BTreeSet<u32> {
+        let states: Vec<ConcreteState> = states.into_iter().map(|state| self.forget_dead(state)).collect();
+        let closed = match concrete::tau_closure(self.cx.pool, self.cx.sts, states.clone(), MAX_STATES) {
+            Ok(closed) => {
+                if closed.truncated {
+                    self.lost = Some(LostCause::States);
+                }
+                closed.states
+            }
+            Err(_) => {
+                self.lost = Some(LostCause::Evaluation);
+                states.into_iter().collect()
+            }
+        };
+        let closed: Vec<ConcreteState> = closed.into_iter().map(|state| self.forget_dead(state)).collect();
+        closed.into_iter().map(|state| number(self.states.insert_full(state).0)).collect()
+    }
+
+    /// Returns `state` with the values that cannot matter any more replaced by those of the start, so that states
+    /// that differ in nothing else are one.
+    fn forget_dead(&self, mut state: ConcreteState) -> ConcreteState {
+        for var in self.cx.sts.vars.iter().filter(|var| !self.model.live.is_live(state.loc, var.var)) {
+            let sort = self.cx.pool.var_info(var.var).sort;
+            state.values.set(var.var, self.cx.pool.default_value(sort));
+        }
+        state
+    }
+
+    fn intern_belief(&mut self, numbers: BTreeSet<u32>) -> BeliefId {
+        if numbers.len() > MAX_STATES {
+            self.lost = Some(LostCause::States);
+        }
+        let numbers: Box<[u32]> = numbers.into_iter().take(MAX_STATES).collect();
+        BeliefId(number(self.beliefs.insert_full(numbers).0))
+    }
+
+    /// Returns the outputs that `state` allows. Where an output may have many values that lead to the same state, one
+    /// of them stands for all.
+    fn answers_of(&mut self, state: &ConcreteState) -> Vec<Label> {
+        let offers = list_offers(self.cx, state, |kind| kind == GateKind::Output);
+        offers.into_iter().flat_map(|offer| self.answers_of_offer(&offer)).collect()
+    }
+
+    fn answers_of_offer(&mut self, offer: &SwitchOffer) -> Vec<Label> {
+        let sts = self.cx.sts;
+        let fields = &sts.gates[offer.gate].fields;
+        let facts = self.cx.pool.conjuncts(offer.when);
+        let given = |field: &VarId| facts.iter().find_map(|&fact| self.cx.pool.value_given(fact, *field));
+        // Most outputs say exactly what they carry, so that no question is asked.
+        if let Some(values) = fields.iter().map(given).collect::<Option<Vec<Value>>>() {
+            return vec![Label::Output(offer.gate, values)];
+        }
+        let update = &sts.switches[offer.switch].update;
+        let matters = |field: &VarId| update.iter().any(|&(_, term)| self.cx.pool.mentions(term, *field));
+        let does_matter = fields.iter().any(matters);
+        let mut facts = facts;
+        let mut answers = Vec::new();
+        while answers.len() < MAX_ANSWERS {
+            let found = match self.cx.check(&facts) {
+                SolverAnswer::Sat(found) => found,
+                SolverAnswer::Unsat => return answers,
+                SolverAnswer::Unknown(_) => break,
+            };
+            let default = |field: &VarId| self.cx.pool.default_value(self.cx.pool.var_info(*field).sort);
+            let value = |field: &VarId| found.get(*field).cloned().unwrap_or_else(|| default(field));
+            let values: Vec<Value> = fields.iter().map(value).collect();
+            if !does_matter {
+                return vec![Label::Output(offer.gate, values)];
+            }
+            let pool = &mut *self.cx.pool;
+            let equal = fields.iter().zip(&values).map(|(&field, value)| {
+                let (field, value) = (pool.var(field), pool.value(value.clone()));
+                pool.eq(field, value)
+            });
+            let equal: Vec<_> = equal.collect();
+            let same = pool.and(equal);
+            let other = pool.not(same);
+            facts.push(other);
+            answers.push(Label::Output(offer.gate, values));
+        }
+        self.lost = Some(LostCause::Answers);
+        answers
+    }
+}
+
+fn gate_of(label: &Label) -> Option<GateId> {
+    match label {
+        Label::Input(gate, _) | Label::Output(gate, _) => Some(*gate),
+        Label::Quiescence | Label::Delay(_) => None,
+    }
+}
+
+fn number(at: usize) -> u32 {
+    u32::try_from(at).expect("fewer than 2^32 states, beliefs or classes")
+}
