@@ -14,6 +14,7 @@ mod embedded;
 mod faults;
 mod first_step;
 mod fsm;
+mod histories;
 mod kill;
 mod learn;
 mod lsp;

@@ -15,7 +15,7 @@ mod explore;
 mod fmt;
 mod fsm;
 mod init;
-mod judge;
+pub mod judge;
 pub mod kill;
 mod learn;
 mod lsp;

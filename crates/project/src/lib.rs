@@ -25,6 +25,7 @@
 mod connections;
 mod error;
 mod framing;
+mod history;
 pub mod identity;
 pub mod port;
 mod protocol;
@@ -38,6 +39,7 @@ mod tls;
 use std::sync::Arc;
 use std::{fs, io};
 
+use ioxide_history::read::HistoryMapping;
 use ioxide_wire::adapter::{BadSpec, SutSpec};
 
 pub use self::connections::{ConnectedSystem, Instances, part_text};
@@ -90,11 +92,20 @@ impl Project {
         self.systems().ok().flatten().map(|systems| systems.keys()).unwrap_or_default()
     }
 
-    /// Checks the description of every system.
+    /// Returns the messages that operations in histories of other tools stand for, from the table `[history]`.
+    ///
+    /// # Errors
+    /// If the table has a mistake.
+    pub fn history_mapping(&self) -> Result<HistoryMapping, ProjectError> {
+        history::read_mapping(&self.top()?)
+    }
+
+    /// Checks the description of every system, and the table `[history]`.
     ///
     /// # Errors
     /// Returns the first mistake, with its place.
     pub fn check(&self) -> Result<(), ProjectError> {
+        self.history_mapping()?;
         let Some(systems) = self.systems()? else { return Ok(()) };
         for name in systems.keys() {
             if let Some(system) = systems.table(name)? {
@@ -120,9 +131,14 @@ impl Project {
 
     /// Returns the table of all systems; `None` if there is none.
     fn systems(&self) -> Result<Option<ProjectTable<'_>>, ProjectError> {
+        self.top()?.table("sut")
+    }
+
+    /// Returns the whole file as a table, whose keys are known.
+    fn top(&self) -> Result<ProjectTable<'_>, ProjectError> {
         let top = ProjectTable::new(&self.text, &self.root);
-        top.only(&["sut"])?;
-        top.table("sut")
+        top.only(&["sut", "history"])?;
+        Ok(top)
     }
 
     /// Returns the table of the system called `name`.

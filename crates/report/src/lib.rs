@@ -38,6 +38,7 @@ pub mod describe;
 pub mod dot;
 pub mod graph;
 pub mod guarantee;
+pub mod history;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -73,6 +73,8 @@ pub enum BenchName {
     /// Complete suites and state counting of machines, those of the folder `IOXIDE_DATA` included: sizes, time,
     /// memory.
     Fsm,
+    /// Histories of concurrent clients: those of the folder `IOXIDE_DATA`, and generated ones of growing size.
+    Histories,
     /// Mutants of models that may choose, killed by linear traces and by experiments that adapt to what was seen.
     Kill,
     /// Learning the machines of the folder `IOXIDE_DATA`: resets and symbols, with a perfect oracle and until right.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ioxide_model::relation::ConformanceRelation;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use ioxide_history::Consistency;
 use ioxide_run::coverage::item::Measure;
 use ioxide_testgen::purpose::Criterion;
 use ioxide_testgen::tester::random;
@@ -199,13 +200,35 @@ pub struct ShrinkArgs {
     pub report: Option<String>,
 }
 
+/// A value of `--consistency`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ConsistencyArg {
+    /// An operation that returned before another was called comes before it.
+    #[default]
+    Linearizable,
+    /// Only the order of each client's own operations counts.
+    Sequential,
+}
+
+impl From<ConsistencyArg> for Consistency {
+    fn from(consistency: ConsistencyArg) -> Self {
+        match consistency {
+            ConsistencyArg::Linearizable => Self::Linearizable,
+            ConsistencyArg::Sequential => Self::Sequential,
+        }
+    }
+}
+
 /// Arguments of `judge`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
     echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
     A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
     message and {\"quiescence\": true} for silence; for a timed model with \"time\": SECONDS since the start or\n\
-    \"after\": SECONDS since the line before, alone if nothing came. Exit code 0 if it is allowed, 1 if not.")]
+    \"after\": SECONDS since the line before, alone if nothing came. Exit code 0 if it is allowed, 1 if not.\n\n\
+    With --clients it is a history of concurrent clients: lines {\"client\": \"a\", \"call\": {\"label\": ...}} and\n\
+    {\"client\": \"a\", \"return\": {\"label\": ...}} after {\"ioxide-history\": 1}; or Jepsen's EDN or log lines, whose\n\
+    operations become messages by the table [history] of `ioxide.toml`. The model answers each input once.")]
 pub struct JudgeArgs {
     /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
@@ -227,6 +250,18 @@ pub struct JudgeArgs {
     /// Inputs of the trace were sent where they stand, and taken then or later; a record says so itself.
     #[arg(long)]
     pub in_flight: bool,
+    /// The trace is a history of concurrent clients: is there an order of their operations that the model allows?
+    #[arg(long, conflicts_with_all = ["number", "objective", "relation", "in_flight"])]
+    pub clients: bool,
+    /// The order respects real time, or only the order of each client's own operations.
+    #[arg(long, value_enum, default_value_t, value_name = "CONSISTENCY", requires = "clients")]
+    pub consistency: ConsistencyArg,
+    /// Looks at no more than this many configurations of a history; 0 for no limit.
+    #[arg(long, default_value_t = 5_000_000, value_name = "N", requires = "clients")]
+    pub max_configurations: u64,
+    /// Writes the history in EDN to this file, for Jepsen's checkers.
+    #[arg(long, value_name = "FILE", requires = "clients")]
+    pub edn: Option<String>,
     /// Overrides a constant of the model.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,

@@ -19,6 +19,10 @@ pub struct CheckArgs {
     /// Adds the lints that need the solver.
     #[arg(long)]
     pub deep: bool,
+    /// Also proves that the model is sequential: each input has exactly one answer, and the model is idle again after it.
+    /// `judge --clients` needs such models.
+    #[arg(long)]
+    pub sequential: bool,
     /// The deep lints look at no more than this many symbolic states.
     #[arg(long, default_value_t = 5_000, value_name = "N")]
     pub max_states: usize,

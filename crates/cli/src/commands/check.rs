@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
+use ioxide_history::prove_sequential;
 use ioxide_model::diag::{Diagnostic, Severity};
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
@@ -21,6 +22,8 @@ struct CheckedFile {
     file: String,
     diagnostics: Vec<Diagnostic>,
     deep: Option<DeepFindings>,
+    /// The proof that the model is sequential, or the reason why there is none; `None` if it was not asked for.
+    sequential: Option<Result<(), String>>,
 }
 
 /// The exploration that the deep lints rest on.
@@ -60,7 +63,9 @@ fn status(args: &CheckArgs, halt: &Halt, results: &[CheckedFile], trouble: Optio
         return stop.status();
     }
     let worst = results.iter().flat_map(|checked| &checked.diagnostics).map(|found| found.severity).max();
+    let is_refused = results.iter().any(|checked| matches!(checked.sequential, Some(Err(_))));
     let status = match worst {
+        _ if is_refused => ExitStatus::Model,
         Some(Severity::Error) => ExitStatus::Model,
         Some(Severity::Warning) if args.deny_warnings => ExitStatus::Model,
         _ => ExitStatus::Success,
@@ -75,6 +80,10 @@ fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Re
     let loaded = load::load(sources, file, &args.set)?;
     let mut diagnostics = loaded.diagnostics;
     let mut deep = None;
+    let sequential = match &loaded.model {
+        Some(model) if args.sequential => Some(check_sequential(args, halt, model)?),
+        _ => None,
+    };
     if let (true, Some(mut model)) = (args.deep, loaded.model) {
         let found = look_deep(args, halt, &mut model)?;
         deep = Some(DeepFindings {
@@ -86,7 +95,15 @@ fn check(args: &CheckArgs, halt: &Halt, sources: &mut Sources, path: &str) -> Re
         });
         diagnostics.extend(found.findings);
     }
-    Ok(CheckedFile { file: path.to_owned(), diagnostics, deep })
+    Ok(CheckedFile { file: path.to_owned(), diagnostics, deep, sequential })
+}
+
+/// Proves that the model is sequential; the reason as text if it is not.
+fn check_sequential(args: &CheckArgs, halt: &Halt, model: &Model) -> Result<Result<(), String>, CliError> {
+    let mut solver = solver::SolverRequest::new(&args.solver, halt.clone()).make()?;
+    let mut model = model.clone();
+    let mut cx = Ctx::new(&mut model, &mut *solver);
+    Ok(prove_sequential(&mut cx).map(drop).map_err(|why| why.describe(&cx)))
 }
 
 fn look_deep(args: &CheckArgs, halt: &Halt, model: &mut Model) -> Result<LintResult, CliError> {
@@ -122,6 +139,11 @@ fn show(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
             checked.file,
             checked.deep.as_ref().map(deep_text).unwrap_or_default()
         )?;
+        match &checked.sequential {
+            Some(Ok(())) => writeln!(out, "{}: sequential", checked.file)?,
+            Some(Err(why)) => writeln!(out, "{}: not sequential: {why}", checked.file)?,
+            None => {}
+        }
     }
     Ok(())
 }
@@ -156,6 +178,8 @@ fn show_json(sources: &Sources, results: &[CheckedFile]) -> io::Result<()> {
             json!({
                 "file": checked.file,
                 "diagnostics": list,
+                "sequential": checked.sequential.as_ref().map(Result::is_ok),
+                "not_sequential_because": checked.sequential.as_ref().and_then(|it| it.as_ref().err()),
                 "deep": checked.deep.as_ref().map(|deep| json!({
                     "states": deep.states,
                     "complete": deep.stop == StopReason::Exhausted && deep.halted.is_none(),

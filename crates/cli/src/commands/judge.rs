@@ -1,4 +1,6 @@
-//! `ioxide judge`: the monitor on a recorded trace.
+//! `ioxide judge`: the monitor on a recorded trace, or a history of concurrent clients.
+
+pub mod history;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,6 +27,9 @@ const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.
 pub fn run(args: &JudgeArgs) -> Result<ExitStatus, CliError> {
+    if args.clients {
+        return history::run(args);
+    }
     let (_, mut model) = load::load_model(&args.file, &settings(&args.set, args.through.as_deref()))?;
     let ReadTrace { trace, config } = read_trace(args, &model)?;
     if trace.is_empty() {

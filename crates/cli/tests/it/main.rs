@@ -15,6 +15,7 @@ mod explorer;
 mod files;
 mod fsm;
 mod fuzz;
+mod histories;
 mod hostile;
 mod identity;
 mod init;

@@ -1,0 +1,116 @@
+//! `ioxide judge --clients`: histories of concurrent clients, as a user judges them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::program::root;
+
+/// Runs ioxide in `folder`; its exit code and its output.
+fn ioxide(folder: &Path, args: &[&str]) -> (i32, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_ioxide")).args(args).current_dir(folder).output().expect("it runs");
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code().unwrap_or(-1), text)
+}
+
+fn judge(args: &[&str]) -> (i32, String) {
+    let args = [&["judge"], args, &["--clients"]].concat();
+    ioxide(&root().join("examples/histories"), &args)
+}
+
+#[test]
+fn a_stale_read_fails_with_its_core() {
+    let (code, text) = judge(&["register.iox", "stale.edn"]);
+    assert_eq!(code, 1, "{text}");
+    for words in [
+        "FAIL",
+        "no order explains these 3 operations",
+        "?write(v: 7)",
+        "returned before #",
+        "✗",
+        "as a whole",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let (code, text) = judge(&["register.iox", "stale.edn", "--consistency", "sequential"]);
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = judge(&["register.iox", "stale.edn", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (code, json["verdict"].as_str(), json["core"]["operations"].as_array().map(Vec::len)),
+        (1, Some("fail"), Some(3))
+    );
+}
+
+#[test]
+fn keys_are_judged_apart() {
+    let (code, text) = judge(&["store.iox", "store.jsonl"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("judged by the entry of `store` at `key`: 2 parts"), "{text}");
+}
+
+#[test]
+fn limits_give_no_verdict() {
+    let (code, text) = judge(&["register.iox", "stale.edn", "--max-configurations", "1"]);
+    assert_eq!(code, 5, "{text}");
+    assert!(text.contains("INCONCLUSIVE") && text.contains("--max-configurations"), "{text}");
+}
+
+#[test]
+fn models_that_are_not_sequential_are_refused() {
+    let (code, text) =
+        ioxide(&root(), &["judge", "examples/brp/spec.iox", "examples/histories/store.jsonl", "--clients"]);
+    assert_ne!(code, 0, "{text}");
+    let (code, text) = ioxide(&root(), &["check", "examples/brp/spec.iox", "--sequential"]);
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("not sequential: transition `"), "{text}");
+    let (code, text) = ioxide(&root(), &["check", "examples/histories/store.iox", "--sequential"]);
+    assert_eq!(code, 0, "{text}");
+}
+
+#[test]
+fn edn_is_written_and_read_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("again.edn");
+    let path = file.display().to_string();
+    let (code, text) = judge(&["store.iox", "store.jsonl", "--edn", &path]);
+    assert_eq!(code, 0, "{text}");
+    let (code, again) = judge(&["store.iox", &path]);
+    assert_eq!(code, 0, "{again}");
+    assert!(again.contains("4 operations") && text.contains("4 operations"), "{text}{again}");
+}
+
+#[test]
+fn mistakes_in_the_table_and_in_the_history_have_their_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    let model = fs::read_to_string(root().join("examples/histories/register.iox")).expect("a model");
+    write("m.iox", &model);
+    write(
+        "h.edn",
+        "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value \"x\"}\n",
+    );
+    let run = || ioxide(folder.path(), &["judge", "m.iox", "h.edn", "--clients"]);
+    let expect = |words: &str| {
+        let (code, text) = run();
+        assert_eq!(code, 2, "{text}");
+        assert!(text.contains(words), "{words}: {text}");
+    };
+    expect("there is no `ioxide.toml` here with a table [history]");
+    write("ioxide.toml", "[sut.a]\n");
+    expect("`ioxide.toml` has no table [history]");
+    write("ioxide.toml", "[history.read]\ncall = { label = \"read\" }\n");
+    expect("ioxide.toml:1: `history.read` has no `ok`");
+    write(
+        "ioxide.toml",
+        "[history.read]\ncall = { label = \"read\" }\nok = { label = \"value\", args = { v = \"value..0\" } }\n",
+    );
+    expect("ioxide.toml:3: `value..0` is no path");
+    write(
+        "ioxide.toml",
+        "[history.read]\ncall = { label = \"read\" }\nok = { label = \"value\", args = { v = \"value\" } }\n",
+    );
+    expect("`h.edn`: line 2: ");
+}

@@ -1,0 +1,223 @@
+//! The verdict on a history of concurrent clients, for people and for programs.
+
+use std::io::{self, Write};
+
+use ioxide_history::{Consistency, FailureCore, History, HistoryJudgement, HistoryVerdict, UnknownCause};
+use ioxide_model::counted::count_noun;
+use ioxide_model::label::Label;
+use ioxide_model::sts::Model;
+use ioxide_record::value::label_to_json;
+use serde_json::{Map, Value as Json, json};
+
+/// Operations of the longest order that are shown before the one that cannot be placed: about half a screen.
+const LAST_OPERATIONS: usize = 12;
+
+/// Returns the name and the fields of a message.
+#[must_use]
+pub fn message_fields(model: &Model, label: &Label) -> (String, Map<String, Json>) {
+    label_to_json(&model.pool, &model.sts, label).map(|it| (it.label, it.args)).unwrap_or_default()
+}
+
+/// A judgement and what is needed to show it.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryView<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The history.
+    pub history: &'a History,
+    /// The verdict, with its evidence.
+    pub judged: &'a HistoryJudgement,
+    /// The division of the history, in words.
+    pub parts: &'a str,
+    /// The order that was asked for.
+    pub consistency: Consistency,
+}
+
+impl HistoryView<'_> {
+    /// Writes the verdict for people, with the operations that contradict each other.
+    ///
+    /// # Errors
+    /// If `out` does not take the text.
+    pub fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        let consistency = self.consistency.name();
+        let is = match self.consistency {
+            Consistency::Linearizable => "linearizable",
+            Consistency::Sequential => "sequentially consistent",
+        };
+        match &self.judged.verdict {
+            HistoryVerdict::Consistent(_) => {
+                writeln!(out, "PASS: {} of {} are {is}", self.count_operations(), self.count_clients())?
+            }
+            HistoryVerdict::Unspecified(order) => {
+                writeln!(out, "PASS: {} of {} are {is}", self.count_operations(), self.count_clients())?;
+                writeln!(
+                    out,
+                    "the model does not mention the input of an operation: nothing after it can be wrong"
+                )?;
+                if let Some(last) = order.last() {
+                    writeln!(out, "  {}", self.show_operation(*last))?;
+                }
+            }
+            HistoryVerdict::Inconsistent(core) => {
+                writeln!(out, "FAIL: {} of {} are not {is}", self.count_operations(), self.count_clients())?;
+                self.show_core(out, core)?;
+            }
+            HistoryVerdict::Unknown(cause) => {
+                writeln!(out, "INCONCLUSIVE: unknown whether the history is {consistency}, because {cause}")?;
+                if let UnknownCause::Configurations(_) = cause {
+                    writeln!(out, "raise --max-configurations to go on longer")?;
+                }
+            }
+        }
+        let parts = count_noun(self.judged.parts, "part");
+        writeln!(out, "judged {}: {parts}", self.parts)
+    }
+
+    fn count_operations(&self) -> String {
+        let open = match self.history.count_open() {
+            0 => String::new(),
+            n => format!(" ({n} without an answer)"),
+        };
+        format!("{}{open}", count_noun(self.history.operations.len(), "operation"))
+    }
+
+    fn count_clients(&self) -> String {
+        count_noun(self.history.clients.len(), "client")
+    }
+
+    fn show_operation(&self, at: usize) -> String {
+        let text = self.history.show_operation(&self.model.pool, &self.model.sts, at);
+        format!("#{} {text}", at + 1)
+    }
+
+    fn show_core(&self, out: &mut impl Write, core: &FailureCore) -> io::Result<()> {
+        match &core.operations[..] {
+            [_] => writeln!(out, "no order explains this operation:")?,
+            many => writeln!(out, "no order explains these {}:", count_noun(many.len(), "operation"))?,
+        }
+        for &at in &core.operations {
+            writeln!(out, "  {}{}", self.show_operation(at), self.show_precedence(core, at))?;
+        }
+        if let Some(states) = &core.since {
+            writeln!(
+                out,
+                "before them nothing runs, and the model is in {}",
+                count_noun(states.len(), "possible state")
+            )?;
+            for state in states.iter().take(LAST_OPERATIONS) {
+                let value = |var| state.values.get(var).map(|value| self.model.pool.show_value(value));
+                let vars = self.model.sts.vars.iter();
+                let shown = vars.filter_map(|var| {
+                    Some(format!("{} = {}", self.model.pool.var_info(var.var).name, value(var.var)?))
+                });
+                writeln!(out, "  {}", shown.collect::<Vec<_>>().join(", "))?;
+            }
+        }
+        self.show_order(out, core)
+    }
+
+    /// Returns which operations of the core were called only after this one had returned.
+    fn show_precedence(&self, core: &FailureCore, at: usize) -> String {
+        let Some(answer) = &self.history.operations[at].answer else { return String::new() };
+        let is_later = |other: &&usize| self.history.operations[**other].call > answer.ret;
+        let later: Vec<String> =
+            core.operations.iter().filter(is_later).map(|other| format!("#{}", other + 1)).collect();
+        match &later[..] {
+            [] => String::new(),
+            [one] => format!("  (returned before {one} was called)"),
+            [before @ .., last] => {
+                format!("  (returned before {} and {last} were called)", before.join(", "))
+            }
+        }
+    }
+
+    fn show_order(&self, out: &mut impl Write, core: &FailureCore) -> io::Result<()> {
+        match core.order.len() {
+            0 => writeln!(out, "nothing can be placed before the operation that fails:")?,
+            n => writeln!(out, "the longest order that works, {}:", count_noun(n, "operation"))?,
+        }
+        for &at in core.order.iter().skip(core.order.len().saturating_sub(LAST_OPERATIONS)) {
+            let is_needed = core.operations.contains(&at);
+            writeln!(
+                out,
+                "    {}{}",
+                self.show_operation(at),
+                if is_needed { "" } else { "  (may have happened)" }
+            )?;
+        }
+        writeln!(out, "  ✗ {}", self.show_operation(core.stuck))?;
+        let allowed: Vec<String> = core.allowed.iter().map(|label| self.show_label(label)).collect();
+        if allowed.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "after this order the model allows {}", allowed.join(" or "))
+    }
+
+    fn show_label(&self, label: &Label) -> String {
+        label.show(&self.model.pool, &self.model.sts)
+    }
+
+    /// Returns the verdict for programs.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let (verdict, core, cause) = match &self.judged.verdict {
+            HistoryVerdict::Consistent(_) => ("pass", None, None),
+            HistoryVerdict::Unspecified(_) => ("pass", None, None),
+            HistoryVerdict::Inconsistent(core) => ("fail", Some(core), None),
+            HistoryVerdict::Unknown(cause) => ("inconclusive", None, Some(cause.to_string())),
+        };
+        let orders = match &self.judged.verdict {
+            HistoryVerdict::Consistent(orders) => Some(orders),
+            _ => None,
+        };
+        json!({
+            "version": 1,
+            "verdict": verdict,
+            "consistency": self.consistency.name(),
+            "operations": self.history.operations.len(),
+            "open": self.history.count_open(),
+            "void": self.history.void,
+            "clients": self.history.clients.len(),
+            "partition": self.parts,
+            "parts": self.judged.parts,
+            "configurations": self.judged.configurations,
+            "orders": orders.map(|orders| orders.iter().map(|order| number_operations(order)).collect::<Vec<_>>()),
+            "core": core.map(|core| self.core_json(core)),
+            "unspecified_at": match &self.judged.verdict {
+                HistoryVerdict::Unspecified(order) => order.last().map(|last| last + 1),
+                _ => None,
+            },
+            "unknown_because": cause,
+        })
+    }
+
+    fn core_json(&self, core: &FailureCore) -> Json {
+        let operation = |&at: &usize| {
+            let operation = &self.history.operations[at];
+            let message = |label: &Label| {
+                let (label, args) = message_fields(self.model, label);
+                json!({ "label": label, "args": args })
+            };
+            json!({
+                "number": at + 1,
+                "client": &*self.history.clients[operation.client as usize],
+                "call": message(&operation.input),
+                "return": operation.answer.as_ref().map(|answer| message(&answer.output)),
+                "called_ns": operation.called_ns,
+                "returned_ns": operation.answer.as_ref().and_then(|answer| answer.returned_ns),
+            })
+        };
+        json!({
+            "operations": core.operations.iter().map(operation).collect::<Vec<_>>(),
+            "is_minimal": core.is_minimal,
+            "order": number_operations(&core.order),
+            "stuck": core.stuck + 1,
+            "allowed": core.allowed.iter().map(|label| self.show_label(label)).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Returns operations by their numbers from 1.
+fn number_operations(operations: &[usize]) -> Vec<usize> {
+    operations.iter().map(|at| at + 1).collect()
+}
