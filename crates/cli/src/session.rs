@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn the_terminal_is_told_the_progress_of_shrinking() {
         let mut audience = Audience { terminal: ShrinkingCounter(0), is_gone: false };
-        audience.shrinking(&ShrinkingRecord { run: 0, attempts: 3, steps: 9, left_s: None });
+        audience.shrinking(&ShrinkingRecord { run: 0, attempts: 3, steps: 9, limit_s: None, left_s: None });
         assert_eq!(audience.terminal.0, 1);
     }
 }

@@ -484,9 +484,9 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
         }
         let shrunk = self.smaller(setup, &run, result, &again, &mut |status| {
-            let ShrinkStatus { attempts, steps, left } = status;
-            let left_s = left.map(|left| left.as_secs());
-            sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, left_s });
+            let ShrinkStatus { attempts, steps, limit, left } = status;
+            let (limit_s, left_s) = (limit.map(|limit| limit.as_secs()), left.map(|left| left.as_secs()));
+            sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, limit_s, left_s });
         });
         if let Some(shrunk) = &shrunk {
             sink.tell(EventKind::Shrunk(tell::shrunk(setup, &run, id, result, shrunk)))?;

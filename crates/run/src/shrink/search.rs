@@ -24,7 +24,7 @@ use super::price::{EditChances, TryPrices};
 use super::rerun::{ConfirmedFailure, repeat, run_again};
 use super::steps::{segments, without};
 use super::{
-    MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, order, planning,
+    MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, TRIES, order, planning,
     refute, shortcuts, steps, values,
 };
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
@@ -60,6 +60,17 @@ pub(super) struct Confirmation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BudgetSpent;
 
+/// The result of a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TryOutcome {
+    /// It failed in the same way and is the smallest run now.
+    Smaller,
+    /// It failed in the same way, but is not smaller than the smallest run.
+    NotSmaller,
+    /// It did not fail in the same way.
+    NoFailure,
+}
+
 /// A candidate that is being tried.
 struct Candidate {
     edit: QueuedEdit,
@@ -84,6 +95,8 @@ pub(super) struct ShrinkSearch<'s, 'b, 'm, 'p> {
     attempts: u32,
     pub(super) left: u32,
     pub(super) deadline: Option<Instant>,
+    /// The time that it may take; `None` if there is no limit.
+    limit: Option<Duration>,
     /// The time before the deadline that is kept for the repetitions at the end.
     reserve: Duration,
     pub(super) sign: FailureSign,
@@ -136,6 +149,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             attempts: budget.attempts,
             left: budget.attempts,
             deadline,
+            limit: left.map(|left| left.saturating_sub(reserve)),
             reserve,
             sign: failure.sign(),
             tries: failure.tries_needed(),
@@ -153,6 +167,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
 
     /// Searches until no candidate is left; returns whether the best run is 1-minimal.
     pub(super) fn run(&mut self) -> bool {
+        self.report_progress();
         if planning::planned_runs(self).is_err() {
             return false;
         }
@@ -221,13 +236,23 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                 candidate.left -= 1;
                 *self.tried.entry(candidate.meaning.clone()).or_default() += 1;
                 let is_last = candidate.left == 0;
-                if self.keep_if_smaller(finished) {
+                let n_tried = self.tried[&candidate.meaning];
+                let outcome = self.judge_try(finished);
+                if outcome == TryOutcome::Smaller {
                     if let Some(Candidate { edit, chances, .. }) = pending.pop_front() {
                         self.chances = chances;
                         self.chances.record(edit.class, true);
                         self.sweeps.insert(edit.class, edit.place);
                     }
                     return Ok(true);
+                }
+                // The failure is there, but the system went a longer way to it, and may go a shorter one.
+                if outcome == TryOutcome::NotSmaller && is_last && 1 < self.tries && n_tried < TRIES {
+                    if let Some(candidate) = pending.front_mut() {
+                        candidate.left = 1;
+                    }
+                    // Results of later candidates would be taken for further ones of this one.
+                    break;
                 }
                 if is_last {
                     pending.pop_front();
@@ -365,20 +390,32 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
             return Err(BudgetSpent);
         }
         self.left -= 1;
-        let (attempts, steps, left) = (self.attempts - self.left, self.best.plan.len(), self.time_left());
-        (self.progress)(ShrinkStatus { attempts, steps, left });
+        self.report_progress();
         Ok(())
+    }
+
+    fn report_progress(&mut self) {
+        let (attempts, steps, left) = (self.attempts - self.left, self.best.plan.len(), self.time_left());
+        (self.progress)(ShrinkStatus { attempts, steps, limit: self.limit, left });
     }
 
     /// Makes a run the best one if it fails in the same way and is smaller; returns whether it did.
     pub(super) fn keep_if_smaller(&mut self, finished: Option<RunResult>) -> bool {
-        let Some(found) = finished.and_then(|finished| self.smaller_failure(finished)) else { return false };
+        self.judge_try(finished) == TryOutcome::Smaller
+    }
+
+    fn judge_try(&mut self, finished: Option<RunResult>) -> TryOutcome {
+        let Some(finished) = finished else { return TryOutcome::NoFailure };
+        let is_alike = self.sign.is_shown_by(&finished);
+        let Some(found) = self.smaller_failure(finished) else {
+            return if is_alike { TryOutcome::NotSmaller } else { TryOutcome::NoFailure };
+        };
         if self.sign.is_breakdown() && !self.breaks_again(&found.plan) {
             self.unconfirmed += 1;
-            return false;
+            return TryOutcome::NoFailure;
         }
         self.before.push(std::mem::replace(&mut self.best, found));
-        true
+        TryOutcome::Smaller
     }
 
     /// Returns a run if it fails in the same way and is smaller than the best.

@@ -318,7 +318,9 @@ pub(super) fn repoint(
     let left = || finder.replies.iter().rev().filter(|source| !is_lost(&source.reply));
     let Label::Input(gate, values) = label else { return false };
     let used = values.get(reference.place[0]).and_then(|value| leaf_at(value, &reference.place[1..]));
-    let equal = left().find(|source| reference.span.is_none() && Some(&source.value) == used);
+    // A distance from a reply is kept, whatever other reply has the same value: the revision before the current one.
+    let may_be_equal = reference.span.is_none() && !matches!(reference.part, ReplyPart::Plus(_));
+    let equal = left().find(|source| may_be_equal && Some(&source.value) == used);
     if let Some(source) = equal {
         let ReplyValue { reply, path, step, .. } = source.clone();
         *reference = ReplyReference { reply, path, step, part: ReplyPart::Whole, ..reference.clone() };
