@@ -26,7 +26,8 @@ use ioxide_model::label::Label;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_record::clock::StoppedClock;
-use ioxide_record::reporter::{EventSink, SilentReporter};
+use ioxide_record::event::{Event, EventKind, RunOutcome};
+use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_run::campaign::{CampaignConfig, campaign};
 use ioxide_run::clock::patience::Patience;
 use ioxide_run::run::{RunConfig, RunSetup};
@@ -53,6 +54,20 @@ const LIVE_TIME: Duration = Duration::from_secs(30);
 /// The quiescence time of systems that are reached by sockets.
 const LIVE_PATIENCE: Duration = Duration::from_millis(30);
 
+/// A reporter that notes when the first run failed.
+struct FailureClock(Option<Instant>);
+
+impl Reporter for FailureClock {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        if let EventKind::RunFinished(finished) = &event.event
+            && finished.outcome == RunOutcome::Fail
+        {
+            self.0.get_or_insert_with(Instant::now);
+        }
+        Ok(())
+    }
+}
+
 /// The results of one way to make the failures of a system smaller.
 #[derive(Debug, Default)]
 struct WayRow {
@@ -61,6 +76,7 @@ struct WayRow {
     /// The steps of the smallest runs, in order; of failures that did not come back, those of the run as found.
     sizes: Vec<usize>,
     attempts: u64,
+    /// The time for repeating and shrinking; the search for the failure is not in it.
     seconds: f64,
     /// The smallest runs that failed when they were executed once more.
     fails_again: u64,
@@ -182,11 +198,10 @@ impl SystemRow {
             run: run.clone(),
             ..CampaignConfig::default()
         };
-        let (mut silent, mut clock) = (SilentReporter, StoppedClock);
-        let events = EventSink::new(&mut silent, &mut clock);
-        let started = Instant::now();
+        let (mut failure_clock, mut clock) = (FailureClock(None), StoppedClock);
+        let events = EventSink::new(&mut failure_clock, &mut clock);
         let outcome = campaign(setup, &mut tester, &config, &events)?;
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = failure_clock.0.map_or(0.0, |failed| failed.elapsed().as_secs_f64());
         let Some(failure) = outcome.failures.first() else { return Ok(()) };
         let Some(sign) = FailureSign::of_failing(&failure.trace) else { return Ok(()) };
         self.found += 1;

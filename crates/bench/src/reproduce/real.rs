@@ -24,9 +24,11 @@ pub struct RealSystem {
 
 /// Returns the systems whose server is installed.
 ///
-/// The fewest steps are counted by hand: each input has its answer. A list of two needs one push and is popped from the wrong end (4); a
-/// hash of two fields is set twice, and deleting one says that two are gone (6); two delayed jobs are both kicked by a kick of one (6); a
-/// job that is put, reserved and released is not there when it is reserved again (8); a long body is cut when it is reserved (4).
+/// The fewest steps are counted by hand: each input has its answer. A list of two needs one push and is popped from the
+/// wrong end (4); a hash has one field, and deleting another one says that one is gone (4). Adding to a key that is there
+/// replaces it (4); text is appended in front of what is there, which shows when it is read (6); of two keys asked for at
+/// once only the first is found (4). Two delayed jobs are both kicked by a kick of one (6); a job that is put, reserved and
+/// released is not there when it is reserved again (8); a long body is cut when it is reserved (4).
 pub fn real_systems() -> Vec<RealSystem> {
     let redis = |name, optimum, fault| RealSystem {
         name,
@@ -57,7 +59,7 @@ pub fn real_systems() -> Vec<RealSystem> {
     };
     let all = [
         redis("redis: pops the tail", 4, "REDIS_FAULT=pops-the-tail"),
-        redis("redis: removes two fields", 6, "REDIS_FAULT=removes-two"),
+        redis("redis: removes two fields", 4, "REDIS_FAULT=removes-two"),
         memcached("memcached: add replaces", 4, "MEMCACHED_FAULT=replaces-on-add"),
         memcached("memcached: appends in front", 6, "MEMCACHED_FAULT=appends-in-front"),
         memcached("memcached: finds only the first", 4, "MEMCACHED_FAULT=keeps-the-first"),

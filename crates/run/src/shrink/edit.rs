@@ -34,6 +34,8 @@ pub(super) enum EditClass {
     Single,
     /// An input comes at once rather than after a while.
     Sooner,
+    /// All inputs do.
+    AllSooner,
     /// One value is simpler.
     Value,
     /// A value is simpler wherever it occurs.
@@ -53,7 +55,7 @@ impl EditClass {
     pub(super) fn first_guess(self) -> f64 {
         match self {
             Self::Silences => 0.8,
-            Self::Shortcut | Self::Value | Self::Sooner => 0.5,
+            Self::Shortcut | Self::Value | Self::Sooner | Self::AllSooner => 0.5,
             Self::Chunk(_) | Self::Segment => 0.4,
             Self::Single | Self::ValueEverywhere => 0.2,
             Self::Block(_) | Self::SegmentPair | Self::Distance => 0.1,
@@ -72,7 +74,7 @@ impl EditClass {
     fn turn(self) -> u8 {
         match self {
             Self::Shortcut | Self::Silences | Self::Chunk(_) | Self::Segment | Self::Single => 0,
-            Self::Sooner | Self::Value | Self::ValueEverywhere => 0,
+            Self::Sooner | Self::AllSooner | Self::Value | Self::ValueEverywhere => 0,
             Self::Distance | Self::Block(_) | Self::SegmentPair => 1,
             Self::FewerForLess | Self::MovePair => 2,
         }
@@ -190,7 +192,12 @@ impl EditQueues {
         for (class, next) in waiting().filter(|(class, _)| class.turn() == turn) {
             let (n_moves, n_silences) = next.edit.moves_left(&self.silent);
             let fewer = self.silent.len().saturating_sub(n_moves) as f64;
-            let gain = if fewer == 0.0 { WORTH_OF_VALUE } else { fewer };
+            let gain = match class {
+                // It makes every later try cheaper, as if nothing of the run were left.
+                EditClass::AllSooner => self.silent.len() as f64,
+                _ if fewer == 0.0 => WORTH_OF_VALUE,
+                _ => fewer,
+            };
             let worth = chances.chance(*class) * gain / prices.estimate(n_moves, n_silences);
             if best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, *class));

@@ -423,7 +423,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         let is_unreached = matches!(finished.end, RunEnd::Error(AdapterError::Start { .. }));
         self.unreached = if is_unreached { self.unreached + 1 } else { 0 };
         let plan = plan_by_meaning(&self.flow, self.setup.cx.sts, &finished.trace);
-        let is_smaller = order::compare(&plan, &self.best.plan) == Order::Less;
+        let best = &self.best.plan;
+        let is_smaller = order::compare(&plan, best) == Order::Less || order::is_sooner(&plan, best);
         let is_alike = self.sign.is_shown_by(&finished);
         let signature = finished.signature.unwrap_or_default();
         (is_alike && is_smaller).then_some(SmallerRun { trace: finished.trace, plan, signature })

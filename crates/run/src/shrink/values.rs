@@ -9,7 +9,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
 use super::edit::{EditClass, PlanEdit, QueuedEdit};
-use super::order::message;
+use super::order::{message, without_waits};
 use super::simpler::simpler;
 
 /// The number of literals that are tried in the place of a reference; the simplest one mostly tells. Chosen by feel.
@@ -27,6 +27,11 @@ pub(super) fn edits(pool: &TermPool, sts: &Sts, plan: &[PlannedMove]) -> Vec<Que
             let edit = PlanEdit::SetAndCut { at, planned, gap: at..at };
             edits.push(QueuedEdit { class: EditClass::Sooner, place: at, edit });
         }
+    }
+    // Waiting is most of the price of a run on a real clock: once no input waits, everything else is cheap to try.
+    if plan.iter().any(|planned| matches!(planned, PlannedMove::SendAfter(..))) {
+        let edit = PlanEdit::Replace(without_waits(plan));
+        edits.push(QueuedEdit { class: EditClass::AllSooner, place: 0, edit });
     }
     // A fault may need values to be equal.
     for (place, from) in repeated(plan).into_iter().enumerate() {
