@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_record::clock::{RunClock, StoppedClock};
-use ioxide_record::event::Event;
+use ioxide_record::event::{Event, ShrinkingRecord};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_report::terminal::TerminalReporter;
@@ -178,6 +178,12 @@ impl<R: Reporter> Reporter for Audience<R> {
         }
         Ok(())
     }
+
+    fn shrinking(&mut self, shrinking: &ShrinkingRecord) {
+        if !self.is_gone {
+            self.terminal.shrinking(shrinking);
+        }
+    }
 }
 
 /// Returns the quiescence time of a system: `--quiescence-ms`, else that of the project file, else one
@@ -209,5 +215,31 @@ pub fn status(outcome: &CampaignOutcome) -> ExitStatus {
             ExitStatus::Inconclusive
         }
         () => ExitStatus::Success,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reporter that counts what it is told about shrinking.
+    struct ShrinkingCounter(u32);
+
+    impl Reporter for ShrinkingCounter {
+        fn event(&mut self, _event: &Event) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn shrinking(&mut self, _shrinking: &ShrinkingRecord) {
+            self.0 += 1;
+        }
+    }
+
+    /// Defect: the progress of shrinking never reached the terminal.
+    #[test]
+    fn the_terminal_is_told_the_progress_of_shrinking() {
+        let mut audience = Audience { terminal: ShrinkingCounter(0), is_gone: false };
+        audience.shrinking(&ShrinkingRecord { run: 0, attempts: 3, steps: 9, limit_s: None, left_s: None });
+        assert_eq!(audience.terminal.0, 1);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ioxide_model::sts::{Gate, GateId, GateKind, Model};
 use ioxide_project::{
-    ConnectedSystem, DescribedSystem, FILE, Instances, ProtocolConfig, SystemSource, part_text,
+    ConnectedSystem, DescribedSystem, FILE, Instances, Project, ProtocolConfig, SystemSource, part_text,
 };
 use ioxide_record::secrets::Secrets;
 use ioxide_run::clock::patience::Patience;
@@ -57,6 +57,13 @@ impl OutsideSystem {
 }
 
 impl SystemUnderTest {
+    /// The system `name` of a project file with this content.
+    pub fn from_project(content: String, name: &str) -> Result<Self, CliError> {
+        let source = SystemSource::from_project(Arc::new(Project::parse(content)?), name);
+        let settings = source.describe(&Instances::default())?;
+        Ok(Self::Outside(Box::new(OutsideSystem { source, settings })))
+    }
+
     /// The system `text` names, to be compared with `spec`; a model is loaded, a description checked.
     pub fn from_name(text: &str, spec: SpecSource<'_>) -> Result<Self, CliError> {
         let source = project_file::find_system(text)?;

@@ -13,8 +13,9 @@ use crate::args::{ClockArg, TimeArgs};
 use crate::exit::CliError;
 use crate::system::SystemUnderTest;
 
-/// Runs to make a failing one smaller, if they take as long as they take.
-const MAX_TIMED_ATTEMPTS: u32 = 20;
+/// Runs to make a failing one smaller, if they take as long as they take. Chosen by feel: once no input waits, they are
+/// short.
+const MAX_TIMED_ATTEMPTS: u32 = 60;
 
 /// The time for which `test` shrinks a failing run on a system outside.
 const SHRINK_TIME: Duration = Duration::from_secs(120);

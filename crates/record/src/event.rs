@@ -514,6 +514,8 @@ pub struct ShrinkingRecord {
     pub attempts: u32,
     /// The number of moves of the smallest failing run so far.
     pub steps: usize,
+    /// The whole seconds that it may take; `None` if there is no limit.
+    pub limit_s: Option<u64>,
     /// The whole seconds that are left; `None` if there is no limit.
     pub left_s: Option<u64>,
 }

@@ -120,6 +120,30 @@ impl Record {
         self.trace_and_ways(model, run).map(|(trace, _)| trace)
     }
 
+    /// Returns the labels of the smallest run that run `run` was made to, as `model` knows them; `None` if it was not made
+    /// smaller.
+    ///
+    /// # Errors
+    /// As [`trace`](Self::trace).
+    pub fn smaller_trace(&self, model: &Model, run: u64) -> Result<Option<Trace>, CodecError> {
+        let mut found = None;
+        for event in &self.events {
+            match &event.event {
+                EventKind::Shrunk(told) if told.run == run => found = Some(told),
+                _ => (),
+            }
+        }
+        let Some(told) = found else { return Ok(None) };
+        let mut labels = Vec::new();
+        for record in &told.trace {
+            labels.extend(label(model, record)?);
+        }
+        let breakdown = told.trace.last().and_then(|record| record.kind.breakdown());
+        let last = labels.len().checked_sub(1).filter(|_| breakdown.is_none());
+        let forbidden_at = told.step.and_then(|step| step.checked_sub(1)).or(last);
+        Ok(Some(Trace { labels, breakdown, forbidden_at }))
+    }
+
     /// Returns the labels of run `run` as `model` knows them, and the way each travelled.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 //! A reader of events. Results go to one writer, progress to another, so that piped results
 //! stay clean. Runs may go on at once.
 //!
-//! *Promises.* A kind of failure has its story told once; further runs of that kind take a line each,
-//! and after [`MAX_REPEATS`] none. What a system says cannot drive the terminal. Same events, same
+//! *Promises.* A kind of failure has its story told once: that of its smallest run, or of the run as found if none became
+//! smaller. Further runs of that kind take a line each, and after [`MAX_REPEATS`] none. What a system says cannot drive the terminal. Same events, same
 //! bytes; and short campaigns tell no times, so that they print the same whenever they are run.
 
 mod closing;
@@ -36,13 +36,27 @@ pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     progress: P,
     meter: SpeedMeter,
     summary: Summary,
+    pending: Vec<PendingStory>,
     is_closed: bool,
+}
+
+/// A failure of a new kind, whose story is told when it is known whether a smaller run takes its place.
+struct PendingStory {
+    /// The number of the run.
+    run: u64,
+    /// The position of its kind.
+    kind: usize,
+    /// The lines about its repetitions.
+    replayed: Vec<String>,
+    /// True if other runs may be told between its lines.
+    is_among_others: bool,
 }
 
 impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     /// Returns a reporter that writes results to `out`, and progress to `progress` some ten times a second.
     pub fn new(out: W, progress: P) -> Self {
-        Self { out, progress, meter: SpeedMeter::default(), summary: Summary::default(), is_closed: false }
+        let (meter, summary) = (SpeedMeter::default(), Summary::default());
+        Self { out, progress, meter, summary, pending: Vec::new(), is_closed: false }
     }
 
     /// Writes the summary of a campaign without a final event; does nothing if it was written already.
@@ -54,6 +68,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
             return Ok(());
         }
         self.is_closed = true;
+        self.write_pending_stories()?;
         self.write_lines(&closing::closing_lines(&self.summary))
     }
 
@@ -78,31 +93,76 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         )])
     }
 
-    fn write_ended_run(&mut self, ended: &EndedRun) -> io::Result<()> {
+    fn write_ended_run(&mut self, event: &Event, ended: &EndedRun) -> io::Result<()> {
+        if let (RunOutcome::Fail, Novelty::New(kind)) = (ended.outcome, ended.novelty) {
+            let (run, is_among_others) = (ended.run.number, event.run.is_some());
+            self.pending.push(PendingStory { run, kind, replayed: Vec::new(), is_among_others });
+        }
         let lines = ended_lines(ended, &self.summary);
         self.write_lines(&lines)
     }
 
     fn write_replay(&mut self, event: &Event, replayed: &Replayed) -> io::Result<()> {
         let lead = line_lead(event, replayed.run);
-        self.write_lines(&[format!("{lead}{}", lines::replay_line(replayed))])?;
-        self.write_lines(&lines::other_outcome_lines(replayed))
+        let mut lines = vec![format!("{lead}{}", lines::replay_line(replayed))];
+        lines.extend(lines::other_outcome_lines(replayed));
+        let Some(at) = self.pending.iter().position(|story| story.run == replayed.run) else {
+            return self.write_lines(&lines);
+        };
+        self.pending[at].replayed.extend(lines);
+        // Only a failure that came back is made smaller.
+        if replayed.reproduced == 0 {
+            let story = self.pending.remove(at);
+            self.write_story(&story)?;
+        }
+        Ok(())
     }
 
     fn write_shrunk(&mut self, event: &Event, run: u64) -> io::Result<()> {
-        let kinds = &self.summary.kinds;
-        let found = kinds.iter().find_map(|kind| {
+        let at = self.pending.iter().position(|story| story.run == run);
+        let story = at.map(|at| self.pending.remove(at));
+        let Some((kind, smaller)) = self.summary.kinds.iter().find_map(|kind| {
             let smaller = kind.smaller.as_ref().filter(|smaller| smaller.run == run)?;
-            let is_told = kind.run.number == run && event.run.is_none();
-            // The steps of another run, or of one told long ago, are not above.
-            let above = if is_told { kind.run.clone() } else { RunSummary::default() };
-            Some(lines::smaller_run_lines(smaller, &above))
-        });
-        let mut lines = found.unwrap_or_default();
+            Some((kind, smaller))
+        }) else {
+            return story.map_or(Ok(()), |story| self.write_story(&story));
+        };
+        let as_found = Some(&kind.run).filter(|found| found.number == run);
+        let nothing_shown = RunSummary::default();
+        let shown = as_found.unwrap_or(&nothing_shown);
+        // A finding of timed testing speaks of the run as found: the times of the smaller one are others.
+        let has_finding = shown.verdict.as_ref().is_some_and(|told| told.finding.is_some());
+        let takes_its_place = !has_finding && lines::is_smaller_than(smaller, shown);
+        let mut lines = if takes_its_place {
+            lines::smallest_run_lines(smaller, as_found)
+        } else {
+            lines::smaller_run_lines(smaller, shown)
+        };
         if let (Some(_), Some(first)) = (event.run, lines.first_mut()) {
             *first = format!("run {}: {}", number_from_one(run), first.trim_start());
         }
+        match story {
+            Some(story) if takes_its_place => self.write_lines(&story.replayed)?,
+            Some(story) => self.write_story(&story)?,
+            None => (),
+        }
         self.write_lines(&lines)
+    }
+
+    /// Writes the run as found, and its repetitions.
+    fn write_story(&mut self, story: &PendingStory) -> io::Result<()> {
+        let kind = &self.summary.kinds[story.kind];
+        let lead = format!("run {}: the run as found", number_from_one(story.run));
+        let mut lines: Vec<String> = story.is_among_others.then_some(lead).into_iter().collect();
+        lines.extend(lines::ending_lines(&kind.run));
+        lines.extend(story.replayed.iter().cloned());
+        self.write_lines(&lines)
+    }
+
+    /// Writes the stories of runs that did not become smaller.
+    fn write_pending_stories(&mut self) -> io::Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        pending.iter().try_for_each(|story| self.write_story(story))
     }
 
     fn update_progress(&mut self, event: &Event) {
@@ -135,13 +195,15 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
                 self.update_progress(event);
                 Ok(())
             }
-            EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.write_ended_run(&ended)),
+            EventKind::RunFinished(_) => ended.map_or(Ok(()), |ended| self.write_ended_run(event, &ended)),
             EventKind::Replayed(told) => self.write_replay(event, told),
             EventKind::Shrunk(told) => {
                 (self.progress)("");
                 self.write_shrunk(event, told.run)
             }
             EventKind::CampaignFinished(_) => self.finish(),
+            // Runs that go one after the other are repeated and made smaller before the next one begins.
+            EventKind::RunStarted(_) if event.run.is_none() => self.write_pending_stories(),
             EventKind::RunStarted(_)
             | EventKind::Patience(_)
             | EventKind::Verdict(_)
@@ -173,14 +235,12 @@ fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
 
 fn failure_lines(lead: &str, ended: &EndedRun, summary: &Summary) -> Vec<String> {
     match ended.novelty {
-        Novelty::New(at) => {
+        Novelty::New(_) => {
             let goal = match &*ended.run.goal {
                 "" => String::new(),
                 goal => format!(", {}", excerpt(goal, MAX_TEXT)),
             };
-            let mut lines = vec![format!("{lead} FAIL at step {}{goal}", ended.steps)];
-            lines.extend(lines::ending_lines(&summary.kinds[at].run));
-            lines
+            vec![format!("{lead} FAIL at step {}{goal}", ended.steps)]
         }
         Novelty::Known(at) => {
             let kind = &summary.kinds[at];

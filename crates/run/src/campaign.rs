@@ -37,7 +37,8 @@ use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
 use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 use crate::shrink::{
-    FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, repeat, shrink,
+    FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, SystemCopies, repeat,
+    shrink,
 };
 
 /// Errors in a row after which a campaign gives up. Chosen by feel: a system that cannot be started three times will
@@ -265,6 +266,8 @@ pub struct CampaignState<'c, 'r> {
     progress: Mutex<CampaignProgress>,
     /// The coverage to be reached, determined as soon as a worker has a specification.
     enough: OnceLock<Arc<EnoughCoverage>>,
+    /// The systems of the workers, which try smaller runs for each other.
+    copies: SystemCopies,
 }
 
 /// The data that a worker keeps from run to run.
@@ -300,7 +303,14 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sink.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let outcome = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(CampaignProgress { found: outcome, errors_in_a_row: 0, is_over: false });
-        Ok(Self { config, jobs: jobs.max(1), sink, progress, enough: OnceLock::new() })
+        Ok(Self {
+            config,
+            jobs: jobs.max(1),
+            sink,
+            progress,
+            enough: OnceLock::new(),
+            copies: SystemCopies::default(),
+        })
     }
 
     /// Does the runs of worker `worker`, counted from 0.
@@ -308,7 +318,10 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// # Errors
     /// As [`run`].
     pub fn work(&self, worker: u64, setup: &mut RunSetup<'_, '_>, tester: &mut dyn Tester) -> io::Result<()> {
+        let busy = self.copies.begin_work();
         self.runs_of(worker, setup, tester)?;
+        drop(busy);
+        self.copies.help(setup);
         if worker == 0 {
             let mut coverage = self.progress().found.coverage.clone();
             let survey = CoverageSurvey::new(setup.cx, &mut coverage);
@@ -421,7 +434,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sink: &EventSink<'_>,
     ) -> io::Result<()> {
         let Some(at) = self.new_kind(id, &result.trace, signature) else { return Ok(()) };
-        let (again, shrunk) = examine(setup, self.config, id, result, sink)?;
+        let (again, shrunk) = self.examine(setup, id, result, sink)?;
         let failure = &mut self.progress().found.failures[at];
         failure.id = id;
         failure.trace = result.trace.clone();
@@ -456,6 +469,46 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         }
     }
 
+    /// Does a failing run again, and makes it smaller if it comes back.
+    fn examine(
+        &self,
+        setup: &mut RunSetup<'_, '_>,
+        id: RunId,
+        result: &RunResult,
+        sink: &EventSink<'_>,
+    ) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
+        let Some(sign) = FailureSign::of(result) else { return Ok((None, None)) };
+        let run = RunConfig { deadline: examination_deadline(self.config), ..self.config.run.clone() };
+        let again = repeat(setup, &run, &result.trace, sign, self.config.replays);
+        if self.config.replays > 0 {
+            sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
+        }
+        let shrunk = self.smaller(setup, &run, result, &again, &mut |status| {
+            let ShrinkStatus { attempts, steps, limit, left } = status;
+            let (limit_s, left_s) = (limit.map(|limit| limit.as_secs()), left.map(|left| left.as_secs()));
+            sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, limit_s, left_s });
+        });
+        if let Some(shrunk) = &shrunk {
+            sink.tell(EventKind::Shrunk(tell::shrunk(setup, &run, id, result, shrunk)))?;
+        }
+        Ok((Some(again), shrunk))
+    }
+
+    /// Returns a smaller run than `result`, if shrinking is configured and the failure came back.
+    fn smaller(
+        &self,
+        setup: &mut RunSetup<'_, '_>,
+        run: &RunConfig,
+        result: &RunResult,
+        again: &RerunResult,
+        progress: ShrinkProgress<'_>,
+    ) -> Option<ShrunkRun> {
+        let confirmed = again.confirmed(&result.trace)?;
+        let budget = self.config.shrink.as_ref()?;
+        let is_wanted = budget.only.is_none_or(|only| only.is_same(confirmed.sign()));
+        is_wanted.then(|| shrink(setup, run, &confirmed, budget, Some(&self.copies), progress))
+    }
+
     /// Lets no new run begin.
     pub fn stop(&self) {
         self.progress().is_over = true;
@@ -482,46 +535,6 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     fn progress(&self) -> MutexGuard<'_, CampaignProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Does a failing run again, and makes it smaller if it comes back.
-fn examine(
-    setup: &mut RunSetup<'_, '_>,
-    config: &CampaignConfig,
-    id: RunId,
-    result: &RunResult,
-    sink: &EventSink<'_>,
-) -> io::Result<(Option<RerunResult>, Option<ShrunkRun>)> {
-    let Some(sign) = FailureSign::of(result) else { return Ok((None, None)) };
-    let run = RunConfig { deadline: examination_deadline(config), ..config.run.clone() };
-    let again = repeat(setup, &run, &result.trace, sign, config.replays);
-    if config.replays > 0 {
-        sink.tell(EventKind::Replayed(tell::replayed(setup, id, &again)))?;
-    }
-    let shrunk = smaller(setup, config, &run, result, &again, &mut |status| {
-        let ShrinkStatus { attempts, steps, left } = status;
-        let left_s = left.map(|left| left.as_secs());
-        sink.shrinking(&ShrinkingRecord { run: id.run, attempts, steps, left_s });
-    });
-    if let Some(shrunk) = &shrunk {
-        sink.tell(EventKind::Shrunk(tell::shrunk(setup, &run, id, result, shrunk)))?;
-    }
-    Ok((Some(again), shrunk))
-}
-
-/// Returns a smaller run than `result`, if shrinking is configured and the failure came back.
-fn smaller(
-    setup: &mut RunSetup<'_, '_>,
-    config: &CampaignConfig,
-    run: &RunConfig,
-    result: &RunResult,
-    again: &RerunResult,
-    progress: ShrinkProgress<'_>,
-) -> Option<ShrunkRun> {
-    let confirmed = again.confirmed(&result.trace)?;
-    let budget = config.shrink.as_ref()?;
-    let is_wanted = budget.only.is_none_or(|only| only == confirmed.sign());
-    is_wanted.then(|| shrink(setup, run, &confirmed, budget, progress))
 }
 
 /// Returns the instant at which repeating and shrinking a failure ends, whatever its own budget: the end of the campaign

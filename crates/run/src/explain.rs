@@ -47,21 +47,32 @@ pub fn signature(cx: &Ctx<'_>, forbidden: &Forbidden) -> String {
     format!("{seen}{}{}", part(" in ", locations.join(", ")), part(" against ", against.join(", ")))
 }
 
+/// The way in which a system broke down.
+#[derive(Clone, Copy, Debug)]
+pub struct BreakdownDetail<'e> {
+    /// The kind of breakdown.
+    pub how: Breakdown,
+    /// The exit status of a system that ended, if it had one.
+    pub status: Option<i32>,
+    /// The name of the type of an exception, if it has one.
+    pub exception: Option<&'e str>,
+}
+
 /// Returns the text that is the same for breakdowns of one kind: how the system broke down, after which message, and in
 /// which locations.
 #[must_use]
 pub fn breakdown_signature(
     cx: &Ctx<'_>,
-    breakdown: Breakdown,
-    status: Option<i32>,
+    detail: BreakdownDetail<'_>,
     trace: &Trace,
     expected: &Forbidden,
 ) -> String {
-    let how = match (breakdown, status) {
-        (Breakdown::Ended, Some(status)) => format!("crash (exit status {status})"),
-        (Breakdown::Ended, None) => "crash (ended)".into(),
-        (Breakdown::Closed, _) => "crash (closed)".into(),
-        (Breakdown::Hung | Breakdown::Unreadable | Breakdown::Exception, _) => breakdown.kind().into(),
+    let how = match (detail.how, detail.status, detail.exception) {
+        (Breakdown::Ended, Some(status), _) => format!("crash (exit status {status})"),
+        (Breakdown::Ended, None, _) => "crash (ended)".into(),
+        (Breakdown::Closed, _, _) => "crash (closed)".into(),
+        (Breakdown::Exception, _, Some(name)) => format!("exception {name}"),
+        (Breakdown::Hung | Breakdown::Unreadable | Breakdown::Exception, _, _) => detail.how.kind().into(),
     };
     let last = trace.labels.iter().rev().find_map(|label| match label {
         Label::Input(gate, _) => Some(format!(" after ?{}", cx.sts.gates[*gate].name)),

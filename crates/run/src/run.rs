@@ -176,6 +176,21 @@ pub struct RunResult {
     pub lag: LagEffect,
     /// True if its events have times.
     pub has_times: bool,
+    /// The time it took.
+    pub cost: RunCost,
+    /// The name of the type of the exception that the system raised; `None` if it raised none, or one without a name.
+    pub exception: Option<String>,
+}
+
+/// The time that a run took, by what it was spent on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCost {
+    /// The reset.
+    pub reset: Duration,
+    /// The waits in which nothing came.
+    pub silence: Duration,
+    /// Everything, from the beginning of the reset on.
+    pub total: Duration,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -218,6 +233,7 @@ pub fn run(
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
     let trouble = setup.adapter.reset().err();
+    let reset = asked.elapsed();
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
@@ -268,7 +284,8 @@ pub fn run(
         LoopEnd::Trouble(error) => RunEnd::Error(error),
         LoopEnd::Interrupted => RunEnd::Interrupted,
     };
-    walk.finish(end, finding.as_ref(), id)
+    let cost = RunCost { reset, silence: walk.timing.silent_time, total: asked.elapsed() };
+    Ok(RunResult { cost, ..walk.finish(end, finding.as_ref(), id)? })
 }
 
 /// A run under way: the system and the specification, and what is known, when, what was told and what is pending.
@@ -648,9 +665,21 @@ impl RunLoop<'_, '_, '_> {
         let machine_lag = if has_times { lag.to_record() } else { None };
         let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
-        let RunKnowledge { trace, signature, .. } = self.knowledge;
+        let RunKnowledge { trace, signature, exception, .. } = self.knowledge;
         let latencies = self.timing.latencies;
-        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag, has_times })
+        let cost = RunCost::default();
+        Ok(RunResult {
+            trace,
+            end,
+            doubts,
+            unknown_from,
+            signature,
+            latencies,
+            lag,
+            has_times,
+            cost,
+            exception,
+        })
     }
 }
 

@@ -56,11 +56,11 @@ export function reasons(told: Explanation): Child {
   );
 }
 
-/** The command that does a run again; empty if the report does not know it. */
-function replayCommand(document: DocumentView, run: number): string {
+/** The command that does a run again, the smallest one if it was shrunk; empty if the report does not know it. */
+function replayCommand(document: DocumentView, run: number, isShrunk: boolean): string {
   const sut = document.campaign?.figures.campaign?.sut;
   if (document.record === "" || sut === undefined) return "";
-  return `ioxide replay ${word(document.record)} --number ${run} --sut ${word(sut)}`;
+  return `ioxide replay ${word(document.record)} --number ${run}${isShrunk ? " --smallest" : ""} --sut ${word(sut)}`;
 }
 
 /** A word as a shell reads it. */
@@ -70,7 +70,7 @@ function word(text: string): string {
 
 /** How to have a failure again: with ioxide, and with programs that need no ioxide. */
 export function reproduce(document: DocumentView, run: number, smaller: SmallerView | undefined): Child {
-  const command = replayCommand(document, run);
+  const command = replayCommand(document, run, smaller !== undefined);
   const scripts = smaller?.scripts ?? [];
   if (command === "" && scripts.length === 0) return null;
   const forms = [...(command === "" ? [] : [{ language: "ioxide", text: command }]), ...scripts];

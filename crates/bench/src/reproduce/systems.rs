@@ -3,7 +3,11 @@
 //! They choose their ids by themselves, keep counting after a reset, answer in any order, and take no time: what is
 //! compared is the number of runs.
 
+#[cfg(test)]
+mod optima;
+
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ioxide_lang::{LoadOptions, load};
@@ -66,6 +70,23 @@ model Revisions {
     }
 }";
 
+/// A bell that rings a while after it was set, on the clock of this machine.
+const BELL: &str = "
+model Bell {
+    input set(n: 0..3)
+    input clear
+    output bell(n: int)
+    output cleared
+    clock c
+    var given: int = 0
+    state idle {
+        on set { given = n, reset c } -> set
+        on clear { reset c } -> clearing
+    }
+    state set { emit bell when c <= 100ms && n == given -> idle }
+    state clearing { emit cleared when c <= 100ms -> idle }
+}";
+
 /// The way in which a store makes up its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keys {
@@ -104,6 +125,8 @@ enum PlantedFault {
     WrongForAll,
     /// An old revision is taken.
     Stale,
+    /// The bell rings half a second late if it was set so often.
+    Late(usize),
 }
 
 /// The behaviour of a system but for its fault.
@@ -115,6 +138,26 @@ enum Behaviour {
     /// So many clients, which are answered in any order.
     Clients(usize),
     Revisions,
+    /// So many clients, which say that they are there before they ask.
+    Members(usize),
+    Bell,
+}
+
+/// The way in which a system is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemWire {
+    /// It is an object in this process.
+    InProcess,
+    /// Lines over TCP, one connection.
+    Lines,
+    /// The adapter protocol over TCP.
+    Protocol,
+    /// Lines over TCP, a connection for every client.
+    LinesOfClients,
+    /// HTTP requests that are answered in any order.
+    Http,
+    /// A WebSocket for every client.
+    WebSockets,
 }
 
 /// A system with one fault.
@@ -123,15 +166,57 @@ pub struct FaultySystem {
     pub name: &'static str,
     /// The fewest steps of a run that fails, the breakdown included.
     pub optimum: usize,
+    /// The way in which it is reached.
+    pub wire: SystemWire,
     behaviour: Behaviour,
     fault: PlantedFault,
 }
 
-/// Returns all systems.
+/// Returns the systems that are reached by sockets, and take their time.
+///
+/// The fewest steps; `optima` confirms those that a search can. A store needs its items (a create and its answer each), then the question and the
+/// wrong answer: 2 n + 2; a login and its token are 2 more. A dropped item is found after create, drop and get: 6. An extra
+/// reply and a crash follow the answer to create and drop: 5. A stale revision is taken after a read: 4. One client has
+/// to ask twice, the first time with its answer: 4; all of three ask, and the last answer is wrong: 4, and 6 more where
+/// each says first that it is there. The bell is set three times, and the third one is late: 6.
+pub fn live_systems() -> Vec<FaultySystem> {
+    use Behaviour::{Bell, Clients, Login, Members, Revisions, Store};
+    use Keys::{Counter, Paths, Random, Sequential, Uuids};
+    use SystemWire::{Http, Lines, LinesOfClients, Protocol, WebSockets};
+    let system =
+        |name, optimum, wire, behaviour, fault| FaultySystem { name, optimum, wire, behaviour, fault };
+    vec![
+        system("TCP: sequential ids", 8, Lines, Store(Sequential), PlantedFault::Wrong(3)),
+        system("TCP: UUIDs", 8, Lines, Store(Uuids), PlantedFault::Wrong(3)),
+        system("TCP: random ids", 6, Lines, Store(Random), PlantedFault::Wrong(2)),
+        system("TCP: revisions across resets", 4, Lines, Revisions, PlantedFault::Stale),
+        system("TCP: ids inside texts", 6, Lines, Store(Paths), PlantedFault::Wrong(2)),
+        system(
+            "TCP: two sessions in either order",
+            4,
+            LinesOfClients,
+            Clients(2),
+            PlantedFault::WrongAnswer(0, 1),
+        ),
+        system("TCP: missing reply", 6, Lines, Store(Uuids), PlantedFault::Silent(2)),
+        system("TCP: extra reply", 5, Lines, Store(Uuids), PlantedFault::Twice),
+        system("TCP: crash after the reply", 5, Lines, Store(Counter), PlantedFault::CrashAfter),
+        system("adapter: hang", 6, Protocol, Store(Uuids), PlantedFault::Hang(2)),
+        system("adapter: exception", 6, Protocol, Store(Uuids), PlantedFault::Raise(2)),
+        system("TCP: twelve creates", 26, Lines, Store(Uuids), PlantedFault::Wrong(12)),
+        system("TCP: behind a login", 8, Lines, Login(Uuids), PlantedFault::Wrong(2)),
+        system("TCP: late bell, timed", 6, Lines, Bell, PlantedFault::Late(3)),
+        system("HTTP: parallel requests", 4, Http, Clients(3), PlantedFault::WrongForAll),
+        system("WebSocket: three clients", 10, WebSockets, Members(3), PlantedFault::WrongForAll),
+    ]
+}
+
+/// Returns the systems in this process.
 pub fn systems() -> Vec<FaultySystem> {
     use Behaviour::{Clients, Login, Revisions, Store};
     use Keys::{Counter, Paths, Random, Sequential, Uuids};
-    let system = |name, optimum, behaviour, fault| FaultySystem { name, optimum, behaviour, fault };
+    let wire = SystemWire::InProcess;
+    let system = |name, optimum, behaviour, fault| FaultySystem { name, optimum, wire, behaviour, fault };
     vec![
         system("sequential ids", 8, Store(Sequential), PlantedFault::Wrong(3)),
         system("UUIDs", 8, Store(Uuids), PlantedFault::Wrong(3)),
@@ -160,6 +245,8 @@ impl FaultySystem {
             Behaviour::Login(keys) => with_login(&store(keys)),
             Behaviour::Clients(n) => clients(n),
             Behaviour::Revisions => REVISIONS.to_owned(),
+            Behaviour::Members(n) => members(n),
+            Behaviour::Bell => BELL.to_owned(),
         };
         let mut sources = Sources::default();
         let file = sources.add("system.iox", text);
@@ -168,9 +255,9 @@ impl FaultySystem {
     }
 
     /// Starts the system.
-    pub fn start<'m>(&self, spec: &'m Model, seed: u64) -> LiveServer<'m> {
+    pub fn start(&self, spec: &Model, seed: u64) -> LiveServer {
         LiveServer {
-            spec,
+            spec: Arc::new(spec.clone()),
             behaviour: self.behaviour,
             fault: self.fault,
             rng: ChaCha8Rng::seed_from_u64(seed ^ 0x5eed),
@@ -211,9 +298,27 @@ fn clients(n: usize) -> String {
     )
 }
 
+/// Clients that say that they are there before they ask.
+fn members(n: usize) -> String {
+    let text = clients(n);
+    (1..=n).fold(text, |text, i| {
+        text.replace(
+            &format!("    input ask{i}("),
+            &format!("    input open{i}\n    output opened{i}\n    var o{i}: int = 0\n    input ask{i}("),
+        )
+        .replace(
+            &format!("        on ask{i} when !p{i}"),
+            &format!(
+                "        on open{i} when o{i} == 0 {{ o{i} = 1 }} -> idle\n        emit opened{i} when o{i} == 1 {{ o{i} = 2 }} -> idle\n        on ask{i} when o{i} == 2 && !p{i}"
+            ),
+        )
+    })
+}
+
 /// A running system.
-pub struct LiveServer<'m> {
-    spec: &'m Model,
+#[derive(Clone)]
+pub struct LiveServer {
+    spec: Arc<Model>,
     behaviour: Behaviour,
     fault: PlantedFault,
     rng: ChaCha8Rng,
@@ -223,7 +328,7 @@ pub struct LiveServer<'m> {
 }
 
 /// The state that a reset forgets.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ServerState {
     items: BTreeMap<Value, i64>,
     ghosts: BTreeMap<Value, i64>,
@@ -234,11 +339,11 @@ struct ServerState {
     pending: Vec<(usize, i64)>,
     n_answers: BTreeMap<usize, usize>,
     asked: BTreeMap<usize, ()>,
+    n_set: usize,
     is_ended: bool,
 }
 
-impl LiveServer<'_> {
-    /// Queues an output.
+impl LiveServer {
     fn say(&mut self, gate: &str, values: Vec<Value>) {
         let gate = self.spec.sts.gate_named(gate).expect("a message of the model");
         self.state.said.push_back(Label::Output(gate, values));
@@ -334,8 +439,16 @@ impl LiveServer<'_> {
         *self.state.revision.get_or_insert(start)
     }
 
+    /// Returns the time that the system takes before it says what it has to say.
+    pub fn delay(&self) -> Duration {
+        match self.fault {
+            PlantedFault::Late(n) if self.state.n_set >= n => Duration::from_millis(600),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// Lets one of the pending answers be said.
-    fn answer(&mut self) {
+    pub fn answer(&mut self) {
         if self.state.pending.is_empty() {
             return;
         }
@@ -344,7 +457,7 @@ impl LiveServer<'_> {
         let before = *self.state.n_answers.entry(client).and_modify(|n| *n += 1).or_insert(1) - 1;
         let is_wrong = match (self.fault, self.behaviour) {
             (PlantedFault::WrongAnswer(of, times), _) => client == of && before >= times,
-            (PlantedFault::WrongForAll, Behaviour::Clients(all)) => {
+            (PlantedFault::WrongForAll, Behaviour::Clients(all) | Behaviour::Members(all)) => {
                 client + 1 == all && self.state.asked.len() == all
             }
             _ => false,
@@ -353,8 +466,8 @@ impl LiveServer<'_> {
         self.say(&format!("answer{}", client + 1), vec![Value::int(n)]);
     }
 
-    /// Returns the next output, if there is one.
-    fn said(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
+    /// Returns the next message of the system, if it has one.
+    pub fn said(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         match self.state.said.pop_front() {
             Some(label) => Ok(Some(label.into())),
             None if self.state.is_ended => Err(AdapterError::Ended { status: "exit status: 1".into() }),
@@ -368,7 +481,7 @@ fn number(value: &Value) -> i64 {
     value.as_int().and_then(|n| n.to_i64()).unwrap_or(i64::MIN)
 }
 
-impl Adapter for LiveServer<'_> {
+impl Adapter for LiveServer {
     fn reset(&mut self) -> Result<(), AdapterError> {
         self.state = ServerState::default();
         Ok(())
@@ -394,6 +507,12 @@ impl Adapter for LiveServer<'_> {
                 self.say("revision", vec![revision]);
             }
             ("put", _) => self.put(number(&values[0])),
+            ("set", _) => {
+                self.state.n_set += 1;
+                self.say("bell", vec![values[0].clone()]);
+            }
+            ("clear", _) => self.say("cleared", Vec::new()),
+            (open, _) if open.starts_with("open") => self.say(&open.replace("open", "opened"), Vec::new()),
             (ask, _) => {
                 let client = ask.trim_start_matches("ask").parse::<usize>().unwrap_or(1) - 1;
                 self.state.asked.insert(client, ());

@@ -164,6 +164,9 @@ pub struct ReplayArgs {
     /// The name of the run in `regressions.jsonl`, or a part of it.
     #[arg(long, value_name = "NAME", conflicts_with = "number")]
     pub name: Option<String>,
+    /// Takes the smallest run that the failing run was shrunk to, rather than the run as it was found.
+    #[arg(long, conflicts_with = "name")]
+    pub smallest: bool,
     /// The model, if it has moved since.
     #[arg(long, value_name = "FILE")]
     pub model: Option<String>,

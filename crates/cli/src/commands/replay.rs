@@ -218,10 +218,20 @@ impl ReplaySource {
                     Some(number) => numbered(recorded, number)?,
                     None => first_failing(recorded),
                 };
+                let seed = record::seed(recorded, run).unwrap_or(0);
+                let name = format!("run {}", run + 1);
+                if args.smallest {
+                    let smaller = recorded.smaller_trace(spec, run).map_err(|error| unfit(&error))?;
+                    let trace = smaller.ok_or_else(|| {
+                        CliError::new(ExitStatus::Nothing, format!("{name} of `{}` was not shrunk", args.run))
+                            .help("without `--smallest`, the run is repeated as it was found")
+                    })?;
+                    let sign = FailureSign::of_failing(&trace);
+                    return Ok(ChosenRun { trace, sign, seed, name: format!("the smallest {name}") });
+                }
                 let trace = recorded.trace(spec, run).map_err(|error| unfit(&error))?;
                 let sign = has_failed(recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
-                let seed = record::seed(recorded, run).unwrap_or(0);
-                Ok(ChosenRun { trace, sign, seed, name: format!("run {}", run + 1) })
+                Ok(ChosenRun { trace, sign, seed, name })
             }
             Self::Regressions(tests, _) => {
                 let (at, test) = choose_test(tests, args)?;

@@ -37,9 +37,10 @@ model Shop {
 }
 ";
 
-/// The shop. It reads a wrong number, or raises, as soon as there are so many items as its first argument says.
+/// The shop. It reads a wrong number, or raises, as soon as there are so many items as its first argument says; `interrupt`
+/// interrupts the program when it is wrong for the eighth time.
 const SERVER: &str = r#"
-import sys, uuid
+import os, signal, sys, uuid
 from ioxide_adapter import Adapter, on_input
 
 LIMIT, FAULT = int(sys.argv[1]), sys.argv[2]
@@ -61,6 +62,11 @@ class Shop(Adapter):
             return self.emit("missing")
         is_full = len(self.items) >= LIMIT
         assert not (is_full and FAULT == "raise"), "too many"
+        if is_full and FAULT == "interrupt":
+            with open("wrong", "a") as wrong:
+                wrong.write("x")
+                if wrong.tell() == 8:
+                    os.kill(os.getppid(), signal.SIGINT)
         self.emit("item", n=self.items[id] + (1 if is_full else 0))
 
     @on_input("drop")
@@ -109,12 +115,34 @@ fn a_failure_of_a_server_with_uuids_is_repeated_shrunk_kept_and_replayed() {
     let kept = fs::read_to_string(folder.path().join("r/regressions.jsonl")).expect("it is kept");
     assert!(kept.contains(r#""from":{"id":"id of !created at step "#), "{kept}");
     check(folder.path(), &["replay", "r", "--sut", sut], 1, &["FAIL"]);
+    let smallest = ["replay", "r", "--smallest", "--sut", sut];
+    check(folder.path(), &smallest, 1, &["replay of the smallest run", "FAIL at step 8\n"]);
     // The run that failed before comes first, and fails again with other ids.
     check(folder.path(), &args, 1, &["run 1: FAIL at step 8, failed before"]);
     // A shop without the fault does not fail with it.
     let few =
         ["test", "shop.iox", "--runs", "2", "--report", "r", "--sut", "stdio:python3 shop.py 1000 wrong"];
     check(folder.path(), &few, 0, &["passed"]);
+}
+
+/// After the failing run and its three repetitions the system is wrong only in runs that are smaller, so the program is
+/// interrupted while it shrinks.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_shows_the_smallest_run_so_far() {
+    if !ioxide_test_support::has_program("python3") {
+        return;
+    }
+    let folder = folder();
+    let args = [&FIND[..], &["stdio:exec python3 shop.py 3 interrupt", "--report", "r"]].concat();
+    let says = ["smaller failing run: ", "the search for a smaller one ended early: it was stopped"];
+    check(folder.path(), &args, 1, &says);
+    check(
+        folder.path(),
+        &["replay", "r", "--smallest", "--sut", "stdio:exec python3 shop.py 3 wrong"],
+        1,
+        &["FAIL"],
+    );
 }
 
 #[test]

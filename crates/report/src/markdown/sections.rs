@@ -107,10 +107,15 @@ fn failure_section(summary: &Summary, kind: &FailureSummary, record: &str) -> St
     };
     let sut = summary.started.as_ref().map_or("SUT", |started| &started.sut);
     let sut = shell_word(&show_control_characters(sut));
+    // The smaller run may be that of a later run of this kind.
+    let (run, smallest) = match &kind.smaller {
+        Some(smaller) => (smaller.run, " --smallest"),
+        None => (kind.run.number, ""),
+    };
     let command = format!(
-        "ioxide replay {} --number {} --sut {sut}",
+        "ioxide replay {} --number {}{smallest} --sut {sut}",
         shell_word(&show_control_characters(record)),
-        number_from_one(kind.run.number)
+        number_from_one(run)
     );
     format!(
         "\n{}{again}\n\n<details><summary>Failing run: {}{smaller}</summary>\n\n{}\n</details>\n\n{}",

@@ -64,7 +64,7 @@ fn a_failing_campaign_on_one_page() {
     </details>
 
     ```sh
-    ioxide replay runs --number 2 --sut 'stdio:./it'\''s a system'
+    ioxide replay runs --number 2 --smallest --sut 'stdio:./it'\''s a system'
     ```
 
     **`` !X in <T> & "U" | `n > 1` ``**: 1 run, first run 4.

@@ -164,6 +164,16 @@ fn why_not_lines(explanation: &Explanation) -> Vec<String> {
 /// Returns the states the specification may have been in, and the reasons why none allows the observation.
 #[must_use]
 pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
+    let mut lines = state_lines(explanation);
+    lines.extend(why_not_lines(explanation));
+    if let Some(orders) = explanation.orders {
+        lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
+    }
+    lines
+}
+
+/// Returns the states the specification may have been in.
+fn state_lines(explanation: &Explanation) -> Vec<String> {
     let mut lines = Vec::new();
     for state in explanation.states.iter().take(MAX_LINES) {
         let known = state.values.iter().chain(&state.path).cloned().collect::<Vec<_>>().join(", ");
@@ -175,10 +185,6 @@ pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
     }
     if explanation.n_states > MAX_LINES {
         lines.push(format!("              or one of {} more", explanation.n_states - MAX_LINES));
-    }
-    lines.extend(why_not_lines(explanation));
-    if let Some(orders) = explanation.orders {
-        lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
     }
     lines
 }
@@ -247,8 +253,9 @@ const MAX_REFERENCES: usize = 12;
 pub fn shrinking_line(shrinking: &ShrinkingRecord) -> String {
     let (moves, tried) =
         (plural(shrinking.steps as u64, "step"), plural(u64::from(shrinking.attempts), "run"));
+    let limit = shrinking.limit_s.map(|limit| format!(" (for {limit} s at most)")).unwrap_or_default();
     let left = shrinking.left_s.map(|left| format!(", {left} s left")).unwrap_or_default();
-    format!("run {} is made smaller: {moves} now, {tried} tried{left}", number_from_one(shrinking.run))
+    format!("shrinking run {}{limit}: {moves} now, {tried} tried{left}", number_from_one(shrinking.run))
 }
 
 /// Returns the line that says how a run is repeated without ioxide; `None` if it cannot be.
@@ -271,18 +278,51 @@ fn difference_lines(explanation: &Explanation) -> Vec<String> {
     differences.map(line).collect()
 }
 
+/// Returns whether the smaller run has other steps than `run`, and is not the run as found.
+#[must_use]
+pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
+    !told.is_original() && !(told.size() == run.steps && run.last.iter().eq(&told.steps))
+}
+
+/// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is at hand: with the
+/// reasons of the failure, and where the run as found is.
+#[must_use]
+pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {
+    let mut lines = smaller_chart_lines(told);
+    lines.extend(run.into_iter().flat_map(|run| &run.verdict).flat_map(breakdown_lines));
+    let reasons = told.explanation.as_ref().or_else(|| run?.explanation());
+    lines.extend(reasons.into_iter().flat_map(reason_lines));
+    lines.extend(repeating_lines(told));
+    let steps = plural(told.from as u64, "step");
+    lines.push(format!("    whole run {steps}, in the record (`--report DIR`)"));
+    lines
+}
+
 /// Returns the chart of the smaller run, with what was allowed at its end and why not what came; it is not drawn if it
 /// equals `run`, of which [`ending_lines`] shows all.
 #[must_use]
 pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> {
-    let kind = if told.minimal { "minimal" } else { "smaller" };
-    let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
     if told.is_original() {
         let once = plural(u64::from(told.unconfirmed), "smaller run");
+        let tried = plural(u64::from(told.attempts), "run");
         return vec![format!(
             "    no smaller run: {once} failed once and not again, {tried} tried; this is the run as found"
         )];
     }
+    let mut lines = if is_smaller_than(told, run) {
+        let why_not = told.explanation.iter().flat_map(why_not_lines);
+        smaller_chart_lines(told).into_iter().chain(why_not).collect()
+    } else {
+        size_lines(told)
+    };
+    lines.extend(repeating_lines(told));
+    lines
+}
+
+/// Returns the number of steps of the smaller run, and why the search for it ended.
+fn size_lines(told: &ShrunkSummary) -> Vec<String> {
+    let kind = if told.minimal { "minimal" } else { "smaller" };
+    let (size, tried) = (plural(told.size() as u64, "step"), plural(u64::from(told.attempts), "run"));
     let rate = match told.reproduced {
         (failed, of) if failed < of => format!(", failed again {failed} of {of} times: flaky"),
         (_, _) => String::new(),
@@ -291,22 +331,28 @@ pub fn smaller_run_lines(told: &ShrunkSummary, run: &RunSummary) -> Vec<String> 
     if let (Some(why), false) = (&told.early, told.minimal) {
         lines.push(format!("    the search for a smaller one ended early: {why}"));
     }
-    let is_shown = told.size() == run.steps && run.last.iter().eq(&told.steps);
-    if !is_shown {
-        let hidden = told.steps.len().saturating_sub(MAX_STEPS);
-        let before = told.before + hidden;
-        let note = match (told.forbidden.checked_sub(before + 1), &told.explanation) {
-            (Some(at), Some(explanation)) => StepNote::Instead(at, &explanation.allowed),
-            (Some(at), None) => StepNote::Forbidden(at),
-            (None, _) => StepNote::Fine,
-        };
-        lines.extend(draw_steps(&told.steps[hidden..], before, note));
-        lines.extend(told.explanation.iter().flat_map(difference_lines));
-        lines.extend(told.explanation.iter().flat_map(why_not_lines));
-    }
-    lines.extend(
-        told.references.iter().take(MAX_REFERENCES).map(|from| format!("    taken from a reply: {from}")),
-    );
+    lines
+}
+
+/// Returns the chart of the smaller run, and the fields in which the observation differs from what was allowed.
+fn smaller_chart_lines(told: &ShrunkSummary) -> Vec<String> {
+    let mut lines = size_lines(told);
+    let hidden = told.steps.len().saturating_sub(MAX_STEPS);
+    let before = told.before + hidden;
+    let note = match (told.forbidden.checked_sub(before + 1), &told.explanation) {
+        (Some(at), Some(explanation)) => StepNote::Instead(at, &explanation.allowed),
+        (Some(at), None) => StepNote::Forbidden(at),
+        (None, _) => StepNote::Fine,
+    };
+    lines.extend(draw_steps(&told.steps[hidden..], before, note));
+    lines.extend(told.explanation.iter().flat_map(difference_lines));
+    lines
+}
+
+/// Returns the values of the smaller run that come from replies, and how it is repeated without ioxide.
+fn repeating_lines(told: &ShrunkSummary) -> Vec<String> {
+    let references = told.references.iter().take(MAX_REFERENCES);
+    let mut lines: Vec<String> = references.map(|from| format!("    taken from a reply: {from}")).collect();
     lines.extend(script_line(&told.languages));
     lines
 }

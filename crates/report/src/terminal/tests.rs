@@ -101,28 +101,14 @@ fn a_failing_campaign_tells_each_kind_once() {
     insta::assert_snapshot!(shown(&failing()), @r#"
     testing `Demo` against stdio:./it's a system (random tester, 6 runs, seed 7)
     run 2: FAIL at step 20
-              tester        system
-              │ … 8 steps before │
-           9  │── ?A(n: 9) ─────▶│
-          10  │── ?A(n: 10) ────▶│
-          11  │── ?A(n: 11) ────▶│
-          12  │── ?A(n: 12) ────▶│
-          13  │── ?A(n: 13) ────▶│
-          14  │── ?A(n: 14) ────▶│
-          15  │── ?A(n: 15) ────▶│
-          16  │── ?A(n: 16) ────▶│
-          17  │── ?A(n: 17) ────▶│
-          18  │── ?A(n: 18) ────▶│
-          19  │── ?A(n: 19) ────▶│
-      ✗   20  │◀─────────── !X ──│ got
-              │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
-        in state  S  n = 1
-        why not   r1: `n > 1` does not hold with n = 1
         repeated  failed again 3 of 3 times
         minimal failing run: 2 steps (of 20), 9 runs tried
               tester        system
            1  │── ?A(n: 1) ─────▶│
       ✗    2  │◀─────────── !X ──│
+        in state  S  n = 1
+        why not   r1: `n > 1` does not hold with n = 1
+        whole run 20 steps, in the record (`--report DIR`)
     run 3: FAIL as in run 2: !X in S
     run 4: FAIL at step 1
               tester        system
@@ -163,13 +149,14 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     insta::assert_snapshot!(shown(&told.events), @r"
     testing `Demo` against stdio:./it's a system (random tester, 2 runs, seed 7)
     run 2: FAIL at step 2
+    run 1: FAIL as in run 2: !X in S
+    run 2: the run as found
               tester        system
            1  │── ?B(n: 1) ─────▶│
       ✗    2  │◀─────────── !X ──│ got
               │◀╌╌╌╌╌ !Y(n: 2) ╌╌│ expected [r2]
         in state  S  n = 1
         why not   r1: `n > 1` does not hold with n = 1
-    run 1: FAIL as in run 2: !X in S
     run 2: repeated  failed again 3 of 3 times
     2 runs: 2 failed; 4 steps
     failures: 1 kind
@@ -222,6 +209,20 @@ fn nothing_a_system_says_drives_the_terminal() {
     let text = shown(&told.events);
     assert!(!text.chars().any(|c| c != '\n' && (c.is_control() || c == '\u{202e}')), "{text:?}");
     assert!(text.len() < 20_000, "{}", text.len());
+}
+
+#[test]
+fn the_time_that_shrinking_may_take_is_shown() {
+    let mut lines = Vec::new();
+    let mut terminal = TerminalReporter::new(Vec::new(), |line: &str| lines.push(line.to_owned()));
+    let start = ShrinkingRecord { run: 2, attempts: 0, steps: 119, limit_s: Some(30), left_s: Some(30) };
+    terminal.shrinking(&start);
+    terminal.shrinking(&ShrinkingRecord { limit_s: None, left_s: None, attempts: 1, ..start });
+    drop(terminal);
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    shrinking run 3 (for 30 s at most): 119 steps now, 0 runs tried, 30 s left
+    shrinking run 3: 119 steps now, 1 run tried
+    ");
 }
 
 #[test]

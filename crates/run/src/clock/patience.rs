@@ -30,6 +30,10 @@ const MIN_TIME: Duration = Duration::from_millis(50);
 /// The factor by which a calibrated time exceeds the longest answer. Chosen by feel: a silence that is too short
 /// gives a wrong verdict, one that is too long only takes time.
 const MARGIN: u32 = 20;
+/// The shortest time of a search, and the factor to which [`MARGIN`] decays there as answers to a message are seen. Chosen
+/// by feel: what a search misses is found when its result is confirmed.
+const MIN_SEARCH_TIME: Duration = Duration::from_millis(20);
+const MIN_SEARCH_MARGIN: u32 = 4;
 /// The factor by which the quiescence time exceeds the latency of a late answer. Chosen by feel: the next late answer
 /// may be later.
 const LATE_ANSWER_FACTOR: u32 = 2;
@@ -42,6 +46,8 @@ const WINDOW: u64 = 256;
 pub struct Patience {
     default: Duration,
     source: DefaultSource,
+    /// True if nothing is waited for longer than the answers to the last message take.
+    is_for_search: bool,
     /// The times after a message, by the number of its gate.
     after: Vec<Option<Duration>>,
     /// The times at a location of the specification, by the number of the location.
@@ -127,6 +133,14 @@ impl AnswerTimes {
         let time = longest.saturating_mul(MARGIN).clamp(MIN_TIME, INITIAL_TIME);
         (self.answers >= MIN_ANSWERS).then(|| time.max(longest.saturating_mul(LATE_ANSWER_FACTOR)))
     }
+
+    /// Returns the time that a search waits: a factor times the longest latency there ever was, which decays from 20 to 4
+    /// as answers are seen; `None` if there were none.
+    fn search_time(&self) -> Option<Duration> {
+        let doublings = u32::try_from(self.answers).unwrap_or(u32::MAX).checked_ilog2()?;
+        let margin = (MARGIN / (1 + doublings)).max(MIN_SEARCH_MARGIN);
+        Some(self.longest.saturating_mul(margin).max(MIN_SEARCH_TIME))
+    }
 }
 
 impl From<Duration> for Patience {
@@ -140,7 +154,8 @@ impl Patience {
     #[must_use]
     pub fn new(default: Duration) -> Self {
         let learnt = Arc::default();
-        Self { default, source: DefaultSource::Given, after: Vec::new(), within: Vec::new(), learnt }
+        let source = DefaultSource::Given;
+        Self { default, source, is_for_search: false, after: Vec::new(), within: Vec::new(), learnt }
     }
 
     /// Returns a patience whose default time follows from the answers seen.
@@ -231,12 +246,11 @@ impl Patience {
         default.max(learnt.raised_after(of_input, memory))
     }
 
-    /// Returns the same patience with a default time that follows from the answers seen so far, even if one was given:
-    /// for tries that are confirmed later.
+    /// Returns the patience of a search, whose results are confirmed with this one: nothing is waited for longer than
+    /// the answers to the last message took so far, times a factor.
     #[must_use]
-    pub fn by_answers_seen(&self) -> Self {
-        let seen = Self { source: DefaultSource::Calibrated, ..self.clone() };
-        if seen.default_time() < self.default_time() { seen } else { self.clone() }
+    pub fn for_search(&self) -> Self {
+        Self { is_for_search: true, ..self.clone() }
     }
 
     /// Returns whether the default time follows from the answers, because no time was given.
@@ -261,7 +275,7 @@ impl Patience {
     /// messages: `last` is the last input or output, if there was one.
     #[must_use]
     pub fn time_here(&self, last: Option<&Label>, locations: impl IntoIterator<Item = LocId>) -> Duration {
-        self.time_by(AnswerMemory::Latest, last, locations)
+        self.shorten_in_search(last, self.time_by(AnswerMemory::Latest, last, locations))
     }
 
     /// Returns the quiescence time in the current situation as if no answer had been forgotten: before silence is a
@@ -275,11 +289,21 @@ impl Patience {
         let ever = self.learnt().overall;
         let time = self.time_by(AnswerMemory::All, last, locations);
         // Whatever kind of input it was: before a failure nothing is taken for quicker than the slowest answer.
-        match self.source {
+        let time = match self.source {
             DefaultSource::Calibrated => time.max(ever.calibrate(AnswerMemory::All).unwrap_or_default()),
             DefaultSource::Given => time,
-        }
-        .max(self.raised_time().unwrap_or_default())
+        };
+        self.shorten_in_search(last, time.max(self.raised_time().unwrap_or_default()))
+    }
+
+    /// Returns `time`, or in a search the time that answers to the input `last` take, if that is shorter. An answer that
+    /// is known to be late is waited for in a search, too.
+    fn shorten_in_search(&self, last: Option<&Label>, time: Duration) -> Duration {
+        let Some(Label::Input(gate, _)) = last.filter(|_| self.is_for_search) else { return time };
+        let learnt = self.learnt();
+        let of_input = learnt.by_input.get(gate);
+        let raised = learnt.raised_after(of_input, AnswerMemory::All);
+        of_input.and_then(AnswerTimes::search_time).map_or(time, |short| short.max(raised).min(time))
     }
 
     fn time_by(
@@ -383,6 +407,31 @@ mod tests {
         assert_eq!(patience.default_time(), ms(80));
         patience.record_answer(None, ms(200));
         assert_eq!(patience.default_time(), ms(400), "never less than twice the longest");
+    }
+
+    #[test]
+    fn a_search_waits_as_long_as_answers_to_the_message_take_and_a_factor_that_decays() {
+        let patience = Patience::new(ms(2_000)).with_time_after(GateId::new(3), ms(5_000));
+        let search = patience.for_search();
+        let answer = |gate: usize, latency: u64, n: u64| {
+            (0..n).for_each(|_| patience.record_answer(Some(GateId::new(gate)), ms(latency)));
+        };
+        check(&search, Some(&input(1)), &[0], 2_000);
+        answer(1, 10, 1);
+        check(&search, Some(&input(1)), &[0], 200);
+        check(&search, Some(&input(2)), &[0], 2_000);
+        check(&patience, Some(&input(1)), &[0], 2_000);
+        answer(1, 10, 30);
+        check(&search, Some(&input(1)), &[0], 40);
+        assert_eq!(search.confirming_time(Some(&input(1)), []), ms(40));
+        assert_eq!(patience.confirming_time(Some(&input(1)), []), ms(2_000));
+        answer(3, 900, 1);
+        check(&search, Some(&input(3)), &[0], 5_000);
+        answer(3, 900, 30);
+        check(&search, Some(&input(3)), &[0], 3_600);
+        // An answer that is known to be late is awaited in a search, too.
+        patience.raise(Some(GateId::new(1)), ms(60));
+        check(&search, Some(&input(1)), &[0], 120);
     }
 
     #[test]

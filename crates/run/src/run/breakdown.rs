@@ -24,7 +24,7 @@ use ioxide_testgen::tester::TesterStop;
 use ioxide_wire::adapter::AdapterError;
 
 use super::{LoopEnd, LoopStep, MAX_RAW, RunEnd, RunLoop};
-use crate::explain::{breakdown_signature, explanation};
+use crate::explain::{BreakdownDetail, breakdown_signature, explanation};
 
 /// A breakdown that the specification does not allow.
 pub(super) struct ForbiddenBreakdown {
@@ -65,7 +65,10 @@ impl RunLoop<'_, '_, '_> {
         }
         let expected = self.knowledge.monitor.expected_outputs(self.setup.cx);
         let traceback = match error {
-            AdapterError::Exception { traceback, .. } => traceback,
+            AdapterError::Exception { text, traceback } => {
+                self.knowledge.exception = exception_type(&text);
+                traceback
+            }
             _ => String::new(),
         };
         Ok(ControlFlow::Break(LoopEnd::Broken(Box::new(ForbiddenBreakdown {
@@ -142,13 +145,10 @@ impl RunLoop<'_, '_, '_> {
         let told = Explanation { observed: broken.text.clone(), why_not: Vec::new(), ..expected };
         let reason = format!("the specification does not allow that {}", broken.text);
         let status = self.setup.adapter.exit_status();
-        self.knowledge.signature = Some(breakdown_signature(
-            self.setup.cx,
-            broken.how,
-            status,
-            &self.knowledge.trace,
-            &broken.expected,
-        ));
+        let exception = self.knowledge.exception.as_deref();
+        let how = BreakdownDetail { how: broken.how, status, exception };
+        self.knowledge.signature =
+            Some(breakdown_signature(self.setup.cx, how, &self.knowledge.trace, &broken.expected));
         let told = VerdictRecord {
             kind: Some(broken.how.kind().into()),
             explanation: Some(told),
@@ -162,4 +162,13 @@ impl RunLoop<'_, '_, '_> {
         self.telling.sink.tell(EventKind::Verdict(told))?;
         Ok(RunEnd::Verdict(Verdict::Fail, reason))
     }
+}
+
+/// Returns the name of the type of an exception, which its text begins with (`KeyError: 'x'`, `my.module.Failed`); `None`
+/// if the text does not begin with a name.
+fn exception_type(text: &str) -> Option<String> {
+    let name = text.split(':').next()?.trim();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    (begins && name.chars().all(is_name)).then(|| name.to_owned())
 }

@@ -22,6 +22,8 @@ pub(super) struct RunKnowledge {
     pub(super) unknown: Option<(usize, String)>,
     /// The signature of a failure.
     pub(super) signature: Option<String>,
+    /// The type of the exception that the system raised.
+    pub(super) exception: Option<String>,
     /// True if the system has ended, and the specification allows it.
     pub(super) is_gone: bool,
 }
@@ -48,6 +50,7 @@ impl RunKnowledge {
             explained: Vec::new(),
             unknown: None,
             signature: None,
+            exception: None,
             is_gone: false,
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct RunTiming {
     /// The lag of this machine since the run began; `None` where no time is measured.
     pub(super) lag: Option<LagWatch>,
     pub(super) lag_effect: LagEffect,
+    /// The time of the waits in which nothing came.
+    pub(super) silent_time: Duration,
     /// True if events have times.
     pub(super) has_times: bool,
 }
@@ -37,6 +39,7 @@ impl RunTiming {
             latencies: Latencies::default(),
             lag,
             lag_effect: LagEffect::default(),
+            silent_time: Duration::ZERO,
             has_times,
         }
     }

@@ -1,5 +1,7 @@
 //! The criterion by which two runs fail in the same way.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ioxide_model::label::Label;
 use ioxide_model::sts::GateId;
 use ioxide_model::trace::{Breakdown, Trace};
@@ -19,12 +21,26 @@ pub enum FailureSign {
     Hang,
     /// The system said something that is no message of the model.
     Unreadable,
-    /// The code of the system raised an exception.
-    Exception,
+    /// The code of the system raised an exception of this type; `None` if the type is not known.
+    Exception(Option<ExceptionType>),
     /// A message at this gate, whatever its values.
     Message(GateId),
     /// Silence, or too long a delay.
     Silence,
+}
+
+/// The type of an exception, by the hash of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExceptionType(u64);
+
+impl ExceptionType {
+    /// Returns the type with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self(hasher.finish())
+    }
 }
 
 impl FailureSign {
@@ -32,14 +48,20 @@ impl FailureSign {
     #[must_use]
     pub fn of(result: &RunResult) -> Option<Self> {
         match &result.end {
-            RunEnd::Verdict(Verdict::Fail, _) => Self::of_failing(&result.trace),
+            RunEnd::Verdict(Verdict::Fail, _) => match Self::of_failing(&result.trace)? {
+                Self::Exception(_) => {
+                    Some(Self::Exception(result.exception.as_deref().map(ExceptionType::named)))
+                }
+                sign => Some(sign),
+            },
             RunEnd::Verdict(Verdict::Pass | Verdict::Inconclusive, _)
             | RunEnd::Error(_)
             | RunEnd::Interrupted => None,
         }
     }
 
-    /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace.
+    /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace. A trace does not say
+    /// of which type an exception was.
     #[must_use]
     pub fn of_failing(trace: &Trace) -> Option<Self> {
         Some(match (trace.breakdown, trace.forbidden_label()) {
@@ -49,14 +71,29 @@ impl FailureSign {
             (None, None) => return None,
         })
     }
-}
 
-impl FailureSign {
+    /// Returns whether `result` failed in this way. Exceptions of different types are different failures; one whose type
+    /// is not known is like any other.
+    #[must_use]
+    pub fn is_shown_by(self, result: &RunResult) -> bool {
+        Self::of(result).is_some_and(|other| self.is_same(other))
+    }
+
+    /// Returns whether two failures are the same, as far as is known.
+    #[must_use]
+    pub fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Exception(Some(a)), Self::Exception(Some(b))) => a == b,
+            (Self::Exception(_), Self::Exception(_)) => true,
+            (a, b) => a == b,
+        }
+    }
+
     /// Returns whether the system itself broke: one that is still breaking because of an earlier run fails like that
     /// whatever it is given.
     pub(super) fn is_breakdown(self) -> bool {
         match self {
-            Self::Crash | Self::Hang | Self::Unreadable | Self::Exception => true,
+            Self::Crash | Self::Hang | Self::Unreadable | Self::Exception(_) => true,
             Self::Message(_) | Self::Silence => false,
         }
     }
@@ -68,7 +105,7 @@ impl From<Breakdown> for FailureSign {
             Breakdown::Ended | Breakdown::Closed => Self::Crash,
             Breakdown::Hung => Self::Hang,
             Breakdown::Unreadable => Self::Unreadable,
-            Breakdown::Exception => Self::Exception,
+            Breakdown::Exception => Self::Exception(None),
         }
     }
 }

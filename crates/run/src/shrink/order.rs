@@ -6,14 +6,15 @@
 //! alphabet or in the declaration; a literal is simpler than a reference to a reply, and all references are alike.
 //!
 //! *Promises.* The order is total up to the length of waits, which a clock never repeats exactly, and well-founded:
-//! whoever goes from smaller to smaller comes to an end.
+//! whoever goes from smaller to smaller comes to an end; also if [runs that wait less](is_sooner) are taken in between,
+//! since each of them waits for less than half as long.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use ioxide_model::collection::CollectionValue;
 use ioxide_model::label::Label;
-use ioxide_model::number::Int;
+use ioxide_model::number::{Int, Rational};
 use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
@@ -21,6 +22,32 @@ use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
     let moves = || a.iter().zip(b).map(|(a, b)| moves(a, b)).find(|order| order.is_ne());
     a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
+}
+
+/// Returns whether `a` has the moves of `b`, or smaller ones, and waits for less than half as long, where `b` waits for more
+/// than a second: on a real clock every input comes a moment after the last message, so that no order of moves can tell an
+/// input at once from one after a while.
+pub(super) fn is_sooner(a: &[PlannedMove], b: &[PlannedMove]) -> bool {
+    let (waits, others) = (total_wait(a), total_wait(b));
+    let is_sooner = others > Rational::from(1) && &waits + &waits < others;
+    is_sooner && compare(&without_waits(a), &without_waits(b)) != Ordering::Greater
+}
+
+/// Returns the seconds before the inputs of a plan.
+fn total_wait(plan: &[PlannedMove]) -> Rational {
+    plan.iter().fold(Rational::from(0), |sum, planned| match planned {
+        PlannedMove::SendAfter(wait, _) => &sum + wait,
+        PlannedMove::Send(_) | PlannedMove::Look | PlannedMove::LookFor(_) => sum,
+    })
+}
+
+/// Returns the plan with every input at once.
+pub(super) fn without_waits(plan: &[PlannedMove]) -> Vec<PlannedMove> {
+    let at_once = |planned: &PlannedMove| match planned {
+        PlannedMove::SendAfter(_, input) => PlannedMove::Send(input.clone()),
+        other => other.clone(),
+    };
+    plan.iter().map(at_once).collect()
 }
 
 /// Orders moves by how simple they are: looking before sending.

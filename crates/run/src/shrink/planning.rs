@@ -5,21 +5,22 @@
 //! shortest paths that end with these two; each is tried on the system once, shortest first, before anything is deleted.
 //! A fault that needs more than that (a third item, a certain value) does not show there, and is left to deletion.
 //!
-//! *Limits.* Untimed models only; the search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
+//! *Limits.* The search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::sts::{GateKind, LocId, SwitchId};
-use ioxide_symex::{Belief, Ctx, Monitor, SymState, explaining_switches, take_switch};
+use ioxide_model::trace::Trace;
+use ioxide_symex::{Belief, Ctx, Monitor, SymState, Tolerance, explaining_switches, take_switch};
 use ioxide_testgen::purpose::TestPurpose;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::purpose::PurposeGuided;
 
 use super::failure_sign::FailureSign;
 use super::rerun::run_tester;
-use super::{BudgetSpent, ShrinkSearch};
+use super::search::{BudgetSpent, ShrinkSearch};
 
 /// The number of symbolic states that the search looks at; chosen by feel, well under a second on the examples.
 const MAX_STATES: usize = 400;
@@ -44,18 +45,13 @@ struct FailureSituation {
 
 /// Tries the shortest runs that lead to the situation in which the best run failed.
 pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    if search.setup.cx.sts.is_timed() || search.setup.cx.sts.composition.is_some() {
-        return Ok(());
-    }
     let trace = search.best.trace.clone();
-    let sign = search.sign;
-    let Some(situation) = FailureSituation::of(search.setup.cx, &trace.labels, trace.forbidden_at, sign)
-    else {
+    let (sign, tolerance) = (search.sign, search.config.tolerance.clone());
+    let Some(situation) = FailureSituation::of(search.setup.cx, tolerance, &trace, sign) else {
         return Ok(());
     };
-    let left =
-        search.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()) / TIME_SHARE);
-    let until = Instant::now() + left.unwrap_or(MAX_TIME).min(MAX_TIME);
+    let left = search.time_left().map_or(MAX_TIME, |left| left / TIME_SHARE);
+    let until = Instant::now() + left.min(MAX_TIME);
     let longest = search.best.plan.len();
     for path in situation.shortest_paths(search.setup.cx, longest, until) {
         let Ok(purpose) = TestPurpose::from_path(search.setup.cx, "the failing transition".into(), &path)
@@ -63,10 +59,14 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
             continue;
         };
         for seed in 0..TRIES_PER_PATH {
+            if search.early().is_some() {
+                return Err(BudgetSpent);
+            }
             search.spend()?;
             let mut tester = PurposeGuided::new(purpose.clone(), seed);
             tester.start(seed);
             let finished = run_tester(search.setup, &search.config, &mut tester);
+            finished.iter().for_each(|finished| search.record_price(finished));
             if search.keep_if_smaller(finished) {
                 break;
             }
@@ -78,16 +78,12 @@ pub(super) fn planned_runs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<
 impl FailureSituation {
     /// Returns the situation at the end of a failing run; `None` if no input came before the failure, or the run cannot
     /// be followed label by label (inputs and outputs may have crossed).
-    fn of(
-        cx: &mut Ctx<'_>,
-        labels: &[Label],
-        forbidden_at: Option<usize>,
-        sign: FailureSign,
-    ) -> Option<Self> {
-        let mut monitor = Monitor::new(cx);
+    fn of(cx: &mut Ctx<'_>, tolerance: Tolerance, trace: &Trace, sign: FailureSign) -> Option<Self> {
+        let Trace { labels, forbidden_at, .. } = trace;
+        let mut monitor = Monitor::with_tolerance(cx, tolerance);
         let mut last_inputs = BTreeSet::new();
         let end = match forbidden_at {
-            Some(at) => at,
+            Some(at) => *at,
             None if sign.is_breakdown() => labels.len(),
             None => labels.len().checked_sub(1)?,
         };

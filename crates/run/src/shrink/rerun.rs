@@ -3,6 +3,7 @@
 //! *Promises.* Only a run that fails in the same way counts, and only runs that ended with a verdict are counted. A [`ConfirmedFailure`] was seen at least twice.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -17,12 +18,17 @@ use ioxide_testgen::tester::replay::{
 };
 use ioxide_wire::adapter::AdapterError;
 
+use super::TRIES;
 use super::failure_sign::FailureSign;
 use crate::coverage::Coverage;
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 
-/// The number of times a repetition is made again because the system went another way; chosen by feel.
-const MAX_DETOURS: u32 = 3;
+/// The number of repetitions that are made again because the system went another way: so many before the failure came
+/// back, and so many more each time that it did. Chosen by feel: a failure that every third run can show is missed in 4 of
+/// 100 cases.
+const MAX_DETOURS: u32 = 8;
+/// The share of failing candidates that may be missed because they are not tried more often; chosen by feel.
+const MAX_MISSED: f64 = 0.04;
 
 /// The result of repeating a failing run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +39,16 @@ pub struct RerunResult {
     pub of: u32,
     /// The number of repetitions that were wanted.
     pub wanted: u32,
+    /// The number of runs that could not fail, because the system went another way that the model allows.
+    pub detours: u32,
     /// The reason why the first repetition that could not be made was not; `None` if all were made.
     pub unmade: Option<UnmadeReason>,
     /// The first run that did not fail in the same way.
     pub instead: Option<UnexpectedRerun>,
     sign: FailureSign,
     is_steady: bool,
+    /// The time that the longest repetition took.
+    duration: Duration,
 }
 
 /// The reason why a repetition could not be made.
@@ -53,6 +63,9 @@ pub enum UnmadeReason {
     /// The time of the campaign was spent.
     #[error("no time was left")]
     Time,
+    /// The system went another way that the specification allows, again and again.
+    #[error("the system went another way each time, which the model allows too")]
+    OtherWay,
     /// Nothing could be reported about it.
     #[error("its events could not be reported")]
     Unreported,
@@ -73,8 +86,10 @@ pub struct ConfirmedFailure<'t> {
     trace: &'t Trace,
     sign: FailureSign,
     is_steady: bool,
+    tries: u32,
     failed: u32,
     of: u32,
+    duration: Duration,
 }
 
 /// Repeats the moves of `trace`, which failed with `sign`, `times` times; no repetition begins after the deadline of
@@ -88,8 +103,17 @@ pub fn repeat(
 ) -> RerunResult {
     let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
     let plan = plan_by_meaning(&flow, setup.cx.sts, trace);
-    let mut again =
-        RerunResult { failed: 0, of: 0, wanted: times, unmade: None, instead: None, sign, is_steady: true };
+    let mut again = RerunResult {
+        failed: 0,
+        of: 0,
+        wanted: times,
+        detours: 0,
+        unmade: None,
+        instead: None,
+        sign,
+        is_steady: true,
+        duration: Duration::ZERO,
+    };
     for _ in 0..times {
         if let Some(reason) = stop_reason(setup, config) {
             again.unmade.get_or_insert(reason);
@@ -98,7 +122,8 @@ pub fn repeat(
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
         let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
-        let finished = match made(run_as_recorded(setup, &config, &plan)) {
+        let recorded = RecordedRun { flow: &flow, trace, plan: &plan, sign };
+        let finished = match recorded.run(setup, &config, &mut again) {
             Ok(finished) => finished,
             Err(reason) => {
                 again.unmade.get_or_insert(stop_reason(setup, &config).unwrap_or(reason));
@@ -106,8 +131,9 @@ pub fn repeat(
             }
         };
         again.of += 1;
+        again.duration = again.duration.max(finished.cost.total);
         again.is_steady &= is_same_by_meaning(&flow, setup.cx.sts, trace, &finished.trace);
-        if FailureSign::of(&finished) == Some(sign) {
+        if sign.is_shown_by(&finished) {
             again.failed += 1;
         } else if again.instead.is_none() {
             let outcome = finished.end.outcome();
@@ -117,21 +143,59 @@ pub fn repeat(
     again
 }
 
-/// Makes one run with these moves; makes it again, up to [`MAX_DETOURS`] times, if the system went another way that the
-/// specification allows: such a run could not fail as the first one did.
-fn run_as_recorded(
-    bench: &mut RunSetup<'_, '_>,
-    config: &RunConfig,
-    plan: &[PlannedMove],
-) -> Option<RunResult> {
-    let mut detours = 0;
-    loop {
-        let finished = run_again(bench, config, plan, Unmentioned::Stop)?;
-        let is_detour = matches!(finished.end, RunEnd::Verdict(Verdict::Inconclusive, _));
-        if !is_detour || detours == MAX_DETOURS || stop_reason(bench, config).is_some() {
-            return Some(finished);
+/// A failing run that is repeated.
+struct RecordedRun<'r> {
+    flow: &'r ReplyFlow,
+    trace: &'r Trace,
+    plan: &'r [PlannedMove],
+    sign: FailureSign,
+}
+
+impl RecordedRun<'_> {
+    /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such a
+    /// run could not fail as the first one did, and does not count. A failure that has not come back yet is not waited for
+    /// longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
+    fn run(
+        &self,
+        setup: &mut RunSetup<'_, '_>,
+        config: &RunConfig,
+        again: &mut RerunResult,
+    ) -> Result<RunResult, UnmadeReason> {
+        loop {
+            let finished = made(run_again(setup, config, self.plan, Unmentioned::Stop))?;
+            if !self.is_detour(setup, &finished) {
+                return Ok(finished);
+            }
+            if again.detours >= MAX_DETOURS * (1 + again.failed) || stop_reason(setup, config).is_some() {
+                // An inconclusive run says what it lacked, which is worth more than that it was another way.
+                let is_inconclusive = matches!(finished.end, RunEnd::Verdict(Verdict::Inconclusive, _));
+                return if is_inconclusive { Ok(finished) } else { Err(UnmadeReason::OtherWay) };
+            }
+            again.detours += 1;
         }
-        detours += 1;
+    }
+
+    /// Returns whether a run went another way than the recorded one before it could fail.
+    fn is_detour(&self, setup: &RunSetup<'_, '_>, finished: &RunResult) -> bool {
+        match finished.end {
+            RunEnd::Verdict(Verdict::Inconclusive, _) => true,
+            RunEnd::Verdict(Verdict::Pass, _) => !self.is_same_way(setup, &finished.trace),
+            RunEnd::Verdict(Verdict::Fail, _) | RunEnd::Error(_) | RunEnd::Interrupted => false,
+        }
+    }
+
+    /// Returns whether a run is the recorded one by meaning, up to where that failed.
+    fn is_same_way(&self, setup: &RunSetup<'_, '_>, trace: &Trace) -> bool {
+        let end = match self.trace.forbidden_at {
+            Some(at) => at,
+            None if self.sign.is_breakdown() => self.trace.len(),
+            None => self.trace.len().saturating_sub(1),
+        };
+        let start_of = |trace: &Trace| Trace {
+            labels: trace.labels.iter().take(end).cloned().collect(),
+            ..Trace::default()
+        };
+        is_same_by_meaning(self.flow, setup.cx.sts, &start_of(self.trace), &start_of(trace))
     }
 }
 
@@ -161,11 +225,30 @@ impl RerunResult {
         self.is_steady
     }
 
+    /// Returns the number of times a candidate is tried before it is refused: once on a system that does the same every
+    /// time, else as often as it takes to see a failure of this rate in 96 of 100 cases, at most [`TRIES`].
+    pub(super) fn tries_needed(&self) -> u32 {
+        tries_needed(self.is_steady, self.failed, self.of + self.detours)
+    }
+
+    /// Adds further repetitions of the same run.
+    pub(super) fn add(&mut self, more: Self) {
+        self.failed += more.failed;
+        self.of += more.of;
+        self.wanted += more.wanted;
+        self.detours += more.detours;
+        self.unmade = self.unmade.take().or(more.unmade);
+        self.instead = self.instead.take().or(more.instead);
+        self.is_steady &= more.is_steady;
+        self.duration = self.duration.max(more.duration);
+    }
+
     /// Returns the failure of `trace`, the run that was repeated, if it came back.
     #[must_use]
     pub fn confirmed<'t>(&self, trace: &'t Trace) -> Option<ConfirmedFailure<'t>> {
-        let Self { sign, is_steady, failed, of, .. } = *self;
-        (failed > 0).then_some(ConfirmedFailure { trace, sign, is_steady, failed, of })
+        let Self { sign, is_steady, failed, of, duration, .. } = *self;
+        let tries = self.tries_needed();
+        (failed > 0).then_some(ConfirmedFailure { trace, sign, is_steady, tries, failed, of, duration })
     }
 }
 
@@ -174,6 +257,12 @@ impl<'t> ConfirmedFailure<'t> {
     #[must_use]
     pub fn reproduced(&self) -> (u32, u32) {
         (self.failed, self.of)
+    }
+
+    /// Returns the time that the longest repetition took.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.duration
     }
 
     /// Returns the trace of the first failing run.
@@ -193,6 +282,22 @@ impl<'t> ConfirmedFailure<'t> {
     pub fn is_steady(&self) -> bool {
         self.is_steady
     }
+
+    /// Returns the number of times a candidate is tried before it is refused.
+    pub(super) fn tries_needed(&self) -> u32 {
+        self.tries
+    }
+}
+
+/// Returns the number of times a candidate is tried if `failed` of `runs` runs showed the failure.
+fn tries_needed(is_steady: bool, failed: u32, runs: u32) -> u32 {
+    if is_steady {
+        return 1;
+    }
+    // Laplace's rule of succession: a few runs that all failed do not show that every one does.
+    let rate = f64::from(failed + 1) / f64::from(runs + 2);
+    let chance_of_miss = |tries: &u32| (1.0 - rate).powi(i32::try_from(*tries).unwrap_or(i32::MAX));
+    (1..TRIES).find(|tries| chance_of_miss(tries) <= MAX_MISSED).unwrap_or(TRIES)
 }
 
 /// Makes one run with these moves, without reporting it; `None` if it could not be made.
@@ -215,4 +320,18 @@ pub(super) fn run_tester(
     let (mut silent, mut clock) = (SilentReporter, StoppedClock);
     let sink = EventSink::new(&mut silent, &mut clock);
     run(setup, tester, config, RunId::default(), &mut coverage, &sink).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_that_comes_more_often_is_tried_less_often() {
+        assert_eq!(tries_needed(true, 3, 3), 1);
+        assert_eq!(tries_needed(false, 3, 3), 2);
+        assert_eq!(tries_needed(false, 2, 3), 4);
+        assert_eq!(tries_needed(false, 3, 6), 5);
+        assert_eq!(tries_needed(false, 1, 8), TRIES);
+    }
 }

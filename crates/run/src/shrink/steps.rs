@@ -1,13 +1,15 @@
-//! Passes that leave moves out.
+//! Edits that leave moves out.
+
+use std::ops::Range;
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
 use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::PlannedMove;
 
+use super::edit::{EditClass, PlanEdit, QueuedEdit};
 use super::order::message;
 use super::values::{is_bound, with_value};
-use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
 /// Neighbouring moves that are left out together. Chosen by feel: each is a run.
 const MAX_BLOCK: usize = 6;
@@ -15,121 +17,102 @@ const MAX_BLOCK: usize = 6;
 /// each of which is a run; chosen by feel.
 const MAX_PAIRED: usize = 20;
 
+/// Returns the edits that leave moves of `plan` out; `silent` says which moves saw silence.
+pub(super) fn edits(plan: &[PlannedMove], silent: &[bool]) -> Vec<QueuedEdit> {
+    let mut edits = silences(plan, silent);
+    edits.extend(chunks(plan.len()));
+    edits.extend(segment_edits(plan));
+    edits.extend((1..=MAX_BLOCK).flat_map(|size| windows(plan.len(), size)));
+    if plan.len() <= MAX_PAIRED {
+        edits.extend(move_pairs(plan.len()));
+        edits.extend(fewer_for_less(plan));
+    }
+    edits
+}
+
+/// Returns the cut of `gap`, whose place is its distance from the end of a plan with `n` moves.
+fn cut(class: EditClass, gap: Range<usize>, n: usize) -> QueuedEdit {
+    QueuedEdit { class, place: n - gap.end, edit: PlanEdit::Cut(gap) }
+}
+
 /// Leaves out the looks that saw silence, but the last: waiting for it takes most of the time of a run.
-pub(super) fn silences(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    if search.setup.cx.sts.is_timed() {
-        return Ok(());
-    }
-    // Without delays there is a move for every label.
-    let labels = search.best.trace.labels.iter().map(Some).chain(std::iter::repeat(None));
-    let last = search.best.plan.len().saturating_sub(1);
-    let moves = search.best.plan.iter().enumerate().zip(labels);
-    let rest = moves.filter(|((at, _), label)| *at == last || *label != Some(&Label::Quiescence));
-    let rest = rest.map(|((_, planned), _)| planned.clone()).collect();
-    search.offer(rest).map(|_| ())
+fn silences(plan: &[PlannedMove], silent: &[bool]) -> Vec<QueuedEdit> {
+    let last = plan.len().saturating_sub(1);
+    let is_left = |at: usize| at == last || !silent.get(at).copied().unwrap_or(false);
+    let rest: Vec<PlannedMove> =
+        plan.iter().enumerate().filter(|(at, _)| is_left(*at)).map(|(_, planned)| planned.clone()).collect();
+    let is_shorter = rest.len() < plan.len();
+    let edit = QueuedEdit { class: EditClass::Silences, place: 0, edit: PlanEdit::Replace(rest) };
+    is_shorter.then_some(edit).into_iter().collect()
 }
 
-/// Leaves out ever smaller chunks, down to two moves.
-pub(super) fn halves(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut chunk = search.best.plan.len().div_ceil(2);
-    while chunk > 1 {
-        let mut from = 0;
-        while from < search.best.plan.len() {
-            let to = (from + chunk).min(search.best.plan.len());
-            match search.offer(without(&search.best.plan, from..to))? {
-                CandidateFate::Taken => (),
-                CandidateFate::Refused => from = to,
-            }
+/// Leaves out pieces, ever smaller ones, down to two moves.
+fn chunks(n: usize) -> Vec<QueuedEdit> {
+    let sizes =
+        std::iter::successors(Some(n.div_ceil(2)), |size| Some(size / 2)).take_while(|size| *size > 1);
+    let of_size = |size: usize| {
+        let class = EditClass::Chunk(size.ilog2());
+        (0..n).step_by(size).map(move |from| cut(class, from..(from + size).min(n), n))
+    };
+    sizes.flat_map(of_size).collect()
+}
+
+/// Returns the places of every input with the looks after it.
+pub(super) fn segments(plan: &[PlannedMove]) -> Vec<Range<usize>> {
+    let is_input = |at: &usize| plan[*at].input().is_some();
+    let starts: Vec<usize> = (0..plan.len()).filter(is_input).collect();
+    let ends = starts.iter().skip(1).copied().chain([plan.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// Leaves out one input with its answers, or two: a lock and its unlock.
+fn segment_edits(plan: &[PlannedMove]) -> Vec<QueuedEdit> {
+    let segments = segments(plan);
+    let mut edits: Vec<QueuedEdit> =
+        segments.iter().map(|gap| cut(EditClass::Segment, gap.clone(), plan.len())).collect();
+    if segments.len() <= MAX_PAIRED {
+        for (at, second) in segments.iter().enumerate() {
+            edits.extend(segments[..at].iter().map(|first| QueuedEdit {
+                class: EditClass::SegmentPair,
+                place: plan.len() - second.end,
+                edit: PlanEdit::CutTwo(first.clone(), second.clone()),
+            }));
         }
-        chunk /= 2;
     }
-    Ok(())
-}
-
-/// Leaves out every single move; those at the end first, for they stand on the others.
-pub(super) fn singles(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    windows(search, 1)
-}
-
-/// Leaves out neighbouring moves that must go together, such as an input and its answer.
-pub(super) fn blocks(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    (2..=MAX_BLOCK).try_for_each(|size| windows(search, size))
+    edits
 }
 
 /// Leaves out so many neighbouring moves, everywhere.
-fn windows(search: &mut ShrinkSearch<'_, '_, '_, '_>, size: usize) -> Result<(), BudgetSpent> {
-    let mut left = search.best.plan.len();
-    while left >= size {
-        let from = left - size;
-        if search.offer(without(&search.best.plan, from..left))? == CandidateFate::Taken {
-            // What came after the gap may not be needed any more.
-            left = search.best.plan.len();
-        } else {
-            left -= 1;
-        }
-    }
-    Ok(())
+fn windows(n: usize, size: usize) -> Vec<QueuedEdit> {
+    let class = if size == 1 { EditClass::Single } else { EditClass::Block(size) };
+    (size..=n).map(|end| cut(class, end - size..end, n)).collect()
 }
 
-/// Leaves out any two moves that are no neighbours: a lock and its unlock, an input and its late answer.
-pub(super) fn pairs(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut changes = search.changes + 1;
-    while changes != search.changes {
-        changes = search.changes;
-        every_pair(search)?;
-    }
-    Ok(())
-}
-
-fn every_pair(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut second = 2;
-    while second < search.best.plan.len() && search.best.plan.len() <= MAX_PAIRED {
-        let mut first = 0;
-        while first + 1 < second && second < search.best.plan.len() {
-            let rest = without(&without(&search.best.plan, second..second + 1), first..first + 1);
-            if search.offer(rest)? == CandidateFate::Refused {
-                first += 1;
-            }
-        }
-        second += 1;
-    }
-    Ok(())
+/// Leaves out any two moves that are no neighbours: an input and its late answer.
+fn move_pairs(n: usize) -> Vec<QueuedEdit> {
+    let pair = |first: usize, second: usize| QueuedEdit {
+        class: EditClass::MovePair,
+        place: n - second - 1,
+        edit: PlanEdit::CutTwo(first..first + 1, second..second + 1),
+    };
+    (2..n).flat_map(|second| (0..second - 1).map(move |first| pair(first, second))).collect()
 }
 
 /// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
-pub(super) fn fewer_for_less(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut at = 0;
-    while at < search.best.plan.len() && search.best.plan.len() <= MAX_PAIRED {
-        for field in 0..n_values(&search.best.plan[at]) {
-            while fewer_for_one_less(search, at, field)? == CandidateFate::Taken {}
-        }
-        at += 1;
-    }
-    Ok(())
-}
-
-fn fewer_for_one_less(
-    search: &mut ShrinkSearch<'_, '_, '_, '_>,
-    at: usize,
-    field: usize,
-) -> Result<CandidateFate, BudgetSpent> {
-    let Some(less) = search.best.plan.get(at).and_then(|planned| one_less(planned, field)) else {
-        return Ok(CandidateFate::Refused);
-    };
-    for size in 1..=2 {
-        for from in (0..=search.best.plan.len().saturating_sub(size)).rev() {
-            let gap = from..from + size;
-            if gap.contains(&at) {
-                continue;
-            }
-            let mut plan = search.best.plan.clone();
-            plan[at] = less.clone();
-            if search.offer(without(&plan, gap))? == CandidateFate::Taken {
-                return Ok(CandidateFate::Taken);
+fn fewer_for_less(plan: &[PlannedMove]) -> Vec<QueuedEdit> {
+    let mut edits = Vec::new();
+    for (at, planned) in plan.iter().enumerate() {
+        for less in (0..n_values(planned)).filter_map(|field| one_less(planned, field)) {
+            for size in 1..=2 {
+                for end in (size..=plan.len()).filter(|end| !(end - size..*end).contains(&at)) {
+                    let edit = PlanEdit::SetAndCut { at, planned: less.clone(), gap: end - size..end };
+                    let place = plan.len() - end;
+                    edits.push(QueuedEdit { class: EditClass::FewerForLess, place, edit });
+                }
             }
         }
     }
-    Ok(CandidateFate::Refused)
+    edits
 }
 
 /// The same move with this number nearer to zero by one.
@@ -155,6 +138,6 @@ fn n_values(planned: &PlannedMove) -> usize {
 }
 
 /// The plan without these moves.
-pub(super) fn without(plan: &[PlannedMove], gap: std::ops::Range<usize>) -> Vec<PlannedMove> {
+pub(super) fn without(plan: &[PlannedMove], gap: Range<usize>) -> Vec<PlannedMove> {
     [&plan[..gap.start], &plan[gap.end..]].concat()
 }

@@ -1,6 +1,9 @@
 mod dying;
 mod minimal;
+mod orders;
 mod references;
+
+use std::cmp::Ordering as Order;
 
 use ioxide_model::label::Label;
 use ioxide_model::sort::{Constructor, DataField, DataKind, DataSort, Sort};
@@ -8,12 +11,12 @@ use ioxide_model::sts::Model;
 use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use ioxide_record::event::{EventKind, RunOutcome};
-use ioxide_testgen::tester::replay::PlannedMove;
-use ioxide_wire::adapter::AwaitedPart;
+use ioxide_testgen::tester::replay::{PlannedMove, Unmentioned};
+use ioxide_wire::adapter::{AdapterError, AwaitedPart};
 
+use super::rerun::run_again;
 use super::*;
 use crate::campaign::{CampaignConfig, FailureGroup};
-use crate::run::RunConfig;
 use crate::samples::{VENDING, message, model, on_bench, test};
 
 /// A meter with a limit; every question is answered.
@@ -69,7 +72,8 @@ fn shrunk_within(sut: &Model, inputs: &str, budget: ShrinkConfig) -> (Vec<String
         let first = run_again(bench, &config, &plan, Unmentioned::Stop).expect("it runs");
         let sign = FailureSign::of(&first).expect("it fails");
         let again = repeat(bench, &config, &first.trace, sign, 2);
-        shrink(bench, &config, &again.confirmed(&first.trace).expect("it failed again"), &budget, &mut |_| ())
+        let confirmed = again.confirmed(&first.trace).expect("it failed again");
+        shrink(bench, &config, &confirmed, &budget, None, &mut |_| ())
     });
     let shown = smaller.trace.labels.iter().map(|label| label.show(&spec.pool, &spec.sts)).collect();
     (shown, smaller)
@@ -127,8 +131,8 @@ fn what_is_not_tried_to_the_end_is_not_called_minimal() {
         is_minimal_at = is_minimal_at.or(smaller.minimal.then_some(attempts));
     }
     let (found_at, minimal_at) = (is_found_at.expect("found"), is_minimal_at.expect("minimal"));
-    // Each of its two inputs was left out.
-    assert!(minimal_at >= found_at + 2, "{found_at} {minimal_at}");
+    // What leaving out one of its inputs gives may have been tried before it was found.
+    assert!(minimal_at >= found_at, "{found_at} {minimal_at}");
 }
 
 /// Returns the events and the first failure of a campaign on a vending machine that changes with its resets.
@@ -202,7 +206,7 @@ fn a_failure_that_did_not_happen_again_is_told_with_both_runs_and_not_shrunk() {
     });
     let told = told.expect("the other run is told");
     let seen: Vec<&str> = told.trace.iter().map(|label| &*label.text).collect();
-    assert_eq!((told.outcome, &seen[..]), (RunOutcome::Pass, &["?coin(n: 5)", "!change(n: 3)"][..]));
+    assert_eq!((told.outcome, &seen[..]), (RunOutcome::Pass, &["?coin(n: 5)", "!change(n: 3)", "!tea"][..]));
 }
 
 #[test]

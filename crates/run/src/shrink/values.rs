@@ -1,84 +1,62 @@
-//! Passes that make values simpler, and inputs come sooner.
+//! Edits that make values simpler, and inputs come sooner.
 
 use std::collections::BTreeMap;
 
 use ioxide_model::label::Label;
-use ioxide_model::sort::Sort;
+use ioxide_model::sts::Sts;
+use ioxide_model::term::TermPool;
 use ioxide_model::value::Value;
 use ioxide_testgen::tester::replay::{PlannedInput, PlannedMove};
 
-use super::order::message;
+use super::edit::{EditClass, PlanEdit, QueuedEdit};
+use super::order::{message, without_waits};
 use super::simpler::simpler;
-use super::{BudgetSpent, CandidateFate, ShrinkSearch};
 
 /// The number of literals that are tried in the place of a reference; the simplest one mostly tells. Chosen by feel.
 const LITERALS_FOR_REFERENCE: usize = 2;
+/// The number of fields of an input that have places of their own in a sweep.
+const MAX_FIELDS: usize = 64;
 
-/// Makes every value of every input simpler on its own.
-pub(super) fn alone(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut at = 0;
-    while at < search.best.plan.len() {
-        let mut field = 0;
-        while let Some((sort, value)) = value_at(search, at, field) {
-            let mut taken = CandidateFate::Refused;
+/// Returns the edits that make a value of `plan` simpler, or an input come sooner.
+pub(super) fn edits(pool: &TermPool, sts: &Sts, plan: &[PlannedMove]) -> Vec<QueuedEdit> {
+    let mut edits = Vec::new();
+    for (at, planned) in plan.iter().enumerate() {
+        edits.extend(simpler_values(pool, sts, at, planned));
+        if let PlannedMove::SendAfter(_, input) = planned {
+            let planned = PlannedMove::Send(input.clone());
+            let edit = PlanEdit::SetAndCut { at, planned, gap: at..at };
+            edits.push(QueuedEdit { class: EditClass::Sooner, place: at, edit });
+        }
+    }
+    // Waiting is most of the price of a run on a real clock: once no input waits, everything else is cheap to try.
+    if plan.iter().any(|planned| matches!(planned, PlannedMove::SendAfter(..))) {
+        let edit = PlanEdit::Replace(without_waits(plan));
+        edits.push(QueuedEdit { class: EditClass::AllSooner, place: 0, edit });
+    }
+    // A fault may need values to be equal.
+    for (place, from) in repeated(plan).into_iter().enumerate() {
+        edits.extend(simpler(pool, from.base_sort(), &from).into_iter().map(|to| {
+            let edit = PlanEdit::ValueEverywhere { from: from.clone(), to };
+            QueuedEdit { class: EditClass::ValueEverywhere, place, edit }
+        }));
+    }
+    edits
+}
+
+/// Returns the simpler values of the input at `at`, the simplest ones of each field first.
+fn simpler_values(pool: &TermPool, sts: &Sts, at: usize, planned: &PlannedMove) -> Vec<QueuedEdit> {
+    let Some(Label::Input(gate, values)) = message(planned) else { return Vec::new() };
+    let fields = sts.gates[*gate].fields.iter().zip(values).enumerate();
+    let edits =
+        fields.flat_map(|(field, (var, value))| {
             // The value of a reference is another one in every run: only what holds for any of them is tried.
-            let is_bound = is_bound(&search.best.plan[at], field);
-            let most = if is_bound { LITERALS_FOR_REFERENCE } else { usize::MAX };
-            for value in simpler(search.setup.cx.pool, sort, &value).into_iter().take(most) {
-                let mut plan = search.best.plan.clone();
-                plan[at] = with_value(&plan[at], field, value);
-                taken = search.offer(plan)?;
-                if taken == CandidateFate::Taken {
-                    break;
-                }
-            }
-            if taken == CandidateFate::Refused {
-                field += 1;
-            }
-        }
-        at += 1;
-    }
-    Ok(())
-}
-
-/// Makes values that occur more than once simpler in all places at a time: a fault may need them equal.
-pub(super) fn together(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut changes = search.changes + 1;
-    while changes != search.changes {
-        changes = search.changes;
-        for value in repeated(&search.best.plan) {
-            for simpler in simpler(search.setup.cx.pool, value.base_sort(), &value) {
-                let plan =
-                    search.best.plan.iter().map(|planned| replaced(planned, &value, &simpler)).collect();
-                if search.offer(plan)? == CandidateFate::Taken {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Makes every input come at once rather than after a while.
-pub(super) fn sooner(search: &mut ShrinkSearch<'_, '_, '_, '_>) -> Result<(), BudgetSpent> {
-    let mut at = 0;
-    while at < search.best.plan.len() {
-        if let PlannedMove::SendAfter(_, label) = &search.best.plan[at] {
-            let mut plan = search.best.plan.clone();
-            plan[at] = PlannedMove::Send(label.clone());
-            search.offer(plan)?;
-        }
-        at += 1;
-    }
-    Ok(())
-}
-
-/// A value of a move of the best plan, and the sort its field has.
-fn value_at(search: &ShrinkSearch<'_, '_, '_, '_>, at: usize, field: usize) -> Option<(Sort, Value)> {
-    let Label::Input(gate, values) = message(search.best.plan.get(at)?)? else { return None };
-    let sts = search.setup.cx.sts;
-    let var = *sts.gates[*gate].fields.get(field)?;
-    Some((search.setup.cx.pool.var_info(var).sort, values.get(field)?.clone()))
+            let most = if is_bound(planned, field) { LITERALS_FOR_REFERENCE } else { usize::MAX };
+            let place = at * MAX_FIELDS + field.min(MAX_FIELDS - 1);
+            simpler(pool, pool.var_info(*var).sort, value).into_iter().take(most).map(move |value| {
+                QueuedEdit { class: EditClass::Value, place, edit: PlanEdit::Value { at, field, value } }
+            })
+        });
+    edits.collect()
 }
 
 /// The values that more than one field of the inputs has, in order.
@@ -94,7 +72,7 @@ fn repeated(plan: &[PlannedMove]) -> Vec<Value> {
 }
 
 /// The same move with one value for another.
-fn replaced(planned: &PlannedMove, from: &Value, to: &Value) -> PlannedMove {
+pub(super) fn replaced(planned: &PlannedMove, from: &Value, to: &Value) -> PlannedMove {
     let mut planned = planned.clone();
     if let Some(PlannedInput { label: Label::Input(_, values), references, .. }) = planned.input_mut() {
         for (field, value) in values.iter_mut().enumerate() {

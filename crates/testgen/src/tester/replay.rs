@@ -22,12 +22,14 @@ pub use self::reference::{
     ReplyId, ReplyPart, ReplyReference, ValuePath, is_same_by_meaning, leaf_at, leaves_of, with_leaf,
 };
 
-use self::reference::{GivenInputs, ReferenceFinder, bind, repoint};
+use self::reference::{GivenInputs, ReferenceFinder, ReplyOrder, bind, repoint};
 use super::instant::nanoseconds;
 use super::{Tester, TesterMove, TesterStop};
 
 /// The number of looks for a reply that an input needs; chosen by feel.
 const MAX_LOOKS_FOR_REPLY: u32 = 2;
+/// The number of looks after the plan while the system still has to say something; chosen by feel.
+const MAX_LAST_LOOKS: u32 = 8;
 
 /// One move of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -151,7 +153,8 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
 }
 
 /// Returns the plan with references for those to replies that it does not lead to any more: another reply with the same
-/// value, else the last one of the same kind before, else none. `trace` is the run that the plan was made from.
+/// value, else the last one of the same kind before, else the last one that the model compares with the same field, else
+/// none. `trace` is the run that the plan was made from; inputs may have another order than there.
 #[must_use]
 pub fn without_lost_references(
     flow: &ReplyFlow,
@@ -159,30 +162,58 @@ pub fn without_lost_references(
     trace: &Trace,
     mut plan: Vec<PlannedMove>,
 ) -> Vec<PlannedMove> {
-    let inputs = plan.iter().filter_map(PlannedMove::input);
-    let left: BTreeSet<usize> = inputs.clone().map(|input| input.number).collect();
-    let is_lost = |of: &ReplyId| of.after.is_some_and(|number| !left.contains(&number));
-    if !inputs.clone().any(|input| input.references.iter().any(|reference| is_lost(&reference.reply))) {
+    let is_lost_in =
+        |given: &BTreeSet<usize>, of: &ReplyId| of.after.is_some_and(|number| !given.contains(&number));
+    let mut given = BTreeSet::new();
+    let has_lost = plan.iter().filter_map(PlannedMove::input).any(|input| {
+        let has_lost = input.references.iter().any(|reference| is_lost_in(&given, &reference.reply));
+        given.insert(input.number);
+        has_lost
+    });
+    if !has_lost {
         return plan;
     }
-    let mut finder = ReferenceFinder::new(flow);
-    for (step, label) in trace.labels.iter().enumerate() {
-        match label {
-            Label::Input(gate, values) if sts.gates[*gate].kind == GateKind::Input => {
-                finder.input(*gate, values);
-            }
-            Label::Input(gate, values) | Label::Output(gate, values) => finder.reply(*gate, values, step),
-            Label::Quiescence | Label::Delay(_) => (),
-        }
-    }
+    let finder = ReferenceFinder::of_trace(flow, sts, trace);
     let mut renamed = BTreeMap::new();
+    let mut given = BTreeSet::new();
     for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
         let PlannedInput { label, number, references } = input;
+        let is_lost = |of: &ReplyId| is_lost_in(&given, of);
         references.retain_mut(|reference| {
-            !is_lost(&reference.reply) || repoint(&finder, reference, label, *number, &is_lost, &mut renamed)
+            !is_lost(&reference.reply) || repoint(&finder, reference, label, &is_lost, &mut renamed)
         });
+        given.insert(*number);
     }
     plan
+}
+
+/// Returns the plan with integers as distances from the latest reply before them that the model compares them with and
+/// that is near: the revision before the current one rather than the revision that was read first. `None` if that
+/// changes nothing; `trace` is the run that the plan was made from.
+#[must_use]
+pub fn with_distances(
+    flow: &ReplyFlow,
+    sts: &Sts,
+    trace: &Trace,
+    plan: &[PlannedMove],
+) -> Option<Vec<PlannedMove>> {
+    let finder = ReferenceFinder::of_trace(flow, sts, trace);
+    let mut plan = plan.to_vec();
+    let mut is_changed = false;
+    for input in plan.iter_mut().filter_map(PlannedMove::input_mut) {
+        let PlannedInput { label: Label::Input(gate, values), number, references } = input else { continue };
+        for reference in finder.distances(*gate, values, *number) {
+            let place = references.iter().position(|known| known.place == reference.place);
+            match place {
+                Some(at) if references[at] == reference => continue,
+                Some(at) => references[at] = reference,
+                None => references.push(reference),
+            }
+            is_changed = true;
+        }
+        references.sort_by(|a, b| a.place.cmp(&b.place));
+    }
+    is_changed.then_some(plan)
 }
 
 /// Returns the inputs of `trace` that have values from replies, with their positions.
@@ -205,16 +236,7 @@ pub fn references_in_expected(
     gate: GateId,
     values: &[Value],
 ) -> Vec<ReplyReference> {
-    let mut finder = ReferenceFinder::new(flow);
-    for (step, label) in trace.labels.iter().enumerate() {
-        match label {
-            Label::Input(gate, values) if sts.gates[*gate].kind == GateKind::Input => {
-                finder.input(*gate, values);
-            }
-            Label::Input(gate, values) | Label::Output(gate, values) => finder.reply(*gate, values, step),
-            Label::Quiescence | Label::Delay(_) => (),
-        }
-    }
+    let mut finder = ReferenceFinder::of_trace(flow, sts, trace);
     finder.input(gate, values)
 }
 
@@ -237,6 +259,12 @@ pub struct ReplayTester {
     given: Option<Given>,
     /// The position of an input whose reply is awaited, and the number of looks for it.
     awaited: (usize, u32),
+    /// The number of looks that were made after the plan.
+    last_looks: u32,
+    /// True if the last input of the plan was left out in this run: what it led to does not come.
+    is_left_out: bool,
+    /// True if the system was looked at since the last input that was given.
+    has_looked: bool,
     /// The positions in the trace at which the inputs were given.
     inputs: GivenInputs,
     unmentioned: Unmentioned,
@@ -253,6 +281,9 @@ impl ReplayTester {
             seen: BTreeSet::new(),
             given: None,
             awaited: (0, 0),
+            last_looks: 0,
+            is_left_out: false,
+            has_looked: true,
             inputs: GivenInputs::new(),
             unmentioned,
             name: None,
@@ -268,7 +299,8 @@ impl ReplayTester {
 
 impl Tester for ReplayTester {
     fn start(&mut self, _seed: u64) {
-        (self.at, self.given, self.awaited) = (0, None, (0, 0));
+        (self.at, self.given, self.awaited, self.last_looks) = (0, None, (0, 0), 0);
+        (self.is_left_out, self.has_looked) = (false, true);
         self.seen.clear();
         self.inputs.clear();
     }
@@ -283,21 +315,47 @@ impl Tester for ReplayTester {
             self.at += 1;
             let (wait, input) = match planned {
                 PlannedMove::Look if self.seen.contains(&(self.at - 1)) => continue,
-                PlannedMove::Look => return TesterMove::Observe,
+                PlannedMove::Look if self.is_needless_look(cx, monitor) => continue,
+                PlannedMove::Look => {
+                    self.has_looked = true;
+                    return TesterMove::Observe;
+                }
                 PlannedMove::LookFor(time) => return TesterMove::ObserveFor(nanoseconds(time)),
                 PlannedMove::SendAfter(wait, input) => (Some(wait.clone()), input.clone()),
                 PlannedMove::Send(input) => (None, input.clone()),
             };
-            let bound = bind(cx.pool, cx.sts, &input.label, &input.references, &self.inputs, trace);
+            let mut bound = bind(
+                cx.pool,
+                cx.sts,
+                &input.label,
+                &input.references,
+                &self.inputs,
+                trace,
+                ReplyOrder::AsRecorded,
+            );
+            // Of what happens at once, a reply may have come before an input that it followed when the plan was recorded.
+            if bound.is_none() && self.awaited == (self.at, MAX_LOOKS_FOR_REPLY) {
+                bound = bind(
+                    cx.pool,
+                    cx.sts,
+                    &input.label,
+                    &input.references,
+                    &self.inputs,
+                    trace,
+                    ReplyOrder::Any,
+                );
+            }
             let number = input.number;
             let why = match (wait, bound) {
                 (Some(wait), Some(label)) => {
                     self.inputs.insert(number, trace.len());
+                    (self.is_left_out, self.has_looked) = (false, false);
                     return TesterMove::StimulateAfter(wait, label);
                 }
                 (None, Some(label)) if monitor.accepts(cx, &label) => {
                     self.inputs.insert(number, trace.len());
                     self.given = Some(Given { before: trace.len(), label: label.clone() });
+                    (self.is_left_out, self.has_looked) = (false, false);
                     return TesterMove::Stimulate(label);
                 }
                 // What is under way is settled first.
@@ -306,7 +364,7 @@ impl Tester for ReplayTester {
                     return TesterMove::Observe;
                 }
                 // A reply that it needs may come later than it did when the plan was recorded.
-                (_, None) if self.may_await_reply() => {
+                (_, None) if self.is_reply_possible(cx, monitor) && self.may_await_reply() => {
                     self.at -= 1;
                     self.take_next_look();
                     return TesterMove::Observe;
@@ -322,9 +380,21 @@ impl Tester for ReplayTester {
             if self.unmentioned == Unmentioned::Stop {
                 return TesterMove::Stop(TesterStop::GoalMissed(why));
             }
+            self.is_left_out = true;
+        }
+        // What came in another order than when the plan was recorded may still be to come.
+        if self.last_looks < MAX_LAST_LOOKS && is_output_due(cx, monitor) {
+            self.last_looks += 1;
+            return TesterMove::Observe;
         }
         TesterMove::Stop(TesterStop::GoalMet("the plan was carried out".into()))
     }
+}
+
+/// Returns whether the specification does not allow the system to be silent now; false in timed models, where deadlines
+/// say so.
+fn is_output_due(cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
+    !cx.sts.is_timed() && monitor.clone().observe(cx, &Label::Quiescence).is_err()
 }
 
 impl ReplayTester {
@@ -336,6 +406,19 @@ impl ReplayTester {
             self.at -= 1;
             self.take_next_look();
         }
+    }
+
+    /// Returns whether the next look of the plan is for what an input led to that was left out, so that it would only wait
+    /// for silence: on a live system that takes most of the time of a try.
+    fn is_needless_look(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
+        let is_skipped = self.unmentioned == Unmentioned::Skip && self.is_left_out && self.has_looked;
+        is_skipped && !cx.sts.is_timed() && !is_output_due(cx, monitor)
+    }
+
+    /// Returns whether the system may still say something that an input needs. Where inputs are left out, a reply that is
+    /// not due is not waited for.
+    fn is_reply_possible(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
+        self.unmentioned == Unmentioned::Stop || cx.sts.is_timed() || is_output_due(cx, monitor)
     }
 
     /// Notes that the next look of the plan is made now, or was made by the way.

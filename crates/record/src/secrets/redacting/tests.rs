@@ -133,7 +133,7 @@ fn the_progress_of_shrinking_is_passed_on() {
         }
     }
     let mut last = Last(None);
-    let progress = ShrinkingRecord { run: 3, attempts: 2, steps: 9, left_s: None };
+    let progress = ShrinkingRecord { run: 3, attempts: 2, steps: 9, limit_s: None, left_s: None };
     RedactingReporter::new(&mut last, Secrets::none()).shrinking(&progress);
     assert_eq!(last.0, Some(progress));
 }

@@ -102,6 +102,41 @@ impl<'f> ReferenceFinder<'f> {
         Self { flow, replies: Vec::new(), chosen: BTreeSet::new(), n_inputs: 0, counts: BTreeMap::new() }
     }
 
+    /// Returns the finder at the end of `trace`.
+    pub(super) fn of_trace(flow: &'f ReplyFlow, sts: &Sts, trace: &Trace) -> Self {
+        let mut finder = Self::new(flow);
+        for (step, label) in trace.labels.iter().enumerate() {
+            match label {
+                Label::Input(gate, values) if sts.gates[*gate].kind == GateKind::Input => {
+                    finder.input(*gate, values);
+                }
+                Label::Input(gate, values) | Label::Output(gate, values) => finder.reply(*gate, values, step),
+                Label::Quiescence | Label::Delay(_) => (),
+            }
+        }
+        finder
+    }
+
+    /// Returns references for the integers of input `number` to the latest reply before it that the model compares them
+    /// with and that is near.
+    pub(super) fn distances(&self, gate: GateId, values: &[Value], number: usize) -> Vec<ReplyReference> {
+        let is_before = |source: &&ReplyValue| source.reply.after.is_none_or(|after| after < number);
+        let reference = |place: ValuePath, value: Value| {
+            let is_linked = |source: &ReplyValue| {
+                let from = (source.reply.gate, source.path[0]);
+                self.flow.link_between(from, (gate, place[0])).is_some()
+            };
+            let replies = self.replies.iter().rev().filter(is_before);
+            let (source, part) = replies
+                .filter(|source| is_linked(source) && matches!(source.value, Value::Int(_)))
+                .find_map(|source| Some((source, part_of(&source.value, &value)?)))?;
+            let ReplyValue { reply, path, step, .. } = source.clone();
+            Some(ReplyReference { place, span: None, reply, path, part, step })
+        };
+        let integers = leaves_of(values).into_iter().filter(|(_, value)| matches!(value, Value::Int(_)));
+        integers.filter_map(|(place, value)| reference(place, value)).collect()
+    }
+
     /// Notes a message of the system, the label at position `step` of the trace.
     pub(super) fn reply(&mut self, gate: GateId, values: &[Value], step: usize) {
         let nth = self.counts.entry(gate).or_default();
@@ -266,12 +301,11 @@ pub fn leaves_of(values: &[Value]) -> Vec<(ValuePath, Value)> {
     found
 }
 
-/// Points `reference`, whose reply is lost, to another reply before input `number`; returns whether there is one.
+/// Points `reference`, whose reply is lost, to another reply that is not; returns whether there is one.
 pub(super) fn repoint(
     finder: &ReferenceFinder<'_>,
     reference: &mut ReplyReference,
     label: &Label,
-    number: usize,
     is_lost: &dyn Fn(&ReplyId) -> bool,
     renamed: &mut BTreeMap<(ReplyId, ValuePath), (ReplyId, usize)>,
 ) -> bool {
@@ -281,25 +315,45 @@ pub(super) fn repoint(
         (reference.reply, reference.step) = (reply.clone(), *step);
         return true;
     }
-    let is_before = |source: &&ReplyValue| source.reply.after.is_none_or(|after| after < number);
-    let left = || finder.replies.iter().rev().filter(|source| !is_lost(&source.reply)).filter(is_before);
-    let Label::Input(_, values) = label else { return false };
+    let left = || finder.replies.iter().rev().filter(|source| !is_lost(&source.reply));
+    let Label::Input(gate, values) = label else { return false };
     let used = values.get(reference.place[0]).and_then(|value| leaf_at(value, &reference.place[1..]));
-    let equal = left().find(|source| reference.span.is_none() && Some(&source.value) == used);
+    // A distance from a reply is kept, whatever other reply has the same value: the revision before the current one.
+    let may_be_equal = reference.span.is_none() && !matches!(reference.part, ReplyPart::Plus(_));
+    let equal = left().find(|source| may_be_equal && Some(&source.value) == used);
     if let Some(source) = equal {
         let ReplyValue { reply, path, step, .. } = source.clone();
         *reference = ReplyReference { reply, path, step, part: ReplyPart::Whole, ..reference.clone() };
         return true;
     }
     let is_alike = |source: &&ReplyValue| (source.reply.gate, &source.path) == (old.0.gate, &old.1);
-    let Some(source) = left().find(is_alike) else { return false };
-    (reference.reply, reference.step) = (source.reply.clone(), source.step);
-    renamed.insert(old, (source.reply.clone(), source.step));
+    if let Some(source) = left().find(is_alike) {
+        (reference.reply, reference.step) = (source.reply.clone(), source.step);
+        renamed.insert(old, (source.reply.clone(), source.step));
+        return true;
+    }
+    // A revision that was stored and one that was read are the same to the field that they are compared with.
+    let is_linked = |source: &&ReplyValue| {
+        let from = (source.reply.gate, source.path[0]);
+        finder.flow.link_between(from, (*gate, reference.place[0])).is_some()
+    };
+    let Some(source) = left().find(is_linked) else { return false };
+    let ReplyValue { reply, path, step, .. } = source.clone();
+    (reference.reply, reference.path, reference.step) = (reply, path, step);
     true
 }
 
 /// The positions in a trace at which the inputs of a plan were given, by their numbers.
 pub(super) type GivenInputs = BTreeMap<usize, usize>;
+
+/// The rule for which reply a reference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplyOrder {
+    /// The reply after the input that it followed in the recorded run.
+    AsRecorded,
+    /// That one, else the last such reply before that input: what happened at once has no order.
+    Any,
+}
 
 /// Returns `label` with the values that its references have after `history`; `None` if a reply is missing, or its value
 /// does not fit.
@@ -310,12 +364,13 @@ pub(super) fn bind(
     references: &[ReplyReference],
     given: &GivenInputs,
     history: &Trace,
+    order: ReplyOrder,
 ) -> Option<Label> {
     let Label::Input(gate, values) = label else { return Some(label.clone()) };
     let mut values = values.clone();
     // From the last to the first, so that the bytes of earlier parts of a text stay where they are.
     for reference in references.iter().rev() {
-        let source = value_in_reply(reference, given, history)?;
+        let source = value_in_reply(reference, given, history, order)?;
         let (at, rest) = reference.place.split_first()?;
         let old = values.get(*at)?;
         let new = with_leaf(old, rest, &|old| reference.value(old, &source))?;
@@ -329,18 +384,33 @@ pub(super) fn bind(
 }
 
 /// Returns the value of a reply that a reference means.
-fn value_in_reply(reference: &ReplyReference, given: &GivenInputs, history: &Trace) -> Option<Value> {
+fn value_in_reply(
+    reference: &ReplyReference,
+    given: &GivenInputs,
+    history: &Trace,
+    order: ReplyOrder,
+) -> Option<Value> {
     let from = match reference.reply.after {
         Some(number) => *given.get(&number)?,
         None => 0,
     };
     let gate = reference.reply.gate;
-    let mut replies = history.labels.get(from..)?.iter().filter_map(|label| match label {
+    let mut after = history.labels.get(from..)?.iter().filter_map(|label| values_at(label, gate));
+    let mut before = history.labels[..from].iter().rev().filter_map(|label| values_at(label, gate));
+    let found = match order {
+        ReplyOrder::AsRecorded => after.nth(reference.reply.nth),
+        ReplyOrder::Any => after.nth(reference.reply.nth).or_else(|| before.next()),
+    };
+    let (at, rest) = reference.path.split_first()?;
+    leaf_at(found?.get(*at)?, rest).cloned()
+}
+
+/// Returns the values of a message, if it is at `gate`.
+fn values_at(label: &Label, gate: GateId) -> Option<&[Value]> {
+    match label {
         Label::Output(of, values) | Label::Input(of, values) if *of == gate => Some(values),
         _ => None,
-    });
-    let (at, rest) = reference.path.split_first()?;
-    leaf_at(replies.nth(reference.reply.nth)?.get(*at)?, rest).cloned()
+    }
 }
 
 /// Returns the part of a value at this position; `None` if there is none.

@@ -1,0 +1,235 @@
+//! Shortcuts through the run itself: what lies between two like states of the model is left out.
+//!
+//! Before every input of the run the model is in some state. Two states are alike if they are in the same place and
+//! their data have the same shape, on one of three [levels](ShapeLevel). So the run is a walk through a small graph of
+//! shapes, and the shortest way through that graph to the state before the failing input is a candidate; so is the
+//! shortest one through each kind of input, since a fault often needs one (an item that was dropped, a lock that was
+//! taken). Clocks are no part of a shape, and parts of a system have their places in it: this works for every model.
+
+use std::collections::BTreeMap;
+
+use ioxide_model::label::Label;
+use ioxide_model::sts::{GateId, GateKind};
+use ioxide_model::trace::Trace;
+use ioxide_model::value::Value;
+use ioxide_symex::{Belief, Ctx, Monitor, Tolerance};
+use ioxide_testgen::tester::replay::PlannedMove;
+
+use super::edit::{EditClass, PlanEdit, QueuedEdit};
+use super::steps::segments;
+
+/// The least size of a number, or number of letters of a text, that is taken for a name that the system chose.
+const LEAST_NAME: i64 = 1_000;
+const LEAST_NAME_LENGTH: usize = 5;
+/// The number of inputs up to which ways through each kind of input are looked for: that takes the cube of it.
+const MAX_WAYPOINTS: usize = 200;
+
+/// The detail in which states are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShapeLevel {
+    /// The place alone.
+    Place,
+    /// Also truth values, members of enumerations and sizes of collections.
+    Sizes,
+    /// Also numbers and texts, but for names that the system chose.
+    Values,
+}
+
+/// A value as far as it counts in a shape.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ShapeValue {
+    Exact(Value),
+    Size(usize),
+    Parts(Vec<ShapeValue>),
+    Any,
+}
+
+/// The shape of the states that the model may be in.
+type StateShape = Vec<(String, Vec<ShapeValue>)>;
+
+/// Returns the shortcuts through `plan`, which the run with `trace` carried out.
+pub(super) fn edits(
+    cx: &mut Ctx<'_>,
+    tolerance: &Tolerance,
+    trace: &Trace,
+    plan: &[PlannedMove],
+) -> Vec<QueuedEdit> {
+    let segments = segments(plan);
+    let Some(beliefs) = beliefs_at_inputs(cx, tolerance, trace) else { return Vec::new() };
+    if beliefs.len() != segments.len() || segments.len() < 2 {
+        return Vec::new();
+    }
+    let mut edits: Vec<QueuedEdit> = Vec::new();
+    for level in [ShapeLevel::Place, ShapeLevel::Sizes, ShapeLevel::Values] {
+        let shapes: Vec<StateShape> = beliefs.iter().map(|belief| shape(cx, belief, level)).collect();
+        let walk = ShapeWalk::new(&shapes, segments.iter().map(ExactSizeIterator::len).collect());
+        for path in walk.short_paths(&gates_of(plan)) {
+            let head = &plan[..segments[0].start];
+            let path = path.into_iter().chain([segments.len() - 1]);
+            let moves = path.map(|at| &plan[segments[at].clone()]);
+            let short: Vec<PlannedMove> = std::iter::once(head).chain(moves).flatten().cloned().collect();
+            if short.len() < plan.len() {
+                let (class, place) = (EditClass::Shortcut, short.len());
+                edits.push(QueuedEdit { class, place, edit: PlanEdit::Replace(short) });
+            }
+        }
+    }
+    edits
+}
+
+/// Returns the kinds of the inputs of a plan.
+fn gates_of(plan: &[PlannedMove]) -> Vec<GateId> {
+    let gate = |planned: &PlannedMove| match planned.input()?.label {
+        Label::Input(gate, _) => Some(gate),
+        _ => None,
+    };
+    plan.iter().filter_map(gate).collect()
+}
+
+/// Returns what the model believed before each input of `trace`; `None` if the trace cannot be followed label by label.
+fn beliefs_at_inputs(cx: &mut Ctx<'_>, tolerance: &Tolerance, trace: &Trace) -> Option<Vec<Belief>> {
+    let mut monitor = Monitor::with_tolerance(cx, tolerance.clone());
+    let mut beliefs = Vec::new();
+    let last_input = trace.labels.iter().rposition(|label| is_ours(cx, label))?;
+    for label in &trace.labels[..=last_input] {
+        if is_ours(cx, label) {
+            beliefs.push(monitor.belief().clone());
+        }
+        monitor.observe(cx, label).ok()?;
+    }
+    Some(beliefs)
+}
+
+fn is_ours(cx: &Ctx<'_>, label: &Label) -> bool {
+    matches!(label, Label::Input(gate, _) if cx.sts.gates[*gate].kind == GateKind::Input)
+}
+
+/// Returns the shape of what the model believes.
+fn shape(cx: &Ctx<'_>, belief: &Belief, level: ShapeLevel) -> StateShape {
+    let values = |value_of: &dyn Fn(ioxide_model::term::VarId) -> Option<Value>| {
+        let vars = cx.sts.vars.iter().filter(|_| level != ShapeLevel::Place);
+        vars.map(|var| value_of(var.var).map_or(ShapeValue::Any, |value| shape_of_value(&value, level)))
+            .collect()
+    };
+    let mut shape: StateShape = match belief {
+        Belief::Concrete(states) => states
+            .iter()
+            .map(|state| (state.place_text(cx.sts), values(&|var| state.values.get(var).cloned())))
+            .collect(),
+        Belief::Symbolic(states) => states
+            .iter()
+            .map(|state| {
+                let value = |var| cx.pool.as_value(state.store.get(cx.sts, var)?).cloned();
+                (state.location_text(cx), values(&value))
+            })
+            .collect(),
+        Belief::Unspecified => Vec::new(),
+    };
+    shape.sort();
+    shape.dedup();
+    shape
+}
+
+fn shape_of_value(value: &Value, level: ShapeLevel) -> ShapeValue {
+    let is_values = level == ShapeLevel::Values;
+    match value {
+        Value::Bool(_) => ShapeValue::Exact(value.clone()),
+        Value::Int(n) if is_values && n.abs() < LEAST_NAME.into() => ShapeValue::Exact(value.clone()),
+        Value::Str(text) if is_values && text.chars().count() < LEAST_NAME_LENGTH => {
+            ShapeValue::Exact(value.clone())
+        }
+        Value::Real(_) if is_values => ShapeValue::Exact(value.clone()),
+        Value::Int(_) | Value::Str(_) | Value::Real(_) => ShapeValue::Any,
+        Value::Data(data) => {
+            let args = data.args.iter().map(|arg| shape_of_value(arg, level));
+            ShapeValue::Parts(std::iter::once(ShapeValue::Size(data.ctor as usize)).chain(args).collect())
+        }
+        Value::Collection(items) if is_values => {
+            let mut parts: Vec<ShapeValue> = items.parts().map(|part| shape_of_value(part, level)).collect();
+            // Items go by the names that the system chose for them: their order says nothing.
+            parts.sort();
+            ShapeValue::Parts(parts)
+        }
+        Value::Collection(items) => ShapeValue::Size(items.len()),
+    }
+}
+
+/// The walk of a run through the shapes of its states.
+struct ShapeWalk {
+    /// The shape before each input, by number.
+    nodes: Vec<usize>,
+    n_nodes: usize,
+    /// The number of moves of each input with its answers.
+    lengths: Vec<usize>,
+}
+
+/// The shortest ways from one shape to all others: the length, and the last segment of the way.
+type Reached = Vec<Option<(usize, Option<usize>)>>;
+
+impl ShapeWalk {
+    fn new(shapes: &[StateShape], lengths: Vec<usize>) -> Self {
+        let mut numbers: BTreeMap<&StateShape, usize> = BTreeMap::new();
+        let mut nodes = Vec::new();
+        for shape in shapes {
+            let next = numbers.len();
+            nodes.push(*numbers.entry(shape).or_insert(next));
+        }
+        Self { nodes, n_nodes: numbers.len(), lengths }
+    }
+
+    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind of
+    /// input before it: segments of the run in order.
+    fn short_paths(&self, gates: &[GateId]) -> Vec<Vec<usize>> {
+        let last = self.nodes.len() - 1;
+        let reached = self.reach_from(self.nodes[0]);
+        let mut paths: Vec<Vec<usize>> = self.path_to(&reached, self.nodes[last]).into_iter().collect();
+        let mut through: BTreeMap<GateId, Vec<usize>> = BTreeMap::new();
+        let length = |path: &[usize]| path.iter().map(|at| self.lengths[*at]).sum::<usize>();
+        for at in 0..if last <= MAX_WAYPOINTS { last } else { 0 } {
+            let after = self.reach_from(self.nodes[at + 1]);
+            let (Some(there), Some(back)) =
+                (self.path_to(&reached, self.nodes[at]), self.path_to(&after, self.nodes[last]))
+            else {
+                continue;
+            };
+            let path: Vec<usize> = there.into_iter().chain([at]).chain(back).collect();
+            let Some(gate) = gates.get(at) else { continue };
+            if through.get(gate).is_none_or(|known| length(&path) < length(known)) {
+                through.insert(*gate, path);
+            }
+        }
+        paths.extend(through.into_values());
+        paths
+    }
+
+    /// Returns the shortest ways from `from` along the segments of the run (Dijkstra, without a heap: runs are short).
+    fn reach_from(&self, from: usize) -> Reached {
+        let mut reached: Reached = vec![None; self.n_nodes];
+        let mut is_settled = vec![false; self.n_nodes];
+        reached[from] = Some((0, None));
+        loop {
+            let open = (0..self.n_nodes).filter(|node| !is_settled[*node]);
+            let nearest = open.filter_map(|node| Some((reached[node]?.0, node))).min();
+            let Some((length, node)) = nearest else { return reached };
+            is_settled[node] = true;
+            for at in (0..self.nodes.len() - 1).filter(|at| self.nodes[*at] == node) {
+                let (to, length) = (self.nodes[at + 1], length + self.lengths[at]);
+                if reached[to].is_none_or(|(known, _)| length < known) {
+                    reached[to] = Some((length, Some(at)));
+                }
+            }
+        }
+    }
+
+    /// Returns the segments of the way to `to`; `None` if there is none.
+    fn path_to(&self, reached: &Reached, to: usize) -> Option<Vec<usize>> {
+        let mut path = Vec::new();
+        let mut node = to;
+        while let Some(at) = reached[node]?.1 {
+            path.push(at);
+            node = self.nodes[at];
+        }
+        path.reverse();
+        Some(path)
+    }
+}
