@@ -8,8 +8,8 @@ use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::unit_command;
 
 use crate::{
-    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, kill, learn, lsp, mutants,
-    online, reproduce, scale, trees, truth,
+    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, kill, learn, live, lsp,
+    mutants, online, reproduce, scale, trees, truth,
 };
 
 /// The measurements of this program.
@@ -58,6 +58,7 @@ fn run_bench(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         BenchName::Fsm => fsm::run(args),
         BenchName::Kill => kill::run(args),
         BenchName::Learn => learn::run(args),
+        BenchName::Live => live::run(args),
         BenchName::Lsp => lsp::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),

@@ -16,6 +16,7 @@ mod first_step;
 mod fsm;
 mod kill;
 mod learn;
+mod live;
 mod lsp;
 mod memory;
 mod mutants;

@@ -62,6 +62,7 @@ pub use self::wait::{FirstReplyWait, LagEffect};
 use crate::clock::lag::LagMeter;
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
+use crate::clock::spent::TimeSpent;
 use crate::coverage::{Coverage, EnoughCoverage};
 use crate::explain::{explanation, signature, timed_finding};
 use crate::objective::Objective;
@@ -176,6 +177,8 @@ pub struct RunResult {
     pub lag: LagEffect,
     /// True if its events have times.
     pub has_times: bool,
+    /// The use of its time.
+    pub spent: TimeSpent,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -218,10 +221,11 @@ pub fn run(
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
     let trouble = setup.adapter.reset().err();
+    let restarts = asked.elapsed();
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
-    if !is_measured || setup.adapter.knows_silence() {
+    if !is_measured || setup.adapter.expects_silence() {
         tester.silence_is_free();
     }
     let lag = is_measured.then(|| config.lag.watch());
@@ -250,6 +254,7 @@ pub fn run(
         telling: StepTelling::new(sink),
         pending: PendingMessages::default(),
     };
+    walk.timing.spent.restarts = restarts;
     let ended = match trouble {
         Some(error) => LoopEnd::Trouble(error),
         None => walk.run_loop(tester)?,
@@ -268,7 +273,9 @@ pub fn run(
         LoopEnd::Trouble(error) => RunEnd::Error(error),
         LoopEnd::Interrupted => RunEnd::Interrupted,
     };
-    walk.finish(end, finding.as_ref(), id)
+    let mut result = walk.finish(end, finding.as_ref(), id)?;
+    result.spent = result.spent.filled_up_to(asked.elapsed());
+    Ok(result)
 }
 
 /// A run under way: the system and the specification, and what is known, when, what was told and what is pending.
@@ -310,7 +317,10 @@ impl RunLoop<'_, '_, '_> {
             }
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
-            let step = match tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace) {
+            let thinking = Instant::now();
+            let next = tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace);
+            self.timing.spent.tester += thinking.elapsed();
+            let step = match next {
                 TesterMove::Stop(stop) => return self.judge_rest(stop),
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
@@ -646,11 +656,11 @@ impl RunLoop<'_, '_, '_> {
         // Where events have no times, no two machines write different records.
         let (lag, has_times) = (self.timing.lag_effect, self.timing.has_times);
         let machine_lag = if has_times { lag.to_record() } else { None };
-        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
         let RunKnowledge { trace, signature, .. } = self.knowledge;
-        let latencies = self.timing.latencies;
-        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag, has_times })
+        let RunTiming { latencies, spent, .. } = self.timing;
+        Ok(RunResult { trace, end, doubts, unknown_from, signature, latencies, lag, has_times, spent })
     }
 }
 

@@ -218,6 +218,7 @@ impl ReplaySource {
                     Some(number) => numbered(recorded, number)?,
                     None => first_failing(recorded),
                 };
+                record::require_steps(recorded, run)?;
                 let trace = recorded.trace(spec, run).map_err(|error| unfit(&error))?;
                 let sign = has_failed(recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
                 let seed = record::seed(recorded, run).unwrap_or(0);

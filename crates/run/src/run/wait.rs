@@ -64,7 +64,10 @@ impl RunLoop<'_, '_, '_> {
         let most = time.saturating_mul(MAX_EXTENSION);
         let (mut left, mut extended) = (time, Duration::ZERO);
         loop {
-            let seen = self.setup.adapter.observe(left)?;
+            let from = Instant::now();
+            let seen = self.setup.adapter.observe(left);
+            self.timing.spent.add_wait(from, matches!(seen, Ok(Observation::Quiet)));
+            let seen = seen?;
             let lag = self.timing.lag_so_far().saturating_sub(before);
             left = lag.min(most).saturating_sub(extended);
             if seen != Observation::Quiet || left <= MIN_EXTENSION || self.setup.adapter.knows_silence() {
