@@ -8,7 +8,7 @@ use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::unit_command;
 
 use crate::{
-    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, histories, kill, learn,
+    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, histories, kill, learn, live,
     lsp, mutants, online, reproduce, scale, trees, truth,
 };
 
@@ -59,6 +59,7 @@ fn run_bench(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         BenchName::Histories => histories::run(args),
         BenchName::Kill => kill::run(args),
         BenchName::Learn => learn::run(args),
+        BenchName::Live => live::run(args),
         BenchName::Lsp => lsp::run(args),
         BenchName::Mutants => mutants::run(args),
         BenchName::Online => online::run(args),

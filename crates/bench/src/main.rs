@@ -17,6 +17,7 @@ mod fsm;
 mod histories;
 mod kill;
 mod learn;
+mod live;
 mod lsp;
 mod memory;
 mod mutants;

@@ -18,7 +18,8 @@ use crate::units::UnitSet;
 const MAX_OPEN: usize = 64;
 
 /// Members that hold times or numbers of events: they differ wherever a unit runs.
-const TIMES: [&str; 5] = ["time_ns", "latencies", "seq", "raised_patience_ms", "machine_lag"];
+const TIMES: [&str; 7] =
+    ["time_ns", "latencies", "seq", "raised_patience_ms", "machine_lag", "time_spent", "reset_price"];
 
 /// Events of replays and of shrinking, which depend on the units that the same part did before; the parts together
 /// have at least those of a single run.

@@ -31,7 +31,7 @@ pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DemoArgs, JudgeArgs, PurposesArgs, ReplayArgs,
+    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DemoArgs, JudgeArgs, KeepArg, PurposesArgs, ReplayArgs,
     ShrinkArgs, SutArgs, TestArgs,
 };
 pub use self::lsp::LspArgs;

@@ -44,6 +44,7 @@ pub mod solver;
 pub mod system;
 #[cfg(test)]
 mod test_systems;
+mod thinned_record;
 mod timing;
 pub mod unit_command;
 mod write;

@@ -101,6 +101,21 @@ pub fn n_runs(record: &Record) -> u64 {
     record.events.iter().filter(|event| matches!(event.event, EventKind::RunStarted(_))).count() as u64
 }
 
+/// Refuses run `run` if the record has no steps of it.
+pub fn require_steps(record: &Record, run: u64) -> Result<(), CliError> {
+    let is_thinned = record
+        .events
+        .iter()
+        .any(|event| matches!(&event.event, EventKind::RunFinished(told) if told.run == run && told.thinned.is_some()));
+    if is_thinned {
+        return Err(CliError::usage(format!("the record has no steps of run {}: it did not fail", run + 1))
+            .help(
+                "`ioxide test` with the seed of the campaign makes it again; `--keep all` keeps every run",
+            ));
+    }
+    Ok(())
+}
+
 /// The seed of run `run`.
 pub fn seed(record: &Record, run: u64) -> Option<u64> {
     record.events.iter().find_map(|event| match &event.event {

@@ -7,19 +7,20 @@
 //! may read what is written.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use ioxide_campaign::whole_file::{AsideFile, FileReaders};
 use ioxide_record::event::{Event, EventKind};
-use ioxide_record::format::Recorder;
 use ioxide_record::reporter::Reporter;
 use ioxide_report::junit::JunitReport;
 use ioxide_report::markdown::MarkdownReport;
 
+use crate::args::KeepArg;
 use crate::exit::{CliError, ExitStatus};
 use crate::record;
+use crate::thinned_record::ThinnedRecorder;
 use crate::write;
 
 /// The reports of the last campaign.
@@ -32,6 +33,8 @@ pub struct RecordFolder {
     record: PathBuf,
     /// The reason why the record is not complete; unset while it is.
     trouble: Arc<OnceLock<String>>,
+    /// The runs that the record keeps whole.
+    keep: Option<KeepArg>,
     /// Held until the end.
     _lock: File,
 }
@@ -47,8 +50,14 @@ impl RecordFolder {
             folder: path.to_path_buf(),
             record: record::next(folder),
             trouble: Arc::default(),
+            keep: None,
             _lock: lock,
         })
+    }
+
+    /// Keeps these runs whole, as `--keep` says.
+    pub fn keep(self, keep: Option<KeepArg>) -> Self {
+        Self { keep, ..self }
     }
 
     /// The folder.
@@ -65,7 +74,7 @@ impl RecordFolder {
     pub fn begin(&self) -> Result<Box<dyn Reporter>, CliError> {
         let cannot = |error: io::Error| write::write_error(&self.record, &error);
         let file = private(&self.record).map_err(cannot)?;
-        let recorder = Recorder::new(BufWriter::new(file)).map_err(cannot)?;
+        let recorder = ThinnedRecorder::new(file, self.keep).map_err(cannot)?;
         let aside = |name: &str| {
             let path = self.folder.join(name);
             // A report that is there must not be taken for one of this campaign.
@@ -132,15 +141,15 @@ fn lacks(trouble: &OnceLock<String>, record: &Path, why: &str) {
 }
 
 /// A reporter that writes the record first, then its reports.
-struct RecordReporter<W: Write> {
-    recorder: Recorder<W>,
+struct RecordReporter {
+    recorder: ThinnedRecorder,
     junit: Option<JunitReport<AsideFile>>,
     markdown: Option<MarkdownReport<AsideFile>>,
     record: PathBuf,
     trouble: Arc<OnceLock<String>>,
 }
 
-impl<W: Write + Send> RecordReporter<W> {
+impl RecordReporter {
     /// Writes an event to the record and the other reports; the last event completes these.
     fn tell(&mut self, event: &Event) -> io::Result<()> {
         self.recorder.event(event)?;
@@ -154,7 +163,7 @@ impl<W: Write + Send> RecordReporter<W> {
     }
 }
 
-impl<W: Write + Send> Reporter for RecordReporter<W> {
+impl Reporter for RecordReporter {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         if self.trouble.get().is_none()
             && let Err(error) = self.tell(event)

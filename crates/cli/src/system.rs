@@ -258,7 +258,7 @@ pub fn start_managed(
     // Mistakes in the description are told before anything is started.
     let ways = ways(&described, &interface, &connection)?;
     has_fields(&interface, &described.secrets)?;
-    let DescribedSystem { server, renewal, secrets, .. } = described;
+    let DescribedSystem { server, renewal, secrets, synchronous, .. } = described;
     let server = server.map(|server| SystemServer::start(server, connection.interrupt)).transpose();
     let interrupt = connection.interrupt;
     let make: MakeAdapter = match (<[SystemConnection; 1]>::try_from(ways), described.connections.is_empty())
@@ -268,7 +268,8 @@ pub fn start_managed(
         (Err(ways), _) => connect_several(ways, interface, interrupt),
     };
     let managed = server.and_then(|server| ManagedAdapter::new(server, renewal, &connection, make));
-    managed.map_err(|error| system_error(&error, &secrets))
+    let managed = managed.map_err(|error| system_error(&error, &secrets))?;
+    Ok(if synchronous { managed.with_promise_to_answer() } else { managed })
 }
 
 /// One connection to the system.

@@ -27,7 +27,7 @@ use crate::error::ProjectError;
 use crate::{DescribedSystem, FILE, SystemSource};
 
 /// The keys that say how long to wait or what to show, not what the system is.
-const NOT_THE_SYSTEM: [&str; 10] = [
+const NOT_THE_SYSTEM: [&str; 11] = [
     "quiescence_ms",
     "quiescence",
     "ready",
@@ -38,6 +38,7 @@ const NOT_THE_SYSTEM: [&str; 10] = [
     "secrets",
     "refusals",
     "version",
+    "synchronous",
 ];
 /// The keys whose values are commands.
 const COMMANDS: [&str; 4] = ["command", "start", "reset_command", "stop"];

@@ -55,6 +55,8 @@ pub struct DescribedSystem {
     pub message_limit: Option<Duration>,
     /// The quiescence times.
     pub quiescence: QuiescenceTimes,
+    /// True if every input is promised to be answered by one message, and nothing else to come.
+    pub synchronous: bool,
     /// The longest way of a message, for timed models.
     pub latency: Option<Duration>,
     /// The values that must not be shown.
@@ -86,6 +88,7 @@ impl DescribedSystem {
             limit: None,
             message_limit: None,
             quiescence: QuiescenceTimes::default(),
+            synchronous: false,
             latency: None,
             secrets,
             refusals: Vec::new(),
@@ -183,7 +186,7 @@ fn warnings_of(
 }
 
 /// The keys of every system; nothing but the first three concerns a model that is played here.
-pub(crate) const COMMON: [&str; 16] = [
+pub(crate) const COMMON: [&str; 17] = [
     "kind",
     "quiescence_ms",
     "quiescence",
@@ -200,6 +203,7 @@ pub(crate) const COMMON: [&str; 16] = [
     "secrets",
     "refusals",
     "version",
+    "synchronous",
 ];
 
 /// Returns the keys that a system of some kind may have.
@@ -310,6 +314,7 @@ pub(crate) fn describe_system(
         limit: system.number("limit_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         message_limit: system.number("message_ms")?.map(|ms| Duration::from_millis(ms.max(1))),
         quiescence: QuiescenceTimes::read(system)?,
+        synchronous: system.truth("synchronous")?.unwrap_or(false),
         latency: system.number("latency_ms")?.map(Duration::from_millis),
         places,
         secrets: secrets::read(

@@ -7,6 +7,8 @@
 mod lag;
 mod measure;
 mod script;
+mod thinned;
+mod time_spent;
 mod tolerance;
 mod way;
 
@@ -31,13 +33,15 @@ pub use self::script::{
     KeptValue, ReplyForm, ScriptEndpoint, ScriptFraming, ScriptMessage, ScriptPart, ScriptPlace,
     ScriptRecord, ScriptReply, ScriptStep, ScriptValuePlace, UsedPart, UsedValue, ValueSpelling,
 };
+pub use self::thinned::ThinnedRun;
+pub use self::time_spent::TimeSpentRecord;
 pub use self::tolerance::ToleranceRecord;
 pub use self::way::{ConnectionRecord, WayRecord};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its number, from 0 without gaps.
+    /// Its number, from 0; without gaps but for the steps of runs that are thinned.
     pub seq: u64,
     /// The time of the event, in nanoseconds since the first.
     pub time_ns: u64,
@@ -449,6 +453,9 @@ pub struct RunFinished {
     /// The effect of a busy machine on its waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_lag: Option<LagRecord>,
+    /// The figures of a run whose steps are left out: it did not fail, and the record was large enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinned: Option<ThinnedRun>,
 }
 
 /// The outcome of a run: a verdict, or none.
@@ -595,6 +602,12 @@ pub struct CampaignFinished {
     /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_lag: Option<LagRecord>,
+    /// The use of the time; absent where events have no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_spent: Option<TimeSpentRecord>,
+    /// The number of steps that take as long as a reset of the system, if runs were made longer because of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset_price: Option<u64>,
     /// The number of runs in which, from some step on, nothing is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unknown: u64,

@@ -52,6 +52,11 @@ impl<W: Write> Recorder<W> {
         Ok(recorder)
     }
 
+    /// Returns the writer, whose end is the end of a line.
+    pub fn writer(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     /// Writes one line in one write, and flushes it.
     fn write_line(&mut self, what: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(what)?;

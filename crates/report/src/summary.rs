@@ -19,7 +19,7 @@ use std::io;
 use ioxide_model::label::certain_switch;
 use ioxide_record::event::{
     CampaignFinished, CampaignStarted, Event, EventKind, PatienceRecord, Replayed, RunFinished, RunOutcome,
-    StepRecord,
+    StepRecord, ThinnedRun,
 };
 use ioxide_record::reporter::Reporter;
 
@@ -71,6 +71,8 @@ pub struct Summary {
     pub certain: BTreeSet<String>,
     /// The labels of the switches possibly taken, those in `certain` included.
     pub possible: BTreeSet<String>,
+    /// The number of runs whose steps the record leaves out.
+    pub thinned: u64,
     /// The values of inputs sent.
     pub values: SentValues,
     runs: OpenRuns,
@@ -110,6 +112,8 @@ pub struct EndedRun {
     pub time_ns: u64,
     /// For a failure, its relation to the kinds already known.
     pub novelty: Novelty,
+    /// The figures of a run whose steps are left out; `None` if they are not.
+    pub thinned: Option<ThinnedRun>,
 }
 
 /// The messages that arrived after the tester had called quiescence.
@@ -254,14 +258,30 @@ impl Summary {
         let run = self.runs.end_run(told.run);
         self.counts.add_outcome(told.outcome);
         self.doubts = self.doubts.saturating_add(told.doubts as u64);
+        if let Some(thinned) = &told.thinned {
+            self.thinned += 1;
+            self.steps += told.steps as u64;
+            for (switch, (certain, _)) in &thinned.taken {
+                insert_name(&mut self.possible, switch);
+                if *certain > 0 {
+                    insert_name(&mut self.certain, switch);
+                }
+            }
+        }
         match told.outcome {
             RunOutcome::Inconclusive => self.inconclusive.add_reason(run.reason()),
             RunOutcome::Error => self.errors.add_reason(run.reason()),
             RunOutcome::Pass | RunOutcome::Fail | RunOutcome::Interrupted => (),
         }
         let time_ns = time_ns.saturating_sub(run.began_ns);
-        let mut ended =
-            EndedRun { run, outcome: told.outcome, steps: told.steps, time_ns, novelty: Novelty::None };
+        let mut ended = EndedRun {
+            run,
+            outcome: told.outcome,
+            steps: told.steps,
+            time_ns,
+            novelty: Novelty::None,
+            thinned: told.thinned.clone(),
+        };
         if told.outcome == RunOutcome::Fail {
             ended.novelty = self.add_failure(&ended);
         }

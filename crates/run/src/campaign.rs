@@ -12,13 +12,14 @@
 //! everything told.
 
 pub mod merged;
+mod reset_price;
 mod tell;
 pub mod unit;
 
 use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -31,8 +32,10 @@ use ioxide_symex::PoolSnapshot;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::replay::{PlannedMove, ReplayTester, ReplyFlow, Unmentioned, plan_by_meaning};
 
+use self::reset_price::ResetPrice;
 use crate::clock::budget::TimeBudget;
 use crate::clock::latency::Latencies;
+use crate::clock::spent::TimeSpent;
 use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
 use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
@@ -78,6 +81,8 @@ pub struct CampaignConfig {
     pub replays: u32,
     /// The budget for shrinking failing runs; `None` to leave them as they are.
     pub shrink: Option<ShrinkConfig>,
+    /// True if runs become longer where resets are measured to be slow; the moves of a campaign depend on times then.
+    pub weighs_resets: bool,
     /// The time of the whole campaign: its runs, those that failed before, and repeating and shrinking what fails.
     pub time: Arc<TimeBudget>,
     /// The settings of every run.
@@ -103,6 +108,7 @@ impl Default for CampaignConfig {
             until: None,
             replays: 3,
             shrink: Some(ShrinkConfig::default()),
+            weighs_resets: false,
             time: Arc::default(),
             run: RunConfig::default(),
             tester: "random".into(),
@@ -149,6 +155,12 @@ pub struct CampaignOutcome {
     pub unknown: u64,
     /// The largest effect of a busy machine on waits and tolerances.
     pub lag: LagEffect,
+    /// The use of the time; `None` where events have no times.
+    pub spent: Option<TimeSpent>,
+    /// The time from the beginning of the campaign to its end; zero where events have no times.
+    pub elapsed: Duration,
+    /// The steps that a reset was measured to cost, rounded up to a power of two; `None` if it was not, or is cheap.
+    pub reset_price: Option<u64>,
 }
 
 impl CampaignOutcome {
@@ -167,7 +179,15 @@ impl CampaignOutcome {
             steps: 0,
             unknown: 0,
             lag: LagEffect::default(),
+            spent: None,
+            elapsed: Duration::ZERO,
+            reset_price: None,
         }
+    }
+
+    /// Adds time that was spent, in a campaign whose events have times.
+    fn add_spent(&mut self, spent: TimeSpent) {
+        *self.spent.get_or_insert_default() += spent;
     }
 }
 
@@ -268,6 +288,8 @@ pub struct CampaignState<'c, 'r> {
     enough: OnceLock<Arc<EnoughCoverage>>,
     /// The systems of the workers, which try smaller runs for each other.
     copies: SystemCopies,
+    /// The time that the tester took before the campaign began: it searched for purposes.
+    preparation: Duration,
 }
 
 /// The data that a worker keeps from run to run.
@@ -278,6 +300,7 @@ struct WorkerShare {
     coverage: Coverage,
     /// The terms before the first run.
     fresh: PoolSnapshot,
+    reset_price: ResetPrice,
 }
 
 /// The progress of a campaign, shared by its workers.
@@ -300,6 +323,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sink: &'c EventSink<'r>,
     ) -> io::Result<Self> {
         config.time.start_clock();
+        let preparation = config.time.elapsed();
         sink.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let outcome = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(CampaignProgress { found: outcome, errors_in_a_row: 0, is_over: false });
@@ -310,6 +334,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             progress,
             enough: OnceLock::new(),
             copies: SystemCopies::default(),
+            preparation,
         })
     }
 
@@ -355,6 +380,10 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let mut number = worker;
         let is_over = || self.progress().is_over || self.config.time.is_spent();
         while number < self.config.runs && !is_over() && !tester.is_done() {
+            if let Some(steps) = share.reset_price.take_decided() {
+                tester.reset_costs(steps);
+                self.progress().found.reset_price = Some(steps as u64);
+            }
             let id = RunId { run: before.saturating_add(number), seed: run_seed(self.config.seed, number) };
             self.one(setup, tester, id, &mut share)?;
             number = number.saturating_add(self.jobs);
@@ -369,7 +398,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             self.enough.get_or_init(|| Arc::new(EnoughCoverage::new(setup.cx, measure))).clone()
         });
         let config = RunConfig { enough, ..self.config.run.clone() };
-        WorkerShare { config, coverage, fresh: setup.cx.snapshot() }
+        WorkerShare { config, coverage, fresh: setup.cx.snapshot(), reset_price: ResetPrice::default() }
     }
 
     /// Does one run and counts it.
@@ -392,6 +421,9 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let finished = run(setup, tester, &share.config, id, &mut share.coverage, teller)?;
         let coverage = share.coverage.take_since_last(setup.cx.sts);
         self.count(&finished, &coverage, setup.stop.load(Ordering::Relaxed));
+        if self.config.weighs_resets && finished.has_times {
+            share.reset_price.count_run(finished.trace.n_steps(), finished.spent);
+        }
         match &finished.signature {
             Some(signature) => self.failed(setup, id, &finished, signature, teller),
             None => Ok(()),
@@ -410,6 +442,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         // A record without times does not tell how busy this machine was.
         if result.has_times {
             progress.found.lag = progress.found.lag.max(result.lag);
+            progress.found.add_spent(result.spent);
         }
         progress.found.interrupted |= interrupted;
         progress.errors_in_a_row =
@@ -434,8 +467,13 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sink: &EventSink<'_>,
     ) -> io::Result<()> {
         let Some(at) = self.new_kind(id, &result.trace, signature) else { return Ok(()) };
+        let from = Instant::now();
         let (again, shrunk) = self.examine(setup, id, result, sink)?;
-        let failure = &mut self.progress().found.failures[at];
+        let mut progress = self.progress();
+        if result.has_times {
+            progress.found.add_spent(TimeSpent { repeats: from.elapsed(), ..TimeSpent::default() });
+        }
+        let failure = &mut progress.found.failures[at];
         failure.id = id;
         failure.trace = result.trace.clone();
         (failure.reproduced, failure.of) = again.map_or((0, 0), |again| (again.failed, again.of));
@@ -521,6 +559,12 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
+        if let Some(spent) = &mut found.spent {
+            found.elapsed = self.config.time.elapsed();
+            spent.tester += self.preparation;
+            let jobs = u32::try_from(self.jobs).unwrap_or(u32::MAX);
+            *spent = spent.filled_up_to(found.elapsed.saturating_mul(jobs));
+        }
         found.is_enough = self.enough.get().is_none_or(|enough| enough.is_met());
         found.refused = found.coverage.only_refused(sts, &self.config.run.refusals);
         self.sink.tell(EventKind::CampaignFinished(tell::finished(

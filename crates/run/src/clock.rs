@@ -1,9 +1,11 @@
-//! Time: the clock of this machine, the budget of a campaign, quiescence times, latencies, the lag of this machine.
+//! Time: the clock of this machine, the budget of a campaign, quiescence times, latencies, the lag of this machine,
+//! and what time was used for.
 
 pub mod budget;
 pub mod lag;
 pub mod latency;
 pub mod patience;
+pub mod spent;
 
 use std::time::Instant;
 

@@ -62,6 +62,7 @@ pub use self::wait::{FirstReplyWait, LagEffect};
 use crate::clock::lag::LagMeter;
 use crate::clock::latency::Latencies;
 use crate::clock::patience::Patience;
+use crate::clock::spent::TimeSpent;
 use crate::coverage::{Coverage, EnoughCoverage};
 use crate::explain::{explanation, signature, timed_finding};
 use crate::objective::Objective;
@@ -176,21 +177,10 @@ pub struct RunResult {
     pub lag: LagEffect,
     /// True if its events have times.
     pub has_times: bool,
-    /// The time it took.
-    pub cost: RunCost,
+    /// The use of its time.
+    pub spent: TimeSpent,
     /// The name of the type of the exception that the system raised; `None` if it raised none, or one without a name.
     pub exception: Option<String>,
-}
-
-/// The time that a run took, by what it was spent on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunCost {
-    /// The reset.
-    pub reset: Duration,
-    /// The waits in which nothing came.
-    pub silence: Duration,
-    /// Everything, from the beginning of the reset on.
-    pub total: Duration,
 }
 
 /// The end of a run: its verdict, or why it has none.
@@ -233,11 +223,11 @@ pub fn run(
     let goal = tester.goal().unwrap_or_default();
     let asked = Instant::now();
     let trouble = setup.adapter.reset().err();
-    let reset = asked.elapsed();
+    let restarts = asked.elapsed();
     let pace = RunPace::start(setup.cx.sts.is_timed(), setup.adapter);
     // Where time does not pass by itself, or silence is certain, nothing has to be waited for.
     let is_measured = !setup.adapter.is_synchronous() && !matches!(pace, RunPace::Virtual(_));
-    if !is_measured || setup.adapter.knows_silence() {
+    if !is_measured || setup.adapter.expects_silence() {
         tester.silence_is_free();
     }
     let lag = is_measured.then(|| config.lag.watch());
@@ -266,6 +256,7 @@ pub fn run(
         telling: StepTelling::new(sink),
         pending: PendingMessages::default(),
     };
+    walk.timing.spent.restarts = restarts;
     let ended = match trouble {
         Some(error) => LoopEnd::Trouble(error),
         None => walk.run_loop(tester)?,
@@ -284,8 +275,9 @@ pub fn run(
         LoopEnd::Trouble(error) => RunEnd::Error(error),
         LoopEnd::Interrupted => RunEnd::Interrupted,
     };
-    let cost = RunCost { reset, silence: walk.timing.silent_time, total: asked.elapsed() };
-    Ok(RunResult { cost, ..walk.finish(end, finding.as_ref(), id)? })
+    let mut result = walk.finish(end, finding.as_ref(), id)?;
+    result.spent = result.spent.filled_up_to(asked.elapsed());
+    Ok(result)
 }
 
 /// A run under way: the system and the specification, and what is known, when, what was told and what is pending.
@@ -327,7 +319,10 @@ impl RunLoop<'_, '_, '_> {
             }
             self.knowledge.explained.drain(..).for_each(|switches| tester.explained(&switches));
             let is_untimed = self.timing.is_untimed();
-            let step = match tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace) {
+            let thinking = Instant::now();
+            let next = tester.next(self.setup.cx, &self.knowledge.monitor, &self.telling.tester_trace);
+            self.timing.spent.tester += thinking.elapsed();
+            let step = match next {
                 TesterMove::Stop(stop) => return self.judge_rest(stop),
                 // A tester that is done at the limit says itself how the run ends.
                 _ if !self.has_room() => {
@@ -663,11 +658,10 @@ impl RunLoop<'_, '_, '_> {
         // Where events have no times, no two machines write different records.
         let (lag, has_times) = (self.timing.lag_effect, self.timing.has_times);
         let machine_lag = if has_times { lag.to_record() } else { None };
-        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag };
+        let finished = RunFinished { run: id.run, outcome, steps, doubts, machine_lag, thinned: None };
         self.telling.sink.tell(EventKind::RunFinished(finished))?;
         let RunKnowledge { trace, signature, exception, .. } = self.knowledge;
-        let latencies = self.timing.latencies;
-        let cost = RunCost::default();
+        let RunTiming { latencies, spent, .. } = self.timing;
         Ok(RunResult {
             trace,
             end,
@@ -677,7 +671,7 @@ impl RunLoop<'_, '_, '_> {
             latencies,
             lag,
             has_times,
-            cost,
+            spent,
             exception,
         })
     }

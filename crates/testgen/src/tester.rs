@@ -71,6 +71,10 @@ pub trait Tester {
     /// Told before the first run if silence is known at once, so that a look at it costs no time.
     fn silence_is_free(&mut self) {}
 
+    /// Told once, before some run, if bringing the system to its initial state takes as long as so many steps: runs that
+    /// are longer spend less of the time on it.
+    fn reset_costs(&mut self, _steps: usize) {}
+
     /// Returns whether a run depends on the model, its seed and its number alone, and not on runs before it. The tester
     /// then keeps no terms from run to run but those it was made with.
     fn is_memoryless(&self) -> bool {

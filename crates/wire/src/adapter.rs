@@ -27,6 +27,8 @@ mod ports;
 #[cfg(feature = "external")]
 pub mod process;
 #[cfg(feature = "external")]
+mod promise;
+#[cfg(feature = "external")]
 mod remote;
 #[cfg(feature = "external")]
 mod reset;
@@ -147,6 +149,12 @@ pub trait Adapter {
     /// Returns whether it is certain now that nothing comes before the next input: observing that costs no time.
     fn knows_silence(&self) -> bool {
         self.is_synchronous()
+    }
+
+    /// Returns whether nothing is expected before the next input: it is certain ([`knows_silence`](Self::knows_silence)),
+    /// or the description of the system promises it. A promise saves waiting where silence is allowed; it proves nothing.
+    fn expects_silence(&self) -> bool {
+        self.knows_silence()
     }
 
     /// Returns the time limit of the first reply while the system is cold: it, or one of its connections, was started or

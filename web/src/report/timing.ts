@@ -28,7 +28,26 @@ export function timingPage({ campaign }: DocumentView): Child {
       suggested !== null && h("p", { class: "soft" }, "The suggestion leaves room above the slowest answers; ", h("code", null, `--quiescence-ms ${suggested}`), " sets it."),
     ),
     table(campaign),
+    spentCard(campaign),
   );
+}
+
+/** What the time of the campaign was used for, as a table. */
+function spentCard({ figures }: CampaignView): Child {
+  const spent = figures.time_spent;
+  if (spent === null) return null;
+  const uses: [string, number][] = [
+    ["waiting for replies", spent.replies_ms],
+    ["waiting in silence", spent.silence_ms],
+    ["starting and resetting", spent.restarts_ms],
+    ["choosing the next move", spent.tester_ms],
+    ["repeating failures", spent.repeats_ms],
+    ["everything else", spent.other_ms],
+  ];
+  const total = Math.max(1, uses.reduce((sum, [, ms]) => sum + ms, 0));
+  const row = ([text, ms]: [string, number]): HTMLElement =>
+    h("tr", null, h("td", null, text), h("td", { class: "number" }, duration(ms * 1e6)), h("td", { class: "number" }, `${Math.round((100 * ms) / total)} %`));
+  return card("Where the time went", h("p", null, `The campaign took ${duration(spent.elapsed_ms * 1e6)}.`), h("table", null, uses.filter(([, ms]) => ms > 0).map(row)));
 }
 
 /** One lane per message on one logarithmic axis, and the two times of silence across. */

@@ -68,7 +68,7 @@ expected: string, };
 /** The figures of a campaign. */
 export type FiguresJson = { version: number, verdict: string,
 /** The reason why a campaign without failures is inconclusive, where one holds for all its runs. */
-reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
+reason: string | null, is_finished: boolean, campaign: StartJson | null, runs: RunCountsJson, steps: number, doubts: number, time_ns: number, failures: Array<FailureJson>, failures_unlisted: number, errors: ReasonsJson, inconclusive: ReasonsJson, switches: SwitchesJson, values: Array<ValueRowJson>, values_full: boolean, latencies: Array<LatencyRecord>, suggested_patience_ms: number | null, machine_lag: LagRecord | null, time_spent: TimeSpentRecord | null, measures: Array<MeasureRecord>, history: HistoryRecord | null, };
 
 /** The end of a timed run in the words of its method ([BLLN23]). */
 export type FindingRecord = {
@@ -309,6 +309,24 @@ name: string,
 steps: Array<string>,
 /** The positions of the mutants it kills. */
 kills: Array<number>, };
+
+/** The time of a campaign, and what it was used for, in milliseconds. With several instances at once, the shares
+ * together are as many times the elapsed time as there are instances. */
+export type TimeSpentRecord = {
+/** The time from the beginning of the campaign to its end. */
+elapsed_ms: number,
+/** Sending inputs and waiting for replies that came. */
+replies_ms: number,
+/** Waiting while the system was silent. */
+silence_ms: number,
+/** Starting and resetting the system. */
+restarts_ms: number,
+/** Choosing the next move. */
+tester_ms: number,
+/** Repeating and shrinking runs that failed. */
+repeats_ms: number,
+/** Everything else: judging, counting, writing the record. */
+other_ms: number, };
 
 /** The explanation of a failure or of trouble. */
 export type TroubleView = { reason: string,

@@ -1,4 +1,5 @@
 //! Tests of `ioxide-bench`, one program.
 
+mod live;
 mod parts;
 mod truth;

@@ -1,5 +1,7 @@
 //! `bench`.
 
+use std::time::Duration;
+
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{PartArgs, SolverArgs};
@@ -19,17 +21,20 @@ pub struct BenchArgs {
     /// Runs of `truth` on correct systems, mutants of `trees` [default: 1000]; mutants of `counter` [default: 100].
     #[arg(long)]
     pub runs: Option<u64>,
-    /// The seed of the random choices of `truth` and `counter`.
+    /// The seed of the random choices of `truth`, `live` and `counter`.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Is a system of `truth` instead of measuring.
+    /// Is a system of `truth` or `live` instead of measuring.
     #[arg(long, hide = true)]
     pub system: Option<String>,
     /// Campaigns for every planted fault and tester (`faults`), failures of every system (`reproduce`), orders of tests for every machine
     /// (`learn`).
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub seeds: u64,
-    /// Only the planted faults (`faults`), systems (`reproduce`), machines (`learn`) or kinds of systems (`truth`) whose name
+    /// The time of a campaign of `live` [default: 30s].
+    #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
+    pub for_time: Option<Duration>,
+    /// Only the planted faults (`faults`), systems (`reproduce`, `live`), machines (`learn`) or kinds of systems (`truth`) whose name
     /// holds this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
@@ -79,6 +84,9 @@ pub enum BenchName {
     Kill,
     /// Learning the machines of the folder `IOXIDE_DATA`: resets and symbols, with a perfect oracle and until right.
     Learn,
+    /// Faults found in half a minute of wall time on ten live systems, quick and slow, by the default tester and at
+    /// random.
+    Live,
     /// Answers of the language server on a model of 5,000 lines, beside parsing it.
     Lsp,
     /// Mutants decided symbolically and by enumeration: time per mutant, growth with the data, optimisations.

@@ -134,6 +134,10 @@ pub struct TestArgs {
     /// Writes one record per run into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
+    /// The runs that the record keeps whole: `all`, or `failures`; of the others it keeps seed and verdict. [default: all
+    /// until the record has 32 MB, then failures]
+    #[arg(long, value_enum, value_name = "RUNS", requires = "report")]
+    pub keep: Option<KeepArg>,
     /// Prints the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -358,6 +362,15 @@ impl From<InteractionArg> for random::Interaction {
             InteractionArg::Eager => Self::InputEager,
         }
     }
+}
+
+/// The runs that a record keeps whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeepArg {
+    /// Every run.
+    All,
+    /// Runs that failed, had an error or were interrupted.
+    Failures,
 }
 
 /// The elements of a model to cover.

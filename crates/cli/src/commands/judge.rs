@@ -90,6 +90,7 @@ fn read_trace(args: &JudgeArgs, model: &Model) -> Result<ReadTrace, CliError> {
     if let Some(recorded) = recorded {
         let run =
             args.number.map_or_else(|| Ok(first_failing(&recorded)), |number| numbered(&recorded, number))?;
+        record::require_steps(&recorded, run)?;
         let (trace, ways) = recorded.trace_and_ways(model, run).map_err(|error| misfit(error.to_string()))?;
         let config = JudgeConfig {
             tolerance: record::tolerance(&recorded, run),

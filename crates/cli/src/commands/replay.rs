@@ -229,6 +229,7 @@ impl ReplaySource {
                     let sign = FailureSign::of_failing(&trace);
                     return Ok(ChosenRun { trace, sign, seed, name: format!("the smallest {name}") });
                 }
+                record::require_steps(recorded, run)?;
                 let trace = recorded.trace(spec, run).map_err(|error| unfit(&error))?;
                 let sign = has_failed(recorded, run).then(|| FailureSign::of_failing(&trace)).flatten();
                 Ok(ChosenRun { trace, sign, seed, name })

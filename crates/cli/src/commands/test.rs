@@ -3,6 +3,7 @@
 mod case;
 mod hunted;
 pub mod parts;
+mod plan;
 pub mod rounds;
 pub mod tester_choice;
 
@@ -24,6 +25,7 @@ use ioxide_testgen::tester::fair::InputFair;
 use ioxide_testgen::tester::spec::TesterSpec;
 use serde_json::{Value as Json, json};
 
+use self::plan::PlanProgress;
 use self::tester_choice::ChosenTester;
 use crate::args::TestArgs;
 use crate::deadline::TimedTester;
@@ -55,6 +57,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     let chosen = ChosenTester::named(args, &mut spec, seed)?;
     let limit = chosen.time_limit(args, &sut);
     let folder = args.report.as_deref().map(RecordFolder::open).transpose()?;
+    let folder = folder.map(|folder| folder.keep(args.keep));
     let known = match &folder {
         Some(folder) if !args.no_regressions => regressions::read(folder.path(), &spec)?,
         _ => Vec::new(),
@@ -89,7 +92,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         times: if args.no_times { EventTimes::LeftOut } else { EventTimes::Told },
     };
     let outcome = session.run(&config)?;
-    let was_late = limited.iter().any(TimedTester::has_passed);
+    let ended_after = limit.filter(|_| limited.iter().any(TimedTester::has_passed));
     let is_cut = limit::is_over(&whole);
     if is_cut {
         eprintln!("{}", limit::partial(Halted::Time));
@@ -108,14 +111,15 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         result["suite"] = chosen.suite_json(&outcome.counts);
         result["game"] = chosen.game_json();
         result["partial"] = json!(is_cut.then(|| Halted::Time.to_string()));
-        result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, was_late);
+        result["hunt"] = chosen.hunt_json(&shown.sts, &outcome, ended_after.is_some());
+        result["plan"] = plan::to_json(PlanProgress::of(&chosen, &outcome), ended_after);
         secrets.hide_json(&mut result);
         writeln!(redaction::stdout(), "{result}")
     } else {
         let mut out = redaction::stdout();
         chosen
             .show(&mut out, &shown.sts, &outcome.counts)
-            .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, was_late))
+            .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after))
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
         if !args.json {
@@ -160,6 +164,8 @@ fn campaign_config(
         run: run_config(args, spec, sut)?,
         replays: if args.no_shrink { 0 } else { CampaignConfig::default().replays },
         shrink: (!args.no_shrink).then(|| timing::budget(spec, sut)),
+        // Units must be the same wherever they are run, and records without times whenever.
+        weighs_resets: !args.part.is_planned() && !args.no_times,
         sut: args.sut.clone(),
         file: args.model.file.clone(),
         set: args.model.settings(),
@@ -270,6 +276,7 @@ pub fn outcome_json(spec: &Model, config: &CampaignConfig, outcome: &CampaignOut
         "interrupted": outcome.interrupted,
         "steps": outcome.steps,
         "machine_lag": outcome.lag.to_record(),
+        "time_spent": outcome.spent.map(|spent| spent.to_record(outcome.elapsed)),
         "failures": failures,
         "covered": names(outcome.coverage.covered_switches().collect()),
         "never": names(outcome.coverage.never().collect()),

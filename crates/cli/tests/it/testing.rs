@@ -38,6 +38,73 @@ fn the_same_seed_makes_the_same_record() {
 }
 
 #[test]
+fn the_summary_says_where_the_time_went_unless_times_are_left_out() {
+    let (_folder, path) = folder();
+    let test = |sut: &str, more: &[&str]| {
+        let args = ["test", SPEC, "--sut", sut, "--seed", "3", "--runs", "3", "--quiescence-ms", "30"];
+        ioxide(&[&args[..], more].concat())
+    };
+    let (text, code) = test(&played(SPEC), &["--report", &path]);
+    assert_eq!(code, 0, "{text}");
+    let line = text.lines().find(|line| line.contains(" s: ") && line.contains(" % ")).unwrap_or_default();
+    let shares = line.split([':', ',', ';']).filter_map(|part| part.trim().split_once(" % "));
+    let shares: Vec<u64> = shares.filter_map(|(share, _)| share.parse().ok()).collect();
+    assert_eq!(shares.iter().sum::<u64>(), 100, "{text}");
+    assert!(line.contains("% silence") && line.ends_with(" steps"), "{text}");
+    let record = fs::read_to_string(Path::new(&path).join("campaign.jsonl")).expect("a record");
+    assert!(record.contains("\"time_spent\":{\"elapsed_ms\":"), "{record}");
+    // What is to be the same whenever it is run tells no times.
+    let (text, _) = test(&played(SPEC), &["--no-times", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(text.lines().next().unwrap_or("")).expect("JSON");
+    assert_eq!(json["time_spent"], serde_json::Value::Null, "{text}");
+    let (text, _) = test("model:examples/brp/spec.iox", &[]);
+    assert!(!text.contains(" % "), "{text}");
+}
+
+#[test]
+fn a_campaign_that_the_clock_ends_says_how_much_of_its_plan_was_done() {
+    let sut = played(SPEC);
+    let args = ["test", SPEC, "--sut", &sut, "--seed", "3", "--for", "1s", "--quiescence-ms", "30"];
+    let (text, code) = ioxide(&args);
+    assert_eq!(code, 0, "{text}");
+    let line = text.lines().find(|line| line.starts_with("ended by the clock after ")).unwrap_or_default();
+    assert!(line.contains(" steps, with ") && line.contains(" transitions covered; `--for`"), "{text}");
+}
+
+#[test]
+fn a_record_keeps_failures_whole_and_of_other_runs_what_it_is_told() {
+    let record = |sut: &str, keep: &[&str]| {
+        let (folder, path) = folder();
+        let sut = format!("model:examples/brp/{sut}.iox");
+        let args = ["test", SPEC, "--sut", &sut, "--seed", "3", "--report", &path, "--tester", "random"];
+        let (text, code) =
+            ioxide(&[&args[..], &["--runs", "6", "--keep-going", "--no-shrink"], keep].concat());
+        assert!(code == 0 || code == 1, "{text}");
+        (folder, fs::read_to_string(Path::new(&path).join("campaign.jsonl")).expect("a record"), text)
+    };
+    let steps = |text: &str| text.lines().filter(|line| line.contains("\"step\":")).count();
+    let (whole_folder, whole, _) = record("spec", &[]);
+    let (folder, thin, _) = record("spec", &["--keep", "failures"]);
+    assert!(steps(&whole) > 100 && steps(&thin) == 0, "{thin}");
+    assert_eq!(thin.matches("\"thinned\":{").count(), 6, "{thin}");
+    // The figures are the same, and a run without steps is not replayed.
+    let path = folder.path().to_string_lossy().into_owned();
+    let summary = |path: &str| ioxide(&["report", path]).0;
+    let line =
+        |text: &str| text.lines().find(|line| line.starts_with("6 runs: ")).unwrap_or_default().to_owned();
+    let whole_path = whole_folder.path().to_string_lossy().into_owned();
+    assert_eq!(line(&summary(&path)), line(&summary(&whole_path)));
+    let switches = |text: &str| text.lines().find(|line| line.starts_with("switches: ")).map(str::to_owned);
+    assert_eq!(switches(&summary(&path)), switches(&summary(&whole_path)));
+    let (text, code) = ioxide(&["replay", &path, "--number", "2", "--sut", "model:examples/brp/spec.iox"]);
+    assert!(code == 2 && text.contains("no steps of run 2") && text.contains("--keep all"), "{text}");
+    let (_folder, failing, text) = record("m3", &["--keep", "failures"]);
+    let failed = failing.matches("\"outcome\":\"fail\"").count();
+    assert!(failed > 0 && steps(&failing) > 0, "{text}");
+    assert_eq!(failing.matches("\"thinned\":{").count() + failed, 6, "{failing}");
+}
+
+#[test]
 fn what_failed_before_is_done_first() {
     let (_folder, path) = folder();
     let test = |sut: &str, more: &[&str]| {

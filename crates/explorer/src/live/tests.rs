@@ -68,6 +68,7 @@ impl Launcher for Arc<Steps> {
                 steps: self.most,
                 doubts: 0,
                 machine_lag: None,
+                thinned: None,
             }),
         )
     }

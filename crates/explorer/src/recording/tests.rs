@@ -32,7 +32,14 @@ fn step(text: &str) -> EventKind {
 }
 
 fn finished(run: u64, outcome: RunOutcome) -> EventKind {
-    EventKind::RunFinished(RunFinished { run, outcome, steps: 1, doubts: 0, machine_lag: None })
+    EventKind::RunFinished(RunFinished {
+        run,
+        outcome,
+        steps: 1,
+        doubts: 0,
+        machine_lag: None,
+        thinned: None,
+    })
 }
 
 #[test]

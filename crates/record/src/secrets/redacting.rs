@@ -99,6 +99,7 @@ impl Secrets {
                 steps: _,
                 doubts: _,
                 machine_lag: _,
+                thinned: _,
             }) => (),
         }
     }
@@ -249,6 +250,8 @@ impl Secrets {
             patience_ms: _,
             raised_patience_ms: _,
             machine_lag: _,
+            time_spent: _,
+            reset_price: _,
             unknown: _,
             refused: _,
             measures,

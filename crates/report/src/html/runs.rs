@@ -77,7 +77,11 @@ impl RunsPage {
     pub(super) fn end_run(&mut self, ended: &EndedRun) {
         let number = ended.run.number;
         let open = self.open.remove(&number).unwrap_or_default();
-        self.taken.add_run(open.in_run, number, ended.outcome);
+        let mut in_run = open.in_run;
+        if let Some(thinned) = &ended.thinned {
+            switch_totals::add_thinned(&mut in_run, thinned);
+        }
+        self.taken.add_run(in_run, number, ended.outcome);
         let is_trouble = matches!(ended.outcome, RunOutcome::Fail | RunOutcome::Error);
         if is_trouble && self.details.len() < MAX_DETAILS {
             self.details.insert(number, TroubleView::new(ended));

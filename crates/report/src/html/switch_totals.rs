@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ioxide_record::event::{RunOutcome, StepRecord};
+use ioxide_record::event::{RunOutcome, StepRecord, ThinnedRun};
 
 use crate::run_number::number_from_one;
 use ioxide_model::label::certain_switch;
@@ -32,6 +32,15 @@ pub(super) fn count_step(in_run: &mut InRun, step: &StepRecord) {
             times.possible += 1;
             times.certain += u64::from(is_certain);
         }
+    }
+}
+
+/// Adds the counts of steps that the record leaves out.
+pub(super) fn add_thinned(in_run: &mut InRun, thinned: &ThinnedRun) {
+    for (switch, (certain, possible)) in &thinned.taken {
+        let times = in_run.entry(switch.clone()).or_default();
+        times.certain += certain;
+        times.possible += possible;
     }
 }
 

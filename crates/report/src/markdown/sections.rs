@@ -230,6 +230,9 @@ pub(super) fn latencies_section(summary: &Summary) -> String {
         let (half, most, max) = (ms(row.p50_us), ms(row.p99_us), ms(row.max_us));
         text.push_str(&format!("| {} | {} | {half} | {most} | {max} |\n", table_cell(&row.label), row.n));
     }
+    if let Some(line) = lines::time_line(summary) {
+        text.push_str(&format!("\nWhere the time went: {line}.\n"));
+    }
     for line in lines::silence_lines(summary) {
         text.push_str(&format!("\n{}{}.\n", line[..1].to_uppercase(), &line[1..]));
     }

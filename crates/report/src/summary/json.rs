@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use ioxide_record::event::{
     CampaignStarted, Explanation, HistoryRecord, LagRecord, LatencyRecord, MeasureRecord, Replayed,
-    RunOutcome, UnmadeRecord,
+    RunOutcome, TimeSpentRecord, UnmadeRecord,
 };
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -43,6 +43,7 @@ pub(crate) struct FiguresJson<'s> {
     latencies: &'s [LatencyRecord],
     suggested_patience_ms: Option<u64>,
     machine_lag: Option<LagRecord>,
+    time_spent: Option<TimeSpentRecord>,
     measures: &'s [MeasureRecord],
     history: Option<&'s HistoryRecord>,
 }
@@ -232,6 +233,7 @@ impl Summary {
             latencies: self.latencies(),
             suggested_patience_ms: self.suggested_patience_ms(),
             machine_lag: self.finished.as_ref().and_then(|told| told.machine_lag),
+            time_spent: self.finished.as_ref().and_then(|told| told.time_spent),
             measures: self.measures(),
             history: self.finished.as_ref().map(|told| &told.history),
         }

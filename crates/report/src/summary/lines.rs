@@ -86,6 +86,9 @@ pub fn silence_lines(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
     let mut lines = first_replies(&summary.first_replies);
     lines.extend(finished.machine_lag.iter().flat_map(machine_lag));
+    lines.extend(finished.reset_price.map(|steps| {
+        format!("a reset takes as long as about {} steps, so runs were made longer", group_digits(steps))
+    }));
     let Some(used) = finished.patience_ms else { return lines };
     let started = summary.started.as_ref();
     let calibrated = if started.is_some_and(|started| started.calibrated) { " (calibrated)" } else { "" };
@@ -112,6 +115,35 @@ pub fn silence_lines(summary: &Summary) -> Vec<String> {
         Some(_) | None => format!("silence counted after {used} ms{calibrated}"),
     });
     lines
+}
+
+/// Returns the line that says what the time of the campaign was used for; `None` until it has ended, and where its events
+/// have no times.
+#[must_use]
+pub fn time_line(summary: &Summary) -> Option<String> {
+    let spent = summary.finished.as_ref()?.time_spent?;
+    let shares: Vec<String> =
+        spent.shares().into_iter().map(|(share, word)| format!("{share} % {word}")).collect();
+    if shares.is_empty() {
+        return None;
+    }
+    let seconds = spent.elapsed_ms as f64 / 1e3;
+    let steps = if summary.steps == 1 { "step" } else { "steps" };
+    Some(format!("{seconds:.1} s: {}; {} {steps}", shares.join(", "), group_digits(summary.steps)))
+}
+
+/// Returns the digits of `n` in groups of three.
+#[must_use]
+pub fn group_digits(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Returns a line about the slowest first reply after a start; empty if none came late.

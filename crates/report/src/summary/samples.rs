@@ -111,7 +111,7 @@ pub fn run_started(run: u64) -> EventKind {
 }
 
 pub fn run_finished(run: u64, outcome: RunOutcome, steps: usize) -> EventKind {
-    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0, machine_lag: None })
+    EventKind::RunFinished(RunFinished { run, outcome, steps, doubts: 0, machine_lag: None, thinned: None })
 }
 
 /// An input with a field.
@@ -192,6 +192,8 @@ pub fn finished(passed: u64, failed: u64) -> EventKind {
         patience_ms: Some(100),
         raised_patience_ms: None,
         machine_lag: None,
+        time_spent: None,
+        reset_price: None,
         unknown: 0,
         refused: None,
         measures: vec![

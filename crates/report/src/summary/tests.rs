@@ -223,6 +223,7 @@ fn the_figures_for_programs() {
         ]
       },
       "time_ns": 7250000000,
+      "time_spent": null,
       "values": [
         {
           "distinct": 19,

@@ -27,6 +27,13 @@ pub(super) fn closing_lines(summary: &Summary) -> Vec<String> {
     let mut lines: Vec<String> =
         summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
     lines.push(outcomes_line(summary));
+    lines.extend(lines::time_line(summary));
+    if summary.thinned > 0 {
+        lines.push(format!(
+            "the record has no steps of {} without a failure; the same seed makes them again, `--keep all` keeps them",
+            plural(summary.thinned, "run")
+        ));
+    }
     if summary.finished.is_none() {
         lines.push("the campaign was not told to its end: these are the figures up to there".to_owned());
     }

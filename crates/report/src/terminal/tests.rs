@@ -1,5 +1,7 @@
 use ioxide_model::verdict::Verdict;
-use ioxide_record::event::{LagRecord, PatienceRecord, SystemTrouble, UnmadeRecord, VerdictRecord};
+use ioxide_record::event::{
+    LagRecord, PatienceRecord, SystemTrouble, TimeSpentRecord, UnmadeRecord, VerdictRecord,
+};
 
 use super::*;
 use crate::summary::samples::{
@@ -83,6 +85,14 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
     };
     let EventKind::CampaignFinished(mut end) = finished(1, 0) else { panic!("it is the end") };
     end.machine_lag = Some(LagRecord { waits_ms: 340, tolerance_ms: 0 });
+    end.time_spent = Some(TimeSpentRecord {
+        elapsed_ms: 30_040,
+        replies_ms: 12_300,
+        silence_ms: 3_600,
+        restarts_ms: 10_500,
+        tester_ms: 3_600,
+        ..TimeSpentRecord::default()
+    });
     let mut told = SampleEvents::default();
     told.say(EventKind::Patience(late(true, 3_500))).say(EventKind::Patience(late(true, 20)));
     told.say(EventKind::Patience(late(false, 130))).say(EventKind::CampaignFinished(end));
@@ -90,6 +100,7 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
     for line in [
         "the first reply after a start took up to 3500 ms (!X); it is awaited for `limit_ms` before it is silence\n",
         "the machine was busy: waits were extended by up to 340 ms\n",
+        "30.0 s: 41 % replies, 12 % silence, 35 % restarts, 12 % tester; 0 steps\n",
         "a message came after silence had been called, !X after 130 ms: silence after such an input had to last 260 ms for a while\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");

@@ -8,6 +8,7 @@
 //! *Promises.* Bytes of the record depend on the units, not on how they were shared, but for times.
 
 use std::io;
+use std::time::Duration;
 
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
@@ -99,6 +100,10 @@ impl<'m> MergedCampaign<'m> {
         self.found.steps += result.steps;
         self.found.unknown += result.unknown;
         self.found.lag = self.found.lag.max(result.machine_lag.map(LagEffect::from).unwrap_or_default());
+        if let Some(told) = result.time_spent {
+            self.found.add_spent(told.into());
+            self.found.elapsed = self.found.elapsed.saturating_add(Duration::from_millis(told.elapsed_ms));
+        }
         self.found.coverage.add(&coverage);
         self.found.latencies.merge(&latencies);
         if let Some(enough) = &self.enough {

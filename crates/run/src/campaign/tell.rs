@@ -204,6 +204,8 @@ pub(super) fn finished(sts: &Sts, outcome: &CampaignOutcome, patience: &Patience
         patience_ms: is_waited_for.then(|| milliseconds(patience.default_time())),
         raised_patience_ms: raised.map(milliseconds),
         machine_lag: outcome.lag.to_record(),
+        time_spent: outcome.spent.map(|spent| spent.to_record(outcome.elapsed)),
+        reset_price: outcome.reset_price,
         unknown: outcome.unknown,
         refused: outcome.refused,
         measures: outcome.survey.counts(&outcome.coverage).iter().map(MeasureRecord::from).collect(),

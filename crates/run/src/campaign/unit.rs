@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use ioxide_model::sts::Sts;
-use ioxide_record::event::LagRecord;
+use ioxide_record::event::{LagRecord, TimeSpentRecord};
 use ioxide_testgen::tester::Tester;
 use ioxide_wire::adapter::AdapterError;
 
@@ -38,6 +38,9 @@ pub struct UnitRecord {
     /// The largest effect of a busy machine on waits and tolerances; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_lag: Option<LagRecord>,
+    /// The use of its time; absent where events have no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_spent: Option<TimeSpentRecord>,
     /// The latencies of the outputs, by gate and class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<LatencyClasses>,
@@ -113,6 +116,7 @@ impl UnitRecord {
             unknown: outcome.unknown,
             coverage: CoverageRecord::new(&outcome.coverage),
             machine_lag: outcome.lag.to_record(),
+            time_spent: outcome.spent.map(|spent| spent.to_record(spent.total())),
             latencies: outcome.latencies.classes(),
         }
     }

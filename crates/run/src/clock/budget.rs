@@ -29,6 +29,12 @@ impl TimeBudget {
         self.begun.get()?.checked_add(self.limit?)
     }
 
+    /// Returns the time since the clock was started; zero before.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
     /// Returns the time that is left; `None` where there is no limit.
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {

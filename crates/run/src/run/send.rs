@@ -37,7 +37,7 @@ impl RunLoop<'_, '_, '_> {
         if self.must_settle(label) {
             return self.observe(Duration::ZERO);
         }
-        let sent = match self.setup.adapter.send(label) {
+        let sent = match self.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };
@@ -76,6 +76,14 @@ impl RunLoop<'_, '_, '_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Hands an input to the adapter; the time until it is taken counts as that of a reply.
+    pub(super) fn send(&mut self, label: &Label) -> Result<SentInput, AdapterError> {
+        let from = Instant::now();
+        let sent = self.setup.adapter.send(label);
+        self.timing.spent.add_wait(from, false);
+        sent
     }
 
     /// Moves the monitor on by an input that was given and may still be under way.

@@ -77,7 +77,9 @@ impl RunLoop<'_, '_, '_> {
         if self.knowledge.is_gone {
             return self.judge_label(&Label::Quiescence);
         }
-        let (patience, from) = (self.patience().max(at_least), Instant::now());
+        // Where a silence is only promised, nothing is waited for; if the specification forbids it, it is confirmed.
+        let usual = if self.setup.adapter.expects_silence() { Duration::ZERO } else { self.patience() };
+        let (patience, from) = (usual.max(at_least), Instant::now());
         match self.wait_for_message(patience).map(|wait| wait.seen) {
             Ok(Observation::Output(output)) => self.judge_output(output),
             Ok(Observation::Quiet) if self.setup.adapter.knows_silence() => {

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Rational;
 use ioxide_record::clock::{duration, seconds};
 use ioxide_symex::{Arrival, Tolerance};
 use ioxide_testgen::tester::TesterStop;
-use ioxide_wire::adapter::{ArrivedOutput, InputReceipt, VirtualDelay};
+use ioxide_wire::adapter::{AdapterError, ArrivedOutput, InputReceipt, VirtualDelay};
 
 use super::pace::RunPace;
 use super::send::MAX_ORDERS;
@@ -24,11 +24,20 @@ impl RunLoop<'_, '_, '_> {
     pub(super) fn observe_timed(&mut self, time: Duration) -> io::Result<LoopStep> {
         let time = if self.knowledge.monitor.is_unexplained() { time.min(self.settling()) } else { time };
         let until = self.timing.told_until.saturating_add(time);
-        match self.timing.pace.pass_until(self.setup.adapter, until) {
+        match self.pass_until(until) {
             Ok(VirtualDelay { now, message: Some(output) }) => self.seen_at(now, output),
             Ok(VirtualDelay { now, message: None }) => self.silence(now),
             Err(error) => self.broke(error),
         }
+    }
+
+    /// Lets time pass up to `until` after the reset, or to the next message.
+    fn pass_until(&mut self, until: Duration) -> Result<VirtualDelay, AdapterError> {
+        let from = Instant::now();
+        let passed = self.timing.pace.pass_until(self.setup.adapter, until);
+        let is_silent = matches!(passed, Ok(VirtualDelay { message: None, .. }));
+        self.timing.spent.add_wait(from, is_silent);
+        passed
     }
 
     /// Returns the time after which everything that was sent has arrived; in virtual time that is the next instant.
@@ -95,7 +104,7 @@ impl RunLoop<'_, '_, '_> {
     /// Gives an input some time after the last label, unless the system was quicker.
     pub(super) fn stimulate_after(&mut self, wait: &Rational, label: &Label) -> io::Result<LoopStep> {
         let until = self.timing.told_until.saturating_add(duration(wait));
-        match self.timing.pace.pass_until(self.setup.adapter, until) {
+        match self.pass_until(until) {
             Ok(VirtualDelay { now, message: Some(quicker) }) => return self.seen_at(now, quicker),
             Ok(VirtualDelay { now, message: None }) => {
                 let step = self.silence(now)?;
@@ -123,7 +132,7 @@ impl RunLoop<'_, '_, '_> {
 
     /// Sends an input of a timed model; it must be confirmed within the stated latency, where it is.
     fn send_in_time(&mut self, label: &Label) -> io::Result<LoopStep> {
-        let sent = match self.setup.adapter.send(label) {
+        let sent = match self.send(label) {
             Ok(sent) => sent,
             Err(error) => return self.unsent(label, error),
         };

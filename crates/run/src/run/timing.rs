@@ -8,6 +8,7 @@ use super::LagEffect;
 use super::pace::RunPace;
 use crate::clock::lag::LagWatch;
 use crate::clock::latency::Latencies;
+use crate::clock::spent::TimeSpent;
 
 /// The times of a run under way.
 pub(super) struct RunTiming {
@@ -22,8 +23,8 @@ pub(super) struct RunTiming {
     /// The lag of this machine since the run began; `None` where no time is measured.
     pub(super) lag: Option<LagWatch>,
     pub(super) lag_effect: LagEffect,
-    /// The time of the waits in which nothing came.
-    pub(super) silent_time: Duration,
+    /// The use of the time of this run.
+    pub(super) spent: TimeSpent,
     /// True if events have times.
     pub(super) has_times: bool,
 }
@@ -39,7 +40,7 @@ impl RunTiming {
             latencies: Latencies::default(),
             lag,
             lag_effect: LagEffect::default(),
-            silent_time: Duration::ZERO,
+            spent: TimeSpent::default(),
             has_times,
         }
     }

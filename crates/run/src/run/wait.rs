@@ -63,15 +63,14 @@ impl RunLoop<'_, '_, '_> {
         let before = self.timing.lag_so_far();
         let most = time.saturating_mul(MAX_EXTENSION);
         let (mut left, mut extended) = (time, Duration::ZERO);
-        let from = Instant::now();
         loop {
-            let seen = self.setup.adapter.observe(left)?;
+            let from = Instant::now();
+            let seen = self.setup.adapter.observe(left);
+            self.timing.spent.add_wait(from, matches!(seen, Ok(Observation::Quiet)));
+            let seen = seen?;
             let lag = self.timing.lag_so_far().saturating_sub(before);
             left = lag.min(most).saturating_sub(extended);
             if seen != Observation::Quiet || left <= MIN_EXTENSION || self.setup.adapter.knows_silence() {
-                if seen == Observation::Quiet {
-                    self.timing.silent_time += from.elapsed();
-                }
                 return Ok(WaitResult { seen, is_starved: lag > most && !most.is_zero() });
             }
             extended += left;

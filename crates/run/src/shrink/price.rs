@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::edit::EditClass;
-use crate::run::RunCost;
+use crate::clock::spent::TimeSpent;
 
 /// The weight of the latest run in the means, as a divisor; chosen by feel.
 const WEIGHT_OF_LATEST: u32 = 4;
@@ -26,15 +26,15 @@ pub(super) struct TryPrices {
 
 impl TryPrices {
     /// Counts a run with `n_steps` labels, of which `n_silences` were silence.
-    pub(super) fn record(&mut self, cost: RunCost, n_steps: usize, n_silences: usize) {
+    pub(super) fn record(&mut self, spent: TimeSpent, n_steps: usize, n_silences: usize) {
         let share = |time: Duration, n: usize| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             (n > 0).then(|| time / n)
         };
-        let steps = cost.total.saturating_sub(cost.reset).saturating_sub(cost.silence);
-        update(&mut self.reset, Some(cost.reset));
+        let steps = spent.total().saturating_sub(spent.restarts).saturating_sub(spent.silence);
+        update(&mut self.reset, Some(spent.restarts));
         update(&mut self.step, share(steps, n_steps.saturating_sub(n_silences)));
-        update(&mut self.silence, share(cost.silence, n_silences));
+        update(&mut self.silence, share(spent.silence, n_silences));
     }
 
     /// Returns the expected price in milliseconds of a run of `n_moves`, of which `n_silences` see silence.
@@ -83,6 +83,11 @@ impl EditChances {
 mod tests {
     use super::*;
 
+    /// A run that took `total`, `restarts` and `silence` of it for these.
+    fn spent(restarts: Duration, silence: Duration, total: Duration) -> TimeSpent {
+        TimeSpent { restarts, silence, ..TimeSpent::default() }.filled_up_to(total)
+    }
+
     const fn ms(n: u64) -> Duration {
         Duration::from_millis(n)
     }
@@ -91,7 +96,7 @@ mod tests {
     fn a_run_with_fewer_silences_and_steps_is_cheaper() {
         let mut prices = TryPrices::default();
         // A reset of 100 ms, eight steps of 2 ms, two silences of 200 ms.
-        prices.record(RunCost { reset: ms(100), silence: ms(400), total: ms(516) }, 10, 2);
+        prices.record(spent(ms(100), ms(400), ms(516)), 10, 2);
         assert_eq!(prices.estimate(10, 2), 128.0 + 8.0 * 2.0 + 2.0 * 256.0);
         assert!(prices.estimate(10, 1) < prices.estimate(10, 2));
         assert!(prices.estimate(9, 2) < prices.estimate(10, 2));
@@ -105,7 +110,7 @@ mod tests {
         let before = prices.estimate(7, 1);
         for micros in [3, 40, 900] {
             let time = Duration::from_micros(micros);
-            prices.record(RunCost { reset: time, silence: time, total: time * 3 }, 5, 1);
+            prices.record(spent(time, time, time * 3), 5, 1);
             assert_eq!(prices.estimate(7, 1), before);
         }
     }
@@ -113,10 +118,10 @@ mod tests {
     #[test]
     fn prices_follow_the_system() {
         let mut prices = TryPrices::default();
-        prices.record(RunCost { reset: ms(1), silence: ms(0), total: ms(2) }, 1, 0);
+        prices.record(spent(ms(1), ms(0), ms(2)), 1, 0);
         let cheap = prices.estimate(1, 0);
         for _ in 0..20 {
-            prices.record(RunCost { reset: ms(1_000), silence: ms(0), total: ms(1_001) }, 1, 0);
+            prices.record(spent(ms(1_000), ms(0), ms(1_001)), 1, 0);
         }
         assert!(prices.estimate(1, 0) > cheap * 100.0);
     }

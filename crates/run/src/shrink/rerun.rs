@@ -131,7 +131,7 @@ pub fn repeat(
             }
         };
         again.of += 1;
-        again.duration = again.duration.max(finished.cost.total);
+        again.duration = again.duration.max(finished.spent.total());
         again.is_steady &= is_same_by_meaning(&flow, setup.cx.sts, trace, &finished.trace);
         if sign.is_shown_by(&finished) {
             again.failed += 1;

@@ -327,7 +327,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     pub(super) fn record_price(&mut self, finished: &RunResult) {
         if !self.setup.adapter.knows_silence() {
             let silences = finished.trace.labels.iter().filter(|label| **label == Label::Quiescence);
-            self.prices.record(finished.cost, finished.trace.n_steps(), silences.count());
+            self.prices.record(finished.spent, finished.trace.n_steps(), silences.count());
         }
     }
 

@@ -30,13 +30,22 @@ fn model(path: &str) -> Model {
 
 /// A hunt with `config` and what it saw: whether something failed, all traces, and what they cover.
 fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, bool, Vec<Trace>, Coverage) {
+    hunted_with(spec, sut, HuntTester::new(config), seed)
+}
+
+/// The same with a tester that was told something before.
+fn hunted_with(
+    spec: &str,
+    sut: &str,
+    mut hunt: HuntTester,
+    seed: u64,
+) -> (HuntTester, bool, Vec<Trace>, Coverage) {
     let (spec, mut sut) = (model(spec), model(sut));
     let mut own = spec.clone();
     let (mut solver, mut sut_solver) =
         (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
     let mut cx = Ctx::new(&mut own, &mut solver);
     let mut adapter = ModelAdapter::new(&spec, Ctx::new(&mut sut, &mut sut_solver), seed).expect("it plays");
-    let mut hunt = HuntTester::new(config);
     if adapter.has_virtual_time() {
         hunt.time_is_free();
     }
@@ -83,6 +92,23 @@ fn relations_boundaries_texts_and_histories_are_found() {
     for name in ["loss-of-the-21st", "sequence-of-five", "history-of-64", "equal-fields", "queue-order"] {
         found(name, 10_000);
     }
+}
+
+#[test]
+fn runs_are_longer_where_resets_are_dear() {
+    let runs = |price: Option<usize>| {
+        let mut hunt = HuntTester::new(steps(4_000));
+        price.into_iter().for_each(|steps| hunt.reset_costs(steps));
+        let model = "faults/queue-order/model.iox";
+        let (_, is_found, traces, _) = hunted_with(model, model, hunt, 1);
+        assert!(!is_found);
+        traces.iter().map(|trace| trace.labels.len()).collect::<Vec<usize>>()
+    };
+    let (cheap, dear) = (runs(None), runs(Some(128)));
+    assert!(cheap.iter().any(|&length| length < 100), "short runs too: {cheap:?}");
+    // The last run has what is left of the budget, and a run may end early where nothing can be sent any more.
+    let long = dear[..dear.len() - 1].iter().filter(|&&length| length >= 4 * 128).count();
+    assert!(dear.len() < cheap.len() && 2 * long > dear.len() - 1, "{dear:?} instead of {cheap:?}");
 }
 
 #[test]

@@ -100,6 +100,10 @@ impl Tester for InputFair<'_> {
         self.inner.silence_is_free();
     }
 
+    fn reset_costs(&mut self, steps: usize) {
+        self.inner.reset_costs(steps);
+    }
+
     fn is_memoryless(&self) -> bool {
         self.inner.is_memoryless()
     }

@@ -61,6 +61,10 @@ const GO_ON: (usize, usize) = (320, 24);
 /// lets it succeed must not hold up the rest.
 const MAX_FIRST: usize = 3;
 
+/// The least length of runs, as a multiple of the steps that a reset costs: a fifth of the time goes to resets then.
+/// Chosen by feel: shorter runs are easier to shrink and begin more often in a rare state.
+const STEPS_PER_RESET: usize = 4;
+
 /// The parameters of a hunt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HuntConfig {
@@ -118,6 +122,8 @@ pub struct HuntTester {
     known: BTreeSet<PurposeItem>,
     /// The end of the purpose of this run, if it has ended.
     ended: Option<TesterStop>,
+    /// The least number of labels of a run, where resets cost time; zero where they do not.
+    least: usize,
 }
 
 /// The state of the search for purposes.
@@ -161,6 +167,7 @@ impl HuntTester {
             met: BTreeSet::new(),
             known: BTreeSet::new(),
             ended: None,
+            least: 0,
         }
     }
 
@@ -306,7 +313,7 @@ impl HuntTester {
                 self.phase = HuntPhase::Walk;
                 self.ended = Some(stop);
                 let more = if self.runs == self.first { GO_ON.0 } else { GO_ON.1 };
-                self.walk.take_over(trace.len() + more);
+                self.walk.take_over((trace.len() + more).max(self.least));
                 None
             }
             other => Some(other),
@@ -469,6 +476,11 @@ impl Tester for HuntTester {
 
     fn silence_is_free(&mut self) {
         self.walk.silence_is_free();
+    }
+
+    fn reset_costs(&mut self, steps: usize) {
+        self.least = steps.saturating_mul(STEPS_PER_RESET);
+        self.walk.lengthen_to(self.least);
     }
 
     fn is_done(&self) -> bool {

@@ -14,6 +14,7 @@ use ioxide_symex::ConnectionWiring;
 
 use super::ended::SystemEnds;
 use super::notation::WireNotation;
+use super::promise::ReplyPromise;
 use super::server::{SystemServer, run_command};
 use super::{
     Adapter, AdapterError, ArrivedOutput, InputReceipt, Interrupt, Observation, RemoteConnection, SentInput,
@@ -55,6 +56,8 @@ pub struct ManagedAdapter {
     is_fresh: bool,
     /// True if the run before broke the system down: the server is started again, whatever the usual reset is.
     is_broken: bool,
+    /// The promise that every input is answered once and nothing else comes, if the description makes it.
+    promise: Option<ReplyPromise>,
     ends: SystemEnds,
 }
 
@@ -86,10 +89,17 @@ impl ManagedAdapter {
             interrupt,
             is_fresh: true,
             is_broken: false,
+            promise: None,
             ends,
         };
         managed.patiently(Self::connect)?;
         Ok(managed)
+    }
+
+    /// Believes, while it is so, that every input is answered by one message and that nothing else comes.
+    #[must_use]
+    pub fn with_promise_to_answer(self) -> Self {
+        Self { promise: Some(ReplyPromise::default()), ..self }
     }
 
     /// Repeats `act` while nobody listens yet.
@@ -274,6 +284,7 @@ impl Adapter for ManagedAdapter {
     fn reset(&mut self) -> Result<(), AdapterError> {
         let result = self.reset_or_restart();
         self.is_fresh = false;
+        self.promise.iter_mut().for_each(ReplyPromise::begin_run);
         self.ends.begin_run(&result);
         if let Some(inner) = &mut self.inner {
             self.ends.add(inner.ended_by_itself());
@@ -283,16 +294,20 @@ impl Adapter for ManagedAdapter {
 
     fn send(&mut self, input: &Label) -> Result<SentInput, AdapterError> {
         let result = self.inner().and_then(|inner| inner.send(input));
+        self.promise.iter_mut().for_each(|promise| promise.count_input(&result));
         self.remember_error(result)
     }
 
     fn poll(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         let result = self.inner().and_then(|inner| inner.poll());
+        self.promise.iter_mut().for_each(|promise| promise.count_arrived(&result));
         self.remember_error(result)
     }
 
     fn observe(&mut self, patience: Duration) -> Result<Observation, AdapterError> {
         let result = self.inner().and_then(|inner| inner.observe(patience));
+        let has_waited = !patience.is_zero();
+        self.promise.iter_mut().for_each(|promise| promise.count_observation(&result, has_waited));
         self.remember_error(result)
     }
 
@@ -345,6 +360,10 @@ impl Adapter for ManagedAdapter {
 
     fn knows_silence(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.knows_silence())
+    }
+
+    fn expects_silence(&self) -> bool {
+        self.knows_silence() || self.promise.is_some_and(ReplyPromise::expects_silence)
     }
 
     fn exit_status(&mut self) -> Option<i32> {

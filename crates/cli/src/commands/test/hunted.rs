@@ -13,13 +13,7 @@ use serde_json::{Value as Json, json};
 const MAX_NAMED: usize = 8;
 
 /// Writes the switches that were not certainly taken, and why as far as that is known, in a few lines.
-pub fn show(
-    out: &mut impl Write,
-    sts: &Sts,
-    hunt: &HuntTester,
-    outcome: &CampaignOutcome,
-    was_late: bool,
-) -> io::Result<()> {
+pub fn show(out: &mut impl Write, sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome) -> io::Result<()> {
     let missing = missing(sts, outcome);
     if !missing.is_empty() {
         let more = missing.len().saturating_sub(MAX_NAMED);
@@ -28,11 +22,7 @@ pub fn show(
         writeln!(out, "not certainly taken: {}{more}", named.join(", "))?;
         write_unreached(out, sts, hunt)?;
     }
-    if was_late {
-        writeln!(out, "ended by the clock after {} steps; `--for` gives it longer", hunt.spent())
-    } else {
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Writes the reasons why switches were not reached, as far as the search for purposes knows them.

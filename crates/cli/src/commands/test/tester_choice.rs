@@ -24,7 +24,8 @@ use ioxide_testgen::tester::suite::SuiteTester;
 use ioxide_testgen::tester::tour::TourTester;
 use serde_json::{Value as Json, json};
 
-use super::{case, hunted};
+use super::plan::PlanProgress;
+use super::{case, hunted, plan};
 use crate::args::{LimitArgs, TestArgs, TimeLimit};
 use crate::commands::{complete, fsm, kill};
 use crate::exit::{CliError, ExitStatus};
@@ -238,18 +239,21 @@ impl ChosenTester {
         }
     }
 
-    /// Writes for people what a hunt has covered and what not, or that another tester was ended by the clock.
+    /// Writes for people what a hunt has covered and what not and, if the clock ended the campaign, after which time, how
+    /// much of the plan was done.
     pub fn show_end(
         &self,
         out: &mut impl Write,
         sts: &Sts,
         outcome: &CampaignOutcome,
-        was_late: bool,
+        ended_after: Option<Duration>,
     ) -> io::Result<()> {
-        match self {
-            Self::Hunt(tester) => hunted::show(out, sts, tester, outcome, was_late),
-            _ if was_late => writeln!(out, "ended by the clock"),
-            _ => Ok(()),
+        if let Self::Hunt(tester) = self {
+            hunted::show(out, sts, tester, outcome)?;
+        }
+        match ended_after {
+            Some(limit) => plan::show(out, sts, PlanProgress::of(self, outcome), outcome, limit),
+            None => Ok(()),
         }
     }
 

@@ -75,3 +75,35 @@ fn an_interpreter_that_starts_slowly_is_not_silent() {
     let folder = Folder::new(ECHO, project);
     folder.test(&["--runs", "2", "--steps", "6", "--seed", "1"]).check(0, &["2 passed"]);
 }
+
+#[test]
+fn a_system_that_promises_one_answer_to_every_input_is_not_waited_for() {
+    // Silence would take twenty seconds each time.
+    let more = "quiescence_ms = 20000\nsynchronous = true";
+    let quick = answering(Duration::ZERO, |_| Some("PONG".into()));
+    let folder = Folder::new(ECHO, &text(&quick, &["PING"], &["PONG"], more));
+    let ended = folder.test(&["--runs", "4", "--steps", "12", "--seed", "1", "--json", "--report", "r"]);
+    ended.check(0, &["\"passed\":4"]);
+    let json: serde_json::Value =
+        serde_json::from_str(ended.text.lines().next().unwrap_or_default()).expect("JSON");
+    assert!(json["time_spent"]["silence_ms"].as_u64().is_some_and(|ms| ms < 20_000), "{}", ended.text);
+    let record = std::fs::read_to_string(folder.path().join("r/campaign.jsonl")).expect("a record");
+    assert!(record.contains("\"kind\":\"quiescence\""), "a look at silence: {record}");
+}
+
+#[test]
+fn a_promise_that_is_not_kept_blames_nobody() {
+    let model = ECHO
+        .replace("output PONG", "output PONG output DONE")
+        .replace("emit PONG -> idle", "emit PONG -> late } state late { emit DONE -> idle");
+    let address = listen(Duration::ZERO, |mut peer| {
+        while peer.hear().is_some() {
+            peer.say("PONG");
+            thread::sleep(Duration::from_millis(60));
+            peer.say("DONE");
+        }
+    });
+    let more = "quiescence_ms = 40\nsynchronous = true";
+    let folder = Folder::new(&model, &text(&address, &["PING"], &["PONG", "DONE"], more));
+    folder.test(&["--runs", "3", "--steps", "9", "--seed", "1"]).check(0, &["3 passed"]);
+}

@@ -70,6 +70,8 @@ pub(super) struct RandomWalks {
     starts: StartStates,
     trap: RareSwitches,
     walks: u32,
+    /// The least number of labels of a walk, where resets cost time.
+    least: usize,
     deck: PreferenceDeck,
     run: WalkRun,
 }
@@ -106,6 +108,7 @@ impl RandomWalks {
             starts: StartStates::default(),
             trap: RareSwitches::default(),
             walks: 0,
+            least: 0,
             deck: PreferenceDeck::default(),
             run: WalkRun::default(),
         }
@@ -139,6 +142,11 @@ impl RandomWalks {
     /// Looks at silence cost nothing from now on.
     pub(super) fn silence_is_free(&mut self) {
         self.idle_looks = None;
+    }
+
+    /// Makes walks as long as that at least, from the next one on.
+    pub(super) fn lengthen_to(&mut self, least: usize) {
+        self.least = least;
     }
 
     /// Returns the next move of a walk that may have `left` labels.
@@ -185,7 +193,7 @@ impl RandomWalks {
             }
             self.run.way.len() + self.rng.random_range(SHORT_WALK / 2..=2 * SHORT_WALK)
         };
-        self.run.length = length.min(left).max(1);
+        self.run.length = length.max(self.least).min(left).max(1);
         self.walks += 1;
     }
 
