@@ -135,7 +135,7 @@ pub(super) fn simplicity(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => distance(a).cmp(&distance(b)),
         (Value::Real(a), Value::Real(b)) => {
-            let key = |r: &ioxide_model::number::Rational| (r.denom().clone(), distance(r.numer()));
+            let key = |r: &Rational| (r.denom().clone(), distance(r.numer()));
             key(a).cmp(&key(b))
         }
         (Value::Str(a), Value::Str(b)) => {
