@@ -13,10 +13,10 @@ use crate::args::{ClockArg, TimeArgs};
 use crate::exit::CliError;
 use crate::system::SystemUnderTest;
 
-/// Runs to make a failing one smaller, if they take as long as they take.
+/// Runs to make a failing one smaller, if they take as long as they take. Chosen by feel: it bounds the time.
 const MAX_TIMED_ATTEMPTS: u32 = 20;
 
-/// The time for which `test` shrinks a failing run on a system outside.
+/// The time for which `test` shrinks a failing run on a system outside. Chosen by feel.
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
 /// Returns the tolerance of the flags, else of the project file for the system, else the default.

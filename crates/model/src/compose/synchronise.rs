@@ -10,9 +10,10 @@ use crate::sts::{GateId, LocId, Sts, Switch};
 use crate::term::{Substitution, Term, TermPool, VarId};
 use crate::value::Value;
 
-/// The greatest number of values tried for a field of a hidden meeting that no sender pins.
+/// The greatest number of values tried for a field of a hidden meeting that no sender pins. Chosen by feel: it bounds
+/// the memory.
 const MAX_VALUES: usize = 256;
-/// The greatest number of switches of one meeting.
+/// The greatest number of switches of one meeting. Chosen by feel: it bounds the memory.
 const MAX_SWITCHES: usize = 100_000;
 
 /// A meeting: parts that take a step together.
