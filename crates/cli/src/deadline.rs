@@ -14,7 +14,8 @@ use ioxide_testgen::tester::{MethodFinding, Tester, TesterMove, TesterStop};
 use crate::args::TimeLimit;
 use crate::limit;
 
-/// The divisor of the time left that gives the time for analysis before a step.
+/// The divisor of the time left that gives the time for analysis before a step. Half is for the runs themselves; chosen
+/// by feel.
 const ANALYSIS_DIVISOR: u32 = 2;
 
 /// A tester that lets `inner` decide until the time is up.

@@ -25,9 +25,9 @@ use crate::{limit, load, record};
 
 /// The page beside a record.
 const NAME: &str = "report.html";
-/// Symbolic states looked at to know which switches can be taken at all.
+/// Symbolic states looked at to know which switches can be taken at all. Chosen by feel: it bounds the time.
 const MAX_STATES: usize = 2_000;
-/// The time limit of that search after a campaign.
+/// The time limit of that search after a campaign. Chosen by feel.
 const SEARCH_TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The page of `campaign`, which was read from `path`; without the model if that cannot be had.

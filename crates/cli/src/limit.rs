@@ -17,13 +17,13 @@ use crate::exit::ExitStatus;
 use crate::interrupt::{self, STOP};
 use crate::progress::ProgressLine;
 
-/// The limit where none is given.
+/// The limit where none is given. Chosen by feel.
 const DEFAULT: Duration = Duration::from_secs(600);
 
-/// The time after the deadline that work has to end by itself before it is interrupted.
+/// The time after the deadline that work has to end by itself before it is interrupted. Chosen by feel.
 const DEADLINE_GRACE: Duration = Duration::from_millis(500);
 
-/// The interval at which the deadline is checked while work goes on that does not check it.
+/// The interval at which the deadline is checked while work goes on that does not check it. Chosen by feel.
 const DEADLINE_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The instant at which the command began.

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 /// Findings shown of one file; the rest is counted.
 const MAX_SHOWN: usize = 100;
 
-/// Lines shown around a finding.
+/// Lines shown around a finding. Chosen by feel.
 const CONTEXT: usize = 1;
 
 /// All of `diagnostics` as text with carets, coloured if stderr is a terminal.

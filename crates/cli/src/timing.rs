@@ -17,7 +17,7 @@ use crate::system::SystemUnderTest;
 /// short.
 const MAX_TIMED_ATTEMPTS: u32 = 60;
 
-/// The time for which `test` shrinks a failing run on a system outside.
+/// The time for which `test` shrinks a failing run on a system outside. Chosen by feel.
 const SHRINK_TIME: Duration = Duration::from_secs(120);
 
 /// Returns the tolerance of the flags, else of the project file for the system, else the default.

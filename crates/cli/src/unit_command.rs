@@ -28,7 +28,7 @@ use crate::{date, load, record};
 /// The number of times that a unit is done again before its system is taken for another one: some systems choose.
 const MAX_REPEATS: usize = 3;
 
-/// The time that a worker whose campaign is gone may take to end.
+/// The time that a worker whose campaign is gone may take to end. Chosen by feel.
 const ORPHAN_EXIT_GRACE: Duration = Duration::from_secs(10);
 
 /// The options that say which part of a command to do, and whether a value follows.

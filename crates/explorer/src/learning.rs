@@ -19,7 +19,7 @@ use crate::view::learning::LearningView;
 const MAX_NOTES: usize = 50;
 /// The period over which inputs per second are counted. Chosen by feel: shorter jumps, longer lags behind.
 const RATE_PERIOD: Duration = Duration::from_secs(5);
-/// The time since the last request within which a page counts as watching.
+/// The time since the last request within which a page counts as watching. Chosen by feel.
 const WATCHING_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The system to learn and the method, in words for people.

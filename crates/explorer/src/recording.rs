@@ -7,7 +7,7 @@ use ioxide_record::event::{Event, EventKind, RunOutcome, RunStarted, StepRecord,
 /// The number of runs kept of one record. Chosen by feel, as are the next three: a page does not show more, and the
 /// memory stays bounded.
 const MAX_RUNS: usize = 10_000;
-/// The number of steps kept of one record, over all runs.
+/// The number of steps kept of one record, over all runs. Chosen by feel: it bounds the memory.
 const MAX_STEPS: usize = 2_000_000;
 /// The bytes of label texts kept of one record; a single label may have a million.
 const MAX_TEXT: usize = 256 << 20;

@@ -174,7 +174,7 @@ impl SuiteSize {
     }
 }
 
-/// The cost of a reset, in symbols, when suites are compared.
+/// The cost of a reset, in symbols, when suites are compared. Chosen by feel.
 const RESET_COST: usize = 4;
 
 #[cfg(test)]

@@ -36,15 +36,15 @@ use crate::failure::CheckFailure;
 use crate::model::ModelFile;
 use crate::system::InProcess;
 
-/// Symbolic states looked at for a purpose.
+/// Symbolic states looked at for a purpose. Chosen by feel: it bounds the time.
 const MAX_STATES: usize = 20_000;
-/// Runs of a tester that has no end of its own.
+/// Runs of a tester that has no end of its own. Chosen by feel: it bounds the time.
 const RUNS: u64 = 10;
-/// Symbolic states looked at for the next path of a tour.
+/// Symbolic states looked at for the next path of a tour. Chosen by feel: it bounds the time.
 const TOUR_STATES: usize = 1_000;
 /// The number of times `cover` and `tour` cover everything without [`ModelCheck::runs`].
 const ROUNDS: usize = 5;
-/// Steps of a run of the random tester.
+/// Steps of a run of the random tester. Chosen by feel.
 const RANDOM_STEPS: usize = 100;
 
 /// A check with its settings; [`run`](Self::run) carries it out.

@@ -49,6 +49,7 @@ const MAX_TYPE_PARTS: usize = 10_000;
 const MAX_TERM_PARTS: usize = 200_000;
 /// The greatest number of operands of a product, a concatenation or an appended list. Chosen by feel.
 const MAX_OPERANDS: usize = 1_000;
+/// The greatest number of bytes of a constant text. Chosen by feel: it bounds the memory.
 const MAX_STRING: usize = 1 << 16;
 
 /// A name that stands for a value.

@@ -13,7 +13,7 @@ use crate::system::MessageSystem;
 /// The number of runs that are asked again. Chosen by feel: a tenth of a second for most systems, and a system that
 /// was replaced answers one of the longest runs differently.
 pub const SAMPLE: usize = 8;
-/// The number of runs if nothing says of which system they are.
+/// The number of runs if nothing says of which system they are. Chosen by feel.
 pub const LARGE_SAMPLE: usize = 64;
 /// The number of times that a run is asked before its answers count as changed: a message may come late once.
 const MAX_TRIES: usize = 3;

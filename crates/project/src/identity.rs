@@ -42,11 +42,11 @@ const NOT_THE_SYSTEM: [&str; 11] = [
 ];
 /// The keys whose values are commands.
 const COMMANDS: [&str; 4] = ["command", "start", "reset_command", "stop"];
-/// The time that the command at `version` may take.
+/// The time that the command at `version` may take. Chosen by feel.
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
-/// The bytes that are kept of what it prints.
+/// The bytes that are kept of what it prints. Chosen by feel.
 const MAX_VERSION: u64 = 4096;
-/// Larger files are known by their size alone.
+/// Larger files are known by their size alone. Chosen by feel: it bounds the time.
 const MAX_FILE: u64 = 1 << 30;
 
 /// The reason why a system has no identity.

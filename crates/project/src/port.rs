@@ -8,7 +8,7 @@ use crate::error::ProjectError;
 /// The ports given away. A port is free again as soon as it was looked for, so the next look could find it.
 static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
 
-/// The number of searches for a new port before one may be given again.
+/// The number of searches for a new port before one may be given again. Chosen by feel.
 const LOOKS: usize = 100;
 
 /// Takes a free port of this machine: no other caller is given it.

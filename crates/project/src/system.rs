@@ -20,11 +20,11 @@ use crate::quiescence::QuiescenceTimes;
 use crate::table::ProjectTable;
 use crate::{reset, secrets, tls};
 
-/// Milliseconds a server may take until it is ready, if the file does not say.
+/// Milliseconds a server may take until it is ready, if the file does not say. Chosen by feel.
 pub(crate) const READY_MS: u64 = 10_000;
 
 /// The milliseconds for which a connection may be refused, if the system is not started here and `ready_ms` is not
-/// given.
+/// given. Chosen by feel.
 pub(crate) const REACH_MS: u64 = 1_000;
 
 /// The port in the settings of a system that is not started: none was taken.

@@ -18,23 +18,23 @@ use crate::control_characters::excerpt;
 /// The columns of a chart unless another width is asked for. Chosen by eye, as are the widths below: charts go into
 /// reports, where lines of 100 characters fit.
 pub const WIDTH: usize = 100;
-/// The least width of a chart, in columns.
+/// The least width of a chart, in columns. Chosen by eye.
 const MIN_WIDTH: usize = 48;
-/// Characters kept of a message.
+/// Characters kept of a message. Chosen by eye.
 const MAX_TEXT: usize = 300;
-/// Lines one message may take.
+/// Lines one message may take. Chosen by eye.
 const MAX_LINES: usize = 3;
-/// Expected messages drawn below a forbidden step.
+/// Expected messages drawn below a forbidden step. Chosen by feel: more is not read.
 const MAX_EXPECTED: usize = 3;
 /// Columns for the mark, the number and the space before the first lane.
 const MARGIN: usize = 10;
-/// Columns for the note behind the second lane.
+/// Columns for the note behind the second lane. Chosen by eye.
 const NOTE: usize = 18;
-/// Columns of the name of a part.
+/// Columns of the name of a part. Chosen by eye.
 const MAX_LANE: usize = 14;
-/// Columns that the lanes of parts may take together.
+/// Columns that the lanes of parts may take together. Chosen by eye.
 const MAX_LANES: usize = 44;
-/// Columns of an arrow that no text uses.
+/// Columns of an arrow that no text uses. Chosen by eye.
 const ARROW: usize = 7;
 
 /// One step as it is drawn.

@@ -35,9 +35,10 @@ pub const ENDLESS: u64 = 1 << 53;
 /// The number of kinds of failures kept. Chosen by feel, as are the next two: more than anyone reads, and the memory
 /// stays bounded however long the campaign is.
 pub const MAX_KINDS: usize = 50;
-/// The number of runs of one kind whose replay or shrinking is still attributed to the kind.
+/// The number of runs of one kind whose replay or shrinking is still attributed to the kind. Chosen by feel: it bounds
+/// the memory.
 const MAX_LOOKS: usize = 4;
-/// The number of characters kept of a signature.
+/// The number of characters kept of a signature. Chosen by feel: it bounds the memory.
 const MAX_SIGNATURE: usize = 200;
 
 /// The figures of a campaign up to the last event added.

@@ -24,11 +24,11 @@ pub const STYLE: &str = include_str!("assets/graph.css");
 /// The room around the drawing. In pixels. All sizes of the picture were chosen by eye; nothing but the looks depends
 /// on them.
 const MARGIN: f64 = 20.0;
-/// The room for the title.
+/// The room for the title. In pixels, chosen by eye.
 const TITLE: f64 = 30.0;
-/// The room for the legend.
+/// The room for the legend. In pixels, chosen by eye.
 const LEGEND: f64 = 34.0;
-/// The size of the dot before an initial node.
+/// The size of the dot before an initial node. In pixels, chosen by eye.
 const START_DOT_SIZE: f64 = 10.0;
 /// The number of edges up to which both directions are tried. Chosen by feel: beyond it laying out twice takes longer
 /// than a reader waits.

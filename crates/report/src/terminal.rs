@@ -23,7 +23,8 @@ use crate::run_number::number_from_one;
 use crate::summary::lines::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
-/// The number of lines about failures of one kind, or about inconclusive runs for one reason.
+/// The number of lines about failures of one kind, or about inconclusive runs for one reason. Chosen by feel: more is
+/// not read.
 pub const MAX_REPEATS: u64 = 20;
 /// The number of characters of a text in a line. Chosen by feel, for a few lines of a terminal; the record has the
 /// whole text.

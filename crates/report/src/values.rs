@@ -23,13 +23,14 @@ pub use self::shape::ShapeRecord;
 /// The number of different values kept of one field. Chosen by feel, as are the limits below: they bound the memory
 /// of a campaign of any length. Beyond it, "at least" is reported.
 pub const MAX_DISTINCT: usize = 500;
-/// The number of fields and messages kept, together.
+/// The number of fields and messages kept, together. Chosen by feel: it bounds the memory.
 pub const MAX_FIELDS: usize = 200;
-/// The number of characters shown of a value.
+/// The number of characters shown of a value. Chosen by feel: more is not read.
 const MAX_TEXT: usize = 40;
-/// The number of characters above which values are distinguished by their beginning, length and a check sum.
+/// The number of characters above which values are distinguished by their beginning, length and a check sum. Chosen by
+/// feel: it bounds the memory.
 const MAX_KEY: usize = 120;
-/// The number of characters above which a number is not compared.
+/// The number of characters above which a number is not compared. Chosen by feel: it bounds the time.
 const MAX_DIGITS: usize = 60;
 
 /// The values of inputs sent so far.
@@ -207,7 +208,7 @@ impl FieldSummary {
     }
 
     fn value_row(&self, message: &str, field: &str) -> ValueRow {
-        /// Values named one by one.
+        /// Values named one by one. Chosen by feel: more is not read.
         const SHOWN: usize = 3;
         let mut frequent: Vec<(&String, &SentValue)> = self.seen.iter().collect();
         frequent.sort_by(|a, b| b.1.n.cmp(&a.1.n).then(a.0.cmp(b.0)));

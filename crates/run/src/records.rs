@@ -10,7 +10,7 @@ use ioxide_testgen::tester::MethodFinding;
 use crate::coverage::MeasureCount;
 use crate::run::LagEffect;
 
-/// The number of uncovered items that are named.
+/// The number of uncovered items that are named. Chosen by feel: more is not read.
 const MAX_NAMED: usize = 50;
 
 /// Returns the finding of a method as a record keeps it.

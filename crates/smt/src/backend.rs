@@ -69,7 +69,7 @@ pub trait Backend: Send {
 /// The number of questions that may run into their time limit before later ones get less time. Chosen by feel, as is
 /// the divisor: a command whose solver is stuck should end in minutes instead of hours.
 const FULL_TIME_TIMEOUTS: u32 = 8;
-/// The divisor of the time limit for questions after that.
+/// The divisor of the time limit for questions after that. Chosen by feel.
 const SHORT_TIME_DIVISOR: u32 = 32;
 
 /// A [`Backend`] as a [`Solver`].

@@ -45,7 +45,7 @@ const MAX_WALK_STEPS: usize = 40;
 const MIN_WALK_STEPS: usize = 4;
 /// The number of valuations after which a walk restarts elsewhere, since it mixes slowly along equations.
 const VALUATIONS_PER_WALK: usize = 16;
-/// The number of half-spaces that cut a random region out.
+/// The number of half-spaces that cut a random region out. Chosen by feel.
 const HALF_SPACES: usize = 6;
 /// The distances from their other bound, or from zero, within which unbounded numbers are looked for.
 const SPREADS: [i64; 5] = [10, 100, 1_000, 10_000, 1_000_000];

@@ -14,7 +14,7 @@ use crate::small_fraction::SmallFraction;
 
 /// The depth beyond which a fact is opaque. Recursion follows it; chosen by feel, as is the next.
 const MAX_DEPTH: u32 = 24;
-/// The number of parts beyond which a fact is opaque.
+/// The number of parts beyond which a fact is opaque. Chosen by feel: it bounds the time.
 const MAX_PARTS: u32 = 512;
 
 /// A fact as a formula over linear atoms.

@@ -13,7 +13,7 @@ use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{NoPurpose, TestPurpose, of_goal};
 use thiserror::Error;
 
-/// The search looks at no more states.
+/// The search looks at no more states. Chosen by feel: it bounds the time.
 const LIMITS: ExploreLimits = ExploreLimits { max_states: 20_000, max_depth: u32::MAX };
 
 /// The reason why there is no way to a state.

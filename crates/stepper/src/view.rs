@@ -8,7 +8,7 @@ use ioxide_model::concrete::ConcreteState;
 use ioxide_model::sts::GateKind;
 use ioxide_symex::{Belief, Ctx, SymState};
 
-/// States of a belief shown before the rest is only counted.
+/// States of a belief shown before the rest is only counted. Chosen by feel: more is not read.
 const MAX_SHOWN: usize = 12;
 
 /// Writes the states the model may be in, the first [`MAX_SHOWN`] of them.

@@ -19,7 +19,7 @@ use crate::project_file;
 use crate::redaction;
 use crate::system::{connection, start_managed, system_error, warn};
 
-/// Milliseconds that outputs are listened for where the project file has no quiescence time.
+/// Milliseconds that outputs are listened for where the project file has no quiescence time. Chosen by feel.
 const LISTEN_MS: u64 = 100;
 
 /// Runs the command for the adapter.

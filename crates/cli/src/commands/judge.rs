@@ -22,7 +22,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::solver::SolverRequest;
 use crate::{limit, load, record, timing};
 
-/// Steps shown before the forbidden one.
+/// Steps shown before the forbidden one. Chosen by feel: more is not read.
 const LAST_STEPS: usize = 20;
 
 /// Judges the trace and says why.

@@ -26,7 +26,7 @@ use crate::args::LearnArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, unit_command};
 
-/// The extra states without `--extra`.
+/// The extra states without `--extra`. With two, every machine of the measurements is learned with every seed.
 const DEFAULT_EXTRA_STATES: usize = 2;
 
 /// The name of suites by more than one method.

@@ -15,9 +15,9 @@ use lsp_server::Connection;
 use crate::exit::{CliError, ExitStatus};
 use crate::{limit, load};
 
-/// The depth to which folders are searched for models.
+/// The depth to which folders are searched for models. Chosen by feel: it bounds the time.
 const MAX_DEPTH: usize = 6;
-/// The number of models that are looked at.
+/// The number of models that are looked at. Chosen by feel: it bounds the time.
 const MAX_MODELS: usize = 1_000;
 
 /// Serves an editor until it says goodbye.

@@ -17,7 +17,7 @@ use crate::args::{CliArgs, CliCommand, MergeArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::{limit, unit_command};
 
-/// Units that are named where some are missing.
+/// Units that are named where some are missing. Chosen by feel: more is not read.
 const MAX_NAMED: usize = 5;
 
 /// Reads the parts, says what is wrong with them, and shows the whole.

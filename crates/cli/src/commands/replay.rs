@@ -23,7 +23,7 @@ use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemUnderTest};
 use crate::{load, machine, record, regressions, timing};
 
-/// The number of times a run that is to be shrunk is repeated until it fails.
+/// The number of times a run that is to be shrunk is repeated until it fails. Chosen by feel.
 const ATTEMPTS: u64 = 3;
 
 /// Replays the run that failed first, or the first run if none did.

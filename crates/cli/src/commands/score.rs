@@ -34,7 +34,7 @@ use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::{limit, load, unit_command};
 
-/// Symbolic states looked at for purposes.
+/// Symbolic states looked at for purposes. Chosen by feel: it bounds the time.
 const MAX_STATES: usize = 20_000;
 
 /// Computes the score, and shows it with the mutants that survive.

@@ -22,9 +22,9 @@ use crate::word::Word;
 /// Access words tried for one state. This limit and the two below were chosen by feel: they bound the time, and a
 /// certificate that is missed because of them is not a wrong answer.
 const MAX_CANDIDATES: usize = 24;
-/// Choices of access words looked at.
+/// Choices of access words looked at. Chosen by feel: it bounds the time.
 const MAX_CHOICES: usize = 20_000;
-/// Words behind access words looked at.
+/// Words behind access words looked at. Chosen by feel: it bounds the time.
 const MAX_WORDS: usize = 200_000;
 
 /// A proof that a suite is complete: the access words for which the H-condition holds.

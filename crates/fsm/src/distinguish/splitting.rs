@@ -158,6 +158,7 @@ impl SplittingTree {
         groups.restart_together(&self.blocks[block].states);
         refiner.apply_word(&mut groups, word.iter().copied());
         let depth = self.blocks[block].depth + 1;
+        // The word goes to the block and not to its children: it separates states that lie in different ones.
         let child = SplittingBlock { parent: Some(block), depth, states: Vec::new(), word: Word::new() };
         self.blocks.resize(first + groups.count, child);
         for (i, &group) in groups.of.iter().enumerate() {

@@ -12,6 +12,8 @@ use crate::mealy::StateId;
 use crate::nfsm::Observable;
 use crate::word::Word;
 
+/// The greatest number of sets of states that the search for a cover visits. Chosen by feel: it bounds time and
+/// memory; without a word for some state the cover is smaller, and the suite larger.
 const MAX_SETS: usize = 1 << 16;
 
 /// For each deterministically reachable state a shortest word that reaches it,

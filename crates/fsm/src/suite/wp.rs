@@ -20,9 +20,11 @@ use crate::word::{Word, without_prefixes};
 const MAX_STATES_TO_MIX: usize = 40;
 
 /// The greatest number of words of `P · Σ^(extra+1)` for which trial suites are made to see which sets are cheapest.
+/// Chosen by feel: it bounds the time.
 const MAX_TRIAL_WORDS: f64 = 4_000.0;
 
-/// The factor by which the estimated cost of sets may exceed the least one for them to be tried.
+/// The factor by which the estimated cost of sets may exceed the least one for them to be tried. Chosen by feel: it
+/// bounds the time.
 const MAX_ESTIMATE_RATIO: f64 = 1.15;
 
 /// The suite of the partial W-method.

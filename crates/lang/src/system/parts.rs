@@ -20,7 +20,7 @@ use crate::{LintLevel, LoadOptions, lower, suggest};
 const MAX_INSTANCES: usize = 10_000;
 /// The greatest number of messages of all parts together: systems of systems of systems grow fast.
 const MAX_MESSAGES: usize = 10_000;
-/// The greatest number of switches of all parts together.
+/// The greatest number of switches of all parts together. Chosen by feel: it bounds the memory.
 const MAX_SWITCHES: usize = 200_000;
 /// The greatest nesting depth of systems made of systems. Chosen by feel: systems are put together by recursion.
 const MAX_DEPTH: usize = 16;

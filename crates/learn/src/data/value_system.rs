@@ -31,19 +31,21 @@ use crate::system::{CopyLost, KeptSystem};
 use crate::votes::confidence;
 use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
 
-/// Constants that are looked for before a system is given up.
+/// Constants that are looked for before a system is given up. Chosen by feel: it bounds the time.
 const MAX_FOUND: usize = 6;
 
-/// Contradictions that are put to the vote before a system is given up.
+/// Contradictions that are put to the vote before a system is given up. Chosen by feel: it bounds the time.
 const MAX_VOTES: usize = 1000;
 
-/// Values that one answer may make up.
+/// Values that one answer may make up. Chosen by feel: it bounds the time.
 pub const MAX_SLOTS: usize = 4;
 
-/// The number of times everything is asked again where an answer may have been wrong.
+/// The number of times everything is asked again where an answer may have been wrong. Chosen by feel: it bounds the
+/// time.
 const MAX_REVIEWS: usize = 3;
 
-/// Transitions of a hypothesis that is put into guards to be drawn while it is learned.
+/// Transitions of a hypothesis that is put into guards to be drawn while it is learned. Chosen by feel: it bounds the
+/// time.
 const MAX_DRAWN: usize = 2_000;
 
 /// The assumptions about values that hold until a run contradicts them.

@@ -14,10 +14,11 @@ use rand_chacha::ChaCha8Rng;
 use super::made_values::MadeValues;
 use crate::register::place::{DataInput, InputSignature, Theory, ValuePlace, ValuePoint};
 
-/// The distance from zero, or from the only limit, at which the chosen numbers begin.
+/// The distance from zero, or from the only limit, at which the chosen numbers begin. Chosen by feel: away from numbers
+/// that systems treat as special.
 const FIRST_NUMBER: i64 = 1000;
 
-/// The distance between two chosen numbers where there is room, before a random offset.
+/// The distance between two chosen numbers where there is room, before a random offset. Chosen by feel.
 const APART: i64 = 50;
 
 /// The distance between the points of two constants.

@@ -36,6 +36,7 @@ pub const MODIFIERS: &[SemanticTokenModifier] = &[
     SemanticTokenModifier::DOCUMENTATION,
 ];
 
+/// The bits of the modifiers, in the order of the legend above, as the protocol counts them.
 const DECLARATION: u32 = 1;
 const READONLY: u32 = 2;
 const MODIFICATION: u32 = 4;

@@ -54,7 +54,7 @@ pub struct ChannelDelay {
 }
 
 impl Channel {
-    /// The greatest capacity that a channel may be given.
+    /// The greatest capacity that a channel may be given. Chosen by feel: it bounds the memory.
     pub const MAX_CAPACITY: usize = 1000;
 }
 

@@ -10,9 +10,10 @@ use crate::sts::{GateId, LocId, Sts, Switch};
 use crate::term::{Substitution, Term, TermPool, VarId};
 use crate::value::Value;
 
-/// The greatest number of values tried for a field of a hidden meeting that no sender pins.
+/// The greatest number of values tried for a field of a hidden meeting that no sender pins. Chosen by feel: it bounds
+/// the memory.
 const MAX_VALUES: usize = 256;
-/// The greatest number of switches of one meeting.
+/// The greatest number of switches of one meeting. Chosen by feel: it bounds the memory.
 const MAX_SWITCHES: usize = 100_000;
 
 /// A meeting: parts that take a step together.
@@ -135,6 +136,7 @@ impl Composer {
             let (field, value) = (self.pool.var(*field), self.pool.value(value.clone()));
             joint.guards.push(self.pool.ne(field, value));
         }
+        // What can be seen keeps its fields. A hidden meeting has none, so each of them must be said by some term.
         if meeting.gate != Sts::TAU {
             self.push(meeting, joint);
             return Ok(());
@@ -277,6 +279,8 @@ fn eliminate_field(
         return Ok(vec![joint]);
     }
     let sort = pool.var_info(field).sort;
+    // First choice: a guard says what the value is, as where one side sends it. It costs nothing and keeps one
+    // switch.
     let solved = joint.guards.clone().into_iter().find_map(|guard| pool.solved_for(field, guard));
     if let Some(value) = solved {
         let names: Substitution = [(field, value)].into_iter().collect();
@@ -284,6 +288,7 @@ fn eliminate_field(
         joint.guards.push(pool.domain_fact(sort, value));
         return Ok(vec![joint]);
     }
+    // Nobody keeps the value: it is enough that there is one.
     if !joint.update.iter().any(|(_, term)| reads(pool, *term)) {
         let (about, others): (Vec<Term>, Vec<Term>) =
             joint.guards.iter().partition(|&&guard| reads(pool, guard));
@@ -293,6 +298,7 @@ fn eliminate_field(
         joint.guards.push(some);
         return Ok(vec![joint]);
     }
+    // Somebody keeps it and nobody says what it is: one switch for each value, if they are few.
     let values = few_values(pool, sort);
     let Some(values) = values else {
         let field = pool.var_info(field).name.to_string();

@@ -18,7 +18,7 @@ use crate::sort::{CollectionId, CollectionKind, Sort};
 use crate::valuation::{Assignment, Valuation};
 use crate::value::{DataValue, Value};
 
-/// The greatest number of combinations of values tried for a quantifier.
+/// The greatest number of combinations of values tried for a quantifier. Chosen by feel: it bounds the time.
 const MAX_INSTANCES: u64 = 1 << 16;
 
 /// The reason why a term has no value under an assignment.

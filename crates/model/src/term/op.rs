@@ -116,7 +116,7 @@ impl TermOp {
     }
 }
 
-/// The greatest length of a collection that is computed.
+/// The greatest length of a collection that is computed. Chosen by feel: it bounds the memory.
 pub const MAX_ITEMS: usize = 1_000_000;
 
 impl TermPool {

@@ -11,10 +11,10 @@ use crate::collection::{CollectionValue, Items};
 use crate::sort::{CollectionId, CollectionKind, CollectionSort, DataKind, Sort};
 use crate::value::Value;
 
-/// The number of pieces of text after which a term is cut.
+/// The number of pieces of text after which a term is cut. Chosen by feel: it bounds the time.
 const MAX_PIECES: usize = 20_000;
 
-/// The number of items of a collection that are shown.
+/// The number of items of a collection that are shown. Chosen by feel: more is not read.
 const MAX_SHOWN: usize = 40;
 
 /// The binding strength of an operator; a looser operator inside a tighter one needs parentheses.

@@ -14,7 +14,7 @@ use crate::value::Value;
 /// The weight above which values are not computed: numbers of some 20,000 digits, texts of a megabyte.
 pub const MAX_WEIGHT: u32 = 1024;
 
-/// The bytes of text, or items of a collection, that weigh as much as a word.
+/// The bytes of text, or items of a collection, that weigh as much as a word. Chosen by feel.
 const PIECE: usize = 1024;
 
 /// The parts that a value of a data type may have, counted as a tree. Parts that are shared in memory are not shared

@@ -107,7 +107,7 @@ fn part_edges(
     found.into_values().map(JointEdge::into_edge).collect()
 }
 
-/// The number of meetings that the line of an edge lists.
+/// The number of meetings that the line of an edge lists. Chosen by feel: more is not read.
 const MAX_LISTED_MEETINGS: usize = 3;
 
 /// An edge of a part, and the steps of other parts that are taken together with it.

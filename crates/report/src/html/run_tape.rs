@@ -22,9 +22,9 @@ use crate::step_kind::ShownStepKind;
 pub const MAX_STEPS: usize = 300_000;
 /// The bytes of texts kept of one run; beyond them its first steps are dropped.
 pub const MAX_BYTES: usize = 8 << 20;
-/// The number of characters kept of one label.
+/// The number of characters kept of one label. Chosen by feel: it bounds the memory.
 const MAX_TEXT: usize = 100_000;
-/// The number of characters kept of the name of a message.
+/// The number of characters kept of the name of a message. Chosen by feel: it bounds the memory.
 const MAX_NAME: usize = 200;
 
 /// The steps of one run.

@@ -20,13 +20,15 @@ use crate::summary::{EndedRun, Novelty};
 const MAX_LISTED: usize = 50_000;
 /// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;
-/// The bytes of tapes kept of runs that are not the first of a kind of failure and had no trouble.
+/// The bytes of tapes kept of runs that are not the first of a kind of failure and had no trouble. Chosen by feel: it
+/// bounds the memory.
 const MAX_TAPE_BYTES: usize = 6 << 20;
-/// The bytes of tapes kept of the first failures of each kind and of runs in trouble.
+/// The bytes of tapes kept of the first failures of each kind and of runs in trouble. Chosen by feel: it bounds the
+/// memory.
 const ROOM_FOR_TROUBLE: usize = 24 << 20;
-/// The number of failed runs and runs in trouble that are described in detail.
+/// The number of failed runs and runs in trouble that are described in detail. Chosen by feel: more is not read.
 const MAX_DETAILS: usize = 200;
-/// The number of characters of a reason in the list.
+/// The number of characters of a reason in the list. Chosen by feel: more is not read.
 const MAX_REASON: usize = 200;
 
 /// The runs so far.

@@ -12,17 +12,17 @@ use super::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 const LABEL_DISTANCE: f64 = 26.0;
 /// The room beside a node where several loops share its side: for arrow heads, and again before the labels.
 const HEAD_ROOM: f64 = 16.0;
-/// The radius of the corners of such loops.
+/// The radius of the corners of such loops. In pixels, chosen by eye.
 const RADIUS: f64 = 6.0;
 /// The length of a node's side for each of several loops, so that arrow heads do not touch.
 const LANE_HEIGHT: f64 = 22.0;
-/// The distance between the two ends of one of several loops.
+/// The distance between the two ends of one of several loops. In pixels, chosen by eye.
 const END_DISTANCE: f64 = 9.0;
-/// The gap between two labels of a stack.
+/// The gap between two labels of a stack. In pixels, chosen by eye.
 const LABEL_GAP: f64 = 8.0;
-/// The distance between two loops that hang side by side.
+/// The distance between two loops that hang side by side. In pixels, chosen by eye.
 const PITCH: f64 = 9.0;
-/// The height that a loop without label takes.
+/// The height that a loop without label takes. In pixels, chosen by eye.
 const UNLABELLED_HEIGHT: f64 = 14.0;
 
 /// Makes room in `body` for loops with these labels, and makes the node long enough for their ends.

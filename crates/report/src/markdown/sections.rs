@@ -12,9 +12,9 @@ use crate::summary::{FailureSummary, Reasons, Summary};
 /// The number of kinds of failures shown in full. Chosen by feel, as are the next two: reports in this form are
 /// comments on changes, which have a limit of their own.
 const MAX_KINDS: usize = 10;
-/// The number of uncovered items named for each measure.
+/// The number of uncovered items named for each measure. Chosen by feel: more is not read.
 const MAX_MISSING: usize = 8;
-/// The number of switches, fields and messages named.
+/// The number of switches, fields and messages named. Chosen by feel: more is not read.
 const MAX_NAMED: usize = 50;
 
 pub(super) fn verdict_section(summary: &Summary) -> String {

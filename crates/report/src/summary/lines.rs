@@ -12,7 +12,7 @@ use crate::control_characters::{excerpt, show_control_characters};
 use crate::run_number::number_from_one;
 use crate::script::ScriptLanguage;
 
-/// The number of states, reasons and last words shown.
+/// The number of states, reasons and last words shown. Chosen by feel: more is not read.
 const MAX_LINES: usize = 8;
 /// The number of steps of a smaller run that are drawn. Chosen by feel, for a few screens.
 const MAX_STEPS: usize = 60;
@@ -411,6 +411,7 @@ pub fn plural(n: u64, word: &str) -> String {
 /// Returns the first names, and the number of further ones.
 #[must_use]
 pub fn list_names(names: &[String]) -> String {
+    // Chosen by feel: more is not read.
     const SHOWN: usize = 20;
     let shown = names.iter().take(SHOWN).map(|name| excerpt(name, 60)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }

@@ -14,11 +14,11 @@ use crate::chart::ChartStep;
 pub const LAST_STEPS: usize = 12;
 /// The number of runs under way; beyond it the one with the lowest number is given up.
 const MAX_OPEN: usize = 1000;
-/// The number of characters kept of a text.
+/// The number of characters kept of a text. Chosen by feel: it bounds the memory.
 const MAX_TEXT: usize = 500;
-/// The number of characters kept of the last words of a system, from the end.
+/// The number of characters kept of the last words of a system, from the end. Chosen by feel: it bounds the memory.
 const MAX_WORDS: usize = 2000;
-/// The number of items kept of each list of an explanation.
+/// The number of items kept of each list of an explanation. Chosen by feel: more is not read.
 const MAX_ITEMS: usize = 20;
 
 /// The facts kept of a run.

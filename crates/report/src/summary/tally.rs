@@ -4,9 +4,9 @@ use ioxide_record::event::RunOutcome;
 
 use crate::control_characters::excerpt;
 
-/// The number of reasons kept.
+/// The number of reasons kept. Chosen by feel: more is not read.
 const MAX_REASONS: usize = 20;
-/// The number of characters kept of a reason.
+/// The number of characters kept of a reason. Chosen by feel: it bounds the memory.
 const MAX_TEXT: usize = 300;
 
 /// Runs by outcome.

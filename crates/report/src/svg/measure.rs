@@ -12,20 +12,20 @@ use crate::layout::BoxSize;
 const LABEL_COLUMNS: usize = 36;
 /// The number of lines of one label; the tooltip has them all.
 const LABEL_LINES: usize = 12;
-/// The number of characters in a line of a node.
+/// The number of characters in a line of a node. Chosen by eye.
 const NODE_COLUMNS: usize = 26;
-/// The number of lines of one node.
+/// The number of lines of one node. Chosen by eye.
 const NODE_LINES: usize = 4;
 /// The indentation of the continuation of a broken line, in characters.
 pub const INDENT: usize = 2;
 
-/// The font size of labels.
+/// The font size of labels. In pixels, chosen by eye.
 pub const LABEL_FONT: f64 = 11.0;
-/// The distance from one line of a label to the next.
+/// The distance from one line of a label to the next. In pixels, chosen by eye.
 pub const LABEL_LINE: f64 = 14.5;
-/// The font size of node names.
+/// The font size of node names. In pixels, chosen by eye.
 pub const NODE_FONT: f64 = 13.0;
-/// The distance from one line of a node to the next.
+/// The distance from one line of a node to the next. In pixels, chosen by eye.
 pub const NODE_LINE: f64 = 17.0;
 /// The room around the text of a label.
 pub const LABEL_PADDING: BoxSize = BoxSize { width: 6.0, height: 3.5 };

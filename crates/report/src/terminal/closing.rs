@@ -15,11 +15,11 @@ const TOLD_FROM_NS: u64 = 5_000_000_000;
 /// The number of fields shown one by one. Chosen by eye, as are the next three: the end of a campaign should fit on
 /// one screen.
 const MAX_ROWS: usize = 16;
-/// The number of uncovered items named for each measure.
+/// The number of uncovered items named for each measure. Chosen by feel: more is not read.
 const MAX_MISSING: usize = 3;
-/// The number of variables whose extent is shown.
+/// The number of variables whose extent is shown. Chosen by feel: more is not read.
 const MAX_EXTENTS: usize = 6;
-/// The number of columns for names.
+/// The number of columns for names. Chosen by eye.
 const MAX_NAME: usize = 32;
 
 /// Returns the last lines.

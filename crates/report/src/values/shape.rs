@@ -14,9 +14,9 @@ use crate::control_characters::excerpt;
 
 /// The number of constructors counted one by one. Chosen by feel: further ones are counted together.
 const MAX_CASES: usize = 64;
-/// The number of characters shown of the name of a constructor.
+/// The number of characters shown of the name of a constructor. Chosen by feel: more is not read.
 const MAX_NAME: usize = 40;
-/// The number of characters shown of the first item of a long list.
+/// The number of characters shown of the first item of a long list. Chosen by feel: more is not read.
 const MAX_ITEM: usize = 20;
 
 /// The shape of the values of a field so far.
@@ -132,7 +132,7 @@ impl ShapeRecord {
     /// Returns the shape in words, to stand beside the values: `0 to 9 items`, or `circle ×4, point ×1`.
     #[must_use]
     pub fn text(&self) -> String {
-        /// Cases named one by one.
+        /// Cases named one by one. Chosen by feel: more is not read.
         const SHOWN: usize = 6;
         match self {
             Self::Lengths(least, most, _) if least == most => count_items_text(*most),

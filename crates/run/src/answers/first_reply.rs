@@ -12,11 +12,12 @@ use ioxide_wire::adapter::{Adapter, Observation};
 
 use super::{AnswerError, check_halt};
 
-/// The factor by which the wait for a first reply exceeds the longest one seen.
+/// The factor by which the wait for a first reply exceeds the longest one seen. Chosen by feel.
 const MARGIN: u32 = 10;
 /// The number of waits to the time limit in vain after which a system is taken for one that says nothing at first.
+/// Chosen by feel.
 const MAX_SILENT_WAITS: u32 = 3;
-/// The time between two looks at the time limit of the command.
+/// The time between two looks at the time limit of the command. Chosen by feel.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The first replies seen so far.

@@ -26,7 +26,7 @@ use crate::tally::SolverTally;
 const MAX_VALUES: usize = 64;
 /// The number of terms beyond which formulas are left alone; written-out ones have at most about as many.
 const MAX_TERMS: usize = 4096;
-/// The greatest number of arms of a disjunctive form.
+/// The greatest number of arms of a disjunctive form. Chosen by feel: it bounds the time.
 const MAX_ARMS: usize = 64;
 
 /// The layer that eliminates quantifiers.
@@ -223,7 +223,7 @@ struct DisjunctArms {
 }
 
 impl DisjunctArms {
-    /// The depth beyond which a formula is not opened.
+    /// The depth beyond which a formula is not opened. Chosen by feel: it bounds the time.
     const MAX_DEPTH: u32 = 32;
 
     /// Returns the arms of `body`, each a conjunction of literals; `None` if there are too many.

@@ -30,15 +30,15 @@ use crate::tally::SolverTally;
 /// The lengths that are tried, beside those that the facts mention. These limits were chosen by feel: they bound the
 /// number of questions behind one, and the answer names the length up to which nothing fits.
 const SMALL_LENGTHS: [usize; 4] = [0, 1, 2, 3];
-/// The greatest length that is tried even if a constant suggests more.
+/// The greatest length that is tried even if a constant suggests more. Chosen by feel: it bounds the time.
 const MAX_LENGTH: usize = 40;
-/// The greatest size of a set or map sort that is looked at in full.
+/// The greatest size of a set or map sort that is looked at in full. Chosen by feel: it bounds the time.
 const MAX_FULL_SIZE: usize = 8;
-/// The greatest number of combinations of shapes tried for one question.
+/// The greatest number of combinations of shapes tried for one question. Chosen by feel: it bounds the time.
 const MAX_SHAPES: usize = 24;
-/// The greatest number of combinations that are listed and sorted.
+/// The greatest number of combinations that are listed and sorted. Chosen by feel: it bounds the time.
 const MAX_LISTED_CHOICES: usize = 1_000;
-/// The nesting depth of recursive values that are tried.
+/// The nesting depth of recursive values that are tried. Chosen by feel: it bounds the time.
 const MAX_NESTING: usize = 2;
 
 /// The layer that gives collections a known shape.

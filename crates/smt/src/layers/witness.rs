@@ -27,7 +27,7 @@ use crate::tally::{AnswerCounts, SolverTally};
 
 /// The number of rounds of repair over all broken facts; chosen by feel, as is the next.
 const REPAIR_ROUNDS: usize = 3;
-/// The number of valuations of other branches that are kept.
+/// The number of valuations of other branches that are kept. Chosen by feel: it bounds the time.
 const MAX_RECENT: usize = 4;
 
 /// The layer that reuses valuations.

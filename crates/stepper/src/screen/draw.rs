@@ -19,11 +19,11 @@ use super::theme::Theme;
 
 /// On less than this nothing useful can be shown.
 const MIN: (u16, u16) = (30, 8);
-/// From this width on, the history has a column.
+/// From this width on, the history has a column. Chosen by eye.
 const WITH_HISTORY: u16 = 70;
-/// From this width on, all hints are shown.
+/// From this width on, all hints are shown. Chosen by eye.
 const WITH_HINTS: u16 = 70;
-/// From this height on, there are details.
+/// From this height on, there are details. Chosen by eye.
 const WITH_DETAIL: u16 = 16;
 
 /// Draws everything.

@@ -23,7 +23,7 @@ use crate::OpenedRecord;
 
 /// States of a belief that are shown; the others are counted.
 const MAX_PLACES: usize = 50;
-/// Proposals at a time.
+/// Proposals at a time. One for each digit key.
 const N_PROPOSALS: usize = 9;
 
 /// The walks.

@@ -147,6 +147,7 @@ impl SceneMove {
 
 /// `text`, cut where it is longer than anybody reads on a screen.
 pub fn clip(text: impl Into<String>) -> String {
+    // Characters; chosen by feel, more than fit on any screen.
     const MAX: usize = 2_000;
     let text = text.into();
     match text.char_indices().nth(MAX) {

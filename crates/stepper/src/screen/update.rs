@@ -10,7 +10,7 @@ use super::state::{
     Prompt, Proposals, ScreenState,
 };
 
-/// Lines a page key moves by.
+/// Lines a page key moves by. Chosen by feel.
 const PAGE: usize = 8;
 
 /// Takes one key.

@@ -27,10 +27,11 @@ use crate::solver::SolverRequest;
 use crate::system::{SpecSource, SystemOpener, SystemUnderTest};
 use crate::{limit, redaction, seed};
 
-/// The number of times a case is applied to a live system without `--repeat`.
+/// The number of times a case is applied to a live system without `--repeat`. Chosen by feel: more find rarer answers
+/// and take longer.
 const REPEAT: usize = 10;
 
-/// States of a machine whose pairs there is memory for.
+/// States of a machine whose pairs there is memory for. Chosen by feel: it bounds the memory.
 const MAX_STATES: usize = 5000;
 
 /// Tests whether the system is a reduction of the machine.

@@ -24,9 +24,9 @@ const FILES: [(&str, &str); 2] = [
 /// Notes that are shown; all of them stand in the model.
 const SHOWN: usize = 20;
 
-/// The time that fetching a description may take.
+/// The time that fetching a description may take. Chosen by feel.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time that a service may take to start.
+/// The time that a service may take to start. Chosen by feel.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Writes model and project file, and says what was not translated.

@@ -19,7 +19,7 @@ use crate::exit::CliError;
 use crate::progress::ProgressLine;
 use crate::solver::SolverRequest;
 
-/// The probability with which the repetitions of a test that forces nothing kill a mutant.
+/// The probability with which the repetitions of a test that forces nothing kill a mutant. Chosen by feel.
 const KILL_PROBABILITY: f64 = 0.99;
 
 /// Adaptive tests and the mutants without one.

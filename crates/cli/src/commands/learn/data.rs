@@ -27,7 +27,7 @@ use crate::{limit, seed};
 /// The number of walks without `--walks`; suites have few values.
 const WALKS: usize = 200;
 
-/// Inputs of a walk that reaches past the suites.
+/// Inputs of a walk that reaches past the suites. Chosen by feel.
 const WALK_LENGTH: usize = 12;
 
 /// The extra states without `--extra`; with values, suites are large.

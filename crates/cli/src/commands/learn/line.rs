@@ -13,7 +13,8 @@ use super::page::LearningViewer;
 use crate::counted::count_noun;
 use crate::progress::ProgressLine;
 
-/// The time of a session divided by the time that may be spent on drawings.
+/// The time of a session divided by the time that may be spent on drawings. Chosen by feel: drawing must not slow
+/// learning down noticeably.
 const DRAWING_DIVISOR: u32 = 20;
 
 /// The progress of learning as one line on the terminal, and on the page if there is one.

@@ -21,10 +21,10 @@ use crate::exit::{CliError, ExitStatus};
 use crate::interrupt::{self, STOP};
 use crate::redaction;
 
-/// The interval at which Ctrl-C is looked for.
+/// The interval at which Ctrl-C is looked for. Chosen by feel: below what a user notices.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The time that a page has to fetch the end of the session.
+/// The time that a page has to fetch the end of the session. Chosen by feel.
 const LAST_FETCH_GRACE: Duration = Duration::from_millis(700);
 
 /// The page that shows the progress, if there is one.

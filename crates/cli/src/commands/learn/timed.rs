@@ -26,7 +26,7 @@ use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 use crate::{limit, machine, seed};
 
-/// The part of the tolerance that must pass without an output for an answer to be complete.
+/// The part of the tolerance that must pass without an output for an answer to be complete. Chosen by feel.
 const SILENCE_DIVISOR: u32 = 20;
 
 /// Learns time-outs.

@@ -12,11 +12,11 @@ use ioxide_record::format::{RecordError, each};
 
 use super::is_hidden;
 
-/// The depth to which folders are searched for records.
+/// The depth to which folders are searched for records. Chosen by feel: it bounds the time.
 const MAX_DEPTH: usize = 3;
-/// The size of a record, in bytes, above which it is not read.
+/// The size of a record, in bytes, above which it is not read. Chosen by feel: it bounds the time.
 const MAX_BYTES: u64 = 64 << 20;
-/// The number of records, the newest ones, that are read.
+/// The number of records, the newest ones, that are read. Chosen by feel: it bounds the time.
 const MAX_RECORDS: usize = 20;
 
 /// The last campaign on the model at `path` that is recorded below `folders`.

@@ -25,7 +25,8 @@ use crate::solver::SolverRequest;
 use crate::unit_command::{self, PartEnd, UnitCommand};
 use crate::{limit, load, write};
 
-/// Mutants that are decided and scored before they are written down.
+/// Mutants that are decided and scored before they are written down. Chosen by feel: what a kill of the process loses,
+/// against how often is written.
 const CHUNK: u64 = 32;
 
 /// Shows the plan, or scores a part of the mutants.

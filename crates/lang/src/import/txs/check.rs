@@ -248,6 +248,8 @@ impl BehaviourChecker<'_> {
         reach: &ChannelSorts,
     ) -> BehaviourEnding {
         let spec = self.spec;
+        // A loop along the sequence, recursion only into branches: texts may have sequences longer than the stack
+        // is deep.
         let mut ending = BehaviourEnding::Never;
         loop {
             let behaviour = &spec.behaviours[id];
@@ -281,6 +283,7 @@ impl BehaviourChecker<'_> {
                     (self.check_both(*left, *right, &scope, reach), None)
                 }
                 BehaviourKind::Disable(left, right) => (self.check_both(*left, *right, &scope, reach), None),
+                // What interrupts comes back to what it interrupted, so only that says how the whole ends.
                 BehaviourKind::Interrupt(left, right) => {
                     self.check_behaviour(*right, scope.clone(), reach);
                     (self.check_behaviour(*left, scope.clone(), reach), None)
@@ -389,6 +392,8 @@ impl BehaviourChecker<'_> {
                 let sorts = match self.channel_sorts(name, reach) {
                     Ok(sorts) => sorts,
                     Err(why) => {
+                        // The variables are declared all the same, so that one unknown channel is one finding and
+                        // not one for each use.
                         self.guess(offer, scope, why);
                         return BehaviourEnding::Never;
                     }
@@ -474,6 +479,7 @@ impl BehaviourChecker<'_> {
             let message = format!("{what} has {} values, here are {}", sorts.len(), offered.len());
             self.sink.error(|| Diagnostic::new(Code::ArgumentCount, span, message));
         }
+        // Values that are given do not see the variables that the same offer takes.
         let outer = scope.clone();
         for (at, one) in offered.iter().enumerate() {
             let sort = sorts.get(at).copied();
@@ -591,6 +597,7 @@ pub(super) fn check_bounds(spec: &Specification, interface: &ProcessInterface, s
     let calls: Vec<Vec<ProcessCall>> =
         spec.processes.iter().map(|process| calls_in(spec, interface, process.body)).collect();
     for (from, made) in calls.iter().enumerate() {
+        // A condition may bound the calls by values, which is not decided here: unfolding has a limit of its own.
         for call in made.iter().filter(|call| !call.is_conditional) {
             let name = &spec.processes[from].shown;
             if !call.is_guarded && reaches(&calls, call.to, from, |call| !call.is_guarded) {
@@ -637,6 +644,7 @@ fn calls_in(spec: &Specification, interface: &ProcessInterface, body: BehaviourI
     let mut open = vec![(body, ProcessWay { is_tail: true, is_guarded: false, has_condition: false })];
     while let Some((id, way)) = open.pop() {
         let behaviour = &spec.behaviours[id];
+        // Inside of a composition the operator stays when the call is made, so each round would add one more.
         let inside = ProcessWay { is_tail: false, ..way };
         let behind = ProcessWay { is_guarded: true, ..way };
         match &behaviour.kind {

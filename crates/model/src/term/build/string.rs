@@ -4,7 +4,7 @@ use crate::number::Int;
 use crate::term::{RegexId, Term, TermNode, TermOp, TermPool};
 use crate::value::Value;
 
-/// The greatest length of a chain of choices between texts that is simplified.
+/// The greatest length of a chain of choices between texts that is simplified. Chosen by feel: it bounds the time.
 const MAX_CHOICES: usize = 32;
 
 /// The bytes up to which neighbouring constants become one text: more than evaluation computes.
