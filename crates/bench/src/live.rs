@@ -23,7 +23,7 @@ use ioxide_cli::progress::ProgressLine;
 use serde_json::{Value as Json, json};
 
 use self::server::StoreChild;
-use self::systems::{Fault, LiveSystem};
+use self::systems::{StoreFault, StoreSystem};
 use self::trial::{LiveTrial, TrialFigures};
 
 /// The time of a campaign, unless `--for` gives another: that of `ioxide test`.
@@ -41,8 +41,9 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
         return Ok(child.run().map(|()| ExitStatus::Success)?);
     }
     let time = args.for_time.unwrap_or(CAMPAIGN_TIME);
-    let is_wanted = |system: &&LiveSystem| args.only.as_ref().is_none_or(|only| system.name().contains(only));
-    let systems: Vec<LiveSystem> = LiveSystem::ALL.iter().filter(is_wanted).copied().collect();
+    let is_wanted =
+        |system: &&StoreSystem| args.only.as_ref().is_none_or(|only| system.name().contains(only));
+    let systems: Vec<StoreSystem> = StoreSystem::ALL.iter().filter(is_wanted).copied().collect();
     let trials = trials(&systems, time, args.seed.unwrap_or(1));
     let figures = run_all(&trials)?;
     let rows: Vec<LiveRow> = systems.iter().flat_map(|&system| rows_of(system, &trials, &figures)).collect();
@@ -59,11 +60,11 @@ pub fn run(args: &BenchArgs) -> Result<ExitStatus, CliError> {
 }
 
 /// Returns the campaigns: every system correct and with each fault, with each tester.
-fn trials(systems: &[LiveSystem], time: Duration, seed: u64) -> Vec<LiveTrial> {
+fn trials(systems: &[StoreSystem], time: Duration, seed: u64) -> Vec<LiveTrial> {
     let mut trials = Vec::new();
     for &system in systems {
         for tester in TESTERS {
-            let healths = std::iter::once(None).chain(Fault::ALL.into_iter().map(Some));
+            let healths = std::iter::once(None).chain(StoreFault::ALL.into_iter().map(Some));
             trials.extend(healths.map(|fault| LiveTrial { system, fault, tester, time, seed }));
         }
     }
@@ -99,10 +100,10 @@ fn run_all(trials: &[LiveTrial]) -> Result<Vec<TrialFigures>, CliError> {
 
 /// The figures of one system and tester.
 struct LiveRow {
-    system: LiveSystem,
+    system: StoreSystem,
     tester: &'static str,
     /// The faults, each with the seconds until it was found; `None` if it was not.
-    faults: Vec<(Fault, Option<f64>)>,
+    faults: Vec<(StoreFault, Option<f64>)>,
     /// The steps a second on the correct system.
     steps_per_second: f64,
     /// The share of the time on the correct system, in percent, that was spent in silence, and in restarts; `None` in
@@ -128,7 +129,7 @@ impl LiveRow {
     }
 }
 
-fn rows_of(system: LiveSystem, trials: &[LiveTrial], figures: &[TrialFigures]) -> Vec<LiveRow> {
+fn rows_of(system: StoreSystem, trials: &[LiveTrial], figures: &[TrialFigures]) -> Vec<LiveRow> {
     let row = |tester: &'static str| {
         let own =
             trials.iter().zip(figures).filter(|(trial, _)| trial.system == system && trial.tester == tester);

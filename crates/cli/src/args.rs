@@ -31,8 +31,8 @@ pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
-    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DemoArgs, JudgeArgs, KeepArg, PurposesArgs, ReplayArgs,
-    ShrinkArgs, SutArgs, TestArgs,
+    AdapterArgs, AdapterCheck, AdapterCommand, ConsistencyArg, DemoArgs, JudgeArgs, KeepArg, PurposesArgs,
+    ReplayArgs, ShrinkArgs, SutArgs, TestArgs,
 };
 pub use self::lsp::LspArgs;
 pub use self::model::{CheckArgs, ExplainArgs, FmtArgs, ShowArgs, ShowFormat, StepArgs};

@@ -11,19 +11,19 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::systems::{Fault, LiveSystem, USUAL_REPLY};
+use super::systems::{StoreFault, StoreSystem, USUAL_REPLY};
 
 /// The pauses between two messages that nobody asked for, in milliseconds, again and again.
 const TICK_PAUSES: [u64; 4] = [35, 70, 20, 90];
-/// The number of keys from which on the fault [`Fault::Full`] loses further ones.
+/// The number of keys from which on the fault [`StoreFault::Full`] loses further ones.
 const FULL: usize = 8;
 
 /// The values behind the keys.
 #[derive(Clone, Debug, Default)]
-struct Store {
-    fault: Option<Fault>,
+struct ServedStore {
+    fault: Option<StoreFault>,
     values: BTreeMap<u32, u32>,
-    /// The values before the keys were deleted, which [`Fault::Stale`] brings back.
+    /// The values before the keys were deleted, which [`StoreFault::Stale`] brings back.
     old: BTreeMap<u32, u32>,
 }
 
@@ -37,18 +37,19 @@ enum StoreAnswer {
     GoneTwice,
 }
 
-impl Store {
-    fn new(fault: Option<Fault>) -> Self {
+impl ServedStore {
+    fn new(fault: Option<StoreFault>) -> Self {
         Self { fault, ..Self::default() }
     }
 
     fn put(&mut self, key: u32, value: u32) -> StoreAnswer {
         let value = match (self.fault, self.old.get(&key)) {
-            (Some(Fault::Stale), Some(&before)) => before,
+            (Some(StoreFault::Stale), Some(&before)) => before,
             _ => value,
         };
-        let is_lost =
-            self.fault == Some(Fault::Full) && self.values.len() >= FULL && !self.values.contains_key(&key);
+        let is_lost = self.fault == Some(StoreFault::Full)
+            && self.values.len() >= FULL
+            && !self.values.contains_key(&key);
         if !is_lost {
             self.values.insert(key, value);
         }
@@ -65,7 +66,7 @@ impl Store {
                 self.old.insert(key, before);
                 StoreAnswer::Done
             }
-            None if self.fault == Some(Fault::Twice) => StoreAnswer::GoneTwice,
+            None if self.fault == Some(StoreFault::Twice) => StoreAnswer::GoneTwice,
             None => StoreAnswer::Gone,
         }
     }
@@ -131,18 +132,18 @@ pub struct StoreServer {
 
 impl StoreServer {
     /// Serves `system`, if it is one that is served by this process.
-    pub fn start(system: LiveSystem, fault: Option<Fault>) -> io::Result<Self> {
+    pub fn start(system: StoreSystem, fault: Option<StoreFault>) -> io::Result<Self> {
         let mut server = Self { ports: Vec::new(), is_over: Arc::default() };
         let reply = system.reply();
         match system {
-            LiveSystem::Replies(_) => server.listen(0, move |stream| {
-                let _ = serve_lines(stream, &Mutex::new(Store::new(fault)), reply, None);
+            StoreSystem::Replies(_) => server.listen(0, move |stream| {
+                let _ = serve_lines(stream, &Mutex::new(ServedStore::new(fault)), reply, None);
             })?,
-            LiveSystem::Spontaneous => server.listen(0, move |stream| {
-                let _ = serve_lines(stream, &Mutex::new(Store::new(fault)), reply, Some(TICK_PAUSES));
+            StoreSystem::Spontaneous => server.listen(0, move |stream| {
+                let _ = serve_lines(stream, &Mutex::new(ServedStore::new(fault)), reply, Some(TICK_PAUSES));
             })?,
-            LiveSystem::TwoConnections => {
-                let shared = Arc::new(Mutex::new(Store::new(fault)));
+            StoreSystem::TwoConnections => {
+                let shared = Arc::new(Mutex::new(ServedStore::new(fault)));
                 for _ in 0..2 {
                     let store = Arc::clone(&shared);
                     server.listen(0, move |stream| {
@@ -150,13 +151,13 @@ impl StoreServer {
                     })?;
                 }
             }
-            LiveSystem::Http => {
-                let store = Mutex::new(Store::new(fault));
+            StoreSystem::Http => {
+                let store = Mutex::new(ServedStore::new(fault));
                 server.listen(0, move |stream| {
                     let _ = serve_http(stream, &store, reply);
                 })?;
             }
-            LiveSystem::Restarted(_) | LiveSystem::InProcess => (),
+            StoreSystem::Restarted(_) | StoreSystem::InProcess => (),
         }
         Ok(server)
     }
@@ -198,7 +199,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Serves a connection with lines of text until it ends.
 fn serve_lines(
     stream: TcpStream,
-    store: &Mutex<Store>,
+    store: &Mutex<ServedStore>,
     reply: Duration,
     ticks: Option<[u64; 4]>,
 ) -> io::Result<()> {
@@ -224,7 +225,7 @@ fn serve_lines(
 }
 
 /// Serves a connection with HTTP until it ends.
-fn serve_http(stream: TcpStream, store: &Mutex<Store>, reply: Duration) -> io::Result<()> {
+fn serve_http(stream: TcpStream, store: &Mutex<ServedStore>, reply: Duration) -> io::Result<()> {
     let mut writer = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
     loop {
@@ -258,7 +259,7 @@ fn serve_http(stream: TcpStream, store: &Mutex<Store>, reply: Duration) -> io::R
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreChild {
     start_ms: u64,
-    fault: Option<Fault>,
+    fault: Option<StoreFault>,
     port: u16,
 }
 
@@ -276,7 +277,7 @@ impl FromStr for StoreChild {
         let [start, fault, port] = words[..] else { return Err(bad()) };
         let fault = match fault {
             "correct" => None,
-            name => Some(Fault::from_name(name).ok_or_else(bad)?),
+            name => Some(StoreFault::from_name(name).ok_or_else(bad)?),
         };
         let start_ms = start.parse().map_err(|_| bad())?;
         Ok(Self { start_ms, fault, port: port.parse().map_err(|_| bad())? })
@@ -289,7 +290,7 @@ impl StoreChild {
         thread::sleep(Duration::from_millis(self.start_ms));
         let mut server = StoreServer { ports: Vec::new(), is_over: Arc::default() };
         // The state is that of the process: a new connection finds what the one before left.
-        let (store, reply) = (Mutex::new(Store::new(self.fault)), USUAL_REPLY);
+        let (store, reply) = (Mutex::new(ServedStore::new(self.fault)), USUAL_REPLY);
         server.listen(self.port, move |stream| {
             let _ = serve_lines(stream, &store, reply, None);
         })?;
@@ -305,8 +306,8 @@ mod tests {
 
     #[test]
     fn every_fault_shows_and_a_correct_store_has_none() {
-        let answers = |fault: Option<Fault>| {
-            let mut store = Store::new(fault);
+        let answers = |fault: Option<StoreFault>| {
+            let mut store = ServedStore::new(fault);
             let keys: Vec<String> = (0..9).map(|key| format!("PUT {key} 5")).collect();
             let lines = ["PUT 1 2", "DEL 1", "PUT 1 3", "GET 1", "DEL 9"].into_iter().map(str::to_owned);
             let lines: Vec<String> = lines.chain(keys).chain(["GET 8".to_owned()]).collect();
@@ -314,10 +315,10 @@ mod tests {
         };
         let correct = answers(None);
         assert!(correct.contains("VALUE 3\nGONE\nDONE") && correct.ends_with("VALUE 5\n"), "{correct}");
-        assert!(answers(Some(Fault::Stale)).contains("VALUE 2\n"));
-        assert!(answers(Some(Fault::Full)).ends_with("NONE\n"));
-        assert!(answers(Some(Fault::Twice)).contains("GONE\nGONE\n"));
-        let mut http = Store::new(None);
+        assert!(answers(Some(StoreFault::Stale)).contains("VALUE 2\n"));
+        assert!(answers(Some(StoreFault::Full)).ends_with("NONE\n"));
+        assert!(answers(Some(StoreFault::Twice)).contains("GONE\nGONE\n"));
+        let mut http = ServedStore::new(None);
         assert!(http.answer_request("PUT", "/3", "7").starts_with("HTTP/1.1 204"));
         assert!(http.answer_request("GET", "/3", "").ends_with("\r\n\r\n7"));
     }

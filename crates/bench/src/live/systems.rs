@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A system that keeps values behind keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveSystem {
+pub enum StoreSystem {
     /// Lines of text over TCP; every reply takes so many microseconds.
     Replies(u64),
     /// The same with messages that nobody asked for.
@@ -25,7 +25,7 @@ pub const USUAL_REPLY: Duration = Duration::from_millis(1);
 
 /// The fault of a system that is not correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum StoreFault {
     /// A key that is set, deleted and set again has its old value.
     Stale,
     /// With eight keys, further ones are confirmed and lost.
@@ -34,7 +34,7 @@ pub enum Fault {
     Twice,
 }
 
-impl Fault {
+impl StoreFault {
     /// All faults.
     pub const ALL: [Self; 3] = [Self::Stale, Self::Full, Self::Twice];
 
@@ -53,7 +53,7 @@ impl Fault {
     }
 }
 
-impl LiveSystem {
+impl StoreSystem {
     /// All systems.
     pub const ALL: [Self; 10] = [
         Self::Replies(100),
@@ -147,23 +147,27 @@ impl LiveSystem {
 }
 
 /// Returns the model of the store, or one with a fault.
-pub fn model(fault: Option<Fault>, has_ticks: bool) -> String {
+pub fn model(fault: Option<StoreFault>, has_ticks: bool) -> String {
     let (ticks, tick) = if has_ticks { ("output TICK", "emit TICK -> ") } else { ("", "") };
     let tick_in = |state: &str| if has_ticks { format!("{tick}{state}") } else { String::new() };
     let put = match fault {
-        Some(Fault::Stale) => "store = store.with(k, match old.get(k) { none => v, some(before) => before })",
-        Some(Fault::Full) => "store = if store.size() >= 8 && !store.has(k) then store else store.with(k, v)",
-        Some(Fault::Twice) | None => "store = store.with(k, v)",
+        Some(StoreFault::Stale) => {
+            "store = store.with(k, match old.get(k) { none => v, some(before) => before })"
+        }
+        Some(StoreFault::Full) => {
+            "store = if store.size() >= 8 && !store.has(k) then store else store.with(k, v)"
+        }
+        Some(StoreFault::Twice) | None => "store = store.with(k, v)",
     };
     let (held, keep) = match fault {
-        Some(Fault::Stale) => (
+        Some(StoreFault::Stale) => (
             "var old: map<Key, Number> = {}",
             ", old = match store.get(k) { none => old, some(before) => old.with(k, before) }",
         ),
         _ => ("", ""),
     };
     let gone = match fault {
-        Some(Fault::Twice) => "emit GONE -> again } state again { emit GONE -> ready",
+        Some(StoreFault::Twice) => "emit GONE -> again } state again { emit GONE -> ready",
         _ => "emit GONE -> ready",
     };
     format!(
@@ -213,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_model_of_the_measurement_is_in_order() {
-        for fault in std::iter::once(None).chain(Fault::ALL.map(Some)) {
+        for fault in std::iter::once(None).chain(StoreFault::ALL.map(Some)) {
             for has_ticks in [false, true] {
                 let mut sources = Sources::new();
                 let text = model(fault, has_ticks);

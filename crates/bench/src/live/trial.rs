@@ -8,15 +8,15 @@ use ioxide_cli::exit::{CliError, ExitStatus};
 use serde_json::Value as Json;
 
 use super::server::StoreServer;
-use super::systems::{Fault, LiveSystem, model};
+use super::systems::{StoreFault, StoreSystem, model};
 
 /// A system, its health, and the campaign that tests it.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveTrial {
     /// The system.
-    pub system: LiveSystem,
+    pub system: StoreSystem,
     /// Its fault; `None` if it is correct.
-    pub fault: Option<Fault>,
+    pub fault: Option<StoreFault>,
     /// The tester.
     pub tester: &'static str,
     /// The time of the campaign.
@@ -79,9 +79,9 @@ impl LiveTrial {
         fs::write(&faulty, model(fault, false))?;
         let server = StoreServer::start(system, fault)?;
         let program = std::env::current_exe()?;
-        let name = fault.map_or("correct", Fault::name);
+        let name = fault.map_or("correct", StoreFault::name);
         let start = match system {
-            LiveSystem::Restarted(ms) => {
+            StoreSystem::Restarted(ms) => {
                 format!("exec \"{}\" bench live --system {ms},{name},{{port}}", program.display())
             }
             _ => String::new(),
