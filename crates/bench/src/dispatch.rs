@@ -8,8 +8,8 @@ use ioxide_cli::exit::{CliError, ExitStatus};
 use ioxide_cli::unit_command;
 
 use crate::{
-    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, histories, kill, learn, live,
-    lsp, mutants, online, reproduce, scale, trees, truth,
+    atm, brp, campaign, compose, conform, counter, data, faults, first_step, fsm, histories, kill, learn,
+    live, lsp, mutants, online, reproduce, scale, trees, truth,
 };
 
 /// The measurements of this program.

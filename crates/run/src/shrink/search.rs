@@ -24,8 +24,8 @@ use super::price::{EditChances, TryPrices};
 use super::rerun::{ConfirmedFailure, repeat, run_again};
 use super::steps::{segments, without};
 use super::{
-    MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, TRIES, order, planning,
-    refute, shortcuts, steps, values,
+    MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, TRIES, order,
+    planning, refute, shortcuts, steps, values,
 };
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
 
