@@ -7,6 +7,7 @@ mod complete;
 mod duration;
 mod explore;
 mod fsm;
+mod help;
 mod init;
 mod learn;
 mod live;
@@ -28,6 +29,7 @@ pub use self::complete::{CompleteArgs, CompleteCommand};
 pub use self::duration::{TimeLimit, UnreadableTime, duration, time_limit};
 pub use self::explore::ExploreArgs;
 pub use self::fsm::{FsmArgs, FsmVariant, MissingArg};
+pub use self::help::{command_line, parse_command_line};
 pub use self::init::{InitArgs, StubArg};
 pub use self::learn::{CompareArg, DiffArgs, DraftFormat, LearnArgs, UnstableArg};
 pub use self::live::{
@@ -44,16 +46,17 @@ pub use self::report::{ReportArgs, ScriptArg};
 pub use self::time::{ClockArg, TimeArgs};
 pub use self::tools::{CompletionsArgs, DoctorArgs, ManPages, SchemaArgs, WatchArgs};
 
-/// Tests real systems against symbolic models.
+/// Tests a running program against a model of how it should behave.
 #[derive(Debug, Parser)]
 #[command(
     name = "ioxide",
     version,
-    about = "Tests real systems against symbolic models: states, messages with data, timing.",
-    after_help = "Start with `ioxide demo`, then `ioxide check examples/adder.iox`.\n\n\
-        Exit codes: 0 passed · 1 conformance failure · 2 usage or configuration · 3 model does not compile ·\n\
-        4 nothing to run · 5 goals not met or only inconclusive · 6 adapter or system under test broke ·\n\
-        70 bug in ioxide · 130 interrupted, partial results written."
+    about = "Tests a running program against a model of how it should behave.",
+    after_help = "`ioxide COMMAND -h` shows the main options of a command, `--help` all of them.\n\
+        Start with `ioxide init shop`, which writes a small project whose first test passes.\n\n\
+        Exit codes: 0 passed · 1 failed · 2 wrong command line or configuration · 3 the model has errors ·\n\
+        4 nothing to run · 5 inconclusive, or a goal was not reached · 6 the adapter or the system broke ·\n\
+        70 a bug in ioxide · 130 interrupted; results until then were written."
 )]
 pub struct CliArgs {
     /// The command to carry out.
@@ -64,77 +67,77 @@ pub struct CliArgs {
 /// The commands of `ioxide`.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Tests a correct system and a faulty one that ship with ioxide.
+    /// Tests a small server that is correct, then one with a bug.
     Demo(DemoArgs),
-    /// Begins a project: model, adapter, project file, workflow.
+    /// Starts a project: a model, a program to test, `ioxide.toml`, a CI workflow.
     Init(InitArgs),
-    /// Checks models and says what is wrong with them.
+    /// Finds mistakes in models.
     Check(CheckArgs),
-    /// Lays out models canonically.
+    /// Formats models.
     Fmt(FmtArgs),
     /// Explains a diagnostic code.
     Explain(ExplainArgs),
-    /// Shows a model as text or picture.
+    /// Prints a model as text, a picture or JSON.
     Show(ShowArgs),
-    /// Steps through a model by hand.
+    /// Steps through a model by hand: which messages are possible next, and why others are not.
     Step(StepArgs),
-    /// Explores a model, recorded runs and a live campaign in a browser.
+    /// Shows a model, recorded runs and tests in progress in the browser.
     Explore(ExploreArgs),
-    /// Plays a model as a system under test.
+    /// Simulates a system: a program that behaves as a model says.
     Sut(SutArgs),
-    /// Tests a system against a model, on the fly.
+    /// Tests a system against a model.
     Test(TestArgs),
     /// Repeats a recorded run.
     Replay(ReplayArgs),
-    /// Makes a recorded failing run smaller, on the live system.
+    /// Searches for a smaller failing run on the system.
     Shrink(ShrinkArgs),
-    /// Reports on a recorded campaign: for people, CI systems, pull requests, programs.
+    /// Writes a recorded campaign as text, HTML, JUnit XML, Markdown, JSON or a script.
     Report(ReportArgs),
-    /// Puts the parts of a command that was done on several machines together.
+    /// Merges parts that were run on several machines.
     Merge(MergeArgs),
-    /// Does a command on many workers, here or on a cluster.
+    /// Runs a command on many workers, here or on a cluster.
     Campaign(CampaignArgs),
-    /// Judges a recorded trace.
+    /// Checks a recorded run against a model.
     Judge(JudgeArgs),
-    /// Finds test purposes that cover every switch of a model.
+    /// Finds paths that together take every transition of a model.
     Purposes(PurposesArgs),
-    /// Makes a test case that follows one path of a model.
+    /// Makes a test case for one path of a model, also as pytest, Rust or TTCN-3.
     Case(CaseArgs),
-    /// Complete test suites of models with data, and what they prove.
+    /// Makes a complete test suite for a model with data, and says what it proves.
     Complete(CompleteCommand),
-    /// Complete test suites of finite state machines.
+    /// Makes a complete test suite for a finite state machine.
     Fsm(FsmArgs),
-    /// Makes a model from a running system, or from recorded runs.
+    /// Learns a model from a running system or from recorded runs.
     Learn(LearnArgs),
-    /// Says what changed between two machines.
+    /// Lists the differences between two state machines.
     Diff(DiffArgs),
-    /// Says whether one model does only what another allows.
+    /// Checks that one model does nothing another forbids.
     Conform(ConformArgs),
-    /// Says whether every trace of one model is one of another.
+    /// Checks that every trace of one model is a trace of another.
     Refine(TraceComparison),
-    /// Says whether two models have the same traces.
+    /// Checks that two models have the same traces.
     Equiv(TraceComparison),
-    /// Makes mutants of a model: small changes, each a fault a system might have.
+    /// Makes mutants of a model: variants with one small fault each.
     Mutate(MutateArgs),
-    /// Decides all mutants and makes a small suite that kills them.
+    /// Makes a small test suite that detects every mutant that can be detected.
     Kill(KillArgs),
-    /// Says how many mutants a suite or a tester kills.
+    /// Counts how many mutants a test suite or a tester detects.
     Score(ScoreArgs),
-    /// Tries an adapter before any model is involved.
+    /// Checks an adapter before you use it with a model.
     Adapter(AdapterArgs),
-    /// Serves an editor: the language server, over stdin and stdout.
+    /// Runs the language server for editors, over stdin and stdout.
     Lsp(LspArgs),
-    /// Checks models again when they are saved, and tests again.
+    /// Checks and tests again whenever a file is saved.
     Watch(WatchArgs),
-    /// Says what is there and what is missing, with the command that mends it.
+    /// Checks your setup and suggests fixes.
     Doctor(DoctorArgs),
-    /// Prints the completions of a shell.
+    /// Prints the completion script for a shell.
     Completions(CompletionsArgs),
-    /// Prints the manual page, or writes those of all commands.
+    /// Prints the manual page, or writes the pages of all commands.
     Man(ManPages),
     /// Prints the JSON schema of a file that ioxide writes.
     Schema(SchemaArgs),
-    /// Measures what the project claims.
+    /// Repeats the measurements of the project.
     Bench(BenchArgs),
 }
 
@@ -184,14 +187,14 @@ impl CliCommand {
 /// A model file and the constants to override.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct ModelArgs {
-    /// The model: `.iox`, `.as`, `.dot`, RALib `.xml`, `.xlia` or `.txs`.
+    /// The model file: `.iox`, `.as`, `.dot`, RALib `.xml`, `.xlia` or `.txs`.
     pub file: String,
-    /// Overrides a constant of the model.
+    /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Sees the model through a channel between tester and system: `fifo(capacity: 4)`, or `bag(capacity: 4, may_lose:
-    /// true)`; inputs wait in one, outputs in another.
-    #[arg(long, value_name = "CHANNEL")]
+    /// Tests as if messages passed through a channel: `fifo(capacity: 4)` keeps their order,
+    /// `bag(capacity: 4, may_lose: true)` does not.
+    #[arg(long, value_name = "CHANNEL", hide_short_help = true)]
     pub through: Option<String>,
 }
 
@@ -216,24 +219,35 @@ pub fn settings(set: &[String], through: Option<&str>) -> Vec<String> {
 /// The prefix of the channel among the settings of a model.
 pub const THROUGH: &str = "--through=";
 
+/// The heading of the options about the solver and time limits.
+const LIMITS_HEADING: &str = "Solver and time limits";
+
 /// The solver that decides formulas, and its time limit.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct SolverArgs {
-    /// `auto` (libz3 if found, else none), `z3`, `none`, or a command that speaks SMT-LIB 2, such as `cvc5 --incremental`.
-    #[arg(long, default_value = "auto", value_name = "SOLVER")]
+    /// The solver: `auto` (Z3 if it is installed), `z3`, `none`, or a command that reads SMT-LIB 2, such as
+    /// `cvc5 --incremental`.
+    #[arg(long, default_value = "auto", value_name = "SOLVER", help_heading = LIMITS_HEADING, hide_short_help = true)]
     pub solver: String,
-    /// Seconds one question may take; once eight have taken so long, the others get a fraction.
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    /// The longest time for one solver query, in seconds; after eight timeouts, later queries get less.
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = LIMITS_HEADING, hide_short_help = true)]
     pub solver_timeout: f64,
 }
 
 /// The time that the analysis of a command may take.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct LimitArgs {
-    /// Ends the analysis after this time (`30s`, `10min`, `1h`, `none`); what was found until then is shown, marked as
-    /// partial, with exit code 5 if nothing was found [default: 10min; in `learn` 1h; in `test` none, but 15s for what
-    /// comes before the first step].
-    #[arg(long = "time-limit", value_name = "TIME", value_parser = time_limit)]
+    /// The longest time for the analysis: `30s`, `10min`, `1h` or `none` [default: 10min; `learn`: 1h; `test`: 15s before
+    /// the first step, then none].
+    ///
+    /// Results found until then are shown and marked as partial. The exit code is 5 if nothing was found.
+    #[arg(
+        long = "time-limit",
+        value_name = "TIME",
+        value_parser = time_limit,
+        help_heading = LIMITS_HEADING,
+        hide_short_help = true
+    )]
     pub time_limit: Option<TimeLimit>,
 }
 

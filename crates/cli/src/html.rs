@@ -126,13 +126,13 @@ fn add_model(
     let reach = a_priori(spec, &SolverRequest::new(solver_args, halt.clone()));
     if halt.halt_reason() == Some(Halted::Time) {
         page.notes.push(format!(
-            "which switches can be taken at all was looked for only for {} s, and is not known of all; `ioxide purposes {file}` looks longer",
+            "ioxide searched only {} s for transitions that can never be taken; `ioxide purposes {file}` searches longer",
             SEARCH_TIME_LIMIT.as_secs()
         ));
     }
     if let Err(stop) = &reach {
         let why = stop.message();
-        page.notes.push(format!("which switches can be taken at all is not known: {why}"));
+        page.notes.push(format!("transitions that can never be taken are not known: {why}"));
     }
     page.model = Some(ModelPart::new(spec, sources, file, reach.ok().as_ref()));
 }

@@ -49,7 +49,6 @@ mod timing;
 pub mod unit_command;
 mod write;
 
-use clap::Parser as _;
 use ioxide_model::counted;
 
 pub use self::commands::bench::BenchHost;
@@ -57,7 +56,7 @@ pub use self::commands::bench::BenchHost;
 /// Runs the command of the command line; measurements are taken by `host`.
 pub fn program(host: &BenchHost<'_>) -> std::process::ExitCode {
     limit::start_clock();
-    let mut args = args::CliArgs::parse();
+    let mut args = args::parse_command_line();
     limit::set_limit(args.command.limit_mut().and_then(|limit| limit.time_limit));
     let outcome = std::panic::catch_unwind(|| commands::run(args, host));
     exit::finish(outcome)

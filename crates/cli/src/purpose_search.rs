@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ioxide_model::goal::Goal;
+use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::sts::Model;
 use ioxide_symex::{Ctx, ExploreLimits};
 use ioxide_testgen::purpose::{Criterion, NoPurpose, PurposeSet, TestPurpose, coverage, of_goal};
@@ -27,7 +27,7 @@ pub fn find_purposes(
     let mut cx = Ctx::new(model, &mut *solver);
     Ok(coverage(&mut cx, criterion, limits, &mut |stats| {
         progress
-            .tick(|| format!("looking for purposes: {} states, {} switches", stats.states, stats.switches));
+            .tick(|| format!("looking for paths: {} states, {} transitions", stats.states, stats.switches));
         ControlFlow::Continue(())
     }))
 }
@@ -64,8 +64,8 @@ pub fn game(
     let mut solver = request.make()?;
     let game = GameTester::new(&mut Ctx::new(model, &mut *solver), &goal, interaction);
     game.ok_or_else(|| {
-        CliError::usage(format!("`{name}` cannot be played for")).help(
-            "a game needs a place to reach or an observer, in a model without clocks and unknown values",
+        CliError::usage(format!("`force:{name}` is not possible")).help(
+            "`force:` needs a state to reach or an observer, in a model without clocks and unknown values",
         )
     })
 }
@@ -74,9 +74,12 @@ pub fn game(
 fn find_goal(model: &Model, name: &str) -> Result<Goal, CliError> {
     let goal = model.sts.goals.iter().find(|goal| &*goal.name == name).cloned();
     goal.ok_or_else(|| {
-        let names: Vec<String> = model.sts.goals.iter().map(|goal| format!("`{}`", goal.name)).collect();
+        let purposes = model.sts.goals.iter().filter(|goal| {
+            matches!(goal.kind, GoalKind::Path(_) | GoalKind::Reach { .. } | GoalKind::Observer(_))
+        });
+        let names: Vec<String> = purposes.map(|goal| format!("`{}`", goal.name)).collect();
         let there = if names.is_empty() {
-            "it has none".to_owned()
+            "it has no purposes; write one: `purpose NAME: reach STATE`".to_owned()
         } else {
             format!("there is {}", names.join(", "))
         };

@@ -35,7 +35,7 @@ pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, CliError> {
     };
     let WholeLines { lines, is_cut } = WholeLines::read(&path).map_err(|error| cannot(error.to_string()))?;
     if is_cut {
-        eprintln!("warning: the last line of `{}` was cut off and is left out", path.display());
+        eprintln!("warning: the last line of `{}` is incomplete and was ignored", path.display());
     }
     if lines.is_empty() {
         return Ok(Vec::new());
@@ -46,7 +46,7 @@ pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, CliError> {
         match test.trace(spec) {
             Ok(trace) => found.push(Regression { name: test.name, trace }),
             Err(error) => {
-                eprintln!("note: `{}` does not fit the model any more and is left out: {error}", test.name);
+                eprintln!("note: `{}` does not fit the model any more and was ignored: {error}", test.name);
             }
         }
     }
@@ -63,7 +63,7 @@ pub fn read_suite(path: &Path) -> Result<Option<Vec<TraceTest>>, CliError> {
     let WholeLines { lines, is_cut } = WholeLines::read(path).map_err(|error| cannot(error.to_string()))?;
     let Ok(reader) = SuiteReader::new(&lines[..]) else { return Ok(None) };
     if is_cut {
-        eprintln!("warning: the last line of `{}` was cut off and is left out", path.display());
+        eprintln!("warning: the last line of `{}` is incomplete and was ignored", path.display());
     }
     let mut tests = Vec::new();
     for test in reader {
@@ -121,7 +121,7 @@ fn has_secret(spec: &Model, it: &Regression, secrets: &Secrets) -> bool {
     let is_secret =
         test.trace.iter().any(is_marked) || secrets.is_in(&Json::from(label_texts(&test)).to_string());
     if is_secret {
-        eprintln!("note: a failing run is not kept in `{NAME}`: there is a secret in it");
+        eprintln!("note: a failing run is not saved in `{NAME}`: it contains a secret");
     }
     is_secret
 }

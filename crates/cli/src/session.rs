@@ -9,7 +9,7 @@ use ioxide_record::clock::{RunClock, StoppedClock};
 use ioxide_record::event::{Event, ShrinkingRecord};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
-use ioxide_report::terminal::TerminalReporter;
+use ioxide_report::terminal::{ClosingDetail, TerminalReporter};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, campaign};
 use ioxide_run::clock::MonotonicClock;
 use ioxide_run::clock::patience::Patience;
@@ -57,8 +57,8 @@ pub enum EventTimes {
 /// The output of results while a campaign runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ShowResults {
-    /// On stdout.
-    People,
+    /// On stdout, so much of it.
+    People(ClosingDetail),
     /// Not at all: the caller prints JSON.
     Nothing,
 }
@@ -152,11 +152,11 @@ pub fn reporters(
     folder: Option<&RecordFolder>,
 ) -> Result<Vec<Box<dyn Reporter>>, CliError> {
     let mut reporters = folder.map(RecordFolder::begin).into_iter().collect::<Result<Vec<_>, CliError>>()?;
-    if show == ShowResults::People {
+    if let ShowResults::People(detail) = show {
         let mut progress = ProgressLine::start();
         let tick = move |line: &str| progress.show_line(line);
-        reporters
-            .push(Box::new(Audience { terminal: TerminalReporter::new(io::stdout(), tick), is_gone: false }));
+        let terminal = TerminalReporter::new(io::stdout(), tick).with_detail(detail);
+        reporters.push(Box::new(Audience { terminal, is_gone: false }));
     }
     Ok(reporters)
 }
@@ -186,16 +186,16 @@ impl<R: Reporter> Reporter for Audience<R> {
     }
 }
 
-/// Returns the quiescence time of a system: `--quiescence-ms`, else that of the project file, else one
+/// Returns the quiescence time of a system: `--silence-ms`, else that of the project file, else one
 /// calibrated by its answers; zero for a model played here, and zero is an error for a system outside.
 pub fn patience(sut: &SystemUnderTest, typed: Option<u64>) -> Result<Patience, CliError> {
     let stated = sut.settings().and_then(|settings| settings.quiescence.default);
     match (sut, typed.or(stated)) {
         (SystemUnderTest::Model(_), _) => Ok(Patience::new(Duration::ZERO)),
-        (SystemUnderTest::Outside(_), Some(0)) => {
-            Err(CliError::usage("`--quiescence-ms 0` leaves the system no time to answer")
-                .help("give it longer than its slowest answer takes, or nothing: then it is calibrated"))
-        }
+        (SystemUnderTest::Outside(_), Some(0)) => Err(CliError::usage(
+            "`--silence-ms 0` leaves the system no time to reply",
+        )
+        .help("give a time longer than the slowest reply, or leave the option out: ioxide then measures it")),
         (SystemUnderTest::Outside(_), Some(milliseconds)) => {
             Ok(Patience::new(Duration::from_millis(milliseconds)))
         }

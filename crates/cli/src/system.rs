@@ -202,7 +202,7 @@ impl<'s> SystemOpener<'s> {
     ) -> Result<T, CliError> {
         let (mut model, mut solver) = (model.clone(), self.solver.make()?);
         let adapter = ModelAdapter::new(&self.interface, Ctx::new(&mut model, &mut *solver), seed);
-        let cannot = |error| CliError::usage(format!("this model cannot be played: {error}"));
+        let cannot = |error| CliError::usage(format!("this model cannot be simulated: {error}"));
         act(&mut adapter.map_err(cannot)?)
     }
 
@@ -222,7 +222,7 @@ impl<'s> SystemOpener<'s> {
         let result = act(&mut adapter);
         if let Some(how) = adapter.ended_by_itself() {
             let how = secrets.hide(&how);
-            eprintln!("note: {how}; it was started again, and no run has seen it");
+            eprintln!("note: {how}; it was started again between two runs");
         }
         result
     }

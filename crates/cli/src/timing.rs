@@ -59,8 +59,8 @@ pub fn budget(spec: &Model, sut: &SystemUnderTest) -> ShrinkConfig {
 pub fn clock(args: &TimeArgs, sut: &SystemUnderTest) -> Result<ClockKind, CliError> {
     match (args.clock, sut) {
         (ClockArg::Wall, SystemUnderTest::Model(_)) => {
-            Err(CliError::usage("a model played in this process has no time but its own")
-                .help("play it in one of its own: `--sut 'stdio:ioxide sut FILE'`"))
+            Err(CliError::usage("a model simulated in this process has only virtual time")
+                .help("simulate it in another process: `--sut 'stdio:ioxide sut FILE'`"))
         }
         (ClockArg::Wall, SystemUnderTest::Outside(_)) => Ok(ClockKind::Wall),
         (ClockArg::Virtual, _) => Ok(ClockKind::Virtual),

@@ -350,14 +350,16 @@ fn contents(path: &str) -> Vec<Vec<u8>> {
 pub fn part_error(error: PartError) -> CliError {
     let stop = CliError::usage(error.to_string());
     match error {
-        PartError::Io { .. } => stop.help("is the folder there, may it be written to, and is there room?"),
+        PartError::Io { .. } => {
+            stop.help("check that the folder exists, can be written to, and has free space")
+        }
         PartError::NotAPart { .. } => stop.help("parts are written by `--part DIR`"),
         PartError::NotFeedback { .. } => {
             stop.help("`ioxide merge` writes it as `feedback.json`, for the round after the last one")
         }
         PartError::Damaged { .. } => stop.help("delete this part and do its units again"),
         PartError::Other { .. } => stop.help("name another directory, or give the same command"),
-        PartError::Busy(_) => stop.help("wait until it has ended, or give each its own directory"),
+        PartError::Busy(_) => stop.help("wait until it has ended, or use another directory"),
     }
 }
 
@@ -381,8 +383,8 @@ pub fn no_rounds(args: &PartArgs, why: &str, help: &str) -> Result<(), CliError>
 /// Refuses an option that says something about the whole, in a part of it.
 pub fn refuse(is_given: bool, option: &str) -> Result<(), CliError> {
     if is_given {
-        Err(CliError::usage(format!("`{option}` is for the whole, not for a part of it"))
-            .help("leave it out: `ioxide merge` writes what the whole has to say"))
+        Err(CliError::usage(format!("`{option}` does not work for a part of a campaign"))
+            .help("leave it out: `ioxide merge` writes the merged results"))
     } else {
         Ok(())
     }

@@ -31,7 +31,7 @@ pub fn lock_for_writing(file: &File, name: &str) -> Result<(), CliError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             Err(CliError::usage(format!("another ioxide is writing to `{name}`"))
-                .help("wait until it has ended, or give each its own"))
+                .help("wait until it has ended, or use another name"))
         }
         Err(TryLockError::Error(_)) | Ok(()) => Ok(()),
     }
@@ -40,5 +40,5 @@ pub fn lock_for_writing(file: &File, name: &str) -> Result<(), CliError> {
 /// Returns the error of a file that cannot be written, with a help.
 pub fn write_error(path: impl AsRef<Path>, error: &io::Error) -> CliError {
     CliError::usage(format!("cannot write `{}`: {error}", path.as_ref().display()))
-        .help("is the folder there, may it be written to, and is there room?")
+        .help("check that the folder exists, can be written to, and has free space")
 }

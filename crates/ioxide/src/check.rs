@@ -244,7 +244,7 @@ enum NoTester {
     UnknownPurpose(String),
     #[error("no path meets `{name}`: {why}")]
     NoPath { name: String, why: NoPurpose },
-    #[error("nothing to run: no switch of the model can be reached")]
+    #[error("nothing to run: no transition of the model can be reached")]
     NothingReachable,
     #[error(
         "`{0}` cannot be played for: a game needs a place to reach or an observer, in a model without clocks and unknown values"

@@ -8,7 +8,7 @@
 //! *Comments* stay where they are between lines and at the end of lines. A comment inside
 //! a line's parts (between two updates, say) moves above that line.
 
-mod expr;
+pub(crate) mod expr;
 mod item;
 mod system;
 

@@ -4,7 +4,7 @@
 const MAX_CANDIDATES: usize = 5_000;
 
 /// The candidate at the smallest edit distance, if that is at most a third of the length (one for
-/// names of two or three letters; a single letter is near to nothing else).
+/// names of two or three letters, two for longer ones that begin alike; a single letter is near to nothing else).
 /// Of equally near ones the first; names that differ only in case are always near.
 #[must_use]
 pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -16,11 +16,18 @@ pub fn nearest_name<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -
     // A name that is no answer here is no proposal for itself either.
     let others = candidates.take(MAX_CANDIDATES).filter(|candidate| *candidate != name);
     let scored = others.filter_map(|candidate| {
+        let limit = if begin_alike(name, candidate) { limit.max(2) } else { limit };
         let distance =
             if candidate.eq_ignore_ascii_case(name) { 0 } else { edit_distance(name, candidate, limit)? };
         Some((distance, candidate))
     });
     scored.min_by_key(|&(distance, _)| distance).map(|(_, candidate)| candidate)
+}
+
+/// True if names of four letters or more have the first two in common, as `trys` and `tries` have.
+fn begin_alike(a: &str, b: &str) -> bool {
+    let is_long = |name: &str| name.chars().nth(3).is_some();
+    is_long(a) && is_long(b) && a.chars().take(2).eq(b.chars().take(2))
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours from `a` to `b`, if at most `limit`.
@@ -65,5 +72,8 @@ mod tests {
         check("IDLE", "busy idle", Some("idle"));
         check("x", "y z", None);
         check("alpha", "omega beta", None);
+        check("trys", "pin tries", Some("tries"));
+        check("trys", "pays", None);
+        check("ab", "abcd", None);
     }
 }

@@ -264,6 +264,8 @@ pub struct TermPool {
     collections: IndexSet<CollectionSort, FxBuildHasher>,
     functions: IndexVec<FnId, RecursiveFunction>,
     patterns: IndexVec<RegexId, Pattern>,
+    /// The text of conditions as the author of the model wrote them; the first that was noted counts.
+    written: FxHashMap<Term, Arc<str>>,
 }
 
 impl TermPool {
@@ -277,6 +279,24 @@ impl TermPool {
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id.0
+    }
+
+    /// Notes how the author of a model wrote `term`, a condition. A conjunction is not noted: explanations name its parts.
+    pub fn note_written(&mut self, term: Term, text: &str) {
+        if !matches!(self.node(term), TermNode::And(_) | TermNode::Value(_)) {
+            self.written.entry(term).or_insert_with(|| text.into());
+        }
+    }
+
+    /// Returns the text of a condition for people: as it was written if that is shorter, since a written condition may
+    /// have become a long term, else as a term.
+    #[must_use]
+    pub fn show_condition(&self, term: Term) -> String {
+        let shown = self.show(term).to_string();
+        match self.written.get(&term) {
+            Some(written) if written.chars().count() < shown.chars().count() => written.to_string(),
+            Some(_) | None => shown,
+        }
     }
 
     /// Returns the structure of `term`.

@@ -99,7 +99,7 @@ impl<W: Write + Seek> JunitReport<W> {
         self.write_failure_kinds()?;
         self.write_unlisted_totals()?;
         if self.summary.finished.is_none() {
-            let (name, why) = ("the campaign", "it was not told to its end");
+            let (name, why) = ("the campaign", "the record ends before the campaign did");
             self.write_case(&JunitCase { name, time_ns: 0, problem: JunitProblem::Error(why), text: &[] })?;
         }
         self.out.write_all(b"</testsuite>\n</testsuites>\n")?;

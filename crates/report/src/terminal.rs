@@ -30,6 +30,15 @@ pub const MAX_REPEATS: u64 = 20;
 /// whole text.
 const MAX_TEXT: usize = 300;
 
+/// The amount of detail at the end of a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosingDetail {
+    /// The outcome and, if nothing failed, the transitions covered.
+    Short,
+    /// Also inputs, other coverage, response times and the time for silence.
+    Full,
+}
+
 /// A reporter that writes a campaign for people: progress, stories of failures, a summary.
 pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     out: W,
@@ -38,6 +47,7 @@ pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     meter: SpeedMeter,
     summary: Summary,
     pending: Vec<PendingStory>,
+    detail: ClosingDetail,
     is_closed: bool,
 }
 
@@ -56,8 +66,21 @@ struct PendingStory {
 impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
     /// Returns a reporter that writes results to `out`, and progress to `progress` some ten times a second.
     pub fn new(out: W, progress: P) -> Self {
-        let (meter, summary) = (SpeedMeter::default(), Summary::default());
-        Self { out, progress, meter, summary, pending: Vec::new(), is_closed: false }
+        Self {
+            out,
+            progress,
+            meter: SpeedMeter::default(),
+            summary: Summary::default(),
+            pending: Vec::new(),
+            detail: ClosingDetail::Full,
+            is_closed: false,
+        }
+    }
+
+    /// Sets how much the end of the campaign says; everything if it is not set.
+    #[must_use]
+    pub fn with_detail(self, detail: ClosingDetail) -> Self {
+        Self { detail, ..self }
     }
 
     /// Writes the summary of a campaign without a final event; does nothing if it was written already.
@@ -70,7 +93,7 @@ impl<W: Write, P: FnMut(&str)> TerminalReporter<W, P> {
         }
         self.is_closed = true;
         self.write_pending_stories()?;
-        self.write_lines(&closing::closing_lines(&self.summary))
+        self.write_lines(&closing::closing_lines(&self.summary, self.detail))
     }
 
     fn write_lines(&mut self, lines: &[String]) -> io::Result<()> {

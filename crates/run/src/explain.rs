@@ -275,7 +275,7 @@ fn why_not(cx: &Ctx<'_>, forbidden: &Forbidden, refusal: &SwitchRefusal) -> WhyN
             let free = cx.pool.free_vars(*conjunct);
             let mut values = shown_values(cx, &fields(cx.sts, &forbidden.label), |var| free.contains(&var));
             values.extend(state_values(cx, forbidden, refusal.state, &free));
-            format!("`{}` does not hold with {}", cx.pool.show(*conjunct), values.join(", "))
+            format!("`{}` does not hold with {}", cx.pool.show_condition(*conjunct), values.join(", "))
         }
         SwitchBlock::Path => "its guard cannot hold with what is known".into(),
         SwitchBlock::Sort { field, value } => {
@@ -333,6 +333,26 @@ mod tests {
         let trace = plain_trace(&spec, trace).unwrap();
         let judged = with_cx(spec, |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
         judged.forbidden.unwrap().allowed.into_iter().map(|allowed| allowed.label).collect()
+    }
+
+    /// Returns the reasons why the last label of `trace` was not allowed.
+    fn reasons(text: &str, trace: &str) -> Vec<String> {
+        let spec = model(text);
+        let trace = plain_trace(&spec, trace).unwrap();
+        let judged = with_cx(spec, |mut cx| judge(&mut cx, &trace, &JudgeConfig::default()));
+        judged.forbidden.unwrap().why_not.into_iter().map(|why| why.reason).collect()
+    }
+
+    #[test]
+    fn a_condition_is_quoted_as_it_was_written() {
+        let model = "model M { input ask(k: 0..9) output value(v: int) var vals: map<int, int> = {1: 5} var asked: int = 0
+            state idle { on ask { asked = k } -> busy }
+            state busy { emit value when let some(x) = vals.get(asked) && v == x -> idle
+                         emit value when !vals.has(asked) && v == vals.get(asked + 1).or(7) -> idle } }";
+        let trace = r#"{"label": "ask", "args": {"k": 1}}
+            {"label": "value", "args": {"v": 6}}"#;
+        let told = reasons(model, trace);
+        assert!(told.iter().all(|reason| !reason.contains(".value")), "{told:?}");
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl fmt::Display for ConformProof {
                 "every product state was looked at; values that nothing tells apart stand for each other"
             }
             Self::Widened => "a search that looks at more than can happen found nothing",
-            Self::SameSwitches => "the changed switches do the same as before",
+            Self::SameSwitches => "the changed transitions do the same as before",
             Self::InputWeakened => "the change accepts more inputs only where they are left open",
             Self::DeadAssignment => "the assigned values are never read",
         })

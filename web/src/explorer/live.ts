@@ -170,7 +170,7 @@ export class LiveScreen implements Screen {
       h("div", { class: "row" }, h("h2", { id: "phase" }, phase[view.phase]), outcomes),
       view.goal !== "" && !["idle", "over"].includes(view.phase) && h("p", { class: "soft" }, excerpt(view.goal, 160)),
       h("p", null, h("span", { class: "bar-rail" }, bar)),
-      h("p", { class: "soft", id: "covered" }, `${taken} of ${visible} switches taken`, maybe > 0 && `, ${maybe} perhaps`, `; ${view.steps.toLocaleString("en")} steps`, view.phase !== "idle" && `; seed ${view.seed}`),
+      h("p", { class: "soft", id: "covered" }, `${taken} of ${visible} transitions taken`, maybe > 0 && `, ${maybe} perhaps`, `; ${view.steps.toLocaleString("en")} steps`, view.phase !== "idle" && `; seed ${view.seed}`),
       (view.message !== "" || this.problem !== "") && h("p", { role: "alert", class: "trouble" }, excerpt(this.problem || view.message, 400)),
     );
   }

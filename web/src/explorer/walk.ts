@@ -141,7 +141,7 @@ export class WalkScreen implements Screen {
   }
 
   private intro(): HTMLElement {
-    return h("p", { class: "soft intro" }, "Here switches are taken without values: each adds its guard to the path condition, and values stay terms.");
+    return h("p", { class: "soft intro" }, "Here transitions are taken without values: each adds its guard to the condition of the path, and values stay formulas.");
   }
 
   private problem({ text, why, position }: { text: string; why: string; position: number }): HTMLElement {
@@ -169,7 +169,7 @@ export class WalkScreen implements Screen {
     return h(
       "form",
       { class: "card typing", onsubmit: submit, "aria-label": "type a step" },
-      h("label", null, h("kbd", null, "t"), h("span", null, this.symbolic ? "or type a switch" : "or type what comes, allowed or not")),
+      h("label", null, h("kbd", null, "t"), h("span", null, this.symbolic ? "or type a transition" : "or type what comes, allowed or not")),
       this.typed,
       h("button", { type: "submit" }, "take it"),
     );
@@ -182,7 +182,7 @@ export class WalkScreen implements Screen {
       h(
         "div",
         { class: "row" },
-        h("h2", null, "A trace that takes these switches"),
+        h("h2", null, "A trace that takes these transitions"),
         h("button", { type: "button", onclick: () => void this.witness() }, "find one ", h("kbd", null, "v")),
       ),
       h("div", { class: "solved", "aria-live": "polite" }),

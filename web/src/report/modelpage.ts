@@ -33,7 +33,7 @@ class ModelPage {
     this.graph = svg && new GraphView(svg, { onSwitch: (at) => this.open(at), onLocation: (name) => this.search(name) });
     this.graph?.mark((at) => STATUS[this.states[at] ?? "unknown"].mark);
     this.list = new VirtualList({
-      label: "switches",
+      label: "transitions",
       rowHeight: 34,
       count: () => this.shown.length,
       row: (row) => this.row(this.shown[row] ?? 0),
@@ -55,8 +55,8 @@ class ModelPage {
 
   private readonly field = h("input", {
     type: "search",
-    placeholder: "find a switch, message or location",
-    "aria-label": "find a switch",
+    placeholder: "find a transition, message or state",
+    "aria-label": "find a transition",
     oninput: (event: InputEvent) => this.filter((event.target as HTMLInputElement).value, this.only),
   });
 
@@ -68,7 +68,7 @@ class ModelPage {
       text: `${STATUS[key].sign} ${STATUS[key].word} ${counts.get(key) ?? 0}`,
     }));
     const all = { key: "all" as const, text: `all ${this.switches.length}` };
-    const chips = choice("which switches", [all, ...options], "all", (key) => this.filter(this.text, key));
+    const chips = choice("which transitions", [all, ...options], "all", (key) => this.filter(this.text, key));
     [...chips.children].slice(1).forEach((chip, at) => chip.classList.add("status", options[at]?.key ?? ""));
     return chips;
   }
@@ -120,7 +120,7 @@ class ModelPage {
   private describe(at: number): void {
     const it = this.switches[at];
     if (it === undefined) {
-      fill(this.detail, h("p", { class: "soft card" }, "Choose a switch, in the graph or in the list, to see its source, its requirements and the runs that took it."));
+      fill(this.detail, h("p", { class: "soft card" }, "Choose a transition, in the graph or in the list, to see its source, its requirements and the runs that took it."));
       return;
     }
     const state = this.states[at] ?? "unknown";
@@ -129,7 +129,7 @@ class ModelPage {
       this.detail,
       h(
         "section",
-        { class: "card switch-detail", "aria-label": `switch ${it.label}` },
+        { class: "card switch-detail", "aria-label": `transition ${it.label}` },
         h("h2", null, it.label, " ", statusBadge(state)),
         it.why !== null && h("p", { class: "why" }, it.why),
         it.doc !== "" && h("p", null, it.doc),

@@ -117,8 +117,8 @@ function coverageCard(document: DocumentView): Child {
   }));
   return card(
     "The model",
-    h("p", null, `${plural(document.model.switches.length, "switch").replace("switchs", "switches")}: what can be taken, and what was.`),
-    stacked(parts, "switches"),
+    h("p", null, `${plural(document.model.switches.length, "transition")}, by coverage:`),
+    stacked(parts, "transitions"),
     h("p", null, link("Look at the graph", "model")),
   );
 }
@@ -128,17 +128,17 @@ function partsCard({ parts }: CampaignView): Child {
   if (parts.length === 0) return null;
   const row = ({ name, instances, total, some, each }: PartFamily): HTMLElement =>
     h("tr", null, h("td", null, h("code", null, name)), h("td", { class: "number" }, instances), h("td", { class: "number" }, total), h("td", { class: "number" }, some), h("td", { class: "number" }, each));
-  const head = ["part", "instances", "switches", "taken in some", "taken in each"].map((text) => h("th", null, text));
+  const head = ["part", "instances", "transitions", "covered in some", "covered in all"].map((text) => h("th", null, text));
   return card("The parts", h("table", { class: "parts" }, h("tr", null, head), parts.map(row)));
 }
 
 /** What the measures count, in words. */
 const MEASURES: Record<string, string> = {
-  switches: "switches taken",
-  pairs: "switches one after the other",
-  comparisons: "sides and edges of comparisons, deadlines included",
-  values: "kinds of values of fields",
-  equalities: "fields equal to each other, and to what is stored",
+  switches: "transitions",
+  pairs: "pairs of transitions",
+  comparisons: "both sides and the boundary of comparisons",
+  values: "kinds of values for fields",
+  equalities: "fields equal to other fields or variables",
 };
 
 /** How much of data and history was covered, and what was not. */
@@ -156,12 +156,12 @@ function measuresCard({ figures }: CampaignView): Child {
   const far = (history?.extents ?? []).map(({ variable, least, most }) => h("li", null, h("code", null, variable), ` ${least} to ${most}`));
   const chance = history?.new_pairs_per_million;
   return card(
-    "Data and history",
+    "Coverage",
     h("table", { class: "measures" }, measures.map(row)),
-    h("p", { class: "soft" }, "What guards exclude is not counted; what is not seen was possible as far as guards tell, and did not come."),
+    h("p", { class: "soft" }, "Infeasible items are excluded as far as guards show; the remaining missing items may still be unreachable."),
     history !== null && h("p", null, `The longest run had ${plural(history.longest_run, "step")}.`),
-    far.length > 0 && h("details", null, h("summary", null, "How far variables went"), h("ul", null, far)),
-    chance !== undefined && h("p", { class: "soft" }, `A pair of switches not seen yet would come about ${(chance / 1e4).toFixed(1)} times in 100 steps, if it went on like this.`),
+    far.length > 0 && h("details", null, h("summary", null, "Ranges of variables"), h("ul", null, far)),
+    chance !== undefined && h("p", { class: "soft" }, `Estimated chance that the next step covers a new pair: ${(chance / 1e4).toFixed(1)} %.`),
   );
 }
 

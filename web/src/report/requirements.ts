@@ -9,7 +9,7 @@ import { card, plural, switchLink } from "./parts.js";
 export function requirementsPage(document: DocumentView): Child {
   const rows = requirements(document);
   if (rows.length === 0) return h("p", null, "The model names no requirements. Write ", h("code", null, "@req(\"R1\")"), " before a transition.");
-  const head = ["requirement", "verdict", "switches", "runs"].map((text) => h("th", null, text));
+  const head = ["requirement", "verdict", "transitions", "runs"].map((text) => h("th", null, text));
   return card(`${plural(rows.length, "requirement")}`, h("table", { class: "requirements" }, h("tr", null, head), rows.map((it) => row(document, it))));
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::names::find_quoted;
 
-/// Returns the files and functions that ARCHITECTURE.md names and that do not exist. In the table "Which room?", everything
+/// Returns the files and functions that ARCHITECTURE.md names and that do not exist. In the table "Where is it?", everything
 /// between back quotes is such a place, or a folder.
 pub(super) fn check(root: &Path) -> Vec<String> {
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
@@ -18,7 +18,7 @@ fn unknown_places(root: &Path, architecture: &str) -> Vec<String> {
     let is_break = |c: char| c.is_whitespace() || "`,;()│".contains(c);
     let words = architecture.split(is_break).map(|word| word.trim_end_matches([':', '.']));
     let files = words.filter(|word| word.contains('/') && is_file(word));
-    let rooms = architecture.split_once("\n## Which room?\n").map_or("", |(_, rest)| rest);
+    let rooms = architecture.split_once("\n## Where is it?\n").map_or("", |(_, rest)| rest);
     let rows = rooms.lines().filter(|line| line.starts_with('|')).skip(2);
     let cells = rows.filter_map(|row| row.trim().trim_end_matches('|').rsplit('|').next());
     let places: BTreeSet<&str> = files.chain(cells.flat_map(find_quoted)).collect();
@@ -67,7 +67,7 @@ mod tests {
         let check = |cell: &str| {
             unknown_places(
                 root,
-                &format!("\n## Which room?\n\n| a | b |\n| --- | --- |\n| does it | {cell} |\n"),
+                &format!("\n## Where is it?\n\n| a | b |\n| --- | --- |\n| does it | {cell} |\n"),
             )
         };
         let right = "`model/suggest.rs::nearest_name`, `model/suggest.rs::MAX_CANDIDATES`, `model/term`, `web/src/explorer`";

@@ -9,43 +9,41 @@ use super::{PartArgs, SolverArgs};
 /// Arguments of `bench`.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nMeasurements are taken by the program `ioxide-bench`, which is not installed with ioxide: it has to be beside it (`cargo build --release` makes both), or the current folder in a checkout, where cargo builds it."
+    after_help = "Examples:\n  ioxide bench scale --json\n  ioxide bench faults --seeds 5 --partition 1/4 --part rows/1\n\nThe program `ioxide-bench` takes the measurements. It is not installed with ioxide: put it into the same folder (`cargo build --release` builds both), or run this command in a checkout of the repository."
 )]
 pub struct BenchArgs {
     /// The measurement to take.
     #[arg(value_enum)]
     pub name: BenchName,
-    /// Prints the figures as JSON.
+    /// Prints the figures as JSON instead of text.
     #[arg(long)]
     pub json: bool,
-    /// Runs of `truth` on correct systems, mutants of `trees` [default: 1000]; mutants of `counter` [default: 100].
+    /// For `truth`: runs on correct systems. For `trees`: mutants [default: 1000]. For `counter`: mutants [default: 100].
     #[arg(long)]
     pub runs: Option<u64>,
-    /// The seed of the random choices of `truth`, `live` and `counter`.
+    /// For `truth`, `live` and `counter`: the seed of random choices [default: new every time].
     #[arg(long)]
     pub seed: Option<u64>,
     /// Is a system of `truth` or `live` instead of measuring.
     #[arg(long, hide = true)]
     pub system: Option<String>,
-    /// Campaigns for every planted fault and tester (`faults`), failures of every system (`reproduce`), orders of tests for every machine
-    /// (`learn`).
+    /// For `faults`: campaigns per fault and tester. For `reproduce`: failures per system. For `learn`: test orders per
+    /// machine.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub seeds: u64,
-    /// The time of a campaign of `live` [default: 30s].
+    /// For `live`: the time of a campaign [default: 30s].
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
-    /// Only the planted faults (`faults`), systems (`reproduce`, `live`), machines (`learn`) or kinds of systems (`truth`) whose name
-    /// holds this.
+    /// For `faults`, `reproduce`, `live`, `learn` and `truth`: measures only items whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Learns the machines with AALpy too, in this Python, which must have it (`learn`).
+    /// For `learn`: also learns with AALpy, in this Python, where AALpy must be installed.
     #[arg(long, value_name = "PYTHON")]
     pub peers: Option<String>,
-    /// The same with fields, switches, variables and places in another order and under other names for every
-    /// seed (`brp`).
+    /// For `brp`: reorders and renames fields, transitions, variables and states for every seed.
     #[arg(long)]
     pub permuted: bool,
-    /// Only these testers, of `default`, `cover`, `random` and `uniform`; no correct twins then (`faults`).
+    /// For `faults`: measures only these testers (`default`, `cover`, `random`, `uniform`), without the correct systems.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub testers: Vec<String>,
     #[command(flatten)]

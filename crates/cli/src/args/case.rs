@@ -10,43 +10,44 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     after_help = "Examples:\n  ioxide case examples/atm/atm.iox --path tr1,tr2,tr3,tr4 --format text\n  \
     ioxide case examples/atm/atm.iox --path Transc,..,Cash --format pytest > test_atm.py\n  \
     ioxide case examples/atm/atm.iox --purpose cash --format dot | dot -Tsvg > atm.svg\n  \
-    ioxide case examples/atm/atm.iox --goal switches\n  \
+    ioxide case examples/atm/atm.iox --goal transitions\n  \
     ioxide case examples/atm/atm.iox --goal deadlines --format pytest --out tests/"
 )]
 pub struct CaseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The switches to take, by label, from the start; or some states, messages and switches in order, the way
-    /// between them to be searched (`..` says so where only switches are named).
+    /// The transitions to take from the start, such as `tr1,tr2,tr3`; with `..` ioxide finds the way between two of them.
+    ///
+    /// States and messages can be named too: `Transc,..,Cash`.
     #[arg(long, value_name = "LIST", required_unless_present_any = ["purpose", "goal"], conflicts_with_all = ["purpose", "goal"])]
     pub path: Option<String>,
-    /// A purpose of the model instead of a path.
+    /// The purpose of the model to reach, instead of a path.
     #[arg(long, value_name = "NAME", conflicts_with = "goal")]
     pub purpose: Option<String>,
-    /// Not one case but a small set that covers this together; listed, or written to `--out`.
+    /// Makes a small set of cases that together cover this, and lists it or writes it to `--out`.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub goal: Option<CaseGoalArg>,
-    /// With `--goal`: the folder for the cases, and `cases.json` about them.
+    /// With `--goal`: the folder for the cases and their list, `cases.json`.
     #[arg(long, value_name = "DIR", requires = "goal")]
     pub out: Option<String>,
     /// The format of the test case.
     #[arg(long, value_enum, default_value_t = CaseFormat::Json)]
     pub format: CaseFormat,
-    /// The instants at which inputs are sent, within what the model allows; with `--goal deadlines` both.
-    #[arg(long, value_enum, default_value_t = SendingArg::Soonest, conflicts_with = "goal")]
+    /// When inputs are sent, within what the model allows (`--goal deadlines` makes both).
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = SendingArg::Soonest, conflicts_with = "goal")]
     pub sending: SendingArg,
-    /// The same as `--format json`; with `--goal` the list as JSON.
+    /// Prints JSON: the test case, or with `--goal` the list of cases.
     #[arg(long)]
     pub json: bool,
-    /// The arcs that are left out.
-    #[arg(long, value_enum, default_value_t = CasePruning::Sound)]
+    /// The branches of the test case that are left out.
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = CasePruning::Sound)]
     pub pruning: CasePruning,
-    /// Seconds after which nothing counts as silence; `above` takes a round number above all deadlines, `free`
-    /// leaves it open [default: above, with `--pruning tool` free].
-    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true)]
+    /// After how many seconds without a message there is silence: a number, `above` (more than every deadline of the
+    /// model) or `free` (not fixed) [default: above; with `--pruning tool`: free].
+    #[arg(long, hide_short_help = true, value_name = "SECONDS", allow_hyphen_values = true)]
     pub timeout: Option<String>,
-    /// With `--purpose`: how many symbolic states the search for it may look at.
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    /// With `--purpose`: explores at most this many symbolic states.
+    #[arg(long, hide_short_help = true, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
     #[command(flatten)]
     pub solver: SolverArgs,
@@ -57,11 +58,11 @@ pub struct CaseArgs {
 /// The formats of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CaseFormat {
-    /// For programs; `ioxide schema case` prints the schema.
+    /// JSON; `ioxide schema case` prints its schema.
     Json,
-    /// A listing for people.
+    /// Text.
     Text,
-    /// A script that asks a solver for an example of every arc.
+    /// An SMT-LIB script that asks a solver for an example of every branch.
     Smt2,
     /// Graphviz.
     Dot,
@@ -69,11 +70,11 @@ pub enum CaseFormat {
     Plantuml,
     /// A TTCN-3 module.
     Ttcn3,
-    /// A Python test over the package in sdk/python.
+    /// A Python test that uses the package in sdk/python.
     Pytest,
     /// A Rust module without dependencies.
     Rust,
-    /// A model of the case itself, for `show`, `step` and `explore`.
+    /// A model of the test case, for `show`, `step` and `explore`.
     Iox,
 }
 
@@ -97,28 +98,29 @@ impl CaseFormat {
 /// The goals that a set of test cases covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CaseGoalArg {
-    /// Every switch.
+    /// Every transition.
+    #[value(name = "transitions", alias = "switches")]
     Switches,
-    /// Every two switches, one right after the other.
+    /// Every two transitions that can follow each other.
     Pairs,
-    /// Every switch that reads a clock; inputs as soon and as late as allowed.
+    /// Every transition that reads a clock, with inputs as early and as late as allowed.
     Deadlines,
 }
 
 /// The instants at which inputs are sent, within those that the model allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SendingArg {
-    /// At once, or as soon as it is allowed.
+    /// As early as the model allows.
     Soonest,
-    /// As late as it is allowed.
+    /// As late as the model allows.
     Latest,
 }
 
 /// The arcs of a test case that are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CasePruning {
-    /// Those that cannot happen.
+    /// Branches that cannot happen.
     Sound,
-    /// As the published generator does; such a test may fail a correct system.
+    /// As the published generator does it; such a test may fail a correct system.
     Tool,
 }

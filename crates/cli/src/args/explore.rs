@@ -11,31 +11,30 @@ use super::{ModelArgs, SolverArgs, TimeArgs};
 #[command(after_help = "Examples:\n  ioxide explore examples/brp/spec.iox\n  \
     ioxide explore examples/brp/spec.iox --sut model:examples/brp/m3.iox --open\n  \
     ioxide explore examples/brp/spec.iox --run runs\n\n\
-    The address it prints has a secret token; whoever has it can explore, and start runs against the system of\n\
-    `--sut`. Ctrl-C ends it.")]
+    It prints an address with a secret token. Anyone who has the address can use the page and start runs against the\n\
+    system of `--sut`. Ctrl-C ends it.")]
 pub struct ExploreArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// A record to look at, or the directory given to `test --report`; may be given several times.
+    /// A record to show, or the directory given to `test --report`; can be repeated.
     #[arg(long = "run", value_name = "RECORD")]
     pub records: Vec<String>,
-    /// The system that can be tested from the page: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from
-    /// `ioxide.toml`.
+    /// The system that the page can test: a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR` or `model:FILE`.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,
-    /// A tester that the page offers first, written as for `test --tester`; may be given several times. The page offers all
-    /// testers that need no file, and of `case:FILE` and `suite:FILE` those that are given here.
+    /// A tester to list first on the page, as in `test --tester`; can be repeated. `case:FILE` and `suite:FILE` are
+    /// offered only if they are given here.
     #[arg(long = "tester", value_name = "TESTER", value_parser = parse_tester)]
     pub testers: Vec<TesterSpec>,
-    /// Steps of a run of the random tester.
+    /// The number of steps of a run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: usize,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
-    #[arg(long, value_name = "MS")]
+    /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else 100].
+    #[arg(long = "silence-ms", alias = "quiescence-ms", hide_short_help = true, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub time: TimeArgs,
-    /// The address to listen at; a port alone, or nothing, means this machine only.
+    /// The address to listen on; with a port alone, only this machine can connect.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR")]
     pub listen: String,
     /// Opens the page in a browser.

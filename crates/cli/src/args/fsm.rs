@@ -16,77 +16,89 @@ use super::{LimitArgs, SolverArgs};
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
 pub struct FsmArgs {
-    /// The machine: `.dot`, `.kiss2`, `.txt` (state input output next) or `.fsm` (the same by number), or a
-    /// model that is finite.
+    /// The state machine: `.dot`, `.kiss2`, `.txt` (a table: state input output next), `.fsm` (the same with numbers), or
+    /// a model with finitely many states.
     pub file: String,
-    /// Overrides a constant of the model.
+    /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Makes a complete suite: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s` (the smallest).
+    /// Makes a complete suite by this method: `w`, `wp`, `hsi`, `h`, `spy`, `spyh` or `s` (the smallest suite).
     #[arg(long, value_name = "METHOD", conflicts_with = "reduction")]
     pub suite: Option<String>,
-    /// Says whether the suite of this file is complete, and if not, which machine it misses: a suite of ioxide, or
-    /// one test per line, inputs separated by spaces.
+    /// Checks whether the suite in this file is complete, and shows a faulty machine that it misses.
+    ///
+    /// The file is a suite written by ioxide, or has one test per line with the inputs separated by spaces.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["suite", "reduction"])]
     pub check_suite: Option<String>,
-    /// Steps of the search for a machine that a suite misses.
-    #[arg(long, default_value_t = 20_000_000, value_name = "N", requires = "check_suite")]
+    /// With `--check-suite`: the largest number of search steps.
+    #[arg(
+        long,
+        hide_short_help = true,
+        default_value_t = 20_000_000,
+        value_name = "N",
+        requires = "check_suite"
+    )]
     pub max_steps: usize,
-    /// Says what the theory says: state cover, characterising set, identifiers, distinguishing words, lower bounds.
+    /// Prints the state cover, the characterising set, state identifiers, distinguishing words and lower bounds.
     #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite"])]
     pub theory: bool,
-    /// Writes the product with another machine, which goes to `Fail` where only that one answers so.
+    /// Writes the product with another machine; it enters `Fail` where only the other machine gives an answer.
     #[arg(long, value_name = "OTHER", conflicts_with_all = ["suite", "reduction", "check_suite", "theory"])]
     pub product: Option<String>,
-    /// Writes the machine connected, observable and minimal.
+    /// Writes an equivalent machine that is connected, observable and minimal.
     #[arg(long, conflicts_with_all = ["suite", "reduction", "check_suite", "theory", "product"])]
     pub reduced: bool,
-    /// Extra states that an implementation may have beyond those of the machine.
+    /// The number of states that the implementation may have beyond those of the machine.
     #[arg(long, default_value_t = 0, value_name = "K")]
     pub extra: usize,
-    /// Writes the suite, one test per line, or the machine that was made.
+    /// Writes the suite to this file, one test per line, or the machine of `--product` or `--reduced`.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// Writes an HTML page with the machine, the tests and what they found; `-` is stdout.
+    /// Writes an HTML page with the machine, the tests and their results; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
-    /// Tests whether another machine or a system is a reduction of this one, by state counting.
+    /// Tests by state counting whether `--sut` is a reduction of the machine: whether it gives only allowed answers.
     #[arg(long)]
     pub reduction: bool,
-    /// The implementation to test: the file of a machine, or a system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a
-    /// name from `ioxide.toml`.
+    /// The implementation: the file of a machine, a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR` or `model:FILE`.
     #[arg(long, value_name = "SUT", requires = "reduction")]
     pub sut: Option<String>,
-    /// States that the implementation may have, at most.
+    /// The largest number of states that the implementation may have.
     #[arg(long, value_name = "M", requires = "reduction")]
     pub bound: Option<usize>,
     /// The variant of state counting.
-    #[arg(long, value_enum, default_value_t = FsmVariant::Refined)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = FsmVariant::Refined)]
     pub variant: FsmVariant,
-    /// Gives up after this many words.
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    /// Gives up after this many input sequences.
+    #[arg(long, hide_short_help = true, default_value_t = 1_000_000, value_name = "N")]
     pub max_words: usize,
-    /// Makes the machine connected, minimal and observable first.
-    #[arg(long)]
+    /// First makes the machine connected, minimal and observable.
+    #[arg(long, hide_short_help = true)]
     pub minimise: bool,
-    /// Completes a partial machine first.
-    #[arg(long, value_enum)]
+    /// First defines an answer for every input that a state does not answer.
+    #[arg(long, hide_short_help = true, value_enum)]
     pub missing: Option<MissingArg>,
-    /// Applications of each test to a live system, so that all its choices show [default: 1 in a suite, 10 for a
-    /// reduction].
-    #[arg(long, value_name = "K")]
+    /// The number of repetitions of each test on a live system, so that it shows all its replies [default: 1; with `--reduction`:
+    /// 10].
+    #[arg(long, hide_short_help = true, value_name = "K")]
     pub repeat: Option<usize>,
-    /// Seed of the choices of a played model.
-    #[arg(long, requires = "reduction")]
+    /// The seed of the choices of a simulated system [default: new every time].
+    #[arg(long, hide_short_help = true, requires = "reduction")]
     pub seed: Option<u64>,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
-    #[arg(long, value_name = "MS", requires = "reduction")]
+    /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else 100].
+    #[arg(
+        long = "silence-ms",
+        alias = "quiescence-ms",
+        hide_short_help = true,
+        value_name = "MS",
+        requires = "reduction"
+    )]
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
@@ -98,17 +110,17 @@ pub enum FsmVariant {
     Refined,
     /// As first published; may miss failures.
     Original,
-    /// As refined, each response on its own.
+    /// Like `refined`, with each response on its own.
     Io,
-    /// With as few separating cases as needed.
+    /// With as few separating sequences as needed.
     H,
 }
 
 /// The completions of a partial machine: its reaction to an input it does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MissingArg {
-    /// Stays, and answers `none`.
+    /// The machine stays in its state and answers `none`.
     Loop,
-    /// Goes to a state that answers `error` for ever.
+    /// The machine goes to a state that answers `error` for ever.
     Error,
 }

@@ -8,27 +8,26 @@ use thiserror::Error;
 #[command(after_help = "Examples:\n  ioxide init login && cd login && ioxide test login.iox --sut login\n  \
     ioxide init --adapter rust login\n  \
     ioxide init --openapi openapi.yaml --url http://127.0.0.1:8000 && ioxide test api.iox --sut api\n\n\
-    No file is overwritten: if one is there already, nothing is written and the exit code is 2.")]
+    No file is overwritten: if one exists already, nothing is written and the exit code is 2.")]
 pub struct InitArgs {
-    /// The folder of the project; made if it is not there.
+    /// The folder of the project; created if needed.
     #[arg(default_value = ".")]
     pub dir: String,
-    /// In what the connection to the system is written.
+    /// The language of the adapter.
     #[arg(long, value_enum, default_value_t, conflicts_with = "openapi")]
     pub adapter: StubArg,
-    /// Make model and project from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file, or the address where
-    /// the service has it.
+    /// Makes model and configuration from this OpenAPI description (3.0 or 3.1, YAML or JSON): a file or an address.
     ///
-    /// `{port}` in an address is the port of `--start`: the service is started to ask for it.
+    /// With `{port}` in the address, ioxide starts the service with `--start` and asks it for its description.
     #[arg(long, value_name = "FILE|URL", help_heading = "OpenAPI")]
     pub openapi: Option<String>,
-    /// The address of the service, if not that of the description.
+    /// The address of the service [default: from the description].
     #[arg(long, requires = "openapi", help_heading = "OpenAPI")]
     pub url: Option<String>,
-    /// The command that starts the service, with `{port}` for its port.
+    /// The command that starts the service; `{port}` stands for its port.
     #[arg(long, value_name = "COMMAND", requires = "openapi", help_heading = "OpenAPI")]
     pub start: Option<String>,
-    /// Statuses that every operation may answer with though they are not documented, as in `404,409` or `4xx`.
+    /// Status codes that every operation may return although the description does not list them: `404,409` or `4xx`.
     #[arg(long, value_name = "STATUSES", value_delimiter = ',', value_parser = status, requires = "openapi", help_heading = "OpenAPI")]
     pub allow: Vec<String>,
 }
@@ -57,6 +56,6 @@ pub enum StubArg {
     Python,
     /// Rust, its standard library only.
     Rust,
-    /// No adapter: models are played in the place of the system.
+    /// No adapter: the systems are simulated from models.
     None,
 }

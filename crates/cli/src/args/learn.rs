@@ -55,125 +55,143 @@ const ASKING: [&str; 28] = [
 pub struct LearnArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`. Only the messages of the
-    /// model are used; what it says about the system is not.
+    /// The system to learn: a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR`, or `model:FILE` to simulate one.
+    ///
+    /// Of the model file, only the declared messages are used.
     #[arg(long, value_name = "SUT", required_unless_present = "traces")]
     pub sut: Option<String>,
-    /// Learns from recorded runs instead: a record, its folder, or lines as `judge` reads them with an empty line
-    /// between runs. Flags about a system that is asked are refused.
+    /// Learns from recorded runs instead of a system: a record, its folder, or the format of `judge` with an empty line
+    /// between runs; can be repeated.
     #[arg(long, value_name = "FILE", conflicts_with_all = ASKING)]
     pub traces: Vec<String>,
-    /// Recorded runs, as for `--traces`, whose answers are taken as the system's: what they show is not asked.
-    #[arg(long = "from", value_name = "FILE", requires = "sut")]
+    /// Uses the replies in these recorded runs (as for `--traces`) instead of asking the system again.
+    #[arg(hide_short_help = true, long = "from", value_name = "FILE", requires = "sut")]
     pub from: Vec<String>,
-    /// An earlier version: a machine, or a model that is finite (any model with `--data`). What would show that nothing has
-    /// changed is asked first.
-    #[arg(long, value_name = "FILE", requires = "sut")]
+    /// A model of an earlier version: ioxide first asks what shows whether the system has changed.
+    ///
+    /// The model must have finitely many states, except with `--data`.
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "sut")]
     pub reference: Option<String>,
-    /// Keeps this share of the recorded runs back, in percent, and says how many of them the machine explains.
-    #[arg(long, default_value_t = 0, value_name = "PERCENT", requires = "traces", value_parser = clap::value_parser!(u8).range(0..=90))]
+    /// Learns without this share of the recorded runs, in percent, and reports how many of them the model allows.
+    #[arg(hide_short_help = true, long, default_value_t = 0, value_name = "PERCENT", requires = "traces", value_parser = clap::value_parser!(u8).range(0..=90))]
     pub hold_out: u8,
-    /// An input to learn with, all fields given: `put(key: 1)` [default: every input of the model, with a few values
-    /// for every field].
+    /// An input to use, with all fields: `put(key: 1)`; can be repeated [default: every input, with a few values for
+    /// every field].
     #[arg(long = "input", value_name = "MESSAGE")]
     pub inputs: Vec<String>,
-    /// The same from a file, one a line; `#` begins a comment.
-    #[arg(long = "inputs", visible_alias = "alphabet", value_name = "FILE")]
+    /// A file with inputs to use, one per line; `#` starts a comment.
+    #[arg(hide_short_help = true, long = "inputs", visible_alias = "alphabet", value_name = "FILE")]
     pub inputs_file: Option<String>,
-    /// Learns how fields are stored and compared: inputs have any values, and the model has variables and guards. Fields
-    /// that are numbers or strings count as data; `--input NAME` picks messages.
+    /// Also learns which values the system stores and compares: the model gets variables and guards.
+    ///
+    /// Fields that are numbers or strings count as data. `--input NAME` chooses messages.
     #[arg(long, requires = "sut", conflicts_with_all = ["closed"])]
     pub data: bool,
-    /// Learns time-outs: what comes without an input, and after how long. The model has clocks and bounds.
+    /// Also learns timeouts: which messages come without an input, and when. The model gets clocks.
     #[arg(long, requires = "sut", conflicts_with_all = ["data", "reference", "from", "session", "one_answer"])]
     pub time: bool,
-    /// Milliseconds to wait for an output without an input (`--time`).
-    #[arg(long, default_value_t = 10_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// With `--time`: how long to wait for a message without an input, in milliseconds.
+    #[arg(hide_short_help = true, long, default_value_t = 10_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub wait_ms: u64,
-    /// Delays that differ by no more are the same, in milliseconds; the bounds in the model are so wide (`--time`).
-    #[arg(long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// With `--time`: delays that differ by at most this count as equal, in milliseconds.
+    #[arg(hide_short_help = true, long, default_value_t = 200, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     pub tolerance_ms: u64,
-    /// The comparison of values with each other (`--data`).
-    #[arg(long, value_enum, default_value_t = CompareArg::Auto, requires = "data")]
+    /// With `--data`: how the system compares values.
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = CompareArg::Auto, requires = "data")]
     pub compare: CompareArg,
-    /// A value that the system knows from the start: a number, or a text (`--data`).
-    #[arg(long = "constant", value_name = "VALUE", requires = "data", allow_hyphen_values = true)]
+    /// With `--data`: a number or text that the system treats specially from the start; can be repeated.
+    #[arg(
+        hide_short_help = true,
+        long = "constant",
+        value_name = "VALUE",
+        requires = "data",
+        allow_hyphen_values = true
+    )]
     pub constants: Vec<String>,
-    /// A field of an output, `MESSAGE.FIELD`, whose values the system makes up: a session number, a token. Found without this
-    /// where the same inputs are answered with different ones (`--data`).
-    #[arg(long, value_name = "FIELD", requires = "data")]
+    /// With `--data`: an output field `MESSAGE.FIELD` whose values the system generates, such as a token [default:
+    /// detected].
+    #[arg(hide_short_help = true, long, value_name = "FIELD", requires = "data")]
     pub made: Vec<String>,
-    /// Different values, beside the constants, with which hypotheses are tested (`--data`).
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    /// With `--data`: how many different values the tests use, besides the constants.
+    #[arg(hide_short_help = true, long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,
-    /// Method of the suites that test a hypothesis: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`: `spyh`
-    /// between the first and the last, which finds what is missing sooner, else `s`, which needs the fewest resets
-    /// (with `--data` always `s`).
-    #[arg(long, visible_alias = "oracle", default_value = "mixed", value_name = "METHOD")]
+    /// The method that tests a learned model against the system: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed` (`s` for the
+    /// first and the last model, `spyh` between; with `--data` always `s`).
+    #[arg(
+        hide_short_help = true,
+        long,
+        visible_alias = "oracle",
+        default_value = "mixed",
+        value_name = "METHOD"
+    )]
     pub suite: String,
-    /// Extra states that the system may have beyond the machine for the result to be exact [default: 2; 1 with
-    /// `--data`].
+    /// The result is exact if the system has at most this many more states than the model [default: 2; with `--data`: 1].
     #[arg(long, value_name = "K")]
     pub extra: Option<usize>,
-    /// Random walks after the suites.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    /// The number of random walks after the test suites.
+    #[arg(hide_short_help = true, long, default_value_t = 0, value_name = "N")]
     pub walks: usize,
-    /// Inputs of a walk.
-    #[arg(long, default_value_t = 30, value_name = "N")]
+    /// The number of inputs of a random walk.
+    #[arg(hide_short_help = true, long, default_value_t = 30, value_name = "N")]
     pub walk_length: usize,
-    /// An answer after which nothing but itself will ever come: nothing is asked behind it.
-    #[arg(long, value_name = "ANSWER")]
+    /// A final reply: after it the system gives only this reply, so nothing more is asked; can be repeated.
+    #[arg(hide_short_help = true, long, value_name = "ANSWER")]
     pub closed: Vec<String>,
-    /// Every input has exactly one output: nobody waits for another, or for silence.
+    /// Every input has exactly one reply, so ioxide does not wait for more, or for silence.
     #[arg(long)]
     pub one_answer: bool,
-    /// The reaction to a system that answers the same inputs in two ways.
-    #[arg(long, value_enum, default_value_t = UnstableArg::Stop)]
+    /// The reaction to a system that gives different replies to the same inputs.
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = UnstableArg::Stop)]
     pub unstable: UnstableArg,
-    /// Repetitions of a run to find its usual answer (`--unstable majority`), or all its answers (`--unstable draft`).
-    #[arg(long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// With `--unstable majority` or `draft`: how often to repeat a run to collect its replies.
+    #[arg(hide_short_help = true, long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub votes: u32,
-    /// Confidence that the usual answer is the usual one, in percent: below it the run is repeated, up to ten times as
-    /// often.
-    #[arg(long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
+    /// With `--unstable majority`: how sure the most frequent reply must be, in percent; below it a run is repeated, up to
+    /// ten times as often.
+    #[arg(hide_short_help = true, long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
     pub confidence: u8,
-    /// Copies of the system that are asked at the same time, each its own process, connection or server.
+    /// The number of instances of the system that are asked at the same time.
     #[arg(long, visible_alias = "workers", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: u16,
-    /// Keeps everything that is answered in this file, and goes on from it.
+    /// Saves all replies in this file, and continues from the replies already in it.
     #[arg(long, value_name = "FILE")]
     pub session: Option<String>,
     /// The file for the model [default: stdout].
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// The format of the model.
-    #[arg(long, value_enum, default_value_t = DraftFormat::Iox)]
+    /// The format of the learned model.
+    #[arg(hide_short_help = true, long, value_enum, default_value_t = DraftFormat::Iox)]
     pub format: DraftFormat,
-    /// Serves a page on which learning can be watched: the hypothesis as it grows, what is asked, what is promised, the
-    /// result. Its address is on stderr; the page stays until Ctrl-C.
-    #[arg(long, conflicts_with_all = ["traces", "plan", "part"])]
+    /// Shows the progress in a browser page, until Ctrl-C; the address is printed to stderr.
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["traces", "plan", "part"])]
     pub view: bool,
-    /// The address at which the page listens; a port alone, or nothing, means this machine only (`--view`).
-    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDR", requires = "view")]
+    /// With `--view`: the address to listen on; with a port alone, only this machine can connect.
+    #[arg(
+        hide_short_help = true,
+        long,
+        default_value = "127.0.0.1:0",
+        value_name = "ADDR",
+        requires = "view"
+    )]
     pub listen: String,
-    /// Opens the page in a browser (`--view`).
-    #[arg(long, requires = "view")]
+    /// With `--view`: opens the page in a browser.
+    #[arg(hide_short_help = true, long, requires = "view")]
     pub open: bool,
-    /// Seed of the order of tests.
+    /// The seed of the order of tests [default: new every time].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else 100].
-    #[arg(long, value_name = "MS")]
+    /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else 100].
+    #[arg(long = "silence-ms", alias = "quiescence-ms", hide_short_help = true, value_name = "MS")]
     pub quiescence_ms: Option<u64>,
-    /// Milliseconds that a greeting, or more of it, is waited for before the first input: once, when learning begins; 0 if there
-    /// is none [default: as long as silence takes to count as quiescence].
-    #[arg(long, value_name = "MS")]
+    /// The time to wait for a greeting before the first input, in milliseconds; 0 if there is none [default: as
+    /// `--silence-ms`].
+    #[arg(hide_short_help = true, long, value_name = "MS")]
     pub greeting_ms: Option<u64>,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
-    /// Prints what was done as JSON.
+    /// Prints the figures as JSON instead of text.
     #[arg(long, requires = "out")]
     pub json: bool,
     #[command(flatten)]
@@ -190,22 +208,22 @@ impl LearnArgs {
 /// The reactions to a system that is not deterministic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UnstableArg {
-    /// Shows the two runs and ends.
+    /// Shows the two runs and stops.
     Stop,
-    /// Repeats the run and believes the most frequent answer; with `--data`, asks everything until two answers agree.
+    /// Repeats the run and takes the most frequent reply; with `--data`, repeats until two replies agree.
     Majority,
-    /// Drafts a model that answers in several ways, from questions that are repeated; not with `--data`.
+    /// Makes a model that allows several replies; not with `--data`.
     Draft,
 }
 
 /// The comparisons of values with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompareArg {
-    /// Equality first; order too, if numbers that are equal or not in the same way are answered in two ways.
+    /// Starts with equality and adds order if equality does not explain the replies.
     Auto,
-    /// Equal or not.
+    /// By equality.
     Equality,
-    /// Smaller, equal or greater.
+    /// By order: smaller, equal or greater.
     Order,
 }
 
@@ -214,7 +232,7 @@ pub enum CompareArg {
 pub enum DraftFormat {
     /// A model.
     Iox,
-    /// A machine in DOT.
+    /// A state machine in DOT.
     Dot,
 }
 
@@ -222,18 +240,18 @@ pub enum DraftFormat {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide diff examples/fsm/handshake-v1.dot examples/fsm/handshake-v2.dot")]
 pub struct DiffArgs {
-    /// The machine as it was: a machine, or a model that is finite.
+    /// The old state machine, or a model with finitely many states.
     pub old: String,
-    /// The machine as it is.
+    /// The new one.
     pub new: String,
-    /// Differences shown at most.
+    /// Shows at most this many differences.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub max: usize,
     #[command(flatten)]
     pub solver: SolverArgs,
     #[command(flatten)]
     pub limit: LimitArgs,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }

@@ -12,21 +12,44 @@ use ioxide_testgen::tester::random;
 use ioxide_testgen::tester::spec::{TesterSpec, TesterSpecError};
 use thiserror::Error;
 
+use super::part::PARTS_HEADING;
 use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs, TimeArgs, duration};
+
+/// The testers, for the long help of `--tester`.
+const TESTER_HELP: &str = "\
+The way inputs are chosen:
+  hunt              takes every transition, then looks for failures until steps or time end
+  cover             takes every transition, five times, each time with new values
+  tour              the same in few long runs
+  random            chooses inputs at random
+  purpose:NAME,...  follows a fixed path to a purpose of the model
+  force:NAME        reaches a purpose; where it can, whatever the system replies
+  tests, test:NAME  runs the tests written in the model
+  case:FILE         runs a test case made by `ioxide case --format json`
+  suite:FILE        runs a suite made by `fsm --out`, `complete --out` or `kill --out`
+  complete          runs a complete suite; `complete:extra=1,refine=1` sets its options
+  kill              runs tests that detect mutants of the model
+";
 
 /// Arguments of `demo`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:\n  ioxide demo --seed 7")]
 pub struct DemoArgs {
-    /// Seed of all random choices.
+    /// The seed of all random choices; the same seed repeats them.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The file for the HTML report of the second part.
+    /// The file for the report on the system with the bug, an HTML page.
     #[arg(long, value_name = "FILE", default_value = "ioxide-demo.html")]
     pub html: String,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
+    /// Is the server of the demo, on this port.
+    #[arg(long, value_name = "PORT", hide = true)]
+    pub serve: Option<u16>,
+    /// Has the bug of the demo.
+    #[arg(long, hide = true, requires = "serve")]
+    pub fault: bool,
 }
 
 /// Arguments of `sut`.
@@ -37,13 +60,13 @@ pub struct DemoArgs {
 pub struct SutArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Speaks the adapter protocol on stdin and stdout (the default).
+    /// Uses stdin and stdout for the adapter protocol (the default).
     #[arg(long, conflicts_with = "listen")]
     pub stdio: bool,
-    /// Speaks it over TCP; a port alone binds to loopback.
+    /// Uses TCP instead: `HOST:PORT`, or a port of this machine.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<String>,
-    /// Seed of the choices among outputs.
+    /// The seed of the choices among outputs [default: new every time].
     #[arg(long)]
     pub seed: Option<u64>,
     #[command(flatten)]
@@ -52,93 +75,96 @@ pub struct SutArgs {
 
 /// Arguments of `test`.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(after_help = "Examples:\n  ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
+#[command(
+    after_help = "Examples:\n  ioxide test login.iox --sut login --report runs\n  \
+    ioxide test login.iox --sut 'stdio:python3 login.py' --runs 10 --seed 1",
+    after_long_help = "Examples:\n  ioxide test login.iox --sut login --report runs\n  \
+    ioxide test login.iox --sut 'stdio:python3 login.py' --runs 10 --seed 1\n  \
+    ioxide test examples/brp/spec.iox --sut model:examples/brp/m3.iox\n  \
     ioxide test examples/brp/spec.iox --sut 'stdio:ioxide sut examples/brp/spec.iox' --runs 10\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/spec.iox --for 10s --until pairs\n  \
     ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox --tester tour --report runs\n  \
-    ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3")]
+    ioxide test examples/atm/atm.iox --sut 'stdio:python3 examples/atm/atm.py' --tester purpose:cash --runs 3"
+)]
 pub struct TestArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    /// The system to test: a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR`, or `model:FILE` to simulate one.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// The choice of inputs: `hunt` (test purposes that take every switch, then walks that look for trouble until the
-    /// budget is spent), `cover` (the purposes alone, five times), `tour` (the same in few long runs),
-    /// `purpose:NAME,...` (paths to goals of the model), `force:NAME` (plays for a goal: forces it where it can,
-    /// adapting to what the system does), `tests` or `test:NAME` (tests written beside the model), `case:FILE` (a test
-    /// case of `case --format json`), `suite:FILE` (the tests of a file that `fsm --out` or another command wrote),
-    /// `complete` or `complete:extra=1,refine=1` (a complete suite of the model, see `ioxide complete`), `kill` (tests
-    /// that kill mutants of the model) or `random`.
-    #[arg(long, default_value_t, value_name = "TESTER", value_parser = parse_tester)]
+    /// The way inputs are chosen: `hunt`, `cover`, `tour`, `random`, or one of those that `--help` lists.
+    #[arg(long, default_value_t, value_name = "TESTER", value_parser = parse_tester, long_help = TESTER_HELP)]
     pub tester: TesterSpec,
-    /// The elements of the model that `hunt`, `cover` and `tour` cover.
-    #[arg(long, value_enum, default_value_t)]
+    /// The items that `hunt`, `cover` and `tour` cover.
+    #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     pub cover: CoverArg,
-    /// The number of runs; if not given, `hunt` goes on until its steps or its time are spent, `cover` and `tour` cover
-    /// everything five times, each time with other data, suites and tests end by themselves, and the other testers do
-    /// ten runs.
+    /// The number of runs.
+    ///
+    /// Default: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times, each
+    /// time with new values; suites and tests run once; the other testers do 10 runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// The greatest number of steps, observations included: of all runs of `hunt` together [default: 10000, or 2000 where
-    /// the model has clocks or unknown values], or of each run of the other testers [default: 100 for `random`] and, with
-    /// `--runs`, of `hunt`. Runs that failed before, and those that repeat or shrink a failure, are not counted.
+    /// The largest number of steps. A step is one message or one silence.
+    ///
+    /// For `hunt` without `--runs` it limits all runs together [default: 10000; 2000 for models with clocks or unknown
+    /// values]. For the other testers, and for `hunt` with `--runs`, it limits each run [default for `random`: 100]. Runs
+    /// that repeat or shrink a failure do not count.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
-    /// The time to go on, such as `90s`, `10min` or `8h`; steps are not counted then [default: `hunt` ends after half a
-    /// minute if the system is not a model played here].
+    /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps`.
+    ///
+    /// Default: `hunt` ends after 30 s, unless the system is a model that ioxide simulates.
     #[arg(long = "for", value_name = "TIME", value_parser = super::duration)]
     pub for_time: Option<Duration>,
-    /// Ends the campaign as soon as everything of a kind was seen; exit code 5 if it was not.
+    /// Stops as soon as everything of this kind is covered; the exit code is 5 if it never is.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub until: Option<UntilArg>,
-    /// Seed of all random choices.
+    /// The seed of all random choices; the same seed repeats them [default: new every time].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else calibrated by
-    /// the answers of the system].
-    #[arg(long, value_name = "MS")]
+    /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else measured].
+    #[arg(long = "silence-ms", alias = "quiescence-ms", value_name = "MS", hide_short_help = true)]
     pub quiescence_ms: Option<u64>,
-    /// The tester's readiness to send where the system could speak as well [default: `fair` for `random`, `hunt` and
-    /// `force:NAME`, whose choice it is; the others always send].
-    #[arg(long, value_enum)]
+    /// Sends or waits when either is possible [default: `fair` for `random`, `hunt` and `force:NAME`;
+    /// the other testers always send].
+    #[arg(long, value_enum, hide_short_help = true)]
     pub interaction: Option<InteractionArg>,
-    /// Judges only what is seen within this goal of the model (an observer that has not said miss, a path, a
-    /// place to reach).
-    #[arg(long, value_name = "GOAL")]
+    /// Gives a verdict only while a run follows this purpose of the model.
+    #[arg(long, value_name = "GOAL", hide_short_help = true)]
     pub objective: Option<String>,
-    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states the model may be in accept [default: ioco; uioco for systems made of parts].
-    #[arg(long, value_name = "RELATION")]
+    /// When a reply is wrong: `ioco`, or `uioco`, which allows anything after an input that only some of the
+    /// possible states accept [default: ioco; for systems made of parts: uioco].
+    #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
-    /// Listens for this many times the quiescence time before silence is a failure.
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    /// Before silence is a failure, waits this many times as long as silence usually takes.
+    #[arg(long, default_value_t = 10, value_name = "N", hide_short_help = true)]
     pub confirm_silence: u32,
-    /// Tests this many instances of the system at once; each has its own process and `{port}`.
+    /// The number of instances of the system that are tested at the same time; each has its own process and `{port}`.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub jobs: usize,
-    /// Goes on after a failing run.
+    /// Also shows inputs, other coverage, response times and the time for silence.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Continues after a failing run.
     #[arg(long)]
     pub keep_going: bool,
-    /// Leaves a failing run as it is: it is neither repeated nor made smaller. For systems whose runs take
-    /// long; `replay` and `shrink` do both later.
-    #[arg(long)]
+    /// Neither repeats a failing run nor searches for a smaller one; `replay` and `shrink` can do both later.
+    #[arg(long, hide_short_help = true)]
     pub no_shrink: bool,
-    /// Does not repeat first what failed before (`regressions.jsonl` of the `--report` directory).
-    #[arg(long)]
+    /// Does not start with the runs that failed before (`regressions.jsonl` in the `--report` directory).
+    #[arg(long, hide_short_help = true)]
     pub no_regressions: bool,
-    /// Leaves times out of the record, so that records can be compared byte by byte; a model played in
-    /// process has no times anyway.
-    #[arg(long)]
+    /// Writes no times into the record, so that records of equal runs are equal byte by byte.
+    #[arg(long, hide_short_help = true)]
     pub no_times: bool,
-    /// Writes one record per run into this directory.
+    /// Records the campaign in this directory and writes an HTML report there.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
-    /// The runs that the record keeps whole: `all`, or `failures`; of the others it keeps seed and verdict. [default: all
-    /// until the record has 32 MB, then failures]
-    #[arg(long, value_enum, value_name = "RUNS", requires = "report")]
+    /// The runs that the record contains in full: `all`, or `failures` (only seed and verdict of the others) [default: all
+    /// until the record has 32 MB, then failures].
+    #[arg(long, value_enum, value_name = "RUNS", requires = "report", hide_short_help = true)]
     pub keep: Option<KeepArg>,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -149,9 +175,9 @@ pub struct TestArgs {
     pub limit: LimitArgs,
     #[command(flatten)]
     pub part: PartArgs,
-    /// In parts: shares out a campaign of a tester that learns from run to run (`hunt`, `cover`, `tour`, `purpose:NAME`,
-    /// `force:NAME`) among so many, which know nothing of each other [default: 16].
-    #[arg(long, value_name = "N", help_heading = "In parts, on several machines")]
+    /// The number of independent shares of a campaign whose tester learns from run to run (`hunt`, `cover`, `tour`,
+    /// `purpose:NAME`, `force:NAME`) [default: 16].
+    #[arg(long, value_name = "N", help_heading = PARTS_HEADING, hide_short_help = true)]
     pub shares: Option<u64>,
 }
 
@@ -160,29 +186,28 @@ pub struct TestArgs {
 #[command(after_help = "Examples:\n  ioxide replay runs --sut model:examples/brp/m3.iox\n  \
     ioxide replay runs/regressions.jsonl --name ack --sut model:examples/brp/m3.iox")]
 pub struct ReplayArgs {
-    /// The record, or the directory given to `test --report`; or its `regressions.jsonl`, the smallest failing runs.
+    /// A record, the directory given to `test --report`, or its `regressions.jsonl` with the smallest failing runs.
     pub run: String,
-    /// The number of the run in the file, from 1; the first that failed if not given.
+    /// The number of the run in the record, from 1 [default: the first that failed].
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
-    /// The name of the run in `regressions.jsonl`, or a part of it.
+    /// The name of a run in `regressions.jsonl`, or a part of the name.
     #[arg(long, value_name = "NAME", conflicts_with = "number")]
     pub name: Option<String>,
-    /// Takes the smallest run that the failing run was shrunk to, rather than the run as it was found.
+    /// Repeats the smallest run instead of the run as it was found.
     #[arg(long, conflicts_with = "name")]
     pub smallest: bool,
-    /// The model, if it has moved since.
+    /// The model file, if it is not where the record says.
     #[arg(long, value_name = "FILE")]
     pub model: Option<String>,
-    /// Overrides a constant of the model.
+    /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// The system: `model:FILE`, `model:FILE?NAME=VALUE`, `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    /// The system to test: a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR`, or `model:FILE` to simulate one.
     #[arg(long, value_name = "SUT")]
     pub sut: String,
-    /// Milliseconds of silence that count as quiescence [default: that of the project file, else calibrated by
-    /// the answers of the system].
-    #[arg(long, value_name = "MS")]
+    /// The time without a message that counts as silence, in milliseconds [default: from `ioxide.toml`, else measured].
+    #[arg(long = "silence-ms", alias = "quiescence-ms", value_name = "MS", hide_short_help = true)]
     pub quiescence_ms: Option<u64>,
     #[command(flatten)]
     pub time: TimeArgs,
@@ -196,13 +221,13 @@ pub struct ReplayArgs {
 pub struct ShrinkArgs {
     #[command(flatten)]
     pub replay: ReplayArgs,
-    /// Runs it may take.
+    /// The largest number of runs to try.
     #[arg(long, default_value_t = 500, value_name = "N")]
     pub attempts: u32,
-    /// The time it may take.
+    /// The longest time to search, such as `90s` or `10min`.
     #[arg(long = "for", default_value = "10min", value_name = "TIME", value_parser = duration)]
     pub for_time: Duration,
-    /// Writes the record into this directory.
+    /// Records the smaller run in this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
 }
@@ -230,49 +255,57 @@ impl From<ConsistencyArg> for Consistency {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide judge examples/brp/spec.iox runs\n  \
     echo '{\"label\": \"IACK\"}' | ioxide judge examples/brp/spec.iox -\n\n\
-    A trace is a record of `test --report`, or JSON lines: {\"label\": \"coin\", \"args\": {\"n\": 3}} for a\n\
-    message and {\"quiescence\": true} for silence; for a timed model with \"time\": SECONDS since the start or\n\
-    \"after\": SECONDS since the line before, alone if nothing came. Exit code 0 if it is allowed, 1 if not.\n\n\
-    With --clients it is a history of concurrent clients: lines {\"client\": \"a\", \"call\": {\"label\": ...}} and\n\
-    {\"client\": \"a\", \"return\": {\"label\": ...}} after {\"ioxide-history\": 1}; or Jepsen's EDN or log lines, whose\n\
-    operations become messages by the table [history] of `ioxide.toml`. The model answers each input once.")]
+    The run is a record of `test --report`, or one JSON object per line: {\"label\": \"coin\", \"args\": {\"n\": 3}} for\n\
+    a message, {\"quiescence\": true} for silence. Timed models also need \"time\": SECONDS since the start, or\n\
+    \"after\": SECONDS since the line before. A line with only a time means that nothing arrived until then.\n\n\
+    With --clients it is a history of concurrent clients: {\"ioxide-history\": 1}, then lines\n\
+    {\"client\": \"a\", \"call\": {\"label\": ...}} and {\"client\": \"a\", \"return\": {\"label\": ...}}; or EDN or log lines of\n\
+    Jepsen, whose operations become messages by the table [history] of `ioxide.toml`. The model answers each input once.\n\n\
+    Exit codes: 0 the model allows the run · 1 it does not.")]
 pub struct JudgeArgs {
-    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    /// The model file: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
-    /// The trace: a file, the directory given to `test --report`, or `-` for stdin.
+    /// The recorded run: a file, the directory given to `test --report`, or `-` for stdin.
     pub trace: String,
-    /// The number of the run in a record, from 1; the first that failed if not given.
+    /// The number of the run in the record, from 1 [default: the first that failed].
     #[arg(long, value_name = "N")]
     pub number: Option<u64>,
-    /// Judges only what is seen within this goal of the model.
+    /// Gives a verdict only while the run follows this purpose of the model.
     #[arg(long, value_name = "GOAL")]
     pub objective: Option<String>,
-    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states the model may be in accept [default: ioco; uioco for systems made of parts].
-    #[arg(long, value_name = "RELATION")]
+    /// When a reply is wrong: `ioco`, or `uioco`, which allows anything after an input that only some of the
+    /// possible states accept [default: ioco; for systems made of parts: uioco].
+    #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
-    /// Judges through this channel between tester and system, as `test --through` does.
+    /// Judges as if messages passed through this channel, as `test --through` does.
     #[arg(long, value_name = "CHANNEL")]
     pub through: Option<String>,
-    /// Inputs of the trace were sent where they stand, and taken then or later; a record says so itself.
+    /// The system may have received an input later than its place in the file (a record says this itself).
     #[arg(long)]
     pub in_flight: bool,
-    /// The trace is a history of concurrent clients: is there an order of their operations that the model allows?
+    /// Judges a history of concurrent clients: is there an order of their operations that the model allows?
     #[arg(long, conflicts_with_all = ["number", "objective", "relation", "in_flight"])]
     pub clients: bool,
-    /// The order respects real time, or only the order of each client's own operations.
-    #[arg(long, value_enum, default_value_t, value_name = "CONSISTENCY", requires = "clients")]
+    /// With `--clients`: the order respects real time, or only the order of each client's own operations.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "CONSISTENCY",
+        requires = "clients",
+        hide_short_help = true
+    )]
     pub consistency: ConsistencyArg,
-    /// Looks at no more than this many configurations of a history; 0 for no limit.
-    #[arg(long, default_value_t = 5_000_000, value_name = "N", requires = "clients")]
+    /// With `--clients`: explores at most this many configurations of a history; 0 for no limit.
+    #[arg(long, default_value_t = 5_000_000, value_name = "N", requires = "clients", hide_short_help = true)]
     pub max_configurations: u64,
-    /// Writes the history in EDN to this file, for Jepsen's checkers.
-    #[arg(long, value_name = "FILE", requires = "clients")]
+    /// With `--clients`: writes the history in EDN to this file, for Jepsen's checkers.
+    #[arg(long, value_name = "FILE", requires = "clients", hide_short_help = true)]
     pub edn: Option<String>,
-    /// Overrides a constant of the model.
+    /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Prints the verdict as JSON.
+    /// Prints the verdict as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -287,17 +320,17 @@ pub struct JudgeArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide purposes examples/brp/spec.iox\n  \
     ioxide purposes examples/brp/scaled.iox --set N=16 --set MAX_RN=20 --json\n\n\
-    Exit code 5 if something is neither covered nor proved unreachable.")]
+    The exit code is 5 if something is neither covered nor proven unreachable.")]
 pub struct PurposesArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The elements of the model that the purposes cover.
+    /// The items that the purposes cover.
     #[arg(long, value_enum, default_value_t)]
     pub cover: CoverArg,
-    /// Looks at no more than this many symbolic states.
+    /// Explores at most this many symbolic states.
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
-    /// Prints the purposes as JSON.
+    /// Prints the purposes as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -321,15 +354,16 @@ pub fn parse_tester(text: &str) -> Result<TesterSpec, BadTester> {
 /// The coverage goals of `--until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UntilArg {
-    /// Every switch was taken.
+    /// Every transition.
+    #[value(name = "transitions", alias = "switches")]
     Switches,
-    /// Every pair of switches that can follow each other in the graph was taken.
+    /// Every pair of transitions that can follow each other.
     Pairs,
-    /// Inputs were on both sides of every comparison and at its edge, deadlines and other instants included.
+    /// Every comparison in a guard with a value on each side and one at the boundary.
     Comparisons,
-    /// Every field of an input had a value of every kind that its guards allow.
+    /// Every kind of value (0, negative, large, empty, ...) that guards allow, for every field of an input.
     Values,
-    /// Every field of an input was equal to every other one and to every stored value of its sort.
+    /// Every field of an input equal to every other field and variable of its type.
     Equalities,
 }
 
@@ -348,10 +382,10 @@ impl From<UntilArg> for Measure {
 /// The readiness of a tester to send an input where it could also wait for an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum InteractionArg {
-    /// One time in two.
+    /// Sends half of the time.
     #[default]
     Fair,
-    /// Nine times in ten.
+    /// Sends nine times out of ten.
     Eager,
 }
 
@@ -376,12 +410,15 @@ pub enum KeepArg {
 /// The elements of a model to cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CoverArg {
-    /// Every switch is taken.
+    /// Every transition.
     #[default]
+    #[value(name = "transitions", alias = "switches")]
     Switches,
-    /// Every location is reached.
+    /// Every state.
+    #[value(name = "states", alias = "locations")]
     Locations,
-    /// Every message is sent or seen.
+    /// Every message, sent or received.
+    #[value(name = "messages", alias = "gates")]
     Gates,
 }
 
@@ -406,7 +443,7 @@ pub struct AdapterArgs {
 /// The commands of `ioxide adapter`.
 #[derive(Debug, Subcommand)]
 pub enum AdapterCommand {
-    /// Talks to it by the book: greeting, one input of every kind, two resets, the end.
+    /// Checks that an adapter follows the protocol: greeting, one input of every kind, two resets, the end.
     #[command(after_help = "Example:\n  ioxide adapter check 'stdio:ioxide sut examples/adder.iox'")]
     Check(AdapterCheck),
 }
@@ -414,15 +451,15 @@ pub enum AdapterCommand {
 /// Arguments of `adapter check`.
 #[derive(Debug, ClapArgs)]
 pub struct AdapterCheck {
-    /// The system: `stdio:COMMAND`, `tcp:ADDR`, or a name from `ioxide.toml`.
+    /// The system: a name from `ioxide.toml`, `stdio:COMMAND`, or `tcp:ADDR`.
     pub sut: String,
-    /// Compares its messages with those of this model.
+    /// Also checks the messages of this model.
     #[arg(long, value_name = "FILE")]
     pub model: Option<String>,
-    /// Milliseconds it may take to answer.
+    /// The longest time for a reply, in milliseconds.
     #[arg(long, default_value_t = 5_000, value_name = "MS")]
     pub limit_ms: u64,
-    /// Prints the checks as JSON.
+    /// Prints the checks as JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }

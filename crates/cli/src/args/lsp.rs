@@ -6,10 +6,10 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Example, for Neovim:\n  vim.lsp.start({ name = 'ioxide', cmd = { 'ioxide', 'lsp' } })\n\n\
-    `editors/` of the repository has what Visual Studio Code, Neovim and Helix need."
+    The folder `editors/` has extensions and settings for Visual Studio Code, Neovim and Helix."
 )]
 pub struct LspArgs {
-    /// Speaks over stdin and stdout, as it does anyway: some editors add this word.
+    /// Uses stdin and stdout, which is the default (some editors pass this option).
     #[arg(long)]
     pub stdio: bool,
 }

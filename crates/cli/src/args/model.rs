@@ -10,26 +10,25 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
     after_help = "Examples:\n  ioxide check examples/adder.iox\n  ioxide check --deep examples/brp/*.iox"
 )]
 pub struct CheckArgs {
-    /// The models.
+    /// The model files.
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Overrides a constant of the models.
+    /// Sets a constant of the models; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Adds the lints that need the solver.
+    /// Also explores the states of the models with the solver, to find mistakes such as unreachable transitions.
     #[arg(long)]
     pub deep: bool,
-    /// Also proves that the model is sequential: each input has exactly one answer, and the model is idle again after it.
-    /// `judge --clients` needs such models.
+    /// Also proves that the model is sequential: each input has exactly one answer. `judge --clients` needs such models.
     #[arg(long)]
     pub sequential: bool,
-    /// The deep lints look at no more than this many symbolic states.
-    #[arg(long, default_value_t = 5_000, value_name = "N")]
+    /// With `--deep`: explores at most this many symbolic states.
+    #[arg(long, hide_short_help = true, default_value_t = 5_000, value_name = "N")]
     pub max_states: usize,
-    /// Warnings count as errors.
+    /// Treats warnings as errors.
     #[arg(long)]
     pub deny_warnings: bool,
-    /// Prints the findings as JSON.
+    /// Prints the findings as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -42,10 +41,10 @@ pub struct CheckArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide fmt examples/adder.iox\n  ioxide fmt --check examples/brp/*.iox")]
 pub struct FmtArgs {
-    /// The models (`.iox`); `-` reads stdin and writes stdout.
+    /// The model files (`.iox`); `-` formats stdin to stdout.
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Changes nothing; fails if a file is not laid out canonically.
+    /// Changes nothing; the exit code is 1 if a file is not formatted.
     #[arg(long)]
     pub check: bool,
 }
@@ -54,7 +53,7 @@ pub struct FmtArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide explain E0201\n  ioxide explain --list")]
 pub struct ExplainArgs {
-    /// The code, such as E0201.
+    /// The code of an error or warning, such as E0201.
     #[arg(required_unless_present = "list")]
     pub code: Option<String>,
     /// Lists all codes.
@@ -70,7 +69,7 @@ pub struct ExplainArgs {
 pub struct ShowArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The format of the listing or picture.
+    /// The format.
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
     #[command(flatten)]
@@ -80,15 +79,15 @@ pub struct ShowArgs {
 /// The formats in which a model is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShowFormat {
-    /// A listing for people.
+    /// Text.
     Text,
-    /// Graphviz.
+    /// A graph in the DOT language of Graphviz.
     Dot,
-    /// A picture.
+    /// An SVG picture.
     Svg,
-    /// A diagram for Markdown.
+    /// A Mermaid diagram, for Markdown.
     Mermaid,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -97,22 +96,21 @@ pub enum ShowFormat {
 #[command(
     after_help = "Examples:\n  ioxide step examples/slot-machine.iox\n  ioxide step examples/brp/spec.iox --from runs@3\n  \
     echo 'inX(p: 3)' | ioxide step examples/adder.iox\n  echo | ioxide step examples/adder.iox --at finished\n\n\
-    On a terminal the keys are on the screen, `?` shows them all. In a pipe, or with `--plain`, it reads one\n\
-    command per line; `help` lists them."
+    On a terminal, `?` shows the keys. In a pipe, or with `--plain`, it reads one command per line; `help` lists them."
 )]
 pub struct StepArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Opens a recorded run (a record, or the directory given to `test --report`) after its step N: `RUN@N`.
+    /// Starts after step N of a recorded run: `RUN@N`, where RUN is a record or the directory given to `test --report`.
     #[arg(long, value_name = "RUN@N")]
     pub from: Option<String>,
-    /// The number of the run in the record, from 1; the first that failed if not given.
+    /// The number of the run in the record, from 1 [default: the first that failed].
     #[arg(long, value_name = "N", requires = "from")]
     pub number: Option<u64>,
-    /// Begins where the model may be in this state; `trace` shows the way there.
+    /// Starts in this state; `trace` shows the messages that lead to it.
     #[arg(long, value_name = "STATE", conflicts_with = "from")]
     pub at: Option<String>,
-    /// One line at a time, on a terminal too.
+    /// Reads one command per line, on a terminal too.
     #[arg(long)]
     pub plain: bool,
     #[command(flatten)]

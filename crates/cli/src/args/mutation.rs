@@ -11,34 +11,34 @@ use super::{CaseFormat, LimitArgs, ModelArgs, PartArgs, SolverArgs};
     ioxide conform examples/brp/m1.iox examples/brp/spec.iox --all\n  \
     ioxide conform examples/cas/cas.iox examples/cas/cas.as --json\n  \
     ioxide conform examples/brp examples/brp/spec.iox\n\n\
-    Exit codes: 0 conforms, proven · 1 does not, with a trace · 5 neither was shown.")]
+    Exit codes: 0 conforms, proven · 1 does not conform, with a counterexample · 5 unknown.")]
 pub struct ConformArgs {
-    /// The model that must conform, or a folder: then every model in it must.
+    /// The model to check, or a folder: then every model in it is checked.
     #[arg(value_name = "IMPL")]
     pub implementation: String,
-    /// The model that says what is allowed.
+    /// The model it is compared with: the specification.
     #[arg(value_name = "SPEC")]
     pub specification: String,
-    /// Overrides a constant of both models.
+    /// Sets a constant of both models; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Looks at traces of at most this many steps.
-    #[arg(long, value_name = "N")]
+    /// Compares traces of at most this many steps [default: no limit].
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub depth: Option<u32>,
-    /// Looks at no more than this many product states.
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    /// Explores at most this many pairs of states.
+    #[arg(long, hide_short_help = true, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
-    /// The reaction of the implementation to inputs it does not mention.
-    #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
+    /// The reaction of the implementation to inputs that it does not mention.
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
-    /// The conformance relation: `ioco`, or `uioco`, which leaves open what follows an input that only some of the
-    /// states take in which the specification may be [default: ioco; uioco for systems made of parts].
-    #[arg(long, value_name = "RELATION")]
+    /// The relation: `ioco`, or `uioco`, which allows anything after an input that only some of the
+    /// possible states accept [default: ioco; for systems made of parts: uioco].
+    #[arg(long, value_name = "RELATION", hide_short_help = true)]
     pub relation: Option<ConformanceRelation>,
-    /// Lists every place where the models differ, at most this many, not only the first.
+    /// Lists all differences instead of the first, at most N [default for N: 100].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "100")]
     pub all: Option<usize>,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -53,26 +53,26 @@ pub struct ConformArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide refine examples/brp/m2.iox examples/brp/spec.iox\n  \
     ioxide equiv examples/data/fifo.as examples/data/fifo.iox\n\n\
-    A trace is one of inputs, outputs and silences. Inputs count too: `conform` leaves to an implementation what it does \
-    with inputs that the specification does not mention, these two do not. Models with clocks are compared by `conform`.\n\n\
-    Exit codes: 0 yes, proven · 1 no, with a trace · 5 neither was shown.")]
+    A trace is a sequence of inputs, outputs and silences. Unlike `conform`, these two commands also compare which inputs \
+    a model accepts. Use `conform` for models with clocks.\n\n\
+    Exit codes: 0 yes, proven · 1 no, with a counterexample · 5 unknown.")]
 pub struct TraceComparison {
-    /// One model.
+    /// The first model.
     #[arg(value_name = "ONE")]
     pub one: String,
-    /// The other model.
+    /// The second model.
     #[arg(value_name = "OTHER")]
     pub other: String,
-    /// Overrides a constant of both models.
+    /// Sets a constant of both models; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Looks at traces of at most this many steps.
-    #[arg(long, value_name = "N")]
+    /// Compares traces of at most this many steps [default: no limit].
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub depth: Option<u32>,
-    /// Looks at no more than this many product states.
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    /// Explores at most this many pairs of states.
+    #[arg(long, hide_short_help = true, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub struct TraceComparison {
 pub enum CompletionArg {
     /// It ignores them.
     Angelic,
-    /// It ignores them once it has left the specification.
+    /// It ignores them after it has left the specification.
     Restricted,
     /// They cannot happen.
     None,
@@ -106,20 +106,20 @@ impl CompletionArg {
 /// The selection of mutants.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct MutantArgs {
-    /// The operators, separated by commas; `all` for every one, `default` for all but `assign-add`.
+    /// The mutation operators, separated by commas: names, `all`, or `default` (all except `assign-add`).
     #[arg(long, default_value = "default", value_name = "LIST")]
     pub ops: String,
-    /// Changes these switches only, or those of these states.
+    /// Changes only this transition, or the transitions of this state; can be repeated.
     #[arg(long = "at", value_name = "NAME")]
     pub places: Vec<String>,
-    /// Draws this many of them.
+    /// Takes only this many mutants, chosen at random.
     #[arg(long, value_name = "N")]
     pub sample: Option<usize>,
-    /// Makes this many mutants with two changes instead.
-    #[arg(long, value_name = "N")]
+    /// Makes this many mutants with two changes each instead.
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub second_order: Option<usize>,
     /// The seed of `--sample` and `--second-order`.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, hide_short_help = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
 }
 
@@ -141,12 +141,12 @@ pub struct MutateArgs {
     pub model: ModelArgs,
     #[command(flatten)]
     pub mutants: MutantArgs,
-    /// Writes a catalogue (`mutants.json`) and one diff per mutant to this folder.
+    /// Writes the list `mutants.json` and one diff per mutant to this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
     #[command(flatten)]
     pub limit: LimitArgs,
-    /// Prints the mutants as JSON.
+    /// Prints the mutants as JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
@@ -154,21 +154,21 @@ pub struct MutateArgs {
 /// The limits and settings under which mutants are decided.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DecideArgs {
-    /// Looks at traces of at most this many steps.
-    #[arg(long, value_name = "N")]
+    /// Compares traces of at most this many steps [default: no limit].
+    #[arg(long, hide_short_help = true, value_name = "N")]
     pub depth: Option<u32>,
-    /// Looks at no more than this many product states of one mutant.
-    #[arg(long, default_value_t = 20_000, value_name = "N")]
+    /// Explores at most this many pairs of states for each mutant.
+    #[arg(long, hide_short_help = true, default_value_t = 20_000, value_name = "N")]
     pub max_states: usize,
-    /// Decides this many mutants at the same time; as many as there are cores if not said.
+    /// The number of mutants that are analysed at the same time [default: the number of cores].
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// The reaction of a mutant to inputs it does not mention; the same as in `conform`.
-    #[arg(long, value_enum, default_value_t = CompletionArg::Angelic)]
+    /// The reaction of a mutant to inputs that it does not mention.
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = CompletionArg::Angelic)]
     pub completion: CompletionArg,
-    /// Switches an optimisation off, to measure it: `precompute`, `early-stop`, `mutation-analysis`,
+    /// Turns an optimisation off, for measurements: `precompute`, `early-stop`, `mutation-analysis`,
     /// `input-weakening`, `cheap-filters`, `enumeration`.
-    #[arg(long = "without", value_name = "NAME")]
+    #[arg(hide_short_help = true, long = "without", value_name = "NAME")]
     pub without: Vec<String>,
 }
 
@@ -189,7 +189,7 @@ impl Default for DecideArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide kill examples/brp/spec.iox --out brp.suite --html brp.html\n  \
     ioxide kill examples/cas/cas.iox --ops all --record cas.kill --json\n\n\
-    Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; `--record` resumes.")]
+    Exit codes: 0 every mutant is decided · 5 some are not · 130 interrupted; with `--record` the same command continues.")]
 pub struct KillArgs {
     #[command(flatten)]
     pub model: ModelArgs,
@@ -197,25 +197,25 @@ pub struct KillArgs {
     pub mutants: MutantArgs,
     #[command(flatten)]
     pub decide: DecideArgs,
-    /// Writes the suite, one test per line.
+    /// Writes the suite to this file, one test per line.
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// Makes adaptive tests too, which follow what the system chooses: writes them, and `trees.json` about them, to this folder.
-    #[arg(long, value_name = "DIR")]
+    /// Also makes adaptive tests, which react to the system's replies, and writes them to this folder.
+    #[arg(long, hide_short_help = true, value_name = "DIR")]
     pub trees: Option<String>,
-    /// The format of adaptive tests.
-    #[arg(long, value_enum, default_value_t = CaseFormat::Pytest, requires = "trees", value_name = "FORMAT")]
+    /// The format of the adaptive tests.
+    #[arg(long, hide_short_help = true, value_enum, default_value_t = CaseFormat::Pytest, requires = "trees", value_name = "FORMAT")]
     pub tree_format: CaseFormat,
-    /// Writes every decision as it is made; decisions that are there already are taken from it.
+    /// Saves results to this file as they are found, and continues from the results already in it.
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
-    /// Writes an HTML page with the score, the kill matrix and every mutant; `-` is stdout.
+    /// Writes an HTML page with the score, the tests and every mutant; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
-    /// Shows every mutant, not only the undecided ones.
+    /// Lists every mutant instead of only the undecided ones.
     #[arg(long)]
     pub all: bool,
-    /// Prints the result as JSON, with every mutant and who kills it.
+    /// Prints the result as JSON, with every mutant and the tests that detect it.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -231,36 +231,37 @@ pub struct KillArgs {
 #[command(after_help = "Examples:\n  ioxide score examples/brp/spec.iox brp.suite\n  \
     ioxide score examples/brp/spec.iox random --runs 1 --steps 500\n  \
     ioxide score examples/brp/spec.iox cover --until 90\n\n\
-    Exit codes: 0 scored · 4 no mutant can be killed · 5 not all mutants were looked at, or `--until` was not reached.")]
+    Exit codes: 0 done · 4 no mutant can be detected · 5 some mutants are undecided, or `--until` was not reached.")]
 pub struct ScoreArgs {
-    /// The model: `.iox`, `.as`, `.dot` or RALib `.xml`.
+    /// The model file: `.iox`, `.as`, `.dot` or RALib `.xml`.
     pub file: String,
-    /// A suite file, a tester (`random`, `cover`), or cases that cover a goal: `cases:switches`, `cases:pairs`, `cases:deadlines`.
+    /// The tests to measure: a suite file, a tester (`random`, `cover`), or test cases for a goal (`cases:transitions`,
+    /// `cases:pairs`, `cases:deadlines`).
     #[arg(value_name = "SUITE")]
     pub suite: String,
-    /// Overrides a constant of the model.
+    /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]
     pub mutants: MutantArgs,
     #[command(flatten)]
     pub decide: DecideArgs,
-    /// Runs of a tester against each mutant.
+    /// The number of runs of a tester against each mutant.
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub runs: u64,
-    /// Steps of one run of the random tester.
+    /// The number of steps of each run of the random tester.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub steps: u32,
-    /// Is content with this score, in percent: no further round begins then (`--rounds`). Exit code 5 if it is not reached.
+    /// Stops when this score is reached, in percent; the exit code is 5 if it is not.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub until: Option<f64>,
-    /// Writes an HTML page with the score, the kill matrix and the traces survivors need; `-` is stdout.
+    /// Writes an HTML page with the score, the tests and a trace for every mutant not detected; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
-    /// Decisions of an earlier `kill --record`, taken instead of deciding again.
+    /// Uses the results saved by an earlier `kill --record`.
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -5,31 +5,32 @@ use ioxide_campaign::units::{Partition, UnitSet};
 
 use super::{LimitArgs, SolverArgs};
 
+/// The heading of the options for work on several machines.
+pub const PARTS_HEADING: &str = "Several machines";
+
 /// The part of a command that is to be done.
 #[derive(Clone, Debug, Default, ClapArgs)]
-#[command(next_help_heading = "In parts, on several machines")]
 pub struct PartArgs {
-    /// Prints the units that the command is made of, as JSON, and does nothing else.
-    #[arg(long)]
+    /// Prints the units of work as JSON and does nothing else.
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true)]
     pub plan: bool,
-    /// Does part K of N; `ioxide merge` puts the parts together.
-    #[arg(long, value_name = "K/N", requires = "part", conflicts_with_all = ["unit", "units", "plan"])]
+    /// Does part K of N; `ioxide merge` merges the parts.
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "K/N", requires = "part", conflicts_with_all = ["unit", "units", "plan"])]
     pub partition: Option<Partition>,
-    /// Does the unit with this name; can be given several times.
-    #[arg(long, value_name = "NAME", requires = "part", conflicts_with_all = ["units", "plan"])]
+    /// Does the unit with this name; can be repeated.
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "NAME", requires = "part", conflicts_with_all = ["units", "plan"])]
     pub unit: Vec<String>,
     /// Does the units with these numbers, such as `1-5,9`.
-    #[arg(long, value_name = "LIST", requires = "part", conflicts_with = "plan")]
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "LIST", requires = "part", conflicts_with = "plan")]
     pub units: Option<UnitSet>,
-    /// Does the units in N rounds: what one round has covered or killed is not done again in the next.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    /// Does the work in N rounds; a round skips what earlier rounds have covered [default: 1].
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub rounds: Option<u64>,
-    /// The findings of the rounds before (`feedback.json` of `ioxide merge`): does units of the next round. Without it,
-    /// those of the first.
-    #[arg(long, value_name = "FILE", requires = "part", conflicts_with = "plan")]
+    /// The results of earlier rounds: `feedback.json`, written by `ioxide merge` [default: first round].
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "FILE", requires = "part", conflicts_with = "plan")]
     pub feedback: Option<String>,
-    /// The directory of the part; what is in it already is not done again.
-    #[arg(long, value_name = "DIR", conflicts_with = "plan")]
+    /// The directory for the results of this part; units that are already there are skipped.
+    #[arg(long, help_heading = PARTS_HEADING, hide_short_help = true, value_name = "DIR", conflicts_with = "plan")]
     pub part: Option<String>,
 }
 
@@ -52,17 +53,16 @@ impl PartArgs {
     ioxide test examples/adder.iox --sut model:examples/adder.iox --tester random --seed 1 --partition 2/2 --part parts/2\n  \
     ioxide merge parts --out whole\n  \
     ioxide kill examples/brp/spec.iox --rounds 3 --feedback whole/feedback.json --part parts/round-2\n\n\
-    Exit codes: that of the campaign (0 passed · 1 a failure was found · 5 goals not met) · 5 units are missing, and nothing\n\
-    that is there failed · 2 parts are damaged, of different campaigns, or contradict each other.")]
+    Exit codes: that of the campaign (0 passed · 1 failed · 5 a goal was not reached) · 5 units are missing and no other\n\
+    unit failed · 2 parts are damaged, belong to different campaigns, or contradict each other.")]
 pub struct MergeArgs {
-    /// Directories of parts, or directories with such directories in them.
+    /// Directories of parts, or directories that contain them.
     #[arg(required = true, value_name = "DIR")]
     pub dirs: Vec<String>,
-    /// The directory for the campaign: its record and reports, or its suite and tables; where rounds are left to do,
-    /// also `feedback.json`, which the next one begins with.
+    /// The directory for the merged results; if another round follows, also for its `feedback.json`.
     #[arg(long, value_name = "DIR")]
     pub out: String,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     /// The times at which results were made that were not made now.
@@ -78,36 +78,36 @@ pub struct MergeArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example of a plan:\n  \
     run = [\"test\", \"model.iox\", \"--sut\", \"stdio:./system\", \"--tester\", \"random\", \"--runs\", \"100000\", \"--seed\", \"1\"]\n  \
-    out = \"night\"          # results; the same command goes on from there\n  \
-    workers = 4            # at once\n  \
+    out = \"night\"          # results; the same command continues from there\n  \
+    workers = 4            # at the same time\n  \
     budget = \"8h\"\n\n\
     More of a plan:\n  \
-    rounds = 3             # what one round has covered or killed is not done again in the next (testers cover, tour, hunt; kill; score)\n  \
-    until = \"switches\"     # ends there: also pairs, comparisons, values, equalities; for score a number, in percent\n  \
+    rounds = 3             # a round skips what earlier rounds have covered (testers cover, tour, hunt; kill; score)\n  \
+    until = \"transitions\"  # stop when covered; also pairs, comparisons, values, equalities; for score: percent\n  \
     batch = \"10s\"          # how long a batch of units should take\n  \
-    tries = 3              # a unit may cost so many workers their life\n  \
-    [systems]              # that are there already: --sut 'tcp:${IOXIDE_ADDRESS}'\n  \
+    tries = 3              # give up on a unit after this many worker crashes\n  \
+    [systems]              # servers that are running already: --sut 'tcp:${IOXIDE_ADDRESS}'\n  \
     pool = [\"10.0.0.7:7000\"]\n  \
-    limit = 1              # batches at once on one address\n\n\
+    limit = 1              # batches at the same time on one address\n\n\
     Examples:\n  ioxide campaign plan.toml\n  ioxide campaign plan.toml --on print\n  ioxide campaign plan.toml --on slurm --yes\n\n\
-    Exit codes: as `merge`; 6 workers died or could do nothing · 130 interrupted: the same command goes on.")]
+    Exit codes: as `merge`; 6 workers crashed or could not start · 130 interrupted; the same command continues.")]
 pub struct CampaignArgs {
-    /// The file that says what to do.
+    /// The plan, a TOML file (see below).
     #[arg(value_name = "PLAN")]
     pub recipe: String,
-    /// The engine that carries the units.
+    /// Where the workers run.
     #[arg(long, value_enum, default_value_t = EngineName::Local)]
     pub on: EngineName,
-    /// The directory for results, if not that of the plan.
+    /// The directory for results [default: from the plan].
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
-    /// Batches that run at once, if not as many as the plan says.
+    /// The number of batches that run at the same time [default: from the plan].
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
-    /// Sends jobs without asking.
+    /// Submits jobs without asking.
     #[arg(long)]
     pub yes: bool,
-    /// Prints the result as JSON.
+    /// Prints the result as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -117,12 +117,12 @@ pub struct CampaignArgs {
 /// The engines that carry units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineName {
-    /// Processes on this machine.
+    /// As processes on this machine.
     Local,
-    /// Tasks of a Ray cluster.
+    /// As tasks of a Ray cluster.
     Ray,
-    /// Job arrays of Slurm.
+    /// As job arrays of Slurm.
     Slurm,
-    /// Nobody: prints a command per part, for any other scheduler.
+    /// Nowhere: prints one command per part, for any other scheduler.
     Print,
 }

@@ -11,24 +11,23 @@ use super::SolverArgs;
     ioxide report runs --junit junit.xml --markdown summary.md\n  \
     ioxide report runs --script pytest > test_failure.py\n  \
     ioxide report runs/campaign-2.jsonl --markdown - >> \"$GITHUB_STEP_SUMMARY\"\n\n\
-    Exit code 0 if the report was written, whatever it says; 2 if the record cannot be read.")]
+    The exit code is 0 if the report was written, even if tests failed, and 2 if the record cannot be read.")]
 pub struct ReportArgs {
-    /// A record, or the directory given to `test --report`: then its newest record; or that of a `campaign` or a `--part`,
-    /// finished or not.
+    /// A record, or the directory of `test --report` (its newest record), of `campaign` or of `--part`.
     pub run: String,
-    /// Writes JUnit XML for continuous integration systems; `-` is stdout.
+    /// Writes JUnit XML for CI systems; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<String>,
     /// Writes a summary in Markdown; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<String>,
-    /// Writes one HTML page with everything, which opens without a network; `-` is stdout.
+    /// Writes the full report as one HTML page that works offline; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub html: Option<String>,
-    /// The model of the HTML page, if it is not where the record says.
+    /// The model file for the HTML page, if it is not where the record says.
     #[arg(long, value_name = "FILE", requires = "html")]
     pub model: Option<String>,
-    /// Prints the figures as JSON.
+    /// Prints the figures as JSON instead of text.
     #[arg(long)]
     pub json: bool,
     /// Prints a program that repeats the smallest failing run without ioxide: `curl` (with `jq`), `nc`, `python`

@@ -6,12 +6,12 @@ use clap_complete::Shell;
 /// Arguments of `doctor`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide doctor\n  ioxide doctor --json\n\n\
-    Exit code 2 if something keeps ioxide from doing its work; what only some commands want is told and no more.")]
+    The exit code is 2 if ioxide cannot work. Things that only some commands need are listed and do not change it.")]
 pub struct DoctorArgs {
-    /// The folder that campaigns are to be recorded in.
+    /// The folder for recorded campaigns, checked for write access.
     #[arg(long, default_value = "runs", value_name = "DIR")]
     pub report: String,
-    /// Prints what was found as JSON.
+    /// Prints the findings as JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
@@ -21,25 +21,25 @@ pub struct DoctorArgs {
 #[command(after_help = "Examples:\n  ioxide watch examples/adder.iox\n  \
     ioxide watch examples/adder.iox --sut model:examples/adder.iox -- --runs 5\n  \
     ioxide watch model.iox --sut 'stdio:python3 system.py' --also system.py\n\n\
-    The files that a system uses and `ioxide.toml` are watched too. Ctrl-C ends it; the exit code is that of the last\n\
+    It also watches `ioxide.toml` and the files that a system uses. Ctrl-C ends it; the exit code is that of the last\n\
     round.")]
 pub struct WatchArgs {
-    /// The models.
+    /// The model files.
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Tests this system when the models are good, as `ioxide test --sut` does.
+    /// Tests this system if the models have no errors, as `ioxide test --sut` does.
     #[arg(long, value_name = "SUT")]
     pub sut: Option<String>,
-    /// A file or folder whose changes count too, such as the code of the system.
+    /// Another file or folder to watch, such as the code of the system; can be repeated.
     #[arg(long, value_name = "PATH")]
     pub also: Vec<String>,
-    /// Adds the lints that need the solver.
+    /// Checks models as `check --deep` does.
     #[arg(long)]
     pub deep: bool,
-    /// Ends after so many rounds.
+    /// Ends after this many rounds [default: never].
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
-    /// Further arguments for `ioxide test`.
+    /// More options for `ioxide test`, after `--`.
     #[arg(last = true, value_name = "TEST ARGUMENTS", requires = "sut")]
     pub more: Vec<String>,
 }
@@ -61,7 +61,7 @@ pub struct CompletionsArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide man | man -l -\n  ioxide man --out ~/.local/share/man/man1")]
 pub struct ManPages {
-    /// Writes the pages of all commands into this folder.
+    /// Writes the manual pages of all commands to this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<String>,
 }
@@ -70,6 +70,6 @@ pub struct ManPages {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  ioxide schema\n  ioxide schema record > record.schema.json")]
 pub struct SchemaArgs {
-    /// The kind of file; lists all kinds if left out.
+    /// The kind of file [default: lists all kinds].
     pub name: Option<String>,
 }

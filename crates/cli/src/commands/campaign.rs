@@ -161,9 +161,9 @@ fn round_text(known: &RoundFeedback) -> String {
     let count = |name: &str| known.known.get(name).and_then(Json::as_u64);
     let covered = known.known.get("covered").and_then(Json::as_array);
     match (covered, count("killed").unwrap_or_default(), count("survive")) {
-        (Some(covered), ..) => format!("{} switches are certainly covered and left out", covered.len()),
+        (Some(covered), ..) => format!("{} transitions are covered and left out", covered.len()),
         (None, killed, Some(survive)) => {
-            format!("{killed} mutants are killed, {survive} survive and are played again")
+            format!("{killed} mutants are killed, {survive} survive and are tested again")
         }
         (None, killed, None) => {
             format!("{killed} of its mutants show a trace that killed another and are left out")
@@ -208,7 +208,7 @@ fn asked_before(yes: bool) -> ScriptApproval {
             return true;
         }
         if !io::stdin().is_terminal() {
-            eprintln!("nobody is there to say yes: `--yes` sends it");
+            eprintln!("nobody can be asked here; `--yes` submits it");
             return false;
         }
         eprint!("send it? [y/N] ");
@@ -280,13 +280,15 @@ fn drive_error(error: DriveError) -> CliError {
             .help("`ioxide campaign --help` shows a plan; the book has one for every engine"),
         DriveError::Engine(_) | DriveError::InVain { .. } => {
             CliError::new(ExitStatus::Infrastructure, message)
-                .help("mend it; the same command goes on with what is left")
+                .help("fix it; the same command continues with the rest")
         }
         DriveError::Worker { .. } => {
             CliError::usage(message).help("the logs of workers are beside their parts")
         }
         DriveError::Part(error) => crate::unit_command::part_error(error),
-        DriveError::Io { .. } => CliError::usage(message).help("may it be written to, and is there room?"),
+        DriveError::Io { .. } => {
+            CliError::usage(message).help("check that it can be written to and has free space")
+        }
         DriveError::Other { .. } => CliError::usage(message).help("name another directory with `--out`"),
         DriveError::Busy(_) => CliError::usage(message).help("wait until it has ended"),
     }

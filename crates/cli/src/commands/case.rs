@@ -113,12 +113,12 @@ fn no_path(sts: &Sts, error: &PathError) -> CliError {
             CliError::usage(error.to_string()).help(format!("did you mean `{near}`?"))
         }
         PathError::Unknown { near: None, .. } | PathError::Empty => {
-            CliError::usage(error.to_string()).help(format!("its switches are {}", labels.join(", ")))
+            CliError::usage(error.to_string()).help(format!("its transitions are {}", labels.join(", ")))
         }
         PathError::NoWay { .. } => CliError::usage(error.to_string())
             .help("look at the order of the waypoints; `ioxide show` has the model"),
         PathError::NotFound { .. } => CliError::new(ExitStatus::Inconclusive, error.to_string())
-            .help("name more waypoints, or every switch of the path"),
+            .help("name more waypoints, or every transition of the path"),
     }
 }
 
@@ -130,7 +130,7 @@ fn case_error(model: &Model, path: &[SwitchId], error: &CaseError) -> CliError {
 pub fn case_text(model: &Model, case: &TestCase, format: CaseFormat) -> Result<String, CliError> {
     let view = CaseView { case, model };
     let unwritable = |error: Unwritable| {
-        CliError::usage(error.to_string()).help("`--format json` and `--format smt2` can say every guard")
+        CliError::usage(error.to_string()).help("`--format json` and `--format smt2` can express every guard")
     };
     Ok(match format {
         CaseFormat::Json => json::case_json(&view, &smt::guards(model, case)?),
@@ -156,6 +156,6 @@ fn laid_out(text: &str) -> Result<String, CliError> {
     ioxide_lang::format(&drafts, file).map_err(|wrong| {
         let why = wrong.first().map_or_else(String::new, |first| format!(": {}", first.message));
         CliError::usage(format!("the case cannot be written as a model{why}"))
-            .help("`--format json` and `--format smt2` can say every guard")
+            .help("`--format json` and `--format smt2` can express every guard")
     })
 }

@@ -163,7 +163,7 @@ fn deep_text(deep: &DeepFindings) -> String {
         0 => String::new(),
         n => {
             let why = deep.doubt.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("; {} left open by the solver{why}", count_noun(n, "question"))
+            format!("; {} left unanswered by the solver{why}", count_noun(n, "question"))
         }
     };
     format!(" ({states}, {how}{open})")

@@ -1,132 +1,109 @@
-//! `ioxide demo`: the main job on what ships with ioxide.
+//! `ioxide demo`: what users do, on a small server that ships with ioxide.
 //!
-//! The bounded retransmission protocol: a correct sender passes, a sender that flips the
-//! alternating bit on retransmission is caught, and the failing run is made small.
+//! The server is a process of its own and speaks text over a socket. `ioxide.toml` connects it, and `ioxide test` tests
+//! it: first the correct server, which passes, then one with a bug, which is found.
 
+mod server;
+
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
-use ioxide_lang::{LoadOptions, load};
-use ioxide_model::source::Sources;
-use ioxide_model::sts::Model;
-use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
-use ioxide_testgen::tester::random::{RandomConfig, RandomTester};
-use ioxide_wire::adapter::ClockKind;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::test::outcome_json;
-use crate::args::{DemoArgs, SolverArgs};
+use self::server::OfficeServer;
+use crate::args::DemoArgs;
 use crate::exit::{CliError, ExitStatus};
-use crate::html;
-use crate::record_folder::RecordFolder;
-use crate::session::{CampaignSession, EventTimes, ShowResults};
-use crate::solver::SolverRequest;
-use crate::system::SystemUnderTest;
 use crate::write;
 
-const SPEC: &str = include_str!("../../models/brp/spec.iox");
-const FAULTY: &str = include_str!("../../models/brp/m3.iox");
+const MODEL: &str = include_str!("../../models/office/office.iox");
+const PROJECT: &str = include_str!("../../models/office/ioxide.toml");
+/// The steps of a campaign: enough to find the bug with any seed, a few seconds on the correct server.
+const STEPS: &str = "300";
 
-/// Tests both systems; succeeds if the correct one passes and the faulty one is caught.
+/// Tests both servers; succeeds if the correct one passes and the bug is found.
 pub fn run(args: &DemoArgs) -> Result<ExitStatus, CliError> {
-    let mut out = io::stdout().lock();
-    if !args.json {
-        writeln!(
-            out,
-            "The model: a sender that splits a file into three frames, repeats a frame that is not"
-        )?;
-        writeln!(out, "acknowledged, and reports how it ended (examples/brp/spec.iox).\n")?;
-        writeln!(out, "1. A correct system.")?;
+    if let Some(port) = args.serve {
+        let server = if args.fault { OfficeServer::Faulty } else { OfficeServer::Correct };
+        return Ok(server::serve(port, server).map(|()| ExitStatus::Success)?);
     }
-    let correct = test_system(args, SPEC, "a correct sender", None)?;
-    if !args.json {
-        writeln!(
-            out,
-            "\n2. A system with a planted bug: it flips the alternating bit when it repeats a frame."
-        )?;
-    }
-    let scratch = tempfile::tempdir()?;
-    let folder = RecordFolder::open(&scratch.path().to_string_lossy())?;
-    let faulty = test_system(args, FAULTY, "a faulty sender (examples/brp/m3.iox)", Some(&folder))?;
-    let page = report(&folder, &args.html);
-    let good = correct.1.counts.failed == 0 && correct.1.counts.passed > 0 && faulty.1.counts.failed > 0;
-    if args.json {
-        let spec = load_demo(SPEC)?;
-        let result = json!({
-            "version": 1,
-            "correct": outcome_json(&spec, &correct.0, &correct.1),
-            "faulty": outcome_json(&spec, &faulty.0, &faulty.1),
-        });
-        writeln!(out, "{result}")?;
-    } else if good {
-        match page {
-            Ok(()) => writeln!(out, "\nThe second part as a page, to be opened in a browser: {}", args.html)?,
-            Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
-        }
-        writeln!(
-            out,
-            "The correct system passed, the bug was found. Next: `ioxide step examples/brp/spec.iox`,"
-        )?;
-        writeln!(out, "or `ioxide test examples/brp/spec.iox --sut model:examples/brp/m5.iox`.")?;
-    }
-    if !good {
-        return Err(CliError::new(
+    let folder = tempfile::tempdir()?;
+    write_project(folder.path())?;
+    let is_good = if args.json { print_json(args, folder.path())? } else { show(args, folder.path())? };
+    if is_good {
+        Ok(ExitStatus::Success)
+    } else {
+        Err(CliError::new(
             ExitStatus::Inconclusive,
             "the demo did not show what it should; try another --seed",
-        ));
+        ))
     }
-    Ok(ExitStatus::Success)
 }
 
-/// Writes the page of the campaign recorded in `folder`; the record itself is not kept.
-fn report(folder: &RecordFolder, file: &str) -> Result<(), CliError> {
-    let (sources, model) = load_model(SPEC)?;
-    let path = folder.record().display().to_string();
-    let mut page = html::of_record(&path, &sources, &model, &SolverArgs::default())?;
-    page.record.clear();
-    write_whole(Path::new(file), FileReaders::Usual, |out| page.write(out))
+/// Writes the model, and the project file with this program in the place of `ioxide`.
+fn write_project(folder: &Path) -> Result<(), CliError> {
+    let program = std::env::current_exe()?;
+    let program = ioxide_campaign::engine::quote_for_shell(&program.display().to_string());
+    // The command stands in a string of TOML.
+    let quoted = program.replace('\\', "\\\\").replace('"', "\\\"");
+    fs::write(folder.join("office.iox"), MODEL)?;
+    fs::write(folder.join("ioxide.toml"), PROJECT.replace("exec ioxide ", &format!("exec {quoted} ")))?;
+    Ok(())
+}
+
+/// Shows both campaigns; returns whether the first passed and the second failed.
+fn show(args: &DemoArgs, folder: &Path) -> Result<bool, CliError> {
+    let seed = args.seed;
+    let say = |text: &str| writeln!(io::stdout(), "{text}");
+    say(
+        "The program to test is a small server, a box office with ten seats. The model (examples/office/office.iox)",
+    )?;
+    say(
+        "says how it should reply to RESERVE and CANCEL. ioxide chooses the inputs and checks every reply.\n",
+    )?;
+    say("1. The correct server:")?;
+    say(&format!("$ ioxide test office.iox --sut office --steps {STEPS} --seed {seed}"))?;
+    let correct = test_command(args, folder, "office").status()?.code();
+    say("\n2. The same server with a bug: a reservation that is refused takes seats all the same.")?;
+    say(&format!("$ ioxide test office.iox --sut buggy --steps {STEPS} --seed {seed} --report runs"))?;
+    let buggy =
+        test_command(args, folder, "buggy").args(["--report", "runs"]).stderr(Stdio::null()).status()?;
+    let is_good = (correct, buggy.code()) == (Some(0), Some(1));
+    if is_good {
+        match write_page(folder, &args.html) {
+            Ok(()) => say(&format!("\nThe report of the second test, to open in a browser: {}", args.html))?,
+            Err(stop) => eprintln!("note: no HTML report: {}", stop.message()),
+        }
+        say("Next: `ioxide init shop` writes a small project of your own, whose first test passes.")?;
+    }
+    Ok(is_good)
+}
+
+/// Prints the results of both campaigns as JSON; returns whether the first passed and the second failed.
+fn print_json(args: &DemoArgs, folder: &Path) -> Result<bool, CliError> {
+    let result = |sut: &str| -> Result<(Json, Option<i32>), CliError> {
+        let output = test_command(args, folder, sut).arg("--json").stderr(Stdio::inherit()).output()?;
+        Ok((serde_json::from_slice(&output.stdout).unwrap_or_default(), output.status.code()))
+    };
+    let ((correct, passed), (faulty, failed)) = (result("office")?, result("buggy")?);
+    writeln!(io::stdout(), "{}", json!({ "version": 1, "correct": correct, "faulty": faulty }))?;
+    Ok((passed, failed) == (Some(0), Some(1)))
+}
+
+/// Returns the command that tests one of the servers.
+fn test_command(args: &DemoArgs, folder: &Path, sut: &str) -> Command {
+    let program = std::env::current_exe().unwrap_or_else(|_| "ioxide".into());
+    let mut command = Command::new(program);
+    command.current_dir(folder);
+    command.args(["test", "office.iox", "--sut", sut, "--steps", STEPS, "--seed", &args.seed.to_string()]);
+    command
+}
+
+/// Copies the report of the second campaign to `file`.
+fn write_page(folder: &Path, file: &str) -> Result<(), CliError> {
+    let page = fs::read(folder.join("runs/report.html"))?;
+    write_whole(Path::new(file), FileReaders::Usual, |out| out.write_all(&page))
         .map_err(|error| write::write_error(file, &error))
-}
-
-fn test_system(
-    args: &DemoArgs,
-    sut: &str,
-    name: &str,
-    record: Option<&RecordFolder>,
-) -> Result<(CampaignConfig, CampaignOutcome), CliError> {
-    let mut tester = RandomTester::new(RandomConfig::default(), args.seed);
-    let config = CampaignConfig {
-        runs: 20,
-        seed: args.seed,
-        tester: "random tester".into(),
-        sut: name.into(),
-        file: "examples/brp/spec.iox".into(),
-        ..CampaignConfig::default()
-    };
-    let solver = SolverArgs::default();
-    let session = CampaignSession {
-        spec: load_demo(SPEC)?,
-        sut: SystemUnderTest::Model(Box::new(load_demo(sut)?)),
-        clock: ClockKind::default(),
-        testers: vec![&mut tester],
-        solver: SolverRequest::endless(&solver),
-        show: if args.json { ShowResults::Nothing } else { ShowResults::People },
-        record,
-        times: EventTimes::Told,
-    };
-    let outcome = session.run(&config)?;
-    Ok((config, outcome))
-}
-
-fn load_demo(text: &str) -> Result<Model, CliError> {
-    Ok(load_model(text)?.1)
-}
-
-fn load_model(text: &str) -> Result<(Sources, Model), CliError> {
-    let mut sources = Sources::new();
-    let file = sources.add("examples/brp/spec.iox", text);
-    let loaded = load(&sources, file, &LoadOptions::default());
-    let broken = || CliError::new(ExitStatus::Internal, "a model of the demo does not load");
-    Ok((sources, loaded.model.ok_or_else(broken)?))
 }

@@ -104,7 +104,7 @@ fn show(out: &mut impl Write, finding: &DoctorFinding) -> io::Result<()> {
     if finding.health != DoctorHealth::Good {
         writeln!(out, "{:21} for {}", "", finding.purpose)?;
         if let Some(mend) = &finding.mend {
-            writeln!(out, "{:21} mend it with: {mend}", "")?;
+            writeln!(out, "{:21} fix: {mend}", "")?;
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
             "-" => io::stdout().lock().write_all(after.as_bytes())?,
             _ if before == after => (),
             _ if args.check => {
-                eprintln!("{path}: not laid out canonically; run `ioxide fmt {path}`");
+                eprintln!("{path}: not formatted; run `ioxide fmt {path}`");
                 status = ExitStatus::Failure;
             }
             _ => write_whole(Path::new(path), FileReaders::Usual, |out| out.write_all(after.as_bytes()))
@@ -38,7 +38,7 @@ pub fn run(args: &FmtArgs) -> Result<ExitStatus, CliError> {
 fn format_source(path: &str, text: &str) -> Result<Option<String>, CliError> {
     if path != "-" && !path.ends_with(".iox") {
         return Err(CliError::usage(format!("`{path}` is not an `.iox` file"))
-            .help("only `.iox` models have a canonical layout"));
+            .help("only `.iox` models can be formatted"));
     }
     let name = if path == "-" { "stdin.iox" } else { path };
     let mut sources = Sources::new();

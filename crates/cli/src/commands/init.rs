@@ -35,19 +35,19 @@ const MODEL: ProjectTemplate = ProjectTemplate {
 
 const WORKFLOW: ProjectTemplate = ProjectTemplate {
     path: ".github/workflows/ioxide.yml",
-    about: "tests on every push",
+    about: "a CI workflow that tests on every push",
     text: include_str!("../../templates/ci.yml"),
 };
 
 const PYTHON: &[ProjectTemplate] = &[
     ProjectTemplate {
         path: "adapter.py",
-        about: "a small login, and its connection to ioxide",
+        about: "the program to test: a small login, and its connection to ioxide",
         text: include_str!("../../templates/python/adapter.py"),
     },
     ProjectTemplate {
         path: "ioxide.toml",
-        about: "the systems by name: `login`, and `buggy` with a planted bug",
+        about: "how to start them: `login`, and `buggy` with a bug",
         text: include_str!("../../templates/python/ioxide.toml"),
     },
 ];
@@ -60,17 +60,17 @@ const RUST: &[ProjectTemplate] = &[
     },
     ProjectTemplate {
         path: "adapter/src/main.rs",
-        about: "a small login, and its connection to ioxide",
+        about: "the program to test: a small login, and its connection to ioxide",
         text: include_str!("../../templates/rust/main.rs"),
     },
     ProjectTemplate {
         path: "adapter/.gitignore",
-        about: "what is built is not kept",
+        about: "keeps build results out of git",
         text: include_str!("../../templates/rust/gitignore"),
     },
     ProjectTemplate {
         path: "ioxide.toml",
-        about: "the systems by name: `login`, and `buggy` with a planted bug",
+        about: "how to start them: `login`, and `buggy` with a bug",
         text: include_str!("../../templates/rust/ioxide.toml"),
     },
 ];
@@ -78,12 +78,12 @@ const RUST: &[ProjectTemplate] = &[
 const NONE: &[ProjectTemplate] = &[
     ProjectTemplate {
         path: "buggy.iox",
-        about: "a login with a planted bug",
+        about: "a model of a login with a bug",
         text: include_str!("../../templates/none/buggy.iox"),
     },
     ProjectTemplate {
         path: "ioxide.toml",
-        about: "the systems by name: `login` and `buggy`, both played",
+        about: "the systems `login` and `buggy`, both simulated from models",
         text: include_str!("../../templates/none/ioxide.toml"),
     },
 ];
@@ -125,8 +125,8 @@ fn refuse_to_overwrite(folder: &Path, files: &[&str]) -> Result<(), CliError> {
     if there.is_empty() {
         return Ok(());
     }
-    let verb = if there.len() == 1 { "is" } else { "are" };
-    Err(CliError::usage(format!("{} {verb} there already; nothing was written", there.join(", ")))
+    let verb = if there.len() == 1 { "exists" } else { "exist" };
+    Err(CliError::usage(format!("{} {verb} already; nothing was written", there.join(", ")))
         .help("name another directory, as in `ioxide init my-tests`"))
 }
 
@@ -146,7 +146,7 @@ fn write(folder: &Path, file: &ProjectTemplate) -> Result<(), CliError> {
 }
 
 fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "written to `{}`:", args.dir)?;
+    writeln!(out, "created in `{}`:", args.dir)?;
     let width = files.iter().map(|file| file.path.len()).max().unwrap_or(0);
     for file in files {
         writeln!(out, "  {:width$}  {}", file.path, file.about)?;
@@ -158,13 +158,10 @@ fn print_next_steps(args: &InitArgs, files: &[&ProjectTemplate], out: &mut impl 
     let (place, thing) = match args.adapter {
         StubArg::Python => ("`adapter.py`", "the class `Login`"),
         StubArg::Rust => ("`adapter/src/main.rs`", "the struct `Login`"),
-        StubArg::None => ("`ioxide.toml`", "the played model"),
+        StubArg::None => ("`ioxide.toml`", "the simulated system"),
     };
-    writeln!(out, "  ioxide step login.iox                through the model by hand")?;
-    writeln!(out, "  ioxide test login.iox --sut login    passes")?;
-    writeln!(out, "  ioxide test login.iox --sut buggy    finds the planted bug")?;
-    writeln!(
-        out,
-        "then make the model one of your system, and put the system in the place of {thing} in {place}"
-    )
+    writeln!(out, "  ioxide step login.iox                # step through the model by hand")?;
+    writeln!(out, "  ioxide test login.iox --sut login    # passes")?;
+    writeln!(out, "  ioxide test login.iox --sut buggy    # finds the bug")?;
+    writeln!(out, "then change the model, and replace {thing} in {place} by your own program")
 }

@@ -49,8 +49,8 @@ pub fn run(args: &KillArgs) -> Result<ExitStatus, CliError> {
             format!("{done} of {} mutants decided", decided.mutants.len()),
         );
         return Err(match &args.record {
-            Some(path) => stop.help(format!("the same command goes on from `{path}`")),
-            None => stop.help("with `--record FILE` it can go on later"),
+            Some(path) => stop.help(format!("the same command continues from `{path}`")),
+            None => stop.help("with `--record FILE` it can continue later"),
         });
     }
     show_suite(args, &sources, &mut model, &decided, &request)

@@ -4,26 +4,26 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
 use ioxide_campaign::whole_file::{FileReaders, write_whole};
 
-use crate::args::{CliArgs, CompletionsArgs, ManPages};
+use crate::args::{CompletionsArgs, ManPages, command_line};
 use crate::exit::{CliError, ExitStatus};
 use crate::write;
 
 /// Writes the completions of a shell.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitStatus, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut CliArgs::command(), "ioxide", &mut script);
+    clap_complete::generate(args.shell, &mut command_line(), "ioxide", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(ExitStatus::Success)
 }
 
 /// Writes the page of the program, or with `--out` the pages of all commands.
 pub fn man(args: &ManPages) -> Result<ExitStatus, CliError> {
-    let mut program = CliArgs::command();
+    let mut program = command_line();
     program.build();
     let Some(folder) = &args.out else {
         io::stdout().lock().write_all(&page(program)?)?;

@@ -54,7 +54,7 @@ pub fn select_mutants(model: &mut Model, args: &MutantArgs) -> Result<Vec<Mutant
     };
     for place in &args.places {
         if model.sts.switch_named(place).is_none() && model.sts.location_named(place).is_none() {
-            return Err(CliError::usage(format!("the model has no switch and no state `{place}`"))
+            return Err(CliError::usage(format!("the model has no transition and no state `{place}`"))
                 .help("`ioxide show FILE` lists them"));
         }
     }

@@ -69,7 +69,8 @@ fn show(out: &mut impl Write, sts: &Sts, set: &PurposeSet, goals: &[GoalFound]) 
     writeln!(
         out,
         "{n} {purposes}, {total} inputs and outputs, {covered} of {} {} covered",
-        set.total, set.criterion
+        set.total,
+        set.criterion.noun()
     )
 }
 

@@ -7,6 +7,7 @@ use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
 use ioxide_record::event::{EventKind, RunOutcome};
 use ioxide_record::format::Record;
+use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome};
 use ioxide_run::run::RunConfig;
 use ioxide_run::shrink::{FailureSign, ShrinkConfig};
@@ -146,7 +147,7 @@ fn again(
         clock,
         testers: vec![&mut tester],
         solver: SolverRequest::endless(&args.solver),
-        show: ShowResults::People,
+        show: ShowResults::People(ClosingDetail::Short),
         record: report,
         times: EventTimes::Told,
     };

@@ -70,7 +70,7 @@ fn print_event(happening: ListenerEvent) {
 
 fn serve_error(error: &io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::Unsupported => CliError::usage(format!("this model cannot be played: {error}")),
+        io::ErrorKind::Unsupported => CliError::usage(format!("this model cannot be simulated: {error}")),
         _ => CliError::new(ExitStatus::Infrastructure, format!("the connection broke: {error}")),
     }
 }

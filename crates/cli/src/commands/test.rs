@@ -15,6 +15,7 @@ use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
 use ioxide_record::event::MeasureRecord;
 use ioxide_report::summary::refused_text;
+use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, OnFailure};
 use ioxide_run::clock::budget::TimeBudget;
 use ioxide_run::objective::Objective;
@@ -87,7 +88,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         clock,
         testers: limited.iter_mut().map(|worker| worker as &mut (dyn Tester + Send)).collect(),
         solver: SolverRequest::new(&args.solver, whole.clone()),
-        show: if args.json { ShowResults::Nothing } else { ShowResults::People },
+        show: results_shown(args),
         record: folder.as_ref(),
         times: if args.no_times { EventTimes::LeftOut } else { EventTimes::Told },
     };
@@ -102,7 +103,7 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
     }
     if let Some(folder) = &folder {
         let added = regressions::add(folder.path(), &shown, &config.regressions, &outcome.failures, &secrets);
-        added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
+        added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     }
     let chosen = ChosenTester::joined(workers).unwrap_or(chosen);
     let told = if args.json {
@@ -117,9 +118,10 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         writeln!(redaction::stdout(), "{result}")
     } else {
         let mut out = redaction::stdout();
-        chosen
-            .show(&mut out, &shown.sts, &outcome.counts)
-            .and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after))
+        // A failure is looked at first; what was covered until then is for `-v`.
+        let is_told = args.verbose || outcome.counts.failed == 0 || !chosen.is_about_coverage();
+        let told = if is_told { chosen.show(&mut out, &shown.sts, &outcome.counts) } else { Ok(()) };
+        told.and_then(|()| chosen.show_end(&mut out, &shown.sts, &outcome, ended_after))
     };
     if let Some(folder) = folder.as_ref().filter(|folder| folder.trouble().is_none()) {
         if !args.json {
@@ -131,9 +133,29 @@ pub fn run(args: &TestArgs) -> Result<ExitStatus, CliError> {
         }
         html::write_beside(folder, &sources, &shown, &args.solver);
     }
+    if let (None, false, Some(next)) = (&folder, args.json, next_step(args, &outcome)) {
+        eprintln!("{next}");
+    }
     let found = if is_cut { cut_short(&outcome) } else { verdict(&chosen, &outcome) };
     let status = exit::status_after_output(found, told)?;
     folder.map_or(Ok(status), |folder| folder.end(status))
+}
+
+/// Returns a line with the next useful command after a campaign that is not recorded.
+fn next_step(args: &TestArgs, outcome: &CampaignOutcome) -> Option<String> {
+    (outcome.counts.failed > 0).then(|| {
+        let sut = quote_for_shell(&args.sut);
+        format!("next: with `--report runs` the run is kept, and `ioxide replay runs --sut {sut}` repeats it")
+    })
+}
+
+/// Returns the results that are shown while the campaign runs.
+fn results_shown(args: &TestArgs) -> ShowResults {
+    match (args.json, args.verbose) {
+        (true, _) => ShowResults::Nothing,
+        (false, true) => ShowResults::People(ClosingDetail::Full),
+        (false, false) => ShowResults::People(ClosingDetail::Short),
+    }
 }
 
 /// Refuses a campaign in which nothing would happen.
@@ -180,7 +202,7 @@ fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
         // What nobody knows how to reach is a goal not met.
         ExitStatus::Success if !chosen.is_settled() => {
             eprintln!(
-                "goals not met: what is unknown or partial above is neither covered nor proved unreachable"
+                "goal not reached: the items marked unknown or partial above are neither covered nor proven unreachable"
             );
             ExitStatus::Inconclusive
         }

@@ -1,13 +1,13 @@
 """Connects ioxide to the system under test: one JSON object per line, in both directions.
 
-Put your system in the place of `Login`; `main` can stay as it is.
+Replace `Login` by your own program; `main` can stay as it is.
 """
 
 import json
 import os
 import sys
 
-BUG = os.environ.get("BUG") == "1"  # the planted bug: the third wrong PIN does not lock
+BUG = os.environ.get("BUG") == "1"  # the bug: the third wrong PIN does not lock
 
 
 class Login:
@@ -18,7 +18,7 @@ class Login:
         self.inside = False
 
     def take(self, label, args):
-        """Takes one message of ioxide and returns the answers: (label, fields)."""
+        """Handles one input and returns the replies: (label, fields)."""
         if label == "LOGOUT":
             if not self.inside:
                 return []

@@ -1,6 +1,6 @@
 //! Connects ioxide to the system under test: one JSON object per line, in both directions.
 //!
-//! Put your system in the place of `Login`; the rest can stay as it is. Reading is kept simple enough to
+//! Replace `Login` by your own program; the rest can stay as it is. Reading is kept simple enough to
 //! need no crate; once messages have texts in them, parse with `serde_json`.
 
 use std::io::{BufRead, stdin};
@@ -9,7 +9,7 @@ use std::io::{BufRead, stdin};
 struct Login {
     left: u32,
     inside: bool,
-    /// The planted bug: the third wrong PIN does not lock.
+    /// The bug: the third wrong PIN does not lock.
     bug: bool,
 }
 

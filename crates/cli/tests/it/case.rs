@@ -467,16 +467,16 @@ fn mistakes_are_explained() {
         format!("{:?} {}", output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr))
     };
     insta::assert_snapshot!(said(&["--path", "tr1,tr9x"]), @r"
-    2 error: `tr9x` is no switch, message or state of the model
+    2 error: `tr9x` is not a transition, message or state of the model
       help: did you mean `tr9`?
     ");
     insta::assert_snapshot!(said(&["--path", "cash"]), @r"
-    2 error: `cash` is no switch, message or state of the model
+    2 error: `cash` is not a transition, message or state of the model
       help: did you mean `Cash`?
     ");
     insta::assert_snapshot!(said(&["--path", "tr1,tr4"]), @r"
     2 error: there is no such path: `tr1` leads to `q1`, but `tr4` starts at `q3`
-      help: name every switch, or write `..` where the way between may be searched
+      help: name every transition, or write `..` where ioxide may search the way
     ");
     insta::assert_snapshot!(said(&["--path", "tr1,tr2,tr3"]), @r"
     2 error: the path ends with `tr3`, which the system does not answer
@@ -496,7 +496,7 @@ fn mistakes_are_explained() {
     ");
     insta::assert_snapshot!(said(&["--path", ""]), @r"
     2 error: the path is empty
-      help: its switches are tr1, tr8, tr2, tr11, tr10, tr3, tr6, tr4, tr7, tr5, tr9
+      help: its transitions are tr1, tr8, tr2, tr11, tr10, tr3, tr6, tr4, tr7, tr5, tr9
     ");
 }
 

@@ -145,7 +145,7 @@ fn a_cut_file_of_failing_runs_does_not_block_tests() {
         let (text, code) = ioxide(&test);
         assert_eq!(code, 1, "{end}: {text}");
         let is_cut = end != first - 1;
-        assert_eq!(text.contains("was cut off and is left out"), is_cut, "{end}: {text}");
+        assert_eq!(text.contains("is incomplete and was ignored"), is_cut, "{end}: {text}");
         assert_eq!(fs::read(&file).expect("regressions"), whole, "{end}: it is whole again");
     }
 }

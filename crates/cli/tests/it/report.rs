@@ -163,9 +163,9 @@ fn a_record_that_breaks_off_is_used_up_to_there() {
     let told = ioxide(&["report", &file]);
     assert_eq!(told.code, 0);
     assert!(told.err.contains("breaks off in its last line"), "{}", told.err);
-    assert!(told.out.contains("not told to its end"), "{}", told.out);
+    assert!(told.out.contains("the record ends before the campaign did"), "{}", told.out);
     let figures = json(&file);
     assert_eq!((&figures["is_finished"], &figures["verdict"]), (&false.into(), &"failed".into()));
     let told = ioxide(&["report", &file, "--junit", "-"]);
-    assert!(told.out.contains("it was not told to its end"), "{}", told.out);
+    assert!(told.out.contains("the record ends before the campaign did"), "{}", told.out);
 }

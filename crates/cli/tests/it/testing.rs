@@ -144,7 +144,7 @@ fn instances_share_the_work() {
     let more = ["--report", &path, "--runs", "12", "--tester", "cover"];
     let (text, code) = ioxide(&[&args[..], &more].concat());
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("12 runs: 12 passed") && text.contains("purposes: 6 of 6 executed"), "{text}");
+    assert!(text.contains("12 runs: 12 passed") && text.contains("purposes: 6 of 6 reached"), "{text}");
     let (text, code) = ioxide(&["judge", SPEC, &path, "--number", "7"]);
     assert_eq!(code, 0, "{text}");
     let faulty = played("examples/brp/m3.iox");
@@ -158,10 +158,10 @@ fn instances_share_the_work() {
 #[test]
 fn a_default_run_goes_on_after_every_switch_and_says_what_it_saw() {
     let adder = ["test", "examples/adder.iox", "--sut", "model:examples/adder.iox", "--seed", "1"];
-    let (text, code) = ioxide(&[&adder[..], &["--steps", "300"]].concat());
+    let (text, code) = ioxide(&[&adder[..], &["--steps", "300", "-v"]].concat());
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("(hunt tester, at most 300 steps, seed 1)"), "{text}");
-    assert!(text.contains("switches: 3 certainly taken") && text.contains("pairs        3 of 3"), "{text}");
+    assert!(text.contains("transitions: 3 of 3 covered") && text.contains("pairs        3 of 3"), "{text}");
     let (text, code) = ioxide(&[&adder[..], &["--until", "pairs", "--json"]].concat());
     let told: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((code, &told["hunt"]["pairs"]["taken"]), (0, &3.into()), "{text}");

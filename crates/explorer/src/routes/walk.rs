@@ -234,10 +234,10 @@ fn take_switches(cx: &mut ioxide_symex::Ctx<'_>, names: &[String]) -> (SwitchPat
         let problem =
             |why: &str| ProblemView { position, text: text.chars().take(200).collect(), why: why.into() };
         let Some(switch) = cx.sts.switch_named(text) else {
-            return (path, Some(problem("the model has no switch of this name")));
+            return (path, Some(problem("the model has no transition of this name")));
         };
         if !path.take_switch(cx, switch) {
-            return (path, Some(problem("this switch cannot be taken here")));
+            return (path, Some(problem("this transition cannot be taken here")));
         }
     }
     (path, None)

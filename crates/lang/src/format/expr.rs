@@ -8,7 +8,7 @@ use crate::ast::{
 };
 
 /// `expr` on one line.
-pub(super) fn expr_text(expr: &Expr) -> String {
+pub(crate) fn expr_text(expr: &Expr) -> String {
     let mut text = String::new();
     write_expr(expr, &mut text);
     text

@@ -291,7 +291,11 @@ impl<'a> Lowering<'a, '_> {
         let (equations, mut obligations) =
             self.cx.check_at(pin_place, message.clone(), |cx| pins_of(cx, message.as_deref(), pins));
         let (guard, more) = self.cx.check_at(place, message, |cx| match guard {
-            Some(guard) => cx.check(guard, Sort::Bool, SortRole::Guard),
+            Some(guard) => {
+                let term = cx.check(guard, Sort::Bool, SortRole::Guard)?;
+                cx.pool.note_written(term, &crate::format::expr::expr_text(guard));
+                Ok(term)
+            }
             None => Ok(cx.pool.tt()),
         });
         obligations.extend(more);
@@ -496,5 +500,8 @@ fn pin_equation(
     let value = cx.check(&pin.value, sort.base(), SortRole::Field(&pin.field.text))?;
     cx.check_constant_range(value, pin.value.span, sort, SortRole::Field(&pin.field.text))?;
     let field = cx.pool.var(var);
-    Ok(cx.pool.eq(field, value))
+    let equation = cx.pool.eq(field, value);
+    let written = format!("{} == {}", pin.field.text, crate::format::expr::expr_text(&pin.value));
+    cx.pool.note_written(equation, &written);
+    Ok(equation)
 }

@@ -465,6 +465,9 @@ impl Checker<'_, '_> {
     /// Returns the conjunction; an obligation of an operand counts only if those before it hold.
     fn check_and(&mut self, list: &[Expr]) -> Result<Term, Reported> {
         let terms = self.check_operands(list, "&&", |_, term| term)?;
+        for (part, &term) in list.iter().zip(&terms) {
+            self.pool.note_written(term, &crate::format::expr::expr_text(part));
+        }
         Ok(self.pool.and(terms))
     }
 

@@ -43,7 +43,7 @@ pub(super) fn verdict_section(summary: &Summary) -> String {
         code_span(if started.file.is_empty() { &started.model } else { &started.file }),
         code_span(&started.tester),
         started.seed,
-        if summary.finished.is_none() { "; the campaign was not told to its end" } else { "" },
+        if summary.finished.is_none() { "; the record ends before the campaign did" } else { "" },
     )
 }
 
@@ -61,7 +61,7 @@ pub(super) fn outcomes_section(summary: &Summary) -> String {
         text.push_str(&format!(" in {seconds:.1} s, {:.0} a second", summary.steps as f64 / seconds));
     }
     if summary.doubts > 0 {
-        text.push_str(&format!("; the solver left {} open", plural(summary.doubts, "question")));
+        text.push_str(&format!("; solver queries left unanswered: {}", summary.doubts));
     }
     text + ".\n"
 }
@@ -150,7 +150,7 @@ pub(super) fn coverage_section(summary: &Summary) -> String {
     let never =
         if named.is_empty() { "none never".to_owned() } else { format!("never: {}{more}", named.join(", ")) };
     let switches = format!(
-        "### Switches\n\n{} of {} certainly taken, {} possibly; {never}.\n",
+        "### Transitions\n\n{} of {} covered, {} possibly covered; {never}.\n",
         summary.certain.len(),
         started.switches.len(),
         summary.possible.len() - summary.certain.len(),
@@ -168,7 +168,8 @@ fn measures_table(summary: &Summary) -> String {
         let left = lines::count_unseen(measure);
         let more = left.saturating_sub(missing.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("| {} | {seen} | {}{more} |", measure.measure, missing.join(", "))
+        let name = if measure.measure == "switches" { "transitions" } else { &*measure.measure };
+        format!("| {name} | {seen} | {}{more} |", missing.join(", "))
     };
     let rows: Vec<String> = summary.measures().iter().map(row).collect();
     if rows.is_empty() {
@@ -187,7 +188,7 @@ fn parts_table(summary: &Summary) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head = "| part | instances | switches | taken in some | taken in each |\n| --- | ---: | ---: | ---: | ---: |";
+    let head = "| part | instances | transitions | covered in some | covered in all |\n| --- | ---: | ---: | ---: | ---: |";
     format!("\n{head}\n{}\n", rows.join("\n"))
 }
 

@@ -97,13 +97,13 @@ fn a_failing_campaign_on_one_page() {
     | --- | ---: |
     | `out of reach` | 1 |
 
-    ### Switches
+    ### Transitions
 
-    1 of 3 certainly taken, 1 possibly; never: `r3`.
+    1 of 3 covered, 1 possibly covered; never: `r3`.
 
     | measure | seen | not seen |
     | --- | ---: | --- |
-    | switches | 2 of 3 | `r3` |
+    | transitions | 2 of 3 | `r3` |
     | pairs | 3 of 7 | `r1 then r3`, `r3 then <T> \| r1` and 2 more |
     | values | 4 |  |
 
@@ -119,7 +119,7 @@ fn a_failing_campaign_on_one_page() {
     | --- | ---: | ---: | ---: | ---: |
     | `!X` | 3 | 1.2 ms | 9.0 ms | 12.3 ms |
 
-    Silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure).
+    Silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms.
     "#);
 }
 

@@ -79,42 +79,53 @@ fn last_lines(words: &str) -> impl Iterator<Item = String> + '_ {
     shown.map(|line| format!("    it said   {}", excerpt(line, MAX_TEXT)))
 }
 
-/// Returns lines about the time-out for quiescence: late messages, the time-out used, and one that would fit. Empty
+/// Returns lines about the time-out for silence: late messages, the time-out used, and one that would fit. Empty
 /// until the campaign has ended.
 #[must_use]
 pub fn silence_lines(summary: &Summary) -> Vec<String> {
+    let mut lines = lateness_lines(summary);
+    lines.extend(silence_time_line(summary));
+    lines
+}
+
+/// Returns lines about messages that came late and about a busy machine. Empty until the campaign has ended.
+#[must_use]
+pub fn lateness_lines(summary: &Summary) -> Vec<String> {
     let Some(finished) = &summary.finished else { return Vec::new() };
     let mut lines = first_replies(&summary.first_replies);
     lines.extend(finished.machine_lag.iter().flat_map(machine_lag));
     lines.extend(finished.reset_price.map(|steps| {
         format!("a reset takes as long as about {} steps, so runs were made longer", group_digits(steps))
     }));
-    let Some(used) = finished.patience_ms else { return lines };
-    let started = summary.started.as_ref();
-    let calibrated = if started.is_some_and(|started| started.calibrated) { " (calibrated)" } else { "" };
-    if let Some(late) = &summary.late.longest {
+    if let (Some(late), Some(_)) = (&summary.late.longest, finished.patience_ms) {
         lines.push(format!(
-            "{} after silence had been called, {} after {} ms: silence after such an input had to last {} ms for a while",
-            if summary.late.n == 1 {
-                "a message came".into()
-            } else {
-                format!("{} messages came", summary.late.n)
-            },
+            "late: {} arrived after silence was assumed; the slowest, {}, took {} ms. ioxide then waited up to {} ms.",
+            plural(summary.late.n, "message"),
             excerpt(&late.label, MAX_TEXT),
             late.took_ms,
             late.to_ms
         ));
     }
+    lines
+}
+
+/// Returns the line about the time after which silence counted, and a time that would fit. Empty until the campaign has
+/// ended.
+#[must_use]
+pub fn silence_time_line(summary: &Summary) -> Option<String> {
+    let finished = summary.finished.as_ref()?;
+    let used = finished.patience_ms?;
+    let started = summary.started.as_ref();
+    let calibrated = if started.is_some_and(|started| started.calibrated) { " (measured)" } else { "" };
     let n = finished.latencies.iter().fold(0_u64, |n, told| n.saturating_add(told.n));
     let longest = finished.latencies.iter().map(|told| told.max_us).max().unwrap_or(0) as f64 / 1e3;
-    lines.push(match finished.suggested_patience_ms {
+    Some(match finished.suggested_patience_ms {
         Some(fits) if fits < used || longest * 2.0 > used as f64 => format!(
-            "silence counted after {used} ms{calibrated}; {fits} ms would fit these {n} answers, the longest of \
-             which took {longest:.1} ms (a slower one is waited for before it is a failure)"
+            "silence: assumed after {used} ms{calibrated}; {fits} ms would be enough for these {n} replies, the slowest of \
+             which took {longest:.1} ms"
         ),
-        Some(_) | None => format!("silence counted after {used} ms{calibrated}"),
-    });
-    lines
+        Some(_) | None => format!("silence: assumed after {used} ms{calibrated}"),
+    })
 }
 
 /// Returns the line that says what the time of the campaign was used for; `None` until it has ended, and where its events
@@ -151,7 +162,7 @@ fn first_replies(late: &LateMessages) -> Vec<String> {
     let slowest = late.longest.iter();
     let line = |told: &PatienceRecord| {
         format!(
-            "the first reply after a start took up to {} ms ({}); it is awaited for `limit_ms` before it is silence",
+            "the first reply after a start took up to {} ms ({}); ioxide waits for it as long as `limit_ms` says",
             told.took_ms,
             excerpt(&told.label, MAX_TEXT)
         )
@@ -164,11 +175,11 @@ fn first_replies(late: &LateMessages) -> Vec<String> {
 fn machine_lag(lag: &LagRecord) -> Vec<String> {
     let mut lines = Vec::new();
     if lag.waits_ms >= MIN_LAG_SHOWN {
-        lines.push(format!("the machine was busy: waits were extended by up to {} ms", lag.waits_ms));
+        lines.push(format!("this machine was busy: ioxide waited up to {} ms longer", lag.waits_ms));
     }
     if lag.tolerance_ms > 0 {
         lines.push(format!(
-            "the machine was busy: time tolerances were widened by up to {} ms; runs that needed it are inconclusive",
+            "this machine was busy: times were judged up to {} ms more loosely; runs that needed this are inconclusive",
             lag.tolerance_ms
         ));
     }
@@ -199,7 +210,9 @@ pub fn reason_lines(explanation: &Explanation) -> Vec<String> {
     let mut lines = state_lines(explanation);
     lines.extend(why_not_lines(explanation));
     if let Some(orders) = explanation.orders {
-        lines.push(format!("    crossing  nor in any other of {orders} orders of the inputs under way"));
+        lines.push(format!(
+            "    crossing  also forbidden in every other of the {orders} possible orders of messages"
+        ));
     }
     lines
 }

@@ -1,7 +1,8 @@
-//! The last lines of a campaign: outcomes, kinds of failures, switches, values, times.
+//! The last lines of a campaign: outcomes, kinds of failures, transitions covered; in full also values and times.
 
 use ioxide_record::event::{LatencyRecord, MeasureRecord};
 
+use super::ClosingDetail;
 use super::meter::{duration_text, seconds};
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
@@ -23,7 +24,7 @@ const MAX_EXTENTS: usize = 6;
 const MAX_NAME: usize = 32;
 
 /// Returns the last lines.
-pub(super) fn closing_lines(summary: &Summary) -> Vec<String> {
+pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<String> {
     let mut lines: Vec<String> =
         summary.reason().map(|why| format!("INCONCLUSIVE: {why}")).into_iter().collect();
     lines.push(outcomes_line(summary));
@@ -35,19 +36,29 @@ pub(super) fn closing_lines(summary: &Summary) -> Vec<String> {
         ));
     }
     if summary.finished.is_none() {
-        lines.push("the campaign was not told to its end: these are the figures up to there".to_owned());
+        lines.push(
+            "the record ends before the campaign did; these figures cover the recorded part".to_owned(),
+        );
     }
     lines.extend(failure_kind_lines(summary));
     if summary.doubts > 0 {
-        lines.push(format!("the solver left {} open", plural(summary.doubts, "question")));
+        lines.push(format!("solver queries left unanswered: {}", summary.doubts));
     }
-    if summary.started.is_some() {
-        lines.push(switches_line(summary));
+    // Whoever has a failure to look at is not helped by what was covered.
+    let is_full = detail == ClosingDetail::Full;
+    if summary.started.is_some() && (is_full || summary.counts.failed == 0) {
+        lines.push(transitions_line(summary));
+    }
+    if is_full {
         lines.extend(part_lines(summary));
+        lines.extend(value_lines(summary));
+        lines.extend(measure_lines(summary));
+        lines.extend(latency_lines(summary));
     }
-    lines.extend(value_lines(summary));
-    lines.extend(measure_lines(summary));
-    lines.extend(latency_lines(summary));
+    lines.extend(lines::lateness_lines(summary));
+    if is_full {
+        lines.extend(lines::silence_time_line(summary));
+    }
     lines
 }
 
@@ -84,32 +95,32 @@ fn failure_kind_lines(summary: &Summary) -> Vec<String> {
     lines
 }
 
-fn switches_line(summary: &Summary) -> String {
+fn transitions_line(summary: &Summary) -> String {
     let never = summary.never_taken();
     let maybe = summary.possible.len() - summary.certain.len();
-    let mut line = format!("switches: {} certainly taken", summary.certain.len());
+    let total = summary.possible.len() + never.len();
+    let mut line = format!("transitions: {} of {total} covered", summary.certain.len());
     if maybe > 0 {
-        line.push_str(&format!(", {maybe} possibly"));
+        line.push_str(&format!(", {maybe} possibly covered"));
     }
-    if never.is_empty() {
-        line.push_str(", every one at least possibly")
-    } else {
-        line.push_str(&format!(", {} never: {}", never.len(), list_names(&never)))
+    if !never.is_empty() {
+        line.push_str(&format!("; never taken: {}", list_names(&never)));
     }
     line
 }
 
-/// Returns lines with the switches taken in each part of a composed system; for an array, in some instance and in each.
+/// Returns lines with the transitions taken in each part of a composed system; for an array, in some instance and in
+/// each.
 fn part_lines(summary: &Summary) -> Vec<String> {
     let families = summary.part_families();
     let width = families.iter().map(|family| family.name.chars().count()).max().unwrap_or(0);
     let line = |family: &PartFamily| {
         let PartFamily { name, instances, total, some, each } = family;
-        let some = format!("  {name:width$}  {some} of {total} switches");
+        let some = format!("  {name:width$}  {some} of {total} transitions");
         if *instances == 1 {
             some
         } else {
-            format!("{some} in some of {instances} instances, {each} in each")
+            format!("{some} covered in one of {instances} instances or more, {each} in all")
         }
     };
     let lines: Vec<String> = families.iter().map(line).collect();
@@ -142,7 +153,7 @@ fn value_lines(summary: &Summary) -> Vec<String> {
         lines.push(format!("  and {} more fields", rows.len() - MAX_ROWS));
     }
     if summary.values.is_full() {
-        lines.push("  further messages or fields were not counted".to_owned());
+        lines.push("  more messages or fields are not listed".to_owned());
     }
     lines
 }
@@ -154,7 +165,7 @@ fn measure_lines(summary: &Summary) -> Vec<String> {
     if lines.is_empty() {
         return lines;
     }
-    lines.insert(0, "covered besides (what guards exclude is not counted):".to_owned());
+    lines.insert(0, "other coverage (infeasible items excluded):".to_owned());
     let Some(history) = summary.finished.as_ref().map(|told| &told.history) else { return lines };
     let far: Vec<String> = history
         .extents
@@ -163,12 +174,11 @@ fn measure_lines(summary: &Summary) -> Vec<String> {
         .map(|it| format!("{} {} to {}", it.variable, it.least, it.most))
         .collect();
     let far = if far.is_empty() { String::new() } else { format!("; {}", far.join(", ")) };
-    lines.push(format!("  the longest run had {}{far}", plural(history.longest_run, "step")));
+    lines.push(format!("  longest run: {}{far}", plural(history.longest_run, "step")));
     if let Some(chance) = history.new_pairs_per_million {
         let percent = chance as f64 / 1e4;
-        lines.push(format!(
-            "  a pair not seen yet would come about {percent:.1} times in 100 steps, if it went on like this"
-        ));
+        let percent = if percent < 0.1 { "under 0.1".to_owned() } else { format!("{percent:.1}") };
+        lines.push(format!("  estimated chance that the next step covers a new pair: {percent} %"));
     }
     lines
 }
@@ -181,7 +191,7 @@ fn measure_line(measure: &MeasureRecord) -> String {
         let named: Vec<String> = measure.missing.iter().take(MAX_MISSING).map(|it| excerpt(it, 60)).collect();
         let more = left.saturating_sub(named.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        line.push_str(&format!("; not {}{more}", named.join(", ")));
+        line.push_str(&format!("; missing: {}{more}", named.join(", ")));
     }
     line
 }
@@ -191,12 +201,11 @@ fn latency_lines(summary: &Summary) -> Vec<String> {
     let shown = &told[..told.len().min(MAX_ROWS)];
     let mut lines: Vec<String> = shown.iter().map(latency_line).collect();
     if !lines.is_empty() {
-        lines.insert(0, "answers took (half of them, 99 of 100, the longest):".to_owned());
+        lines.insert(0, "response times (median, p99, max):".to_owned());
     }
     if told.len() > MAX_ROWS {
         lines.push(format!("  and {} more messages", told.len() - MAX_ROWS));
     }
-    lines.extend(lines::silence_lines(summary));
     lines
 }
 
@@ -204,5 +213,5 @@ fn latency_line(told: &LatencyRecord) -> String {
     let ms = |us: u64| us as f64 / 1e3;
     let label = excerpt(&told.label, MAX_NAME);
     let (half, most, max) = (ms(told.p50_us), ms(told.p99_us), ms(told.max_us));
-    format!("  {label}  {} seen: {half:.1}, {most:.1}, {max:.1} ms", told.n)
+    format!("  {label}  {half:.1} ms, {most:.1} ms, {max:.1} ms ({} messages)", told.n)
 }

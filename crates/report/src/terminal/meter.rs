@@ -61,10 +61,14 @@ impl SpeedMeter {
             None => plural(summary.steps, "step"),
         });
         if let Some(started) = &summary.started {
-            parts.push(format!("{} of {} switches", summary.certain.len(), started.switches.len()));
+            parts.push(format!("{} of {} transitions", summary.certain.len(), started.switches.len()));
         }
         if let EventKind::Stimulus(step) | EventKind::Observation(step) = &event.event {
-            parts.push(step.belief.map_or("belief lost".to_owned(), |n| format!("belief {n}")));
+            match step.belief {
+                Some(0 | 1) => (),
+                Some(n) => parts.push(format!("{n} possible states")),
+                None => parts.push("possible states unknown".to_owned()),
+            }
         }
         let bad = [(counts.failed, "failed"), (counts.errors, "broken")];
         parts.extend(bad.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")));

@@ -30,7 +30,7 @@ fn a_system_that_broke_has_no_verdict_and_its_last_words() {
         it said   one
         it said   \u{1b}[2Jtwo
     1 run: 1 without verdict; 0 steps
-    the campaign was not told to its end: these are the figures up to there
+    the record ends before the campaign did; these figures cover the recorded part
     ");
 }
 
@@ -46,7 +46,7 @@ fn an_inconclusive_run_says_why() {
     insta::assert_snapshot!(shown(&told.events), @r"
     run 1: inconclusive after 3 steps (the purpose went out of reach)
     1 run: 1 inconclusive; 0 steps
-    the campaign was not told to its end: these are the figures up to there
+    the record ends before the campaign did; these figures cover the recorded part
     ");
 }
 
@@ -57,7 +57,7 @@ fn a_flaky_failure_is_called_flaky() {
     insta::assert_snapshot!(shown(&told.events), @r"
         repeated  failed again 1 of 3 times; the failure is flaky
     0 runs: none finished; 0 steps
-    the campaign was not told to its end: these are the figures up to there
+    the record ends before the campaign did; these figures cover the recorded part
     ");
 }
 
@@ -98,10 +98,10 @@ fn a_busy_machine_and_a_cold_system_are_told_in_the_summary() {
     told.say(EventKind::Patience(late(false, 130))).say(EventKind::CampaignFinished(end));
     let text = shown(&told.events);
     for line in [
-        "the first reply after a start took up to 3500 ms (!X); it is awaited for `limit_ms` before it is silence\n",
-        "the machine was busy: waits were extended by up to 340 ms\n",
+        "the first reply after a start took up to 3500 ms (!X); ioxide waits for it as long as `limit_ms` says\n",
+        "this machine was busy: ioxide waited up to 340 ms longer\n",
         "30.0 s: 41 % replies, 12 % silence, 35 % restarts, 12 % tester; 0 steps\n",
-        "a message came after silence had been called, !X after 130 ms: silence after such an input had to last 260 ms for a while\n",
+        "late: 1 message arrived after silence was assumed; the slowest, !X, took 130 ms. ioxide then waited up to 260 ms.\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
@@ -134,17 +134,17 @@ fn a_failing_campaign_tells_each_kind_once() {
     failures: 2 kinds
       2 runs, first run 2: !X in S
       1 run, first run 4: !X in <T> & "U" | `n > 1`
-    switches: 1 certainly taken, 1 possibly, 1 never: r3
+    transitions: 1 of 3 covered, 1 possibly covered; never taken: r3
     inputs:
       A.n  20 sent, 19 distinct: 1 to 19
-    covered besides (what guards exclude is not counted):
-      pairs        3 of 7; not r1 then r3, r3 then <T> | r1 and 2 more
+    other coverage (infeasible items excluded):
+      pairs        3 of 7; missing: r1 then r3, r3 then <T> | r1 and 2 more
       values       4
-      the longest run had 20 steps; n 0 to 3
-      a pair not seen yet would come about 2.1 times in 100 steps, if it went on like this
-    answers took (half of them, 99 of 100, the longest):
-      !X  3 seen: 1.2, 9.0, 12.3 ms
-    silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)
+      longest run: 20 steps; n 0 to 3
+      estimated chance that the next step covers a new pair: 2.1 %
+    response times (median, p99, max):
+      !X  1.2 ms, 9.0 ms, 12.3 ms (3 messages)
+    silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms
     "#);
 }
 
@@ -172,18 +172,18 @@ fn runs_that_go_on_at_once_keep_their_steps_apart() {
     2 runs: 2 failed; 4 steps
     failures: 1 kind
       2 runs, first run 2: !X in S
-    switches: 1 certainly taken, 1 possibly, 1 never: r3
+    transitions: 1 of 3 covered, 1 possibly covered; never taken: r3
     inputs:
       A.n  1 sent, 1 distinct: always 1
       B.n  1 sent, 1 distinct: always 1
-    covered besides (what guards exclude is not counted):
-      pairs        3 of 7; not r1 then r3, r3 then <T> | r1 and 2 more
+    other coverage (infeasible items excluded):
+      pairs        3 of 7; missing: r1 then r3, r3 then <T> | r1 and 2 more
       values       4
-      the longest run had 20 steps; n 0 to 3
-      a pair not seen yet would come about 2.1 times in 100 steps, if it went on like this
-    answers took (half of them, 99 of 100, the longest):
-      !X  3 seen: 1.2, 9.0, 12.3 ms
-    silence counted after 100 ms; 40 ms would fit these 3 answers, the longest of which took 12.3 ms (a slower one is waited for before it is a failure)
+      longest run: 20 steps; n 0 to 3
+      estimated chance that the next step covers a new pair: 2.1 %
+    response times (median, p99, max):
+      !X  1.2 ms, 9.0 ms, 12.3 ms (3 messages)
+    silence: assumed after 100 ms; 40 ms would be enough for these 3 replies, the slowest of which took 12.3 ms
     ");
 }
 
@@ -251,8 +251,8 @@ fn progress_tells_how_far_how_fast_and_how_long_still() {
     told.events.iter().for_each(|event| terminal.event(event).unwrap());
     drop(terminal);
     insta::assert_snapshot!(lines.join("\n"), @r"
-    0 of 4 runs, 1 step, 1 of 3 switches, belief 1
-    1 of 4 runs, 3 steps (1/s), 1 of 3 switches, belief 1, about 6 s left
-    1 of 4 runs, 4 steps (1/s), 1 of 3 switches, belief 2, about 12 s left
+    0 of 4 runs, 1 step, 1 of 3 transitions
+    1 of 4 runs, 3 steps (1/s), 1 of 3 transitions, about 6 s left
+    1 of 4 runs, 4 steps (1/s), 1 of 3 transitions, 2 possible states, about 12 s left
     ");
 }

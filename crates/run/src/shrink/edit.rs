@@ -242,7 +242,11 @@ mod tests {
         assert_eq!(gaps(queues, &free), [0..2, 3..4], "two moves are more than one");
         let mut dear = TryPrices::default();
         let ms = Duration::from_millis;
-        dear.record(TimeSpent { restarts: ms(1), silence: ms(1_000), replies: ms(1), ..TimeSpent::default() }, 2, 1);
+        dear.record(
+            TimeSpent { restarts: ms(1), silence: ms(1_000), replies: ms(1), ..TimeSpent::default() },
+            2,
+            1,
+        );
         let queues = EditQueues::new(edits(), silent, &BTreeMap::new());
         assert_eq!(gaps(queues, &dear), [3..4, 0..2], "but a second is more than a move");
     }

@@ -191,7 +191,7 @@ impl<'m> WalkEngine<'m> {
     /// Takes a switch symbolically.
     fn take_switch(&mut self, switch: SwitchId) -> ModelReply {
         if !self.along.take_switch(&mut self.walk.cx, switch) {
-            return ModelReply::Problem("this switch cannot be taken now".into());
+            return ModelReply::Problem("this transition cannot be taken now".into());
         }
         if self.undone.pop_if(|next| *next == switch).is_none() {
             self.undone.clear();

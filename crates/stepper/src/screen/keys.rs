@@ -27,7 +27,7 @@ pub const HELP: &[Hint] = &[
     ("Tab / n", "in the history: look for a text, once more"),
     ("", ""),
     ("", "Symbolic"),
-    ("m", "walk along switches with terms for values, or back"),
+    ("m", "walk along transitions with formulas for values, or back"),
     ("w", "values that satisfy the path condition"),
     ("", ""),
     ("", "Screen"),

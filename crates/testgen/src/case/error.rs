@@ -121,10 +121,8 @@ impl CaseError {
     #[must_use]
     pub fn help(&self, pool: &TermPool, sts: &Sts) -> String {
         match self {
-            Self::Empty => "name the switches to take, as in `--path tr1,tr2`".into(),
-            Self::Gap { .. } => {
-                "name every switch, or write `..` where the way between may be searched".into()
-            }
+            Self::Empty => "name the transitions to take, as in `--path tr1,tr2`".into(),
+            Self::Gap { .. } => "name every transition, or write `..` where ioxide may search the way".into(),
             Self::EndsWithInput => "add the output that answers it".into(),
             Self::Internal { .. } => {
                 "give the step a message, or test with `ioxide test`, which follows internal steps".into()

@@ -53,7 +53,9 @@ impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the path is empty"),
-            Self::Unknown { word, .. } => write!(f, "`{word}` is no switch, message or state of the model"),
+            Self::Unknown { word, .. } => {
+                write!(f, "`{word}` is not a transition, message or state of the model")
+            }
             Self::NoWay { met: 0 } => f.write_str("no path leads to the first of the waypoints"),
             Self::NoWay { met } => {
                 write!(f, "no path goes on after {met} of the waypoints and ends with an output")

@@ -73,7 +73,7 @@ impl fmt::Display for NoAbstraction {
             Self::NoInput => write!(f, "no input is ever possible while the model is silent"),
             Self::SeveralStarts => write!(f, "the model may say different things before its first input"),
             Self::EndlessReactions { location, limit } => {
-                write!(f, "more than {limit} switches can follow one input before `{location}` is silent")
+                write!(f, "more than {limit} transitions can follow one input before `{location}` is silent")
             }
             Self::ChoiceKept { switch } => {
                 write!(f, "the system chooses a value in `{switch}` that the model keeps in a variable")

@@ -128,7 +128,7 @@ impl NoCompleteSuite {
             Self::TooLarge { .. } => {
                 "use fewer `--extra` states, a smaller `--refine`, or raise `--max-symbols`"
             }
-            Self::UnknownRequirement(_) => "`--only` takes requirements (`@req`) and labels of switches",
+            Self::UnknownRequirement(_) => "`--only` takes requirements (`@req`) and names of transitions",
         }
     }
 }
@@ -139,7 +139,9 @@ impl fmt::Display for NoCompleteSuite {
             Self::Abstraction(reason) => write!(f, "{reason}"),
             Self::Choices => write!(f, "the model leaves the system a choice on which the rest depends"),
             Self::TooLarge { limit } => write!(f, "the suite has more than {limit} symbols"),
-            Self::UnknownRequirement(name) => write!(f, "no switch and no requirement is called `{name}`"),
+            Self::UnknownRequirement(name) => {
+                write!(f, "no transition and no requirement is called `{name}`")
+            }
         }
     }
 }

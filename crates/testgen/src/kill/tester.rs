@@ -131,7 +131,7 @@ impl KillTester {
         self
     }
 
-    /// The number of tests carried out to their end.
+    /// The number of tests completed.
     #[must_use]
     pub fn n_done(&self) -> usize {
         self.tests.iter().filter(|test| test.done).count()

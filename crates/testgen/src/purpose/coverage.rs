@@ -222,6 +222,18 @@ impl Criterion {
     }
 }
 
+impl Criterion {
+    /// Returns the items in the words of the language; [`fmt::Display`] has those of records and JSON.
+    #[must_use]
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Switches => "transitions",
+            Self::Locations => "states",
+            Self::Gates => "messages",
+        }
+    }
+}
+
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -356,7 +356,7 @@ fn what_is_no_purpose_is_refused_with_the_reason() {
     ");
     insta::assert_snapshot!(refused(lift, "a"), @r"
     there is no such path: the model starts at `here`, but `a` starts at `moving`
-    name every switch, or write `..` where the way between may be searched
+    name every transition, or write `..` where ioxide may search the way
     ");
     insta::assert_snapshot!(refused(lift, "g"), @r"
     the path ends with `g`, which the system does not answer

@@ -50,7 +50,7 @@ impl CampaignObserver for WatchedCampaign {
         match self.budget {
             Some(budget) if elapsed >= budget => {
                 if !self.is_late {
-                    eprintln!("the budget is spent: ending and merging what was done");
+                    eprintln!("the budget is used up: merging the results so far");
                     self.is_late = true;
                 }
                 ObserverRequest::Stop

@@ -33,7 +33,7 @@ pub fn run(
     };
     if goal == CaseGoal::Deadlines && !model.sts.is_timed() {
         return Err(CliError::usage("the model has no clocks, so it has no deadlines")
-            .help("use `--goal switches` or `--goal pairs`"));
+            .help("use `--goal transitions` or `--goal pairs`"));
     }
     let set = make_cases(model, goal, args, config, request)?;
     if let Some(folder) = &args.out {

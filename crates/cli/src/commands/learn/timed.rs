@@ -68,7 +68,7 @@ pub fn run(
     })
 }
 
-/// Returns the times that `--wait-ms`, `--tolerance-ms` and `--quiescence-ms` give.
+/// Returns the times that `--wait-ms`, `--tolerance-ms` and `--silence-ms` give.
 fn timed_settings(args: &LearnArgs) -> TimedSettings {
     let tolerance = Duration::from_millis(args.tolerance_ms);
     let settle = args.quiescence_ms.map_or(tolerance / SILENCE_DIVISOR, Duration::from_millis);
@@ -94,10 +94,10 @@ fn timed_error(error: TimedSessionError<LiveTestError>) -> CliError {
         TimedSessionError::System(TimedError::System(error)) => learning_error(error),
         TimedSessionError::System(TimedError::Greeting(_)) => CliError::new(ExitStatus::Inconclusive, message),
         TimedSessionError::System(TimedError::Endless) => CliError::new(ExitStatus::Inconclusive, message)
-            .help("lower `--quiescence-ms`: a pause must be longer than that"),
+            .help("lower `--silence-ms`: a pause must be longer than that"),
         TimedSessionError::TwoWays(_) => CliError::new(ExitStatus::Inconclusive, message).help(
             "do delays vary by more than `--tolerance-ms`? do answers take longer than a twentieth of it, or than \
-             `--quiescence-ms`? does a reset stop all timers?",
+             `--silence-ms`? does a reset stop all timers?",
         ),
     }
 }

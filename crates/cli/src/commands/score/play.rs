@@ -111,11 +111,12 @@ impl MutantStage<'_> {
     }
 }
 
-/// The goal of `cases`, `cases:switches`, `cases:pairs` or `cases:deadlines`; none if it is another word.
+/// The goal of `cases`, `cases:transitions` (or `switches`), `cases:pairs` or `cases:deadlines`; none if it is another
+/// word.
 pub fn case_goal(word: &str) -> Option<CaseGoal> {
     let goals = [CaseGoal::Switches, CaseGoal::Pairs, CaseGoal::Deadlines];
     match word.strip_prefix("cases")? {
-        "" => Some(CaseGoal::Switches),
+        "" | ":transitions" => Some(CaseGoal::Switches),
         rest => goals.into_iter().find(|goal| rest.strip_prefix(':') == Some(&goal.to_string())),
     }
 }

@@ -1,4 +1,4 @@
-//! The switches that a hunt has not covered, and its coverage for programs.
+//! The transitions that a hunt has not covered, why it stopped, and its coverage for programs.
 
 use std::io::{self, Write};
 
@@ -9,20 +9,24 @@ use ioxide_run::coverage::item::Measure;
 use ioxide_testgen::tester::hunt::HuntTester;
 use serde_json::{Value as Json, json};
 
-/// Switches named as never taken.
+/// The number of transitions with a reason why they were not reached.
 const MAX_NAMED: usize = 8;
 
-/// Writes the switches that were not certainly taken, and why as far as that is known, in a few lines.
+/// Writes why transitions were not reached, as far as that is known, and that the hunt stopped because its steps were
+/// used.
 pub fn show(out: &mut impl Write, sts: &Sts, hunt: &HuntTester, outcome: &CampaignOutcome) -> io::Result<()> {
-    let missing = missing(sts, outcome);
-    if !missing.is_empty() {
-        let more = missing.len().saturating_sub(MAX_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let named: Vec<&str> = missing.iter().take(MAX_NAMED).map(|&id| &*sts.switches[id].label).collect();
-        writeln!(out, "not certainly taken: {}{more}", named.join(", "))?;
+    if outcome.counts.failed == 0 && !missing(sts, outcome).is_empty() {
         write_unreached(out, sts, hunt)?;
     }
-    Ok(())
+    if outcome.counts.failed == 0 && !outcome.interrupted && hunt.spent() >= hunt.budget() {
+        writeln!(
+            out,
+            "stopped: all {} steps were used; `--steps N` or `--for TIME` tests longer",
+            hunt.spent()
+        )
+    } else {
+        Ok(())
+    }
 }
 
 /// Writes the reasons why switches were not reached, as far as the search for purposes knows them.

@@ -21,6 +21,7 @@ use ioxide_record::event::Event;
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_record::secrets::redacting::RedactingReporter;
 use ioxide_report::summary::ENDLESS;
+use ioxide_report::terminal::ClosingDetail;
 use ioxide_run::campaign::merged::{MergeError, MergeFlow, MergedCampaign};
 use ioxide_run::campaign::unit::{UnitEnd, UnitRecord};
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, CampaignState, run_seed};
@@ -338,7 +339,7 @@ pub fn merge_campaign(
 ) -> Result<ExitStatus, CliError> {
     let folder = RecordFolder::open(&merge_args.out)?;
     let mut reporters = session::reporters(
-        if merge_args.json { ShowResults::Nothing } else { ShowResults::People },
+        if merge_args.json { ShowResults::Nothing } else { ShowResults::People(ClosingDetail::Full) },
         Some(&folder),
     )?;
     let whole = WholeCampaign::merge(args, parts, &mut reporters, &merge_args.solver)?;
@@ -346,7 +347,7 @@ pub fn merge_campaign(
     let secrets = whole.sut.secrets();
     let WholeCampaign { sources, spec, config, chosen, outcome, .. } = &whole;
     let added = regressions::add(Path::new(&merge_args.out), spec, &[], &outcome.failures, &secrets);
-    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be kept: {error}")));
+    added.unwrap_or_else(|error| folder.lacks(&format!("the failing runs could not be saved: {error}")));
     let told = if merge_args.json {
         let mut result = outcome_json(spec, config, outcome);
         if let Some(dated) = &merge_args.dated {

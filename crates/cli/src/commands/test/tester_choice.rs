@@ -275,7 +275,7 @@ impl ChosenTester {
         }
         if let Self::Kill(tester, _) = self {
             let (done, tests) = (tester.n_done(), tester.n_tests());
-            writeln!(out, "killing suite: {done} of {tests} tests carried out to their end")?;
+            writeln!(out, "killing suite: {done} of {tests} tests completed")?;
             let Some((out_of, all)) = tester.suspects().map(Suspects::ruled_out) else { return Ok(()) };
             return writeln!(
                 out,
@@ -287,27 +287,31 @@ impl ChosenTester {
         }
         if let Self::Tour(tester, set) = self {
             let (covered, criterion) = (tester.covered_items().len(), set.criterion);
-            writeln!(out, "tour: {covered} of {} {criterion} covered", set.total)?;
+            writeln!(out, "tour: {covered} of {} {} covered", set.total, criterion.noun())?;
             return unreached(out, sts, set);
         }
         let Self::Cover(tester, set) = self else { return Ok(()) };
         let executed = tester.tally().iter().filter(|tally| tally.passed > 0).count();
-        writeln!(out, "purposes: {executed} of {} executed", set.purposes.len())?;
         writeln!(
             out,
-            "coverage of {}: {} of {} a priori, {} a posteriori (liberal: {})",
-            set.criterion,
+            "purposes: {executed} of {} reached; they take {} of {} {}, {} of which the runs covered",
+            set.purposes.len(),
             set.covered_items().len(),
             set.total,
+            set.criterion.noun(),
             tester.conservative().len(),
-            tester.liberal().len()
         )?;
         for (purpose, tally) in set.purposes.iter().zip(tester.tally()) {
             if let (0, Some(reason)) = (tally.passed, &tally.reason) {
-                writeln!(out, "  purpose to `{}` not executed: {reason}", purpose.name)?;
+                writeln!(out, "  purpose `{}` was not reached: {reason}", purpose.name)?;
             }
         }
         unreached(out, sts, set)
+    }
+
+    /// Returns whether [`show`](Self::show) is about coverage alone.
+    pub fn is_about_coverage(&self) -> bool {
+        matches!(self, Self::Cover(..) | Self::Tour(..))
     }
 
     /// Returns whether everything to cover is on a purpose or proved unreachable, and all killing tests were found;
@@ -381,9 +385,11 @@ fn evidence(tester: &SuiteTester, counts: &RunCounts) -> SuiteEvidence {
 fn show_game(out: &mut impl Write, tester: &GameTester) -> io::Result<()> {
     let tally = tester.tally();
     let strategy = match tally.is_forced {
-        Some(true) => "a strategy forces it",
-        Some(false) => "no strategy was found that forces it; it had its best chance",
-        None => "it was not played for",
+        Some(true) => "ioxide can reach it whatever the system replies",
+        Some(false) => {
+            "ioxide found no way to reach it whatever the system replies, and chose the most likely way"
+        }
+        None => "ioxide did not try",
     };
     writeln!(out, "goal `{}`: reached in {} of {} runs; {strategy}", tester.name(), tally.reached, tally.runs)
 }
@@ -406,7 +412,7 @@ pub fn analysis_limit(args: &TestArgs) -> TimeLimit {
 fn refuse_timed(tester: &TesterSpec, spec: &Model) -> Result<(), CliError> {
     if spec.sts.is_timed() && !tester.knows_time() {
         Err(CliError::usage(format!(
-            "`{}` has clocks, and the tester `{tester}` knows no time",
+            "`{}` has clocks, and the tester `{tester}` does not support clocks",
             spec.sts.name
         ))
         .help("use `cover`, `purpose:NAME`, `case:FILE`, `tests`, `kill` or `random`"))
@@ -441,9 +447,10 @@ fn purposes(args: &TestArgs, spec: &mut Model, request: &SolverRequest<'_>) -> R
     }
     match (set.purposes.is_empty(), set.is_settled()) {
         (false, _) => Ok(set),
-        (true, true) => {
-            Err(CliError::new(ExitStatus::Nothing, "nothing to run: no switch of the model can be reached"))
-        }
+        (true, true) => Err(CliError::new(
+            ExitStatus::Nothing,
+            "nothing to run: no transition of the model can be reached",
+        )),
         (true, false) => {
             let why = set.unreached.first().map(|unreached| unreached.why.to_string()).unwrap_or_default();
             Err(CliError::new(

@@ -18,10 +18,10 @@ fn what_comes_unasked_was_counted_as_an_answer_and_made_quiescence_times_absurd(
         }
     });
     let folder = Folder::new(model, &text(&address, &["PING"], &["PONG", "TICK"], "quiescence_ms = 400"));
-    let ended = folder.test(&["--runs", "2", "--steps", "12", "--seed", "1"]);
+    let ended = folder.test(&["--runs", "2", "--steps", "12", "--seed", "1", "-v"]);
     ended.check(0, &["2 passed", "PONG  "]);
-    let answers = ended.text.split("answers took").nth(1).expect("times of answers");
-    let table = answers.split("silence counted").next().unwrap_or_default();
+    let answers = ended.text.split("response times").nth(1).expect("times of answers");
+    let table = answers.split("silence: assumed").next().unwrap_or_default();
     assert!(!table.contains("TICK"), "{}", ended.text);
 }
 
@@ -50,7 +50,7 @@ fn a_tab_in_a_value_was_called_a_refusal_of_the_system() {
     let address = answering(Duration::ZERO, |line| (line == "SAY a\tb\u{1}").then(|| "PONG".into()));
     let project = text(&address, &["SAY"], &["PONG"], "").replace("\"SAY\\n\"", "\"SAY {text}\\n\"");
     let folder = Folder::new(model, &project);
-    folder.test(&["--runs", "1", "--steps", "4", "--seed", "1"]).check(0, &["1 passed", "PONG"]);
+    folder.test(&["--runs", "1", "--steps", "4", "--seed", "1", "-v"]).check(0, &["1 passed", "PONG"]);
 
     // What would end the line before its end cannot be written, and that is said to be so.
     let broken = Folder::new(&model.replace("\\tb\\u{1}", "\\nb"), &project);

@@ -65,7 +65,7 @@ fn waits_are_extended_by_the_lag_of_the_machine_and_that_is_said() {
     let told =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
-    assert!(told.contains("the machine was busy: waits were extended by up to"), "{told}");
+    assert!(told.contains("this machine was busy: ioxide waited up to"), "{told}");
     let record = std::fs::read_to_string(folder.path().join("r/campaign.jsonl")).expect("a record");
     assert!(record.contains("\"machine_lag\":{\"waits_ms\":"), "{record}");
 }

@@ -101,10 +101,10 @@ fn open_questions_are_neither_passes_nor_coverage() {
     let judged = folder.ioxide(&["judge", "m.iox", "t.jsonl", "--solver", "none"]);
     judged.check(5, &["INCONCLUSIVE", "questions open"]);
     let purposes = folder.ioxide(&["purposes", "m.iox", "--solver", "none"]);
-    purposes.check(5, &["in doubt", "0 of 2 switches covered"]);
+    purposes.check(5, &["in doubt", "0 of 2 transitions covered"]);
     let args = ["test", "m.iox", "--sut", "model:m.iox", "--seed", "1", "--runs", "2", "--tester", "cover"];
     let tested = folder.ioxide(&[&args[..], &["--solver", "none"]].concat());
-    tested.check(5, &["0 of 2 a priori, 0 a posteriori"]);
+    tested.check(5, &["they take 0 of 2 transitions, 0 of which the runs covered"]);
 }
 
 /// A switch that cannot be reached is proved to be so, not covered: with a proof the goals are met.
@@ -117,5 +117,5 @@ fn what_cannot_be_reached_is_told_and_not_covered() {
     );
     let args = ["test", "m.iox", "--sut", "model:m.iox", "--seed", "1", "--tester", "cover"];
     let tested = folder.ioxide(&args);
-    tested.check(0, &["2 of 3 a priori", "`never`: proved unreachable"]);
+    tested.check(0, &["they take 2 of 3 transitions", "`never`: proved unreachable"]);
 }

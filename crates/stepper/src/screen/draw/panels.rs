@@ -25,7 +25,7 @@ pub fn panel_frame<'b>(title: String, theme: Theme, has_focus: bool) -> Block<'b
 pub fn belief(frame: &mut Frame<'_>, state: &ScreenState, theme: Theme, area: Rect) {
     let scene = &state.scene;
     let title = match (scene.mode, scene.n_places) {
-        (WalkMode::Symbolic, _) => "where these switches lead".to_owned(),
+        (WalkMode::Symbolic, _) => "where these transitions lead".to_owned(),
         (_, Some(n)) if n > 1 => format!("the model may be in {n} states"),
         _ => "where the model is".to_owned(),
     };

@@ -70,7 +70,9 @@ impl WalkEngine<'_> {
         let steps = self.along.switches.iter().chain(self.undone.iter().rev()).map(shown).collect();
         (scene.steps, scene.now) = (Rc::new(steps), self.along.switches.len());
         if self.along.n_doubtful() > 0 {
-            scene.doubts.push("the solver did not say whether all of these switches can be taken".into());
+            scene
+                .doubts
+                .push("the solver could not decide whether all of these transitions can be taken".into());
         }
     }
 }

@@ -1,0 +1,114 @@
+//! The help of the program as a whole: commands grouped by task.
+//!
+//! Options that only `--help` shows are marked where they are declared (`hide_short_help`).
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory as _, FromArgMatches as _};
+
+use super::CliArgs;
+
+/// The heading of examples.
+const EXAMPLES: &str = "Examples:";
+
+/// The commands by task, in the order in which people need them.
+const GROUPS: [(&str, &[&str]); 8] = [
+    ("Start", &["init", "demo", "doctor"]),
+    ("Write a model", &["check", "show", "step", "explore", "explain", "fmt", "watch", "lsp"]),
+    ("Test a system", &["test", "adapter", "sut", "judge"]),
+    ("Understand a failure", &["report", "replay", "shrink"]),
+    ("Make tests", &["purposes", "case", "complete", "fsm", "mutate", "kill", "score"]),
+    ("Compare and learn models", &["conform", "refine", "equiv", "diff", "learn"]),
+    ("Many machines", &["campaign", "merge"]),
+    ("Set up and measure", &["completions", "man", "schema", "bench"]),
+];
+
+/// Returns the arguments of the command line; ends the program with a message if they are wrong.
+pub fn parse_command_line() -> CliArgs {
+    let matches = command_line().get_matches();
+    CliArgs::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Returns the definition of the command line, with commands grouped by task in its help.
+pub fn command_line() -> Command {
+    let command = CliArgs::command();
+    let groups = grouped_commands(&command);
+    let command = command.mut_subcommands(shorten_examples).mut_subcommand("learn", |learn| {
+        learn.mut_arg("file", |file| file.help("The file that declares the messages, a model"))
+    });
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\nOptions:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// Leaves the first two examples in the help of `-h`; that of `--help` has all of them, and the exit codes.
+fn shorten_examples(command: Command) -> Command {
+    let Some(full) = command.get_after_help().map(ToString::to_string) else { return command };
+    if command.get_after_long_help().is_some() || !full.starts_with(EXAMPLES) {
+        return command;
+    }
+    let first: Vec<&str> = full.lines().skip(1).take_while(|line| line.starts_with("  ")).take(2).collect();
+    let short = format!("{EXAMPLES}\n{}", first.join("\n"));
+    command.after_help(short).after_long_help(full)
+}
+
+/// Returns the commands below the headings of their groups, one line each.
+fn grouped_commands(command: &Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        let _ = writeln!(text, "{heading}:");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<12} {about}");
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group_and_in_the_help() {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+            *counts.entry(name).or_default() += 1;
+        }
+        let command = CliArgs::command();
+        let declared: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        for name in &declared {
+            assert_eq!(counts.get(name), Some(&1), "{name}");
+        }
+        assert_eq!(counts.len(), declared.len());
+        let help = command_line().render_help().to_string();
+        assert!(declared.iter().all(|name| help.contains(&format!("\n  {name:<12} "))), "{help}");
+    }
+
+    /// The help of `-h` is for the everyday options: what fits a screen is read.
+    #[test]
+    fn the_short_help_of_every_command_has_about_ten_options() {
+        for command in CliArgs::command().get_subcommands() {
+            let shown =
+                command.get_arguments().filter(|arg| !arg.is_hide_short_help_set() && !arg.is_hide_set());
+            let options = shown.filter(|arg| arg.get_long().is_some()).count();
+            assert!(options <= 13, "{}: {options} options", command.get_name());
+        }
+    }
+
+    #[test]
+    fn every_option_is_described_in_one_short_sentence() {
+        for command in CliArgs::command().get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                let words = help.split_whitespace().count();
+                let name = format!("{} {}", command.get_name(), arg.get_id());
+                assert!((2..=40).contains(&words), "{name}: {words} words");
+            }
+        }
+    }
+}
