@@ -300,17 +300,18 @@ impl SharedServer {
         Ok(())
     }
 
-    /// Returns the input that a line is: its name, then its values.
+    /// Returns the input that a line is: its name, then its values; the last one is the rest of the line.
     fn input_of_line(&self, line: &str) -> Option<Label> {
-        let mut words = line.split(' ');
-        let gate = self.spec.sts.gate_named(words.next()?)?;
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let gate = self.spec.sts.gate_named(name)?;
+        let fields = &self.spec.sts.gates[gate].fields;
         let value = |(var, word): (&VarId, &str)| match self.spec.pool.var_info(*var).sort {
             Sort::Str => Some(Value::str(word)),
             _ => word.parse().ok().map(Value::Int),
         };
-        // An empty text leaves no word behind.
-        let words = words.chain(std::iter::repeat(""));
-        let values = self.spec.sts.gates[gate].fields.iter().zip(words).map(value);
+        // A text may have blanks, and an empty one leaves no word behind.
+        let words = rest.splitn(fields.len().max(1), ' ').chain(std::iter::repeat(""));
+        let values = fields.iter().zip(words).map(value);
         Some(Label::Input(gate, values.collect::<Option<_>>()?))
     }
 

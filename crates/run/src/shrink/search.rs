@@ -21,7 +21,7 @@ use super::copies::SystemCopies;
 use super::edit::{EditClass, EditQueues, PlanEdit, QueuedEdit};
 use super::failure_sign::FailureSign;
 use super::price::{EditChances, TryPrices};
-use super::rerun::{ConfirmedFailure, repeat, run_again};
+use super::rerun::{ConfirmedFailure, UnmadeReason, repeat, run_again};
 use super::steps::{segments, without};
 use super::{
     MAX_UNREACHED, SEARCH_CONFIRM, ShrinkConfig, ShrinkCutOff, ShrinkProgress, ShrinkStatus, TRIES, order,
@@ -341,8 +341,10 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
                 let more = FLAKY_REPLAYS.saturating_sub(times);
                 again.add(repeat(self.setup, &self.full, &self.best.trace, self.sign, more));
             }
-            // If nothing could be repeated, nothing speaks against a run that failed when it was found.
-            let is_enough = again.failed == again.of || again.failed >= MIN_CONFIRMED;
+            // If nothing could be repeated, nothing speaks against a run that failed when it was found; but one whose
+            // repetitions all went another way is not shown to fail again.
+            let is_detour = again.of == 0 && again.unmade == Some(UnmadeReason::OtherWay);
+            let is_enough = again.failed == again.of && !is_detour || again.failed >= MIN_CONFIRMED;
             if is_enough {
                 let (reproduced, of, tries) = (again.failed, again.of, again.tries_needed());
                 return Confirmation { reproduced, of, tries, is_first_choice };
