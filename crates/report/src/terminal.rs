@@ -4,7 +4,8 @@
 //! stay clean. Runs may go on at once.
 //!
 //! *Promises.* A kind of failure has its story told once: that of its smallest run, or of the run as found if none became
-//! smaller. Further runs of that kind take a line each, and after [`MAX_REPEATS`] none. What a system says cannot drive the terminal. Same events, same
+//! smaller. Further runs of that kind take a line each, and after [`MAX_REPEATS`] none. Inconclusive runs take a few lines,
+//! however many there are. What a system says cannot drive the terminal. Same events, same
 //! bytes; and short campaigns tell no times, so that they print the same whenever they are run.
 
 mod closing;
@@ -23,9 +24,11 @@ use crate::run_number::number_from_one;
 use crate::summary::lines::{self, plural};
 use crate::summary::{ENDLESS, EndedRun, Novelty, RunSummary, Summary};
 
-/// The number of lines about failures of one kind, or about inconclusive runs for one reason. Chosen by feel: more is
-/// not read.
+/// The number of lines about failures of one kind, or about errors with one reason. Chosen by feel: more is not read.
 pub const MAX_REPEATS: u64 = 20;
+/// The number of inconclusive runs with a line of their own; the summary has one line about the others. Chosen by feel:
+/// the first ones show what goes wrong, and a failure must not be lost among them.
+const MAX_INCONCLUSIVE: u64 = 3;
 /// The number of characters of a text in a line. Chosen by feel, for a few lines of a terminal; the record has the
 /// whole text.
 const MAX_TEXT: usize = 300;
@@ -248,8 +251,8 @@ fn ended_lines(ended: &EndedRun, summary: &Summary) -> Vec<String> {
         RunOutcome::Pass => Vec::new(),
         RunOutcome::Inconclusive => {
             let reason = excerpt(ended.run.reason(), MAX_TEXT);
-            let n = summary.inconclusive.count_of(ended.run.reason());
-            limit_repeats(format!("{lead} inconclusive after {steps} ({reason})"), n)
+            let line = || format!("{lead} inconclusive after {steps} ({reason})");
+            (summary.counts.inconclusive <= MAX_INCONCLUSIVE).then(line).into_iter().collect()
         }
         RunOutcome::Fail => failure_lines(&lead, ended, summary),
         RunOutcome::Error => error_lines(&lead, &ended.run, summary),

@@ -10,7 +10,7 @@
 //! pattern of equal and different fields comes up. A group's value is in a relation to something known (equal, one off,
 //! a sum, a difference; known are values of the run and of the state, constants of the guard and of the model), small,
 //! at the edge of a machine word, or of any magnitude; texts likewise, and where the guard has a pattern, by a walk
-//! through it. One time in four a field is moved to the edge of a comparison. Values that the guard rejects are drawn
+//! through it. A field that is looked up in a collection is mostly a key that is there. One time in four a field is moved to the edge of a comparison. Values that the guard rejects are drawn
 //! again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is asked
 //! for diverse valuations: spread most of the time, at the bounds, or by patterns of equality.
 //!
@@ -22,6 +22,7 @@ mod edge;
 mod fix;
 mod hints;
 mod inside;
+mod keys;
 mod number;
 pub mod patterned;
 mod random;
@@ -41,7 +42,10 @@ use ioxide_smt::diverse::{DiversePolicy, DiverseValuations};
 use ioxide_smt::solver::{SolverAnswer, SolverDecision, UnknownReason};
 use ioxide_symex::Ctx;
 
-pub use self::hints::{Hints, ModelLexicon, SeenValues, ValueWeights, comparisons_of, is_comparison};
+pub use self::hints::{
+    Hints, ModelLexicon, SeenValues, ValueWeights, comparisons_of, is_comparison, is_wide,
+};
+pub use self::keys::{KeyUse, UsedKeys};
 use self::random::ValueDraw;
 pub use self::random::any_value;
 
@@ -128,7 +132,8 @@ fn pick_any(
     {
         return PickedValues::Values(values);
     }
-    let draws = if rng.random_ratio(1, 2) { DRAWS_BEFORE_LISTING } else { 0 };
+    // A list of all combinations has more misses than hits, so keys are drawn.
+    let draws = if rng.random_ratio(1, 2) || draft.has_keys() { DRAWS_BEFORE_LISTING } else { 0 };
     if let Some(values) = draw_fitting(cx, rng, split, &draft, draws) {
         return PickedValues::Values(values);
     }

@@ -8,9 +8,12 @@ use ioxide_cli::load;
 use ioxide_cli::system::{SpecSource, SystemUnderTest};
 use ioxide_model::sts::Model;
 
-/// The folders of the faults: those for tuning testers, and those held out.
-const FOLDERS: [(&str, FaultGroup); 2] =
-    [("examples/faults", FaultGroup::Corpus), ("examples/held-out", FaultGroup::HeldOut)];
+/// The folders of the faults: those for tuning testers, those that need hundreds of equal steps, and those held out.
+const FOLDERS: [(&str, FaultGroup); 3] = [
+    ("examples/faults", FaultGroup::Corpus),
+    ("examples/drift", FaultGroup::Drift),
+    ("examples/held-out", FaultGroup::HeldOut),
+];
 /// The folder of the library that systems in Python use.
 const LIBRARY: &str = "sdk/python";
 
@@ -19,17 +22,20 @@ const LIBRARY: &str = "sdk/python";
 pub enum FaultGroup {
     /// A fault to learn from: testers may have been improved with it in view.
     Corpus,
+    /// A fault that shows only far from the start: a counter that overflows, a silence of minutes, a key used again.
+    Drift,
     /// A fault to check with: nobody looked at it while a tester was changed.
     HeldOut,
 }
 
 impl FaultGroup {
-    pub const ALL: [Self; 2] = [Self::Corpus, Self::HeldOut];
+    pub const ALL: [Self; 3] = [Self::Corpus, Self::Drift, Self::HeldOut];
 
     /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Corpus => "corpus",
+            Self::Drift => "drift",
             Self::HeldOut => "held-out",
         }
     }

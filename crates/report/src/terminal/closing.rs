@@ -2,7 +2,7 @@
 
 use ioxide_record::event::{LatencyRecord, MeasureRecord};
 
-use super::ClosingDetail;
+use super::{ClosingDetail, MAX_INCONCLUSIVE};
 use super::meter::{duration_text, seconds};
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
@@ -20,6 +20,8 @@ const MAX_ROWS: usize = 16;
 const MAX_MISSING: usize = 3;
 /// The number of variables whose extent is shown. Chosen by feel: more is not read.
 const MAX_EXTENTS: usize = 6;
+/// The number of characters of the reason of inconclusive runs. Chosen by eye.
+const MAX_REASON: usize = 120;
 /// The number of columns for names. Chosen by eye.
 const MAX_NAME: usize = 32;
 
@@ -41,6 +43,7 @@ pub(super) fn closing_lines(summary: &Summary, detail: ClosingDetail) -> Vec<Str
         );
     }
     lines.extend(failure_kind_lines(summary));
+    lines.extend(inconclusive_line(summary));
     if summary.doubts > 0 {
         lines.push(format!("solver queries left unanswered: {}", summary.doubts));
     }
@@ -93,6 +96,19 @@ fn failure_kind_lines(summary: &Summary) -> Vec<String> {
         lines.push(format!("  {} of further kinds", plural(summary.unlisted, "run")));
     }
     lines
+}
+
+/// Returns the most frequent reason of inconclusive runs; `None` if every one of them had a line of its own.
+fn inconclusive_line(summary: &Summary) -> Option<String> {
+    let runs = summary.counts.inconclusive;
+    if runs <= MAX_INCONCLUSIVE {
+        return None;
+    }
+    // The first of equally frequent reasons, so that the line does not depend on the order of the others.
+    let most = summary.inconclusive.iter().reduce(|one, other| if other.1 > one.1 { other } else { one });
+    let (reason, times) = most?;
+    let share = if times == runs { String::new() } else { format!(" ({times} of them)") };
+    Some(format!("inconclusive: {}{share}: {}", plural(runs, "run"), excerpt(reason, MAX_REASON)))
 }
 
 fn transitions_line(summary: &Summary) -> String {

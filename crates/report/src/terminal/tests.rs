@@ -51,6 +51,22 @@ fn an_inconclusive_run_says_why() {
 }
 
 #[test]
+fn many_inconclusive_runs_have_one_line() {
+    let mut told = SampleEvents::default();
+    told.say(started(40));
+    for run in 0..40 {
+        let reason =
+            if run % 4 == 0 { "the solver gave up".to_owned() } else { format!("!at({run}) is not `l`") };
+        let verdict = VerdictRecord::new(Verdict::Inconclusive, reason);
+        told.say(run_started(run)).say(EventKind::Verdict(verdict));
+        told.say(run_finished(run, RunOutcome::Inconclusive, 2));
+    }
+    let text = shown(&told.events);
+    assert_eq!(text.lines().filter(|line| line.contains("inconclusive after")).count(), 3, "{text}");
+    assert!(text.contains("inconclusive: 40 runs (10 of them): the solver gave up"), "{text}");
+}
+
+#[test]
 fn a_flaky_failure_is_called_flaky() {
     let mut told = SampleEvents::default();
     told.say(EventKind::Replayed(Replayed { run: 0, reproduced: 1, of: 3, unmade: None, instead: None }));

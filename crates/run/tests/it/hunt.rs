@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ioxide_lang::{LoadOptions, load};
+use ioxide_model::label::Label;
 use ioxide_model::source::Sources;
 use ioxide_model::sts::Model;
 use ioxide_model::trace::Trace;
@@ -16,6 +17,7 @@ use ioxide_run::coverage::Coverage;
 use ioxide_run::run::{RunConfig, RunId, RunSetup, run};
 use ioxide_smt::stack::{SolverConfig, build_stack};
 use ioxide_symex::Ctx;
+use ioxide_test_support::test_count;
 use ioxide_testgen::tester::Tester;
 use ioxide_testgen::tester::hunt::{HuntConfig, HuntTester};
 use ioxide_wire::adapter::Adapter as _;
@@ -28,6 +30,39 @@ fn model(path: &str) -> Model {
     load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
 }
 
+/// A tree that grows without a bound, with an answer that only a large one gives.
+fn growing_tree() -> Model {
+    let text = "model GrowingTree {
+        enum Tree { leaf, node(left: Tree, key: int, right: Tree) }
+        input insert(n: int) input find(n: int) input size
+        output done output yes output no output count(n: int)
+        fn inserted(t: Tree, n: int) -> Tree =
+            match t {
+                leaf => node(left: leaf, key: n, right: leaf),
+                node(l, k, r) => if n < k then node(left: inserted(l, n), key: k, right: r)
+                    else if n > k then node(left: l, key: k, right: inserted(r, n)) else t,
+            }
+        fn has(t: Tree, n: int) -> bool =
+            match t { leaf => false, node(l, k, r) => if n < k then has(l, n) else if n > k then has(r, n) else true }
+        fn size_of(t: Tree) -> int = match t { leaf => 0, node(l, _, r) => size_of(l) + 1 + size_of(r) }
+        var tree: Tree = leaf
+        state idle {
+            insert: on insert { tree = inserted(tree, n) } -> acting
+            find: on find when has(tree, n) -> finding
+            miss: on find when !has(tree, n) -> missing
+            size: on size when size_of(tree) < 40 -> counting
+            full: on size when size_of(tree) >= 40 -> missing
+        }
+        state acting { done: emit done -> idle }
+        state finding { yes: emit yes -> idle }
+        state missing { no: emit no -> idle }
+        state counting { count: emit count(n: size_of(tree)) -> idle }
+    }";
+    let mut sources = Sources::default();
+    let file = sources.add("tree.iox", text.to_owned());
+    load(&sources, file, &LoadOptions::default()).model.expect("it is a model")
+}
+
 /// A hunt with `config` and what it saw: whether something failed, all traces, and what they cover.
 fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, bool, Vec<Trace>, Coverage) {
     hunted_with(spec, sut, HuntTester::new(config), seed)
@@ -37,10 +72,19 @@ fn hunted(spec: &str, sut: &str, config: HuntConfig, seed: u64) -> (HuntTester, 
 fn hunted_with(
     spec: &str,
     sut: &str,
+    hunt: HuntTester,
+    seed: u64,
+) -> (HuntTester, bool, Vec<Trace>, Coverage) {
+    hunted_models(model(spec), model(sut), hunt, seed)
+}
+
+/// The same with models.
+fn hunted_models(
+    spec: Model,
+    mut sut: Model,
     mut hunt: HuntTester,
     seed: u64,
 ) -> (HuntTester, bool, Vec<Trace>, Coverage) {
-    let (spec, mut sut) = (model(spec), model(sut));
     let mut own = spec.clone();
     let (mut solver, mut sut_solver) =
         (build_stack(&SolverConfig::default()), build_stack(&SolverConfig::default()));
@@ -118,6 +162,97 @@ fn faults_in_time_are_found() {
     {
         found(name, 5_000);
     }
+}
+
+/// Defect: a walk whose inputs are equally likely got nowhere, so a counter of eight bits was found by 0 of 10 seeds in
+/// 10,000 steps, and a sum of 32 bits by 0 of 5 in 100,000.
+#[test]
+fn faults_far_from_the_start_are_found_by_drifting() {
+    for name in ["wraps-at-256", "accumulator-of-32-bits", "queue-of-500", "meter-of-16-bits"] {
+        for seed in 1..=test_count("IOXIDE_DRIFT_SEEDS", 3, 10) {
+            let (spec, sut) = (format!("drift/{name}/model.iox"), format!("drift/{name}/fault.iox"));
+            assert!(hunted(&spec, &sut, steps(10_000), seed).1, "{name} with seed {seed}");
+        }
+    }
+}
+
+/// Defect: a bound of a clock was waited for only where the rest of its guard held; 17 of 20 seeds found this one.
+#[test]
+fn a_bound_of_a_clock_is_waited_for_while_the_rest_of_its_guard_is_false() {
+    let (spec, sut) = ("drift/silence-of-300-s/model.iox", "drift/silence-of-300-s/fault.iox");
+    for seed in 1..=test_count("IOXIDE_DRIFT_SEEDS", 10, 20) {
+        assert!(hunted(spec, sut, steps(2_000), seed).1, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_key_that_was_removed_is_used_again() {
+    let (spec, sut) = ("drift/stale-cache/model.iox", "drift/stale-cache/fault.iox");
+    for seed in 1..=test_count("IOXIDE_DRIFT_SEEDS", 10, 20) {
+        assert!(hunted(spec, sut, steps(10_000), seed).1, "seed {seed}");
+    }
+}
+
+#[test]
+fn systems_that_can_drift_pass_if_they_are_correct() {
+    for name in
+        ["wraps-at-256", "accumulator-of-32-bits", "stale-cache", "silence-of-300-s", "meter-of-16-bits"]
+    {
+        let (spec, sut) = (format!("drift/{name}/model.iox"), format!("drift/{name}/correct.iox"));
+        assert!(!hunted(&spec, &sut, steps(4_000), 1).1, "{name}");
+    }
+}
+
+/// A drift depends on the seed and on the number of labels that are left, not on the clock.
+#[test]
+fn the_same_seed_drifts_in_the_same_way() {
+    let spec = "drift/wraps-at-256/model.iox";
+    let once = hunted(spec, spec, steps(3_000), 4).2;
+    assert_eq!(once, hunted(spec, spec, steps(3_000), 4).2);
+    let most = |trace: &Trace| trace.labels.iter().filter_map(count_drawn).max();
+    assert!(once.iter().filter_map(most).max() > Some(256), "no run drifts");
+}
+
+/// The number that an answer of `wraps-at-256` has.
+fn count_drawn(label: &Label) -> Option<i64> {
+    match label {
+        Label::Output(_, values) => values.first()?.as_int()?.to_i64(),
+        _ => None,
+    }
+}
+
+/// Defect: 5 of 100 requests to a store with identifiers of eight digits were about an item that it has.
+#[test]
+fn most_requests_are_about_items_that_exist() {
+    let (_, is_found, traces, _) = hunted("data/tokens.iox", "data/tokens.iox", steps(3_000), 1);
+    assert!(!is_found);
+    let sts = model("data/tokens.iox").sts;
+    let name = |label: &Label| match label {
+        Label::Input(gate, _) | Label::Output(gate, _) => sts.gates[*gate].name.to_string(),
+        _ => String::new(),
+    };
+    // A removal that hits leaves less to hit, so it may miss more often.
+    for asked in ["get", "rename"] {
+        let answers = traces.iter().flat_map(|trace| trace.labels.windows(2));
+        let answers: Vec<String> =
+            answers.filter(|pair| name(&pair[0]) == asked).map(|pair| name(&pair[1])).collect();
+        let n_missing = answers.iter().filter(|answer| *answer == "missing").count();
+        assert!(answers.len() > 100, "{asked}: {}", answers.len());
+        assert!(2 * n_missing < answers.len(), "{asked}: {n_missing} of {} missed", answers.len());
+        assert!(n_missing > 0, "{asked}: a miss is tried now and then");
+    }
+}
+
+/// Defect: on a model whose values grow, searches took 73 of 85 seconds of a campaign, 3 of them before the first step.
+#[test]
+fn searches_do_no_more_work_than_the_labels_of_the_runs_earn() {
+    let trees = (growing_tree(), growing_tree());
+    let (hunt, is_found, _, coverage) = hunted_models(trees.0, trees.1, HuntTester::new(steps(3_000)), 1);
+    assert!(!is_found && hunt.spent() > 2_900);
+    // The work of the last state of a search comes on top.
+    let most = 10_000 + 10 * hunt.spent() + 5_000;
+    assert!(hunt.searched() > 0 && hunt.searched() <= most, "{} of {most}", hunt.searched());
+    assert_eq!(coverage.covered_switches().count(), 9, "walks take what no search finds");
 }
 
 #[test]

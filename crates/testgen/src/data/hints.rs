@@ -1,7 +1,8 @@
 //! Hints for values: the values of the run, the constants of the model, and the edges of its comparisons.
 //!
 //! A fault often needs a value in a relation to another: to a value sent or seen before, to a constant, to the edge of
-//! a comparison. [`SeenValues`] remembers the run, a [`ModelLexicon`] the model, and [`Hints`] is both for one input.
+//! a comparison; or it needs a key that the state has. [`SeenValues`] and [`UsedKeys`] remember the run, a
+//! [`ModelLexicon`] the model, and [`Hints`] is all of that for one input.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use ioxide_model::value::Value;
 use ioxide_symex::Ctx;
 
 use super::collection;
+use super::keys::{KeyUse, UsedKeys, find_key_uses};
 
 /// The number of values of a run that are remembered; older ones are forgotten. Chosen by feel: recent values are the
 /// ones a system is likely to compare with.
@@ -25,6 +27,9 @@ const MAX_SEEN: usize = 48;
 const MAX_PARTS: usize = 16;
 /// The number of constants of a model that are tried. Chosen by feel: with more, each is drawn too seldom to matter.
 const MAX_CONSTANTS: usize = 256;
+
+/// The number of comparisons of clocks that are waited for. Chosen by feel: with more, each is waited for too seldom.
+const MAX_CLOCK_BOUNDS: usize = 64;
 
 /// The values of the messages of a run, the latest last, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,14 +76,23 @@ impl SeenValues {
     }
 }
 
-/// The constants of a model, and for every input the comparisons whose truth depends on its fields.
+/// The constants of a model, the bounds of its clocks, and for every input the comparisons whose truth depends on its
+/// fields, and those of its fields that are keys.
 ///
 /// The comparisons of most models are found at once. In a model with tens of thousands of switches that would take
 /// longer than a campaign: there those of an input are found when they are first needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelLexicon {
     constants: Vec<Value>,
-    atoms: BTreeMap<SwitchId, Vec<Term>>,
+    clock_bounds: Vec<Term>,
+    inputs: BTreeMap<SwitchId, InputLexicon>,
+}
+
+/// The words of one input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct InputLexicon {
+    atoms: Vec<Term>,
+    keys: Vec<KeyUse>,
 }
 
 impl ModelLexicon {
@@ -98,14 +112,15 @@ impl ModelLexicon {
             .filter(|(_, switch)| sts.kind_of(switch) == GateKind::Input)
             .map(|(id, _)| id)
             .collect();
-        let mut lexicon = Self { constants, atoms: BTreeMap::new() };
+        let clock_bounds = clock_bounds(cx);
+        let mut lexicon = Self { constants, clock_bounds, inputs: BTreeMap::new() };
         let mut looked_at = 0;
         for id in inputs {
             looked_at += roots_of(cx, id).len();
             if looked_at > MAX_LOOKED_AT {
                 break;
             }
-            lexicon.atoms(cx, id);
+            lexicon.input(cx, id);
         }
         lexicon
     }
@@ -119,12 +134,36 @@ impl ModelLexicon {
     /// Returns the number of comparisons found so far, for all inputs together.
     #[must_use]
     pub fn n_atoms(&self) -> usize {
-        self.atoms.values().map(Vec::len).sum()
+        self.inputs.values().map(|input| input.atoms.len()).sum()
+    }
+
+    /// Returns whether a field of some input looked at so far is a key.
+    #[must_use]
+    pub fn has_keys(&self) -> bool {
+        self.inputs.values().any(|input| !input.keys.is_empty())
+    }
+
+    /// The comparisons of guards that mention nothing but clocks.
+    #[must_use]
+    pub fn clock_bounds(&self) -> &[Term] {
+        &self.clock_bounds
     }
 
     /// Returns the comparisons whose truth depends on the fields of an input by `switch`.
     pub fn atoms(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &[Term] {
-        self.atoms.entry(switch).or_insert_with(|| comparisons_of(cx, switch))
+        &self.input(cx, switch).atoms
+    }
+
+    /// Returns the fields of an input by `switch` that are keys, with where they are looked up.
+    pub fn keys(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &[KeyUse] {
+        &self.input(cx, switch).keys
+    }
+
+    fn input(&mut self, cx: &mut Ctx<'_>, switch: SwitchId) -> &InputLexicon {
+        self.inputs.entry(switch).or_insert_with(|| {
+            let roots = roots_of(cx, switch);
+            InputLexicon { atoms: comparisons_in(cx, switch, &roots), keys: keys_in(cx, switch, &roots) }
+        })
     }
 }
 
@@ -137,8 +176,27 @@ pub struct Hints<'h> {
     pub constants: &'h [Value],
     /// Comparisons whose edges are worth trying, over fields and variables.
     pub atoms: &'h [Term],
+    /// The fields that are keys.
+    pub keys: &'h [KeyUse],
+    /// The keys of the run; `None` if keys are drawn like other values.
+    pub used_keys: Option<&'h UsedKeys>,
+    /// Comparisons of clocks whose instants are worth waiting for, whatever else a guard asks for.
+    pub clock_bounds: &'h [Term],
     /// The weights of the kinds of values.
     pub weights: ValueWeights,
+}
+
+/// The number of values from which on a range is wide. Chosen by feel: of ten keys, a few are there after a while anyway.
+const MIN_WIDTH: i64 = 32;
+
+/// Returns whether a sort has so many values that one drawn from all of them is hardly ever a given one.
+#[must_use]
+pub fn is_wide(sort: Sort) -> bool {
+    match sort {
+        Sort::Range { lo, hi } => hi.saturating_sub(lo) >= MIN_WIDTH,
+        Sort::Int | Sort::Real | Sort::Str => true,
+        Sort::Bool | Sort::Data(_) | Sort::Collection(_) => false,
+    }
 }
 
 /// The weights of the kinds of values: each is drawn in proportion to its weight.
@@ -194,12 +252,39 @@ const MAX_LOOKED_AT: usize = 100_000;
 /// round where they are equal.
 pub fn comparisons_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     let roots = roots_of(cx, id);
+    comparisons_in(cx, id, &roots)
+}
+
+/// Returns the fields of `id` that are looked up in `roots`.
+fn keys_in(cx: &Ctx<'_>, id: SwitchId, roots: &[Term]) -> Vec<KeyUse> {
+    let fields = &cx.sts.gates[cx.sts.switches[id].gate].fields;
+    let held: FxHashSet<VarId> = cx.sts.vars.iter().map(|held| held.var).collect();
+    find_key_uses(cx.pool, roots, fields, |var| held.contains(var))
+}
+
+/// Returns the comparisons in guards that mention clocks alone.
+fn clock_bounds(cx: &Ctx<'_>) -> Vec<Term> {
+    let clocks: FxHashSet<VarId> = cx.sts.clocks.iter().map(|clock| clock.var).collect();
+    if clocks.is_empty() {
+        return Vec::new();
+    }
+    let guards: Vec<Term> = cx.sts.switches.iter().map(|switch| switch.guard).collect();
+    let is_bound = |&term: &Term| {
+        is_comparison(cx.pool, term) && cx.pool.free_vars(term).iter().all(|var| clocks.contains(var))
+    };
+    let mut found: Vec<Term> =
+        cx.pool.subterms(&guards, |term| !cx.pool.is_ground(term)).into_iter().filter(is_bound).collect();
+    found.truncate(MAX_CLOCK_BOUNDS);
+    found
+}
+
+fn comparisons_in(cx: &mut Ctx<'_>, id: SwitchId, roots: &[Term]) -> Vec<Term> {
     let sts = cx.sts;
     let fields = &sts.gates[sts.switches[id].gate].fields;
     let held: FxHashSet<VarId> = sts.vars.iter().map(|held| held.var).collect();
     let own = |var: &VarId| fields.contains(var) || held.contains(var);
     let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
-    for term in cx.pool.subterms(&roots, |term| !cx.pool.is_ground(term)) {
+    for term in cx.pool.subterms(roots, |term| !cx.pool.is_ground(term)) {
         let term = wraps(cx.pool, term).unwrap_or(term);
         let is_new = is_comparison(cx.pool, term) && seen.insert(term);
         let vars = if is_new { cx.pool.free_vars(term) } else { continue };

@@ -77,6 +77,18 @@ pub(super) fn in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
     if (lo..=hi).contains(&number) { number } else { rng.random_range(lo..=hi) }
 }
 
+/// Draws a small number from `lo` to `hi`; any of them if none is small.
+pub(super) fn small_in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
+    let number = small(rng);
+    if (lo..=hi).contains(&number) { number } else { in_range(rng, lo, hi) }
+}
+
+/// Draws an end of the range from `lo` to `hi`, or a number beside it.
+pub(super) fn end_of_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
+    let by = rng.random_range(0..=1);
+    if rng.random_ratio(1, 2) { lo.saturating_add(by).min(hi) } else { hi.saturating_sub(by).max(lo) }
+}
+
 /// Draws a fraction with numerator `whole` and a denominator of 1, 2, 10 or 1000.
 pub(super) fn fraction(rng: &mut ChaCha8Rng, whole: Int) -> Value {
     let denom = [1, 1, 2, 10, 1000][rng.random_range(0..5usize)];

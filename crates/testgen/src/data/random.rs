@@ -10,8 +10,9 @@ use ioxide_model::term::{RegexId, Term, TermNode, TermPool, VarId};
 use ioxide_model::valuation::Valuation;
 use ioxide_model::value::{DataValue, Value};
 
-use super::hints::{Hints, ValueWeights, constants, is_comparison};
+use super::hints::{Hints, ValueWeights, constants, is_comparison, is_wide};
 use super::inside::TextInside;
+use super::keys::FieldKeys;
 use super::{ValueRequest, collection, edge, number, text};
 
 /// The depth to which values of recursive types are nested. Chosen by feel: deep enough for a list of pairs of lists;
@@ -47,6 +48,8 @@ pub(super) struct ValueDraw<'w> {
     equations: Vec<(VarId, Term)>,
     /// The comparisons to whose edges a field may be moved.
     atoms: Vec<Term>,
+    /// The fields that are keys.
+    keys: Vec<FieldKeys>,
 }
 
 impl<'w> ValueDraw<'w> {
@@ -68,6 +71,7 @@ impl<'w> ValueDraw<'w> {
             inside: Vec::new(),
             equations: Vec::new(),
             atoms: hints.atoms.to_vec(),
+            keys: FieldKeys::collect(pool, open, hints.keys, hints.used_keys, request.state),
         };
         for term in pool.subterms(&[request.guard], |term| !pool.is_ground(term)) {
             draft.read_term(pool, open, term);
@@ -81,6 +85,11 @@ impl<'w> ValueDraw<'w> {
     /// Returns whether the guard equates a field with a term over other fields.
     pub(super) fn is_tied(&self) -> bool {
         !self.equations.is_empty()
+    }
+
+    /// Returns whether a field is a key.
+    pub(super) fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
     }
 
     fn read_term(&mut self, pool: &TermPool, open: &[VarId], term: Term) {
@@ -150,6 +159,13 @@ impl<'w> ValueDraw<'w> {
                 groups.len() - 1
             });
             let group = &mut groups[at].1;
+            let keys = self.keys.iter().find(|keys| keys.field == field);
+            if let Some(key) = keys.and_then(|keys| keys.draw(rng)) {
+                // Other fields may join it: a value that is equal to a key is worth a try too.
+                group.push(key.clone());
+                drawn.set(field, key.clone());
+                continue;
+            }
             let chosen = rng.random_range(0..=group.len());
             if chosen == group.len() {
                 group.push(palette.value(pool, rng, sort));
@@ -306,6 +322,11 @@ impl ValuePalette<'_> {
     ) -> Value {
         match sort {
             Sort::Bool => Value::Bool(rng.random()),
+            Sort::Range { lo, hi } if is_wide(sort) => Value::int(match kind {
+                DrawKind::Small => number::small_in_range(rng, lo, hi),
+                DrawKind::Edge => number::end_of_range(rng, lo, hi),
+                DrawKind::Near | DrawKind::Fresh | DrawKind::Wide => number::in_range(rng, lo, hi),
+            }),
             Sort::Range { lo, hi } => Value::int(number::in_range(rng, lo, hi)),
             Sort::Int => match kind {
                 DrawKind::Fresh => Value::int(number::common(rng)),

@@ -6,15 +6,17 @@
 //! A walk changes its [mood](mood::WalkPreferences) every few inputs: the inputs that are likely (swarm testing: not all of
 //! them together), the repetition of one input or the alternation of two, the preference for new sequences, the kinds
 //! of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
-//! resets but some, the short ones begin in a [rare state](starts::StartStates). Between two walks a purpose is
+//! resets but some, the short ones begin in a [rare state](starts::StartStates). After a while every second walk
+//! [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two walks a purpose is
 //! executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk that
 //! seems [trapped](rare::RareSwitches) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. No move is made beyond the budget, in whichever
-//! phase it is spent, and the last one is an observation. The purposes are looked for within a
-//! bounded number of symbolic states and terms, a few before the first step and more of them later if that was not
-//! enough, so the first step does not wait for a long search.
+//! phase it is spent, and the last one is an observation. The purposes are looked for with a bounded amount of work,
+//! counted and not timed: little before the first step, and more only as the labels of the runs earn it. A search that
+//! finds nothing that walks have not covered is the last one.
 
+mod drift;
 mod idle_looks;
 mod mood;
 mod rare;
@@ -28,29 +30,30 @@ use ioxide_model::label::certain_switch;
 use ioxide_model::sts::{GateKind, Sts, SwitchId};
 use ioxide_model::term::{TermNode, TermPool};
 use ioxide_model::trace::Trace;
-use ioxide_symex::{Ctx, ExploreLimits, Monitor};
+use ioxide_symex::{Ctx, ExploreLimits, ExploreStats, Monitor};
 
+use self::drift::LabelBudget;
 use self::walk::RandomWalks;
 use super::cover::{CoverRounds, CoverTester, PurposeOrder, PurposeTally};
 use super::random::Interaction;
 use super::{MethodFinding, Tester, TesterMove, TesterStop, has_room_for_input, labels_of_a_look, share_of};
 use crate::purpose::{Criterion, PurposeItem, PurposeSet, coverage, with_detours};
 
-/// The symbolic states explored before the first step; if queries are expensive, the second number, after the first
-/// walks. Chosen by feel: the first message should leave within a second or so.
-const FIRST_STATES: (usize, usize) = (2_000, 32);
-/// The greatest number of symbolic states explored; the second number if queries are expensive. Chosen by feel: a
-/// larger model is walked at random where the search has not been.
-const MAX_STATES: (usize, usize) = (20_000, 500);
-/// The factor by which the states of a search grow that was cut. Chosen by feel: a cut search starts afresh, and a
+/// The work of the search before the first step, in the units of [`work_of`]. Measured on the models of the examples: a
+/// tenth of a second at most, and enough for all but two of them.
+const FIRST_WORK: usize = 10_000;
+/// The factor by which the work of a search grows that was cut. Chosen by feel: a cut search starts afresh, and a
 /// factor of four repeats at most a third of the work.
-const STATE_GROWTH: usize = 4;
-/// The terms that a search may make: so many for each of its states, and the least number; fewer large states are
-/// explored.
-const TERMS: (usize, usize) = (100, 100_000);
-/// The number of labels of walks between two parts of a search. Chosen by feel: walks and searches should take about
-/// equal shares of the time.
-const STEPS_BETWEEN_SEARCHES: usize = 400;
+const WORK_GROWTH: usize = 4;
+/// The greatest work of one search. Chosen by feel: a larger model is walked at random where the search has not been.
+const MAX_WORK: usize = 2_000_000;
+/// The work that every label of a run earns. Measured on models that are played in the same process, the fastest
+/// systems there are: a label takes four times as long as this work, so searches take at most a quarter of the time.
+const WORK_PER_LABEL: usize = 10;
+/// The work of a state that is expanded; the second number if queries are expensive.
+const STATE_WORK: (usize, usize) = (40, 400);
+/// The work of a query that the solver leaves open: it has tried all it can.
+const DOUBT_WORK: usize = 400;
 /// One run in so many executes a purpose again. Chosen by feel: purposes lead far into the model, walks find what no
 /// purpose asks for.
 const PURPOSE_ONE_IN: usize = 2;
@@ -98,6 +101,8 @@ pub struct HuntTester {
     set: Option<PurposeSet>,
     cover: Option<CoverTester>,
     search: PurposeSearch,
+    /// The work of all searches.
+    searched: usize,
     walk: RandomWalks,
     /// The switches that were certainly taken.
     taken: BTreeSet<SwitchId>,
@@ -129,8 +134,8 @@ pub struct HuntTester {
 /// The state of the search for purposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PurposeSearch {
-    /// The next search explores so many states once so many labels are spent.
-    Pending { states: usize, from: usize },
+    /// The next search may do so much work once so many labels are spent.
+    Pending { work: usize, from: usize },
     /// No further search: nothing more to find, or not within the limits.
     Over,
 }
@@ -152,7 +157,8 @@ impl HuntTester {
             config,
             set: None,
             cover: None,
-            search: PurposeSearch::Pending { states: 0, from: 0 },
+            search: PurposeSearch::Pending { work: FIRST_WORK, from: 0 },
+            searched: 0,
             walk: RandomWalks::new(config.interaction),
             taken: BTreeSet::new(),
             fresh: Vec::new(),
@@ -213,6 +219,13 @@ impl HuntTester {
         self.config.steps
     }
 
+    /// The work of all searches for purposes, in units that do not depend on the machine: at most a fixed amount before
+    /// the first step, and in proportion to [`Self::spent`] later.
+    #[must_use]
+    pub fn searched(&self) -> usize {
+        self.searched
+    }
+
     /// The number of labels of all runs.
     #[must_use]
     pub fn spent(&self) -> usize {
@@ -237,43 +250,50 @@ impl HuntTester {
         (self.cover, self.set) = (Some(cover), Some(set));
     }
 
-    /// Searches for purposes, among more states than the last time.
+    /// Searches for purposes, with more work than the last time.
     fn search(&mut self, cx: &mut Ctx<'_>) {
-        let PurposeSearch::Pending { states, .. } = self.search else { return };
+        let PurposeSearch::Pending { work, .. } = self.search else { return };
         let is_dear = is_dear(cx.pool, cx.sts);
         if is_dear && self.has_all(cx.sts) {
             self.search = PurposeSearch::Over;
             return;
         }
         // Where exploring is expensive, walks come first: they may take every switch without a search.
-        if is_dear && states == 0 && self.spent < STEPS_BETWEEN_SEARCHES {
-            self.search = PurposeSearch::Pending { states, from: STEPS_BETWEEN_SEARCHES };
+        let earned_by = |work: usize| work / WORK_PER_LABEL;
+        if is_dear && self.searched == 0 && self.spent < earned_by(work) {
+            self.search = PurposeSearch::Pending { work, from: earned_by(work) };
             return;
         }
-        let pick = |(plain, dear): (usize, usize)| if is_dear { dear } else { plain };
-        let (first, most) = (pick(FIRST_STATES), pick(MAX_STATES));
-        let states = states.max(first).min(most);
-        let limits = ExploreLimits { max_states: states, max_depth: u32::MAX };
-        // Terms stand for memory and time of the solver, which the number of states does not show.
-        let max_terms = TERMS.1.max(TERMS.0 * states);
-        let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
-            if stats.terms > max_terms { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        let set = with_detours(cx, set);
-        let (is_settled, covered) = (set.is_settled(), set.covered_items().len());
-        let is_over = is_settled || states >= most || self.has_all(cx.sts);
+        let set = self.search_within(cx, work, if is_dear { STATE_WORK.1 } else { STATE_WORK.0 });
+        let covered = set.covered_items();
+        let is_new = |item: &PurposeItem| !self.met.contains(item) && !set.at_start.contains(item);
+        let helps = self.spent == 0 || covered.iter().any(is_new);
+        let is_over = set.is_settled() || work >= MAX_WORK || !helps || self.has_all(cx.sts);
         self.search = if is_over || cx.halt_reason().is_some() {
             PurposeSearch::Over
         } else {
-            PurposeSearch::Pending {
-                states: states * STATE_GROWTH,
-                from: self.spent + STEPS_BETWEEN_SEARCHES,
-            }
+            let work = work.saturating_mul(WORK_GROWTH).min(MAX_WORK);
+            PurposeSearch::Pending { work, from: earned_by(self.searched + work) }
         };
         // New purposes start their rounds again, so they are adopted only if they cover more.
-        if self.set.as_ref().is_none_or(|known| known.covered_items().len() < covered) {
+        if self.set.as_ref().is_none_or(|known| known.covered_items().len() < covered.len()) {
             self.adopt(set);
         }
+    }
+
+    /// Returns the purposes found with so much work.
+    fn search_within(&mut self, cx: &mut Ctx<'_>, work: usize, state_work: usize) -> PurposeSet {
+        let limits = ExploreLimits { max_states: work / state_work, max_depth: u32::MAX };
+        // A search may explore several times, and counts anew each time.
+        let (mut before, mut last) = (0, 0);
+        let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
+            let here = work_of(stats, state_work);
+            before += if here < last { last } else { 0 };
+            last = here;
+            if before + here > work { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.searched += before + last;
+        with_detours(cx, set)
     }
 
     /// Returns whether every observable switch was certainly taken.
@@ -374,6 +394,12 @@ fn patterns(cx: &Ctx<'_>, set: &PurposeSet) -> usize {
     if most.unwrap_or(0) >= MAX_FIRST { MAX_FIRST } else { 1 }
 }
 
+/// Returns the work of a search: terms built, states expanded, queries left open. These are the same on every machine,
+/// which time is not.
+fn work_of(stats: &ExploreStats, state_work: usize) -> usize {
+    stats.terms + stats.expanded * state_work + stats.doubtful * DOUBT_WORK
+}
+
 /// Returns whether queries are expensive: guards ask about texts, or collections hold structured values.
 fn is_dear(pool: &TermPool, sts: &Sts) -> bool {
     let is_nested = |sort| pool.collection_of(sort).is_some_and(|of| pool.has_shape(of.item));
@@ -440,7 +466,8 @@ impl Tester for HuntTester {
         match self.purpose(cx, monitor, trace) {
             Some(next) => next,
             None => {
-                let next = self.walk.next_move(cx, monitor, trace, limit);
+                let budget = LabelBudget { left: limit, spent: self.spent, total: self.config.steps };
+                let next = self.walk.next_move(cx, monitor, trace, budget);
                 self.end_with_purpose(next)
             }
         }

@@ -22,6 +22,12 @@ use ioxide_symex::{Ctx, after_waiting, change_instants, holds_at};
 /// The greatest delay of an input where waiting costs nothing, in seconds: two hours.
 const MAX_FREE_WAIT: i64 = 7_200;
 
+/// One input in so many may wait for any far bound of a clock, where waiting costs nothing. Chosen by feel: most faults
+/// in time are at the edges of guards that may hold.
+const FAR_BOUND_ONE_IN: u32 = 2;
+/// The seconds from which on a bound is far: instants before it are tried anyway.
+const FAR: i64 = 2;
+
 /// The cost of waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum WaitingCost {
@@ -40,6 +46,7 @@ pub(super) fn choose(
     state: &ConcreteState,
     switch: &Switch,
     timing: WaitingCost,
+    clock_bounds: &[Term],
 ) -> Option<Rational> {
     let delay = cx.delay;
     let when = possible(cx, state, switch);
@@ -49,11 +56,39 @@ pub(super) fn choose(
         let pending = possible(cx, state, other);
         points.extend(change_instants(cx, delay, pending));
     }
+    // A system may look at a clock where the model does not: the bounds of all guards count, whatever else they ask for.
+    if timing == WaitingCost::Free {
+        let far = far_bounds(cx, state, clock_bounds);
+        if !far.is_empty() && rng.random_ratio(1, FAR_BOUND_ONE_IN) {
+            points.extend(far);
+        }
+    }
     points.sort();
     points.dedup();
     let mut candidates = instants_around(rng, &points, timing);
     candidates.shuffle(rng);
     candidates.into_iter().find(|at| holds_at(cx, delay, when, at))
+}
+
+/// Returns the long delays after which a comparison of `clock_bounds` changes its truth.
+pub(super) fn far_bounds(cx: &mut Ctx<'_>, state: &ConcreteState, clock_bounds: &[Term]) -> Vec<Rational> {
+    let delay = cx.delay;
+    let clocks: Substitution = cx
+        .sts
+        .clocks
+        .iter()
+        .filter_map(|clock| Some((clock.var, state.values.get(clock.var)?.clone())))
+        .map(|(clock, value)| (clock, cx.pool.value(value)))
+        .collect();
+    let mut points = Vec::new();
+    for &bound in clock_bounds {
+        let later = after_waiting(cx, bound);
+        let later = cx.pool.substitute(later, &clocks);
+        points.extend(change_instants(cx, delay, later).into_iter().filter(|at| *at > Rational::from(FAR)));
+    }
+    points.sort();
+    points.dedup();
+    points
 }
 
 /// The condition on the delay under which `switch` can be taken from `state` with some values.

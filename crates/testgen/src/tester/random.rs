@@ -107,6 +107,7 @@ impl RandomTester {
                 constants: lexicon.constants(),
                 atoms: &atoms,
                 weights: ValueWeights::default(),
+                ..Hints::default()
             };
             let mut stimulus = StimulusChoice::new(&mut self.rng, hints, WaitingCost::default());
             let chosen = stimulus.choose_input(cx, monitor, &belief, id);

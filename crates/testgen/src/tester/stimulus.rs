@@ -138,7 +138,7 @@ impl<'s> StimulusChoice<'s> {
         let switch = &cx.sts.switches[id];
         let mut there = Cow::Borrowed(state);
         if cx.sts.is_timed() {
-            self.wait = instant::choose(cx, self.rng, state, switch, self.timing)?;
+            self.wait = instant::choose(cx, self.rng, state, switch, self.timing, self.hints.clock_bounds)?;
             there = Cow::Owned(advance_clocks(cx.sts, state, &self.wait));
         }
         let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &there.values };

@@ -43,6 +43,7 @@ fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
         constants: lexicon.constants(),
         atoms: &atoms,
         weights: ValueWeights::default(),
+        ..Hints::default()
     };
     let wish = ValueRequest { gate: switch.gate, guard: switch.guard, state: &state.values };
     let pick = |seed| match pick_hinted(&mut cx, &mut ChaCha8Rng::seed_from_u64(seed), &wish, &hints) {

@@ -1,5 +1,8 @@
 //! One walk after another, in changing moods.
 
+mod choosing;
+mod drifting;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
@@ -10,17 +13,20 @@ use rand_chacha::ChaCha8Rng;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use ioxide_model::label::Label;
-use ioxide_model::sts::{Sts, SwitchId};
+use ioxide_model::number::Rational;
+use ioxide_model::sts::SwitchId;
 use ioxide_model::trace::Trace;
 use ioxide_model::value::Value;
 use ioxide_smt::solver::UnknownReason;
 use ioxide_symex::{Belief, Ctx, Monitor};
 
+use self::drifting::DriftRun;
+use super::drift::{DriftPlans, LabelBudget};
 use super::idle_looks::{IdleLooks, IdleSituation};
-use super::mood::{InputPreference, PreferenceDeck, WalkPreferences};
+use super::mood::{PreferenceDeck, WalkPreferences};
 use super::rare::RareSwitches;
 use super::starts::StartStates;
-use crate::data::{Hints, ModelLexicon, SeenValues};
+use crate::data::{Hints, ModelLexicon, SeenValues, UsedKeys};
 use crate::tester::instant::{self, WaitingCost, nanoseconds};
 use crate::tester::random::Interaction;
 use crate::tester::stimulus::{BorrowedBelief, StimulusChoice};
@@ -73,6 +79,9 @@ pub(super) struct RandomWalks {
     /// The least number of labels of a walk, where resets cost time.
     least: usize,
     deck: PreferenceDeck,
+    drift: DriftPlans,
+    /// True if the last walk was a drift.
+    was_drift: bool,
     run: WalkRun,
 }
 
@@ -80,6 +89,8 @@ pub(super) struct RandomWalks {
 #[derive(Clone, Debug, Default)]
 struct WalkRun {
     seen: SeenValues,
+    keys: UsedKeys,
+    drift: Option<Box<DriftRun>>,
     inputs: Vec<SwitchId>,
     /// The last messages sent, the latest last.
     sent: Vec<Label>,
@@ -110,6 +121,8 @@ impl RandomWalks {
             walks: 0,
             least: 0,
             deck: PreferenceDeck::default(),
+            drift: DriftPlans::default(),
+            was_drift: false,
             run: WalkRun::default(),
         }
     }
@@ -125,7 +138,7 @@ impl RandomWalks {
     pub(super) fn record_labels(&mut self, monitor: &Monitor, trace: &Trace, switch: Option<SwitchId>) {
         self.starts.visit(outline(monitor), trace);
         // A walk that keeps to few inputs on purpose would look trapped, so only the others are watched.
-        if self.run.preferences.as_ref().is_none_or(WalkPreferences::is_open) {
+        if self.run.drift.is_none() && self.run.preferences.as_ref().is_none_or(WalkPreferences::is_open) {
             self.trap.tick(switch);
         }
     }
@@ -149,21 +162,24 @@ impl RandomWalks {
         self.least = least;
     }
 
-    /// Returns the next move of a walk that may have `left` labels.
+    /// Returns the next move of a walk within `budget`.
     pub(super) fn next_move(
         &mut self,
         cx: &mut Ctx<'_>,
         monitor: &Monitor,
         trace: &Trace,
-        left: usize,
+        budget: LabelBudget,
     ) -> TesterMove {
-        if self.run.length == 0 {
-            self.begin_walk(cx, left);
+        if self.run.length == 0 && !self.begin_drift(cx, budget) {
+            self.begin_walk(cx, budget.left);
         }
         self.run.seen.catch_up(trace);
         // Long enough, or a switch that was taken often before has been out of reach for too long: a trap.
         if trace.len() >= self.run.length || self.trap.is_shut() {
             return self.last_move(trace);
+        }
+        if let Some(drifting) = self.drift_move(cx, monitor, trace) {
+            return drifting;
         }
         if let Some(repeated) = self.repeat_way(cx, monitor, trace) {
             return repeated;
@@ -177,7 +193,7 @@ impl RandomWalks {
         {
             return stimulus;
         }
-        if is_quiet { self.end_walk() } else { self.choose_move(cx) }
+        if is_quiet { self.end_walk() } else { self.choose_move(cx, monitor) }
     }
 
     /// Chooses the length of a walk: long and short ones in turn; the long ones grow, the short ones begin in a rare
@@ -243,13 +259,27 @@ impl RandomWalks {
         self.idle_looks.as_mut().is_none_or(|looks| looks.is_look_due(situation))
     }
 
-    fn choose_move(&mut self, cx: &Ctx<'_>) -> TesterMove {
-        if cx.sts.is_timed() && self.timing == WaitingCost::Free && self.rng.random_ratio(1, LONG_LOOK_ONE_IN)
+    fn choose_move(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> TesterMove {
+        if !cx.sts.is_timed()
+            || self.timing != WaitingCost::Free
+            || !self.rng.random_ratio(1, LONG_LOOK_ONE_IN)
         {
-            TesterMove::ObserveFor(nanoseconds(&instant::long(&mut self.rng)).max(Duration::from_secs(1)))
-        } else {
-            TesterMove::Observe
+            return TesterMove::Observe;
         }
+        let long = instant::long(&mut self.rng);
+        let time = match self.draw_bound(cx, monitor) {
+            Some(bound) => bound + Rational::ONE,
+            None => long,
+        };
+        TesterMove::ObserveFor(nanoseconds(&time).max(Duration::from_secs(1)))
+    }
+
+    /// Draws the time until some clock passes a far bound that a guard names, half of the time.
+    fn draw_bound(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<Rational> {
+        let bounds = self.lexicon.as_ref().map(|lexicon| lexicon.clock_bounds().to_vec()).unwrap_or_default();
+        let Belief::Concrete(states) = monitor.belief() else { return None };
+        let far = instant::far_bounds(cx, states.first()?, &bounds);
+        if far.is_empty() || self.rng.random_ratio(1, 2) { None } else { far.choose(&mut self.rng).cloned() }
     }
 
     /// Returns an input that some state of the belief accepts, chosen by mood.
@@ -261,6 +291,9 @@ impl RandomWalks {
     ) -> Option<TesterMove> {
         let mut candidates = belief.inputs(cx.sts);
         let about = outline(monitor);
+        if self.lexicon.is_none() {
+            self.lexicon = Some(ModelLexicon::collect(cx));
+        }
         for &id in &candidates {
             // Entered also if it is not chosen: preferences are dealt among all inputs that were ever possible.
             self.met.entry(id).or_default();
@@ -277,7 +310,7 @@ impl RandomWalks {
                 self.resend(cx, monitor, id).or_else(|| self.choose_values(cx, monitor, belief, id))
             {
                 *self.tried.entry((about, id)).or_default() += 1;
-                self.record_sent(id, &chosen);
+                self.record_sent(cx, monitor, id, &chosen);
                 return Some(chosen);
             }
         }
@@ -292,12 +325,15 @@ impl RandomWalks {
         id: SwitchId,
     ) -> Option<TesterMove> {
         let lexicon = self.lexicon.get_or_insert_with(|| ModelLexicon::collect(cx));
-        let atoms = lexicon.atoms(cx, id).to_vec();
+        let (atoms, keys) = (lexicon.atoms(cx, id).to_vec(), lexicon.keys(cx, id).to_vec());
         let taste = self.run.preferences.as_ref().map(|mood| mood.weights).unwrap_or_default();
         let hints = Hints {
             recent: self.run.seen.values(),
             constants: lexicon.constants(),
             atoms: &atoms,
+            keys: &keys,
+            used_keys: Some(&self.run.keys),
+            clock_bounds: lexicon.clock_bounds(),
             weights: taste,
         };
         let mut stimulus = StimulusChoice::new(&mut self.rng, hints, self.timing);
@@ -321,7 +357,8 @@ impl RandomWalks {
         monitor.accepts(cx, &label).then_some(TesterMove::Stimulate(label))
     }
 
-    fn record_sent(&mut self, id: SwitchId, chosen: &TesterMove) {
+    fn record_sent(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId, chosen: &TesterMove) {
+        self.record_keys(cx, monitor, id, chosen);
         *self.met.entry(id).or_default() += 1;
         if let TesterMove::Stimulate(label) | TesterMove::StimulateAfter(_, label) = chosen {
             self.run.sent.push(label.clone());
@@ -340,77 +377,24 @@ impl RandomWalks {
         }
     }
 
-    fn choose_switch(&mut self, sts: &Sts, candidates: &[SwitchId], about: u64) -> SwitchId {
-        if self.run.preferences.as_ref().is_none_or(|mood| mood.left == 0) {
-            let met: Vec<SwitchId> = self.met.keys().copied().collect();
-            self.run.preferences = Some(self.deck.deal(&mut self.rng, &met));
-        }
-        let (way, left) = self
-            .run
-            .preferences
-            .as_ref()
-            .map_or((InputPreference::Novel, 0), |mood| (mood.way.clone(), mood.left));
-        match way {
-            InputPreference::Novel => self.newest_candidate(candidates, about),
-            InputPreference::Even => self.draw_weighted(sts, candidates, &even(candidates), about),
-            InputPreference::Swarm(weights) => self.draw_weighted(sts, candidates, &weights, about),
-            InputPreference::Pump { fill, drain, times } => {
-                // The first moves fill, the last `times` drain: what grows is emptied within the same preference.
-                let wanted = if left > times { fill } else { drain };
-                if candidates.contains(&wanted) {
-                    wanted
-                } else {
-                    same_message(sts, candidates, wanted)
-                        .unwrap_or_else(|| self.newest_candidate(candidates, about))
-                }
-            }
-        }
-    }
-
-    /// Returns a candidate never tried in a state of this outline; among those, or if there is none, one that makes the
-    /// shortest sequence of inputs that was never sent; if all up to [`MAX_GRAM`] were, the one whose longest sequence
-    /// was sent the least often.
-    fn newest_candidate(&mut self, candidates: &[SwitchId], about: u64) -> SwitchId {
-        let inputs = &self.run.inputs;
-        let most = (MAX_GRAM - 1).min(inputs.len());
-        let times = |id: SwitchId, before: usize| {
-            let gram = [&inputs[inputs.len() - before..], &[id]].concat();
-            self.grams.get(&gram).copied().unwrap_or(0)
+    /// Remembers the keys of a message.
+    fn record_keys(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId, chosen: &TesterMove) {
+        let (TesterMove::Stimulate(Label::Input(gate, values))
+        | TesterMove::StimulateAfter(_, Label::Input(gate, values))) = chosen
+        else {
+            return;
         };
-        let rank = |id: SwitchId| {
-            let was_tried = self.tried.contains_key(&(about, id));
-            match (0..=most).find(|&before| times(id, before) == 0) {
-                Some(before) => (was_tried, before, 0),
-                None => (was_tried, MAX_GRAM, times(id, most)),
-            }
+        let Some(lexicon) = &mut self.lexicon else { return };
+        let state = match monitor.belief() {
+            Belief::Concrete(states) => states.first(),
+            Belief::Symbolic(_) | Belief::Unspecified => None,
         };
-        let best = candidates.iter().map(|&id| rank(id)).min();
-        let best: Vec<SwitchId> = candidates.iter().copied().filter(|&id| Some(rank(id)) == best).collect();
-        *best.choose(&mut self.rng).unwrap_or(&candidates[0])
-    }
-
-    fn draw_weighted(
-        &mut self,
-        sts: &Sts,
-        candidates: &[SwitchId],
-        weights: &BTreeMap<SwitchId, u32>,
-        about: u64,
-    ) -> SwitchId {
-        let weight = |&id: &SwitchId| {
-            u64::from(weights.get(&id).copied().unwrap_or(0)) * u64::from(sts.switches[id].weight)
-        };
-        let total: u64 = candidates.iter().map(weight).sum();
-        if total == 0 {
-            return self.newest_candidate(candidates, about);
+        for key in lexicon.keys(cx, id) {
+            let at = cx.sts.gates[*gate].fields.iter().position(|&field| field == key.field());
+            let Some(value) = at.and_then(|at| values.get(at)) else { continue };
+            let is_hit = || state.is_some_and(|state| key.is_hit(cx.pool, &state.values, value));
+            self.run.keys.record(value, is_hit);
         }
-        let mut left = self.rng.random_range(0..total);
-        let chosen = candidates.iter().find(|id| {
-            let weight = weight(id);
-            let here = left < weight;
-            left = left.saturating_sub(weight);
-            here
-        });
-        *chosen.unwrap_or(&candidates[0])
     }
 
     /// Returns a last observation, then the end of the run.
@@ -429,17 +413,6 @@ impl RandomWalks {
             None => TesterStop::GoalMet("the walk came to an end of the specification".into()),
         })
     }
-}
-
-/// The same weight for all candidates.
-fn even(candidates: &[SwitchId]) -> BTreeMap<SwitchId, u32> {
-    candidates.iter().map(|&id| (id, 1)).collect()
-}
-
-/// Returns a candidate with the message of `wanted`, which is not a candidate itself.
-fn same_message(sts: &Sts, candidates: &[SwitchId], wanted: SwitchId) -> Option<SwitchId> {
-    let gate = sts.switches[wanted].gate;
-    candidates.iter().copied().find(|&id| sts.switches[id].gate == gate)
 }
 
 /// Returns a hash that is equal for similar states: the same location and values of the same size, small ones being
