@@ -311,7 +311,7 @@ mod tests {
         };
         for system in systems().into_iter().chain(live_systems()).filter(is_quick) {
             let mut row = SystemRow { name: system.name, optimum: system.optimum, ..SystemRow::default() };
-            row.add(&system, 1, &args.solver).unwrap();
+            row.add(&system, 1, &args.solver).expect("a row");
             let way = &row.by_meaning;
             assert_eq!((row.found, way.reproduced, way.fails_again), (1, 1, 1), "{}", system.name);
             assert!(2 * way.worst() <= 3 * system.optimum, "{}: {}", system.name, way.worst());

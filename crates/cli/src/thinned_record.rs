@@ -202,11 +202,12 @@ mod tests {
 
     /// Returns the number of steps of every run in a record with this limit, and whether it is thinned.
     fn kept(limit: u64, outcomes: &[RunOutcome], at_once: bool) -> Vec<(usize, bool)> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("campaign.jsonl");
-        let mut recorder = ThinnedRecorder::with_limit(File::create(&path).unwrap(), limit).unwrap();
-        events(outcomes, at_once).iter().for_each(|event| recorder.event(event).unwrap());
-        let record = Record::read_record(fs::read(&path).unwrap().as_slice()).unwrap();
+        let mut recorder =
+            ThinnedRecorder::with_limit(File::create(&path).expect("a file"), limit).expect("a record");
+        events(outcomes, at_once).iter().for_each(|event| recorder.event(event).expect("it is written"));
+        let record = Record::read_record(fs::read(&path).expect("a file").as_slice()).expect("a record");
         let (mut steps, mut runs) = (0, Vec::new());
         for event in &record.events {
             match &event.event {

@@ -610,13 +610,13 @@ fn a_misspelt_kind_is_an_unknown_key() {
 #[test]
 fn a_system_of_any_kind_but_a_model_may_be_synchronous() {
     let described = |text: &str| {
-        let source = SystemSource::from_project(Project::parse(text).unwrap().into(), "s");
+        let source = SystemSource::from_project(Project::parse(text).expect("a project").into(), "s");
         source.describe(&Instances::default()).map(|system| system.synchronous)
     };
     let stdio = "[sut.s]\nkind = \"stdio\"\ncommand = \"run\"\n";
     assert_eq!(described(stdio), Ok(false));
     assert_eq!(described(&format!("{stdio}synchronous = true")), Ok(true));
-    let error = described(&format!("{stdio}synchronous = \"yes\"")).unwrap_err().to_string();
+    let error = described(&format!("{stdio}synchronous = \"yes\"")).expect_err("it is refused").to_string();
     assert!(error.contains("synchronous") && error.contains("expected true or false"), "{error}");
     let model = "[sut.s]\nkind = \"model\"\nfile = \"m.iox\"\nsynchronous = true";
     assert!(described(model).is_err(), "the silence of a model that is played is known");

@@ -40,7 +40,7 @@ use crate::coverage::item::Measure;
 use crate::coverage::{Coverage, CoverageSurvey, EnoughCoverage};
 use crate::run::{LagEffect, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 use crate::shrink::{
-    FailureSign, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, SystemCopies, repeat,
+    FailureSign, IdleSystems, RerunResult, ShrinkConfig, ShrinkProgress, ShrinkStatus, ShrunkRun, repeat,
     shrink,
 };
 
@@ -287,7 +287,7 @@ pub struct CampaignState<'c, 'r> {
     /// The coverage to be reached, determined as soon as a worker has a specification.
     enough: OnceLock<Arc<EnoughCoverage>>,
     /// The systems of the workers, which try smaller runs for each other.
-    copies: SystemCopies,
+    copies: IdleSystems,
     /// The time that the tester took before the campaign began: it searched for purposes.
     preparation: Duration,
 }
@@ -333,7 +333,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             sink,
             progress,
             enough: OnceLock::new(),
-            copies: SystemCopies::default(),
+            copies: IdleSystems::default(),
             preparation,
         })
     }

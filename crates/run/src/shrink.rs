@@ -50,7 +50,7 @@ use ioxide_model::trace::Trace;
 
 use crate::run::{RunConfig, RunSetup};
 
-pub use self::copies::{BusyWorker, SystemCopies};
+pub use self::copies::{BusyWorker, IdleSystems};
 pub use self::failure_sign::{ExceptionType, FailureSign};
 pub use self::rerun::{ConfirmedFailure, RerunResult, UnexpectedRerun, UnmadeReason, repeat};
 
@@ -154,7 +154,7 @@ pub fn shrink(
     config: &RunConfig,
     failure: &ConfirmedFailure<'_>,
     budget: &ShrinkConfig,
-    copies: Option<&SystemCopies>,
+    copies: Option<&IdleSystems>,
     progress: ShrinkProgress<'_>,
 ) -> ShrunkRun {
     let mut search = ShrinkSearch::new(setup, config, failure, budget, copies, progress);

@@ -149,7 +149,7 @@ pub fn group_digits(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -326,7 +326,8 @@ fn difference_lines(explanation: &Explanation) -> Vec<String> {
 /// Returns whether the smaller run has other steps than `run`, and is not the run as found.
 #[must_use]
 pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
-    !told.is_original() && !(told.size() == run.steps && run.last.iter().eq(&told.steps))
+    let is_shown_already = told.size() == run.steps && run.last.iter().eq(&told.steps);
+    !told.is_original() && !is_shown_already
 }
 
 /// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is at hand: with the

@@ -2,8 +2,8 @@
 
 use ioxide_record::event::{LatencyRecord, MeasureRecord};
 
-use super::{ClosingDetail, MAX_INCONCLUSIVE};
 use super::meter::{duration_text, seconds};
+use super::{ClosingDetail, MAX_INCONCLUSIVE};
 use crate::control_characters::excerpt;
 use crate::run_number::number_from_one;
 use crate::summary::Summary;

@@ -33,13 +33,13 @@ struct CopiesState {
 
 /// The systems of the workers of a campaign.
 #[derive(Default)]
-pub struct SystemCopies {
+pub struct IdleSystems {
     state: Mutex<CopiesState>,
     changed: Condvar,
 }
 
 /// The time in which a worker has work of its own; ends when it is dropped.
-pub struct BusyWorker<'c>(&'c SystemCopies);
+pub struct BusyWorker<'c>(&'c IdleSystems);
 
 impl Drop for BusyWorker<'_> {
     fn drop(&mut self) {
@@ -49,10 +49,10 @@ impl Drop for BusyWorker<'_> {
 }
 
 /// The time in which a worker helps others; ends when it is dropped.
-struct HelpingWorker<'c>(&'c SystemCopies);
+struct HelpingWorker<'c>(&'c IdleSystems);
 
 impl<'c> HelpingWorker<'c> {
-    fn new(copies: &'c SystemCopies) -> Self {
+    fn new(copies: &'c IdleSystems) -> Self {
         copies.lock().n_helping += 1;
         Self(copies)
     }
@@ -67,7 +67,7 @@ impl Drop for HelpingWorker<'_> {
 
 /// The answer to a wanted run, given when it is dropped: also by a worker that panics.
 struct RunAnswer<'c> {
-    copies: &'c SystemCopies,
+    copies: &'c IdleSystems,
     number: u64,
     finished: Option<RunResult>,
 }
@@ -80,7 +80,7 @@ impl Drop for RunAnswer<'_> {
     }
 }
 
-impl SystemCopies {
+impl IdleSystems {
     /// Notes that a worker has work of its own.
     #[must_use]
     pub fn begin_work(&self) -> BusyWorker<'_> {

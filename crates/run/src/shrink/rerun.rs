@@ -122,7 +122,7 @@ pub fn repeat(
         // A first reply is awaited to its limit until the failure was seen twice; then what was learnt is enough.
         let first_reply = if again.failed == 0 { FirstReplyWait::Limit } else { FirstReplyWait::Learnt };
         let config = RunConfig { first_reply, ..config.clone() };
-        let recorded = RecordedRun { flow: &flow, trace, plan: &plan, sign };
+        let recorded = RunToRepeat { flow: &flow, trace, plan: &plan, sign };
         let finished = match recorded.run(setup, &config, &mut again) {
             Ok(finished) => finished,
             Err(reason) => {
@@ -144,14 +144,14 @@ pub fn repeat(
 }
 
 /// A failing run that is repeated.
-struct RecordedRun<'r> {
+struct RunToRepeat<'r> {
     flow: &'r ReplyFlow,
     trace: &'r Trace,
     plan: &'r [PlannedMove],
     sign: FailureSign,
 }
 
-impl RecordedRun<'_> {
+impl RunToRepeat<'_> {
     /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such a
     /// run could not fail as the first one did, and does not count. A failure that has not come back yet is not waited for
     /// longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.

@@ -17,7 +17,7 @@ use ioxide_testgen::tester::replay::{
 
 use ioxide_wire::adapter::AdapterError;
 
-use super::copies::SystemCopies;
+use super::copies::IdleSystems;
 use super::edit::{EditClass, EditQueues, PlanEdit, QueuedEdit};
 use super::failure_sign::FailureSign;
 use super::price::{EditChances, TryPrices};
@@ -90,7 +90,7 @@ pub(super) struct ShrinkSearch<'s, 'b, 'm, 'p> {
     /// The settings of repetitions, which wait as long as the campaign does.
     full: RunConfig,
     flow: ReplyFlow,
-    copies: Option<&'s SystemCopies>,
+    copies: Option<&'s IdleSystems>,
     progress: ShrinkProgress<'p>,
     attempts: u32,
     pub(super) left: u32,
@@ -122,7 +122,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         config: &RunConfig,
         failure: &ConfirmedFailure<'_>,
         budget: &ShrinkConfig,
-        copies: Option<&'s SystemCopies>,
+        copies: Option<&'s IdleSystems>,
         progress: ShrinkProgress<'p>,
     ) -> Self {
         let deadline = budget.time.and_then(|time| Instant::now().checked_add(time));
@@ -264,7 +264,7 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     /// Returns the plans of the next tries, as many as there are copies of the system; the candidates that they are tries
     /// of are added to `pending`.
     fn pick(&mut self, queues: &mut EditQueues, pending: &mut VecDeque<Candidate>) -> Vec<Vec<PlannedMove>> {
-        let most = self.copies.map_or(1, SystemCopies::n_free).min(self.left.max(1) as usize);
+        let most = self.copies.map_or(1, IdleSystems::n_free).min(self.left.max(1) as usize);
         let planned = |pending: &VecDeque<Candidate>| -> usize {
             pending.iter().map(|candidate| candidate.left as usize).sum()
         };

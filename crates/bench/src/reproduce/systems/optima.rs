@@ -20,14 +20,14 @@ const LOOKS: u64 = 6;
 const LONGEST: usize = 8;
 
 #[derive(Parser)]
-struct TestArgs {
+struct SolverOnly {
     #[command(flatten)]
     solver: SolverArgs,
 }
 
 /// A run under way.
 #[derive(Clone)]
-struct OpenRun {
+struct PartialRun {
     server: LiveServer,
     monitor: Monitor,
     /// The values that the system gave out.
@@ -48,7 +48,7 @@ impl ShortestFailure<'_, '_> {
     }
 
     /// Goes on in every way that may still fail with fewer steps than the shortest.
-    fn explore(&mut self, run: &OpenRun) {
+    fn explore(&mut self, run: &PartialRun) {
         if run.steps + 1 >= self.shortest {
             return;
         }
@@ -61,7 +61,7 @@ impl ShortestFailure<'_, '_> {
         }
     }
 
-    fn look(&mut self, mut run: OpenRun, seed: u64) {
+    fn look(&mut self, mut run: PartialRun, seed: u64) {
         run.server.rng = ChaCha8Rng::seed_from_u64(seed);
         run.steps += 1;
         match run.server.observe(Duration::ZERO) {
@@ -84,7 +84,7 @@ impl ShortestFailure<'_, '_> {
         }
     }
 
-    fn send(&mut self, mut run: OpenRun, label: &Label) {
+    fn send(&mut self, mut run: PartialRun, label: &Label) {
         run.steps += 1;
         match run.server.send(label) {
             // The breakdown is a step of its own.
@@ -133,16 +133,16 @@ fn inputs(cx: &Ctx<'_>, known: &[Value]) -> Vec<Label> {
 
 #[test]
 fn no_run_with_fewer_steps_than_the_optimum_fails() {
-    let args = TestArgs::parse_from(["test"]);
+    let args = SolverOnly::parse_from(["test"]);
     let is_small = |system: &FaultySystem| system.optimum <= LONGEST;
     for system in systems().into_iter().filter(is_small) {
         let spec = system.spec();
         let mut own = spec.clone();
-        let mut solver = solver::make(&args.solver).unwrap();
+        let mut solver = solver::make(&args.solver).expect("a solver");
         let mut cx = Ctx::new(&mut own, &mut *solver);
         let mut server = system.start(&spec, 1);
-        server.reset().unwrap();
-        let run = OpenRun { server, monitor: Monitor::new(&mut cx), known: Vec::new(), steps: 0 };
+        server.reset().expect("a reset");
+        let run = PartialRun { server, monitor: Monitor::new(&mut cx), known: Vec::new(), steps: 0 };
         let mut search = ShortestFailure { cx: &mut cx, shortest: system.optimum + 1 };
         search.explore(&run);
         assert_eq!(search.shortest, system.optimum, "{}", system.name);

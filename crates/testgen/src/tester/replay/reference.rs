@@ -351,7 +351,7 @@ pub(super) type GivenInputs = BTreeMap<usize, usize>;
 pub(super) enum ReplyOrder {
     /// The reply after the input that it followed in the recorded run.
     AsRecorded,
-    /// That one, else the last such reply before that input: what happened at once has no order.
+    /// The reply after that input, else the last such reply before it: what happened at once has no order.
     Any,
 }
 
