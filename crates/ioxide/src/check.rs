@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ioxide_model::goal::{Goal, GoalKind};
 use ioxide_model::relation::ConformanceRelation;
 use ioxide_model::sts::Model;
-use ioxide_record::event::Event;
+use ioxide_record::event::{Event, EventKind};
 use ioxide_record::reporter::{EventSink, Reporter};
 use ioxide_report::terminal::TerminalReporter;
 use ioxide_run::campaign::{CampaignConfig, CampaignOutcome, campaign};
@@ -391,7 +391,11 @@ impl Reporter for CapturedReport {
         if self.ends.is_some_and(|ends| Instant::now() >= ends) {
             self.stop.store(true, Ordering::Relaxed);
         }
-        self.terminal.event(event)
+        let EventKind::CampaignFinished(finished) = &event.event else { return self.terminal.event(event) };
+        // The same seed tells the same story: how long it took is no part of it.
+        let mut finished = finished.clone();
+        finished.time_spent = None;
+        self.terminal.event(&Event { event: EventKind::CampaignFinished(finished), ..event.clone() })
     }
 }
 

@@ -108,7 +108,7 @@ fn flags_about_a_system_are_refused_with_traces() {
         &["--session", "x"],
         &["--view"],
         &["--view", "--open"],
-        &["--quiescence-ms", "5"],
+        &["--silence-ms", "5"],
         &["--greeting-ms", "5"],
     ];
     for flag in flags {

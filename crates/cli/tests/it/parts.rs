@@ -237,14 +237,28 @@ fn a_process_with_three_connections_is_tested() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/systems/shop");
     let test = |fault: Option<&str>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ioxide"));
-        command.args(["test", "shop.iox", "--sut", "shop", "--steps", "600", "--seed", "1", "--no-shrink"]);
+        command.args([
+            "test",
+            "shop.iox",
+            "--sut",
+            "shop",
+            "--steps",
+            "600",
+            "--seed",
+            "1",
+            "--no-shrink",
+            "-v",
+        ]);
         command.current_dir(&folder).env("IOXIDE_PROGRESS", "off").env_remove("FAULT");
         command.envs(fault.map(|fault| ("FAULT", fault)));
         let output = command.stdin(Stdio::null()).output().expect("the program runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let (code, text) = test(None);
-    assert!(code != Some(1) && text.contains("kitchen  3 of 3 switches") && !text.contains("FAIL"), "{text}");
+    assert!(
+        code != Some(1) && text.contains("kitchen  3 of 3 transitions") && !text.contains("FAIL"),
+        "{text}"
+    );
     let (code, text) = test(Some("1"));
     assert!(code == Some(1) && text.contains("FAIL"), "{text}");
 }

@@ -87,7 +87,9 @@ fn every_form_has_the_figures_of_the_record() {
     let text = fs::read_to_string(&*markdown).expect("a summary");
     assert!(text.contains(&format!("| failed | {failed} |")), "{text}");
     assert!(
-        text.contains(&format!("ioxide replay {path} --number {first} --sut model:examples/brp/m3.iox")),
+        text.contains(&format!(
+            "ioxide replay {path} --number {first} --smallest --sut model:examples/brp/m3.iox"
+        )),
         "{text}"
     );
 

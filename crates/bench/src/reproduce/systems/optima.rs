@@ -62,7 +62,8 @@ impl ShortestFailure<'_, '_> {
     }
 
     fn look(&mut self, mut run: PartialRun, seed: u64) {
-        run.server.rng = ChaCha8Rng::seed_from_u64(seed);
+        // Another state after every look: a system that made the same id twice would fail for that.
+        run.server.rng = ChaCha8Rng::seed_from_u64(seed + LOOKS * run.steps as u64);
         run.steps += 1;
         match run.server.observe(Duration::ZERO) {
             Err(_) => self.note_failure(run.steps),

@@ -234,7 +234,7 @@ fn budgets_failures_and_mistakes_end_a_campaign() {
     let is_some_done = |told: &Told| !told.err.contains("no unit was done");
     let (_dir, told, _, out) = spent.find(|(_, told, ..)| is_some_done(told)).expect("some units are done");
     assert_eq!(told.code, Some(1), "{}", told.err);
-    assert!(told.err.contains("the budget is spent"), "{}", told.err);
+    assert!(told.err.contains("the budget is used up"), "{}", told.err);
     assert!(told.out.contains("run 1: FAIL"), "{}", told.out);
     assert!(done(&out) < 200_000);
     // Without `--keep-going` the first failure is the end, as on one machine.

@@ -50,7 +50,7 @@ fn arrays_are_sent_and_a_task_that_dies_is_sent_again() {
     let mut refused = program(&["campaign", path(&file), "--on", "slurm"]);
     let refused = refused.env("PATH", &search).output().expect("it runs");
     let err = String::from_utf8_lossy(&refused.stderr);
-    assert!(err.contains("#SBATCH --array=1-2") && err.contains("`--yes` sends it"), "{err}");
+    assert!(err.contains("#SBATCH --array=1-2") && err.contains("`--yes` submits it"), "{err}");
     assert!(!bin.join("state").exists(), "nothing was sent");
     let mut command = program(&["campaign", path(&file), "--on", "slurm", "--yes"]);
     command.env("PATH", &search).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());

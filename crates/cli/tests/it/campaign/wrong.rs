@@ -177,7 +177,7 @@ fn what_cannot_be_planned_says_why() {
         (&["--seed", "1", "--tester", "random", "--shares", "3", "--plan"], "every run is a unit"),
         (&["--seed", "1", "--tester", "kill", "--plan"], "ioxide kill FILE --out SUITE"),
         (&["--seed", "1", "--shares", "3"], "`--shares` is for a campaign in parts"),
-        (&["--seed", "1", "--report", "x", part[0], part[1]], "`--report` is for the whole"),
+        (&["--seed", "1", "--report", "x", part[0], part[1]], "`--report` does not work for a part"),
         (&["--seed", "1", "--partition", "5/4", part[0], part[1]], "which part of how many"),
         (&["--seed", "1", "--partition", "1/4"], "--part <DIR>"),
         (&["--seed", "1", "--units", "17", part[0], part[1]], "there is no unit 17: the plan has 16"),

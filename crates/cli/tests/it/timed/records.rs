@@ -15,7 +15,7 @@ fn recorded(sut: &str, tester: &str) -> (TempDir, String) {
 #[test]
 fn the_judge_agrees_with_the_run() {
     let (_folder, path) = recorded(&format!("model:{LATE}"), "random");
-    ioxide(&["judge", ATM, &path]).expect(1, &["FAIL", "`wclock <= 1.0` does not hold"]);
+    ioxide(&["judge", ATM, &path]).expect(1, &["FAIL", "`wclock <= 1s` does not hold"]);
     ioxide(&["judge", LATE, &path]).expect(0, &["PASS"]);
     for (flag, says) in [("--more", "`asked == amt`"), ("--silent", "before so much time had passed")] {
         let Some(sut) = python(flag) else { return };

@@ -23,7 +23,7 @@ fn a_late_model_is_found_by_every_tester() {
     for sut in [format!("model:{LATE}"), played(LATE)] {
         for tester in ["random", "cover", "purpose:cash", &format!("case:{case}")] {
             let ended = test(&sut, &["--tester", tester, "--runs", "40", "--no-shrink"]);
-            ended.expect(1, &["FAIL_out", "`wclock <= 1.0` does not hold with wclock ="]);
+            ended.expect(1, &["FAIL_out", "`wclock <= 1s` does not hold with wclock ="]);
         }
     }
 }
@@ -82,12 +82,13 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn a_tester_that_knows_no_time_says_so() {
-    test(SAME, &["--tester", "tour"]).expect(2, &["has clocks", "`tour` knows no time", "help: use `cover`"]);
+    test(SAME, &["--tester", "tour"])
+        .expect(2, &["has clocks", "`tour` does not support clocks", "help: use `cover`"]);
 }
 
 #[test]
 fn a_model_in_this_process_has_no_wall_clock() {
-    test(SAME, &["--clock", "wall"]).expect(2, &["no time but its own", "stdio:ioxide sut"]);
+    test(SAME, &["--clock", "wall"]).expect(2, &["only virtual time", "stdio:ioxide sut"]);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub struct WritingCommand {
     pub before: Vec<(&'static str, String)>,
     /// The files that are written line by line: a beginning of them is in order.
     pub growing: &'static [&'static str],
+    /// The pages that tell of real time, and so differ from run to run: whole if they have their end.
+    pub varying: &'static [&'static str],
     /// The files that are taken away before others take their place.
     pub going: &'static [&'static str],
     /// The exit codes of the command.
@@ -77,6 +79,7 @@ impl WritingCommand {
             args: words.split(' ').collect(),
             before: Vec::new(),
             growing: &[],
+            varying: &[],
             going: &[],
             ends,
             ends_without_room: &[2],
@@ -326,6 +329,7 @@ fn showing() -> WritingCommand {
     WritingCommand {
         // The page is an extra of the demo.
         ends_without_room: &[0, 2],
+        varying: &["page.html"],
         ..WritingCommand::new("demo --html", "demo --html page.html", &[0])
     }
 }

@@ -41,7 +41,10 @@ fn a_report_says_that_its_search_was_cut() {
     let ended = folder.ioxide(&args);
     assert!(ended.code == 0 || ended.code == 5, "{}", ended.text);
     let page = fs::read_to_string(folder.path().join("r/report.html")).expect("a page");
-    assert!(page.contains("was looked for only for 1 s"), "the page does not say that its search was cut");
+    assert!(
+        page.contains("searched only 1 s for transitions"),
+        "the page does not say that its search was cut"
+    );
 }
 
 /// Models that once held every command up: made from examples by random changes.
