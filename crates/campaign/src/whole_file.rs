@@ -53,7 +53,7 @@ impl AsideFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let aside = beside(&target, readers)?;
+        let aside = create_beside(&target, readers)?;
         if let Some(permissions) = replaced {
             aside.as_file().set_permissions(permissions)?;
         }
@@ -119,13 +119,13 @@ pub fn write_whole(
 /// # Errors
 /// If there is something at `path`, or the file cannot be written.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut out = BufWriter::new(beside(path, FileReaders::Usual)?);
+    let mut out = BufWriter::new(create_beside(path, FileReaders::Usual)?);
     out.write_all(bytes)?;
     on_disk(out)?.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 /// A nameless file in the folder of `target`; it goes away unless it is kept.
-fn beside(target: &Path, readers: FileReaders) -> io::Result<NamedTempFile> {
+fn create_beside(target: &Path, readers: FileReaders) -> io::Result<NamedTempFile> {
     let folder = match target.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

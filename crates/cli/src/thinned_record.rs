@@ -201,7 +201,7 @@ mod tests {
     }
 
     /// Returns the number of steps of every run in a record with this limit, and whether it is thinned.
-    fn kept(limit: u64, outcomes: &[RunOutcome], at_once: bool) -> Vec<(usize, bool)> {
+    fn read_kept_runs(limit: u64, outcomes: &[RunOutcome], at_once: bool) -> Vec<(usize, bool)> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("campaign.jsonl");
         let mut recorder =
@@ -225,10 +225,10 @@ mod tests {
         use RunOutcome::{Error, Fail, Inconclusive, Pass};
         let outcomes = [Pass, Fail, Inconclusive, Error, Pass];
         let thinned = vec![(0, true), (3, false), (0, true), (3, false), (0, true)];
-        assert_eq!(kept(0, &outcomes, false), thinned);
-        assert_eq!(kept(0, &outcomes, true), thinned);
-        assert_eq!(kept(u64::MAX, &outcomes, false), vec![(3, false); 5]);
-        let first = kept(200, &outcomes, false);
+        assert_eq!(read_kept_runs(0, &outcomes, false), thinned);
+        assert_eq!(read_kept_runs(0, &outcomes, true), thinned);
+        assert_eq!(read_kept_runs(u64::MAX, &outcomes, false), vec![(3, false); 5]);
+        let first = read_kept_runs(200, &outcomes, false);
         assert_eq!((first[0], first[4]), ((3, false), (0, true)), "the first run fits");
     }
 }

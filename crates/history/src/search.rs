@@ -169,7 +169,7 @@ pub(crate) fn find_order(
         }
         other => other,
     };
-    match (found, space.lost()) {
+    match (found, space.lost_cause()) {
         (Ok(SearchOutcome::NoOrder(_)), Some(lost)) => SearchOutcome::Unknown(UnknownCause::Lost(lost)),
         (Ok(outcome), _) => outcome,
         (Err(cause), _) => SearchOutcome::Unknown(cause),
@@ -214,7 +214,7 @@ pub(crate) fn find_ends(
     let mut search = instants::InstantSearch::new(space, operations, SearchGoal::Ends)?;
     search.run(start, limits, work)?;
     let ends = search.into_ends();
-    match space.lost() {
+    match space.lost_cause() {
         Some(lost) => Err(UnknownCause::Lost(lost)),
         None => Ok(space.unite(ends)),
     }

@@ -138,7 +138,7 @@ impl<'c, 'm> StateSpace<'c, 'm> {
 
     /// Returns the reason why states may be missing, if they may.
     #[must_use]
-    pub fn lost(&self) -> Option<LostCause> {
+    pub fn lost_cause(&self) -> Option<LostCause> {
         self.lost
     }
 

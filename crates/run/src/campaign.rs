@@ -323,7 +323,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         sink: &'c EventSink<'r>,
     ) -> io::Result<Self> {
         config.time.start_clock();
-        let preparation = config.time.elapsed();
+        let preparation = config.time.time_since_start();
         sink.tell(EventKind::CampaignStarted(tell::started(sts, config, jobs)))?;
         let outcome = CampaignOutcome::nothing(sts);
         let progress = Mutex::new(CampaignProgress { found: outcome, errors_in_a_row: 0, is_over: false });
@@ -560,7 +560,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);
         if let Some(spent) = &mut found.spent {
-            found.elapsed = self.config.time.elapsed();
+            found.elapsed = self.config.time.time_since_start();
             spent.tester += self.preparation;
             let jobs = u32::try_from(self.jobs).unwrap_or(u32::MAX);
             *spent = spent.filled_up_to(found.elapsed.saturating_mul(jobs));

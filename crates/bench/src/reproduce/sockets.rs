@@ -111,7 +111,7 @@ impl SharedServer {
             }
             std::thread::sleep(share.server.delay());
             loop {
-                match share.server.said() {
+                match share.server.next_output() {
                     Ok(Some(output)) => writeln!(stream, "{}", self.line_of(&output.label))?,
                     Ok(None) => break,
                     Err(_) => return Ok(()),
@@ -124,7 +124,7 @@ impl SharedServer {
     /// Speaks the adapter protocol.
     fn serve_protocol(&self, mut stream: TcpStream) -> io::Result<()> {
         let gates = self.spec.sts.gates.iter().filter(|gate| gate.kind != GateKind::Internal);
-        let labels: Vec<Json> = gates.map(|gate| self.declared(gate)).collect();
+        let labels: Vec<Json> = gates.map(|gate| self.declare_gate(gate)).collect();
         let hello =
             json!({ "type": "hello", "protocol": 1, "name": "faulty", "reset": "message", "labels": labels });
         writeln!(stream, "{hello}")?;
@@ -164,7 +164,7 @@ impl SharedServer {
             // It hangs: nothing is confirmed.
             Err(_) => return Ok(()),
         }
-        while let Ok(Some(output)) = share.server.said() {
+        while let Ok(Some(output)) = share.server.next_output() {
             let Label::Output(gate, values) = &output.label else { continue };
             let gate = &self.spec.sts.gates[*gate];
             let names = gate.fields.iter().map(|field| self.spec.pool.var_info(*field).name.to_string());
@@ -174,7 +174,7 @@ impl SharedServer {
         Ok(())
     }
 
-    fn declared(&self, gate: &Gate) -> Json {
+    fn declare_gate(&self, gate: &Gate) -> Json {
         let direction = if gate.kind == GateKind::Input { "input" } else { "output" };
         let field = |var: &VarId| {
             let info = self.spec.pool.var_info(*var);
@@ -220,7 +220,7 @@ impl SharedServer {
             std::thread::sleep(ANSWER_PAUSE);
             let mut share = self.lock();
             share.server.answer();
-            while let Ok(Some(output)) = share.server.said() {
+            while let Ok(Some(output)) = share.server.next_output() {
                 let line = self.line_of(&output.label);
                 let client = line.split(' ').next().and_then(number_at_end).unwrap_or(0);
                 let n = line.split(' ').nth(1).unwrap_or("0").to_owned();

@@ -467,7 +467,7 @@ impl LiveServer {
     }
 
     /// Returns the next message of the system, if it has one.
-    pub fn said(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
+    pub fn next_output(&mut self) -> Result<Option<ArrivedOutput>, AdapterError> {
         match self.state.said.pop_front() {
             Some(label) => Ok(Some(label.into())),
             None if self.state.is_ended => Err(AdapterError::Ended { status: "exit status: 1".into() }),
@@ -527,13 +527,13 @@ impl Adapter for LiveServer {
         if self.rng.random_range(0..2) == 0 {
             self.answer();
         }
-        self.said()
+        self.next_output()
     }
 
     fn observe(&mut self, _patience: Duration) -> Result<Observation, AdapterError> {
         if self.state.said.is_empty() {
             self.answer();
         }
-        Ok(self.said()?.into())
+        Ok(self.next_output()?.into())
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 /// Tests a system of the measurement, for two seconds each time.
 #[track_caller]
-fn measured(only: &str) -> Vec<Json> {
+fn measure_systems(only: &str) -> Vec<Json> {
     let output = Command::new(env!("CARGO_BIN_EXE_ioxide-bench"))
         .args(["bench", "live", "--seed", "5", "--json", "--for", "2s", "--only", only])
         .output()
@@ -22,9 +22,9 @@ fn measured(only: &str) -> Vec<Json> {
 
 #[test]
 fn correct_stores_never_fail_and_a_fault_in_process_is_found() {
-    let rows = measured("in process");
+    let rows = measure_systems("in process");
     assert!(rows[0]["found"].as_u64() > Some(0), "{rows:?}");
-    measured("two connections");
-    measured("http");
-    measured("restart 0.3");
+    measure_systems("two connections");
+    measure_systems("http");
+    measure_systems("restart 0.3");
 }

@@ -31,7 +31,7 @@ impl TimeBudget {
 
     /// Returns the time since the clock was started; zero before.
     #[must_use]
-    pub fn elapsed(&self) -> Duration {
+    pub fn time_since_start(&self) -> Duration {
         self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 

@@ -36,7 +36,7 @@ pub struct ExceptionType(u64);
 impl ExceptionType {
     /// Returns the type with this name.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Self(hasher.finish())
@@ -50,7 +50,7 @@ impl FailureSign {
         match &result.end {
             RunEnd::Verdict(Verdict::Fail, _) => match Self::of_failing(&result.trace)? {
                 Self::Exception(_) => {
-                    Some(Self::Exception(result.exception.as_deref().map(ExceptionType::named)))
+                    Some(Self::Exception(result.exception.as_deref().map(ExceptionType::from_name)))
                 }
                 sign => Some(sign),
             },

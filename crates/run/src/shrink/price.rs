@@ -40,7 +40,9 @@ impl TryPrices {
     /// Returns the expected price in milliseconds of a run of `n_moves`, of which `n_silences` see silence.
     pub(super) fn estimate(&self, n_moves: usize, n_silences: usize) -> f64 {
         let speaking = n_moves.saturating_sub(n_silences);
-        rounded(self.reset) + rounded(self.step) * speaking as f64 + rounded(self.silence) * n_silences as f64
+        round_price(self.reset)
+            + round_price(self.step) * speaking as f64
+            + round_price(self.silence) * n_silences as f64
     }
 }
 
@@ -53,7 +55,7 @@ fn update(mean: &mut Option<Duration>, latest: Option<Duration>) {
 }
 
 /// Returns a price in milliseconds, rounded up to a power of two, at least 1.
-fn rounded(price: Option<Duration>) -> f64 {
+fn round_price(price: Option<Duration>) -> f64 {
     let milliseconds = price.unwrap_or_default().as_millis();
     u64::try_from(milliseconds).unwrap_or(u64::MAX / 2).max(1).next_power_of_two() as f64
 }

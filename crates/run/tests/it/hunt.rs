@@ -36,18 +36,18 @@ fn growing_tree() -> Model {
         enum Tree { leaf, node(left: Tree, key: int, right: Tree) }
         input insert(n: int) input find(n: int) input size
         output done output yes output no output count(n: int)
-        fn inserted(t: Tree, n: int) -> Tree =
+        fn insert_key(t: Tree, n: int) -> Tree =
             match t {
                 leaf => node(left: leaf, key: n, right: leaf),
-                node(l, k, r) => if n < k then node(left: inserted(l, n), key: k, right: r)
-                    else if n > k then node(left: l, key: k, right: inserted(r, n)) else t,
+                node(l, k, r) => if n < k then node(left: insert_key(l, n), key: k, right: r)
+                    else if n > k then node(left: l, key: k, right: insert_key(r, n)) else t,
             }
         fn has(t: Tree, n: int) -> bool =
             match t { leaf => false, node(l, k, r) => if n < k then has(l, n) else if n > k then has(r, n) else true }
         fn size_of(t: Tree) -> int = match t { leaf => 0, node(l, _, r) => size_of(l) + 1 + size_of(r) }
         var tree: Tree = leaf
         state idle {
-            insert: on insert { tree = inserted(tree, n) } -> acting
+            insert: on insert { tree = insert_key(tree, n) } -> acting
             find: on find when has(tree, n) -> finding
             miss: on find when !has(tree, n) -> missing
             size: on size when size_of(tree) < 40 -> counting
@@ -251,7 +251,7 @@ fn searches_do_no_more_work_than_the_labels_of_the_runs_earn() {
     assert!(!is_found && hunt.spent() > 2_900);
     // The work of the last state of a search comes on top.
     let most = 10_000 + 10 * hunt.spent() + 5_000;
-    assert!(hunt.searched() > 0 && hunt.searched() <= most, "{} of {most}", hunt.searched());
+    assert!(hunt.search_work() > 0 && hunt.search_work() <= most, "{} of {most}", hunt.search_work());
     assert_eq!(coverage.covered_switches().count(), 9, "walks take what no search finds");
 }
 

@@ -222,7 +222,7 @@ impl HuntTester {
     /// The work of all searches for purposes, in units that do not depend on the machine: at most a fixed amount before
     /// the first step, and in proportion to [`Self::spent`] later.
     #[must_use]
-    pub fn searched(&self) -> usize {
+    pub fn search_work(&self) -> usize {
         self.searched
     }
 

@@ -56,7 +56,7 @@ impl Adapter for EitherSystem {
 }
 
 /// Returns the repetitions of a failing run on a system that goes another way in some runs.
-fn repeated(goes_other_way: fn(u32) -> bool) -> RerunResult {
+fn repeat_failure(goes_other_way: fn(u32) -> bool) -> RerunResult {
     let spec = model(EITHER);
     let (mut own, mut solver) = (spec.clone(), BruteSolver::new());
     let mut cx = Ctx::new(&mut own, &mut solver);
@@ -74,13 +74,13 @@ fn repeated(goes_other_way: fn(u32) -> bool) -> RerunResult {
 /// Defect: a run in which the system answered otherwise, as it may, counted as one in which the failure did not come back.
 #[test]
 fn a_repetition_that_went_another_way_is_made_again() {
-    let again = repeated(|run| run % 2 == 0);
+    let again = repeat_failure(|run| run % 2 == 0);
     assert_eq!((again.failed, again.of, again.unmade), (3, 3, None));
 }
 
 #[test]
 fn repetitions_that_always_went_another_way_are_not_counted() {
-    let again = repeated(|run| run > 1);
+    let again = repeat_failure(|run| run > 1);
     assert_eq!((again.failed, again.of, again.unmade), (0, 0, Some(UnmadeReason::OtherWay)));
 }
 
