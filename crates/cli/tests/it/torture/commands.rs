@@ -48,7 +48,16 @@ pub fn ioxide(args: &[&str]) -> (String, Option<i32>) {
     (String::from_utf8_lossy(&text).into_owned(), output.status.code())
 }
 
-/// The files in `folder` and below.
+/// Replaces the digits of the time at which a session began: two runs of a command may begin in different minutes.
+fn hide_start_time(bytes: &mut [u8]) {
+    const FIELD: &[u8] = b"\"started\":\"";
+    let Some(at) = bytes.windows(FIELD.len()).position(|window| window == FIELD) else { return };
+    // The file may have been cut in the middle of the time.
+    let time = bytes[at + FIELD.len()..].iter_mut().take_while(|byte| **byte != b'"');
+    time.filter(|byte| byte.is_ascii_digit()).for_each(|digit| *digit = b'0');
+}
+
+/// Returns the files in `folder` and below; the time at which a session began is hidden.
 pub fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -58,7 +67,9 @@ pub fn files(folder: &Path) -> Files {
                 folders.push(path)
             } else {
                 let name = path.strip_prefix(folder).expect("it is below").display().to_string();
-                found.insert(name, fs::read(&path).expect("a file"));
+                let mut bytes = fs::read(&path).expect("a file");
+                hide_start_time(&mut bytes);
+                found.insert(name, bytes);
             }
         }
     }
