@@ -239,8 +239,8 @@ static HTTP: LazyLock<HttpCodec> = LazyLock::new(|| {
     HttpCodec::new(&config, "", &MODEL).expect("the answers fit the model")
 });
 
-/// What comes on an open stream: events, events in chunks, or frames of a WebSocket. Where the bytes are cut on their way
-/// changes nothing.
+/// What comes on an open stream: events, events in chunks, or frames of a WebSocket. Where the bytes are cut on their
+/// way changes nothing.
 pub fn stream(bytes: &[u8]) {
     let (which, rest) = chosen(bytes);
     let (at, rest) = chosen(rest);

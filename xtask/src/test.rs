@@ -1,9 +1,9 @@
 //! `cargo xtask test`: all tests, module by module, side by side.
 //!
-//! Every crate has one program of integration tests and one of unit tests. The tests of a module are run in a process of
-//! their own; as many modules run at once as there are cores, and more while the cores are idle, since many tests wait for
-//! systems that they start. A test that fails there is run once more, with nothing beside it. If it passes then, the run passes, and says
-//! so: it is a defect of the test or of what it tests.
+//! Every crate has one program of integration tests and one of unit tests. The tests of a module are run in a process
+//! of their own; as many modules run at once as there are cores, and more while the cores are idle, since many tests
+//! wait for systems that they start. A test that fails there is run once more, with nothing beside it. If it passes
+//! then, the run passes, and says so: it is a defect of the test or of what it tests.
 
 mod build;
 mod idle;
@@ -22,7 +22,8 @@ use job::{JobEnd, TestJob};
 
 use crate::campaigns::Problem;
 
-/// Tests of one module that run at once, unless `RUST_TEST_THREADS` says otherwise: most of them start a system and wait.
+/// Tests of one module that run at once, unless `RUST_TEST_THREADS` says otherwise: most of them start a system and
+/// wait.
 const THREADS: usize = 2;
 
 /// The slowest modules that a run names.

@@ -126,8 +126,8 @@ fn source(name: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-/// Returns whether cargo makes a test program of a file besides `tests/it`: each is linked with all of ioxide, which takes
-/// seconds and a quarter of a gigabyte.
+/// Returns whether cargo makes a test program of a file besides `tests/it`: each is linked with all of ioxide, which
+/// takes seconds and a quarter of a gigabyte.
 fn is_test_program(name: &str) -> bool {
     let folders: Vec<&str> = name.split('/').collect();
     match folders[..] {

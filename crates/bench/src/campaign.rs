@@ -1,7 +1,7 @@
 //! `ioxide bench campaign`: the cost of a campaign besides its units.
 //!
-//! Three things: 100,000 units that do nothing, driven as any others, for the cost of one; parts put together, in growing
-//! numbers; and a thousand machines that do not exist, with faults, by the rules that drive real ones.
+//! Three things: 100,000 units that do nothing, driven as any others, for the cost of one; parts put together, in
+//! growing numbers; and a thousand machines that do not exist, with faults, by the rules that drive real ones.
 
 use std::collections::BTreeSet;
 use std::fs;

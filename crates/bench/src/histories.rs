@@ -1,5 +1,5 @@
-//! Histories of concurrent clients: the recorded ones of the folder in `IOXIDE_DATA` (`histories/etcd`, `histories/kv`), and
-//! generated ones of a register by operations, clients and open operations.
+//! Histories of concurrent clients: the recorded ones of the folder in `IOXIDE_DATA` (`histories/etcd`,
+//! `histories/kv`), and generated ones of a register by operations, clients and open operations.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Faults found per second of wall time on live systems: what people give a tester is seconds, not steps.
 //!
-//! Ten [systems](systems) that keep values behind keys: replies after 0.1, 1, 20 and 200 ms, output that nobody asked for, restarts of
-//! 0.3 and 3 s, a system in the same process, HTTP, two connections. Each is tested as it should be and with three faults,
-//! by `ioxide test` as a user would call it, once with its default tester and once with `random`, each for the same time.
+//! Ten [systems](systems) that keep values behind keys: replies after 0.1, 1, 20 and 200 ms, output that nobody asked
+//! for, restarts of 0.3 and 3 s, a system in the same process, HTTP, two connections. Each is tested as it should be
+//! and with three faults, by `ioxide test` as a user would call it, once with its default tester and once with
+//! `random`, each for the same time.
 //!
 //! *Promises.* Whatever fails while the system is correct is a false Fail, and the measurement ends with an error then.
 //! Which faults are found depends on the machine: time is what is measured.
@@ -28,7 +29,8 @@ use self::trial::{LiveTrial, TrialFigures};
 
 /// The time of a campaign, unless `--for` gives another: that of `ioxide test`.
 const CAMPAIGN_TIME: Duration = Duration::from_secs(30);
-/// The number of campaigns at once: most of them wait most of the time. More would disturb the quickest ones on two cores.
+/// The number of campaigns at once: most of them wait most of the time. More would disturb the quickest ones on two
+/// cores.
 const JOBS: usize = 2;
 /// The testers that are compared.
 const TESTERS: [&str; 2] = ["hunt", "random"];

@@ -1,7 +1,7 @@
 //! Leases of the addresses of shared systems, and the pauses of those that did not answer.
 //!
-//! A system that does not answer is no fault of the unit that wanted it. Its address rests, longer every time, and others do
-//! the work; when it answers again, it is as good as any. Time is a parameter.
+//! A system that does not answer is no fault of the unit that wanted it. Its address rests, longer every time, and
+//! others do the work; when it answers again, it is as good as any. Time is a parameter.
 //!
 //! *Promises.* An address is never given away more often than it was put in.
 

@@ -1,7 +1,8 @@
 //! A plan: the units of a command, with names that do not change, and a hash of all that their results depend on.
 //!
-//! Two runs of the same command have the same plan hash exactly if their results can be put together: the same arguments
-//! (without those that say which part to do), the same model down to its switches, the same version of ioxide.
+//! Two runs of the same command have the same plan hash exactly if their results can be put together: the same
+//! arguments (without those that say which part to do), the same model down to its switches, the same version of
+//! ioxide.
 
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,8 @@
 //! A simulated cluster: the rules of [`schedule`](crate::schedule) on many machines, with faults.
 //!
-//! Events in the order of their time. The driver is one server: it takes a moment to send a batch and to take one in, and
-//! results come over one line to it. Machines die at random, with what they were doing, and come back; some units kill
-//! whatever runs them. What comes out says where a campaign saturates before anybody pays for machines.
+//! Events in the order of their time. The driver is one server: it takes a moment to send a batch and to take one in,
+//! and results come over one line to it. Machines die at random, with what they were doing, and come back; some units
+//! kill whatever runs them. What comes out says where a campaign saturates before anybody pays for machines.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

@@ -237,8 +237,8 @@ pub struct SolverArgs {
 /// The time that the analysis of a command may take.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct LimitArgs {
-    /// The longest time for the analysis: `30s`, `10min`, `1h` or `none` [default: 10min; `learn`: 1h; `test`: 15s before
-    /// the first step, then none].
+    /// The longest time for the analysis: `30s`, `10min`, `1h` or `none` [default: 10min; `learn`: 1h; `test`: 15s
+    /// before the first step, then none].
     ///
     /// Results found until then are shown and marked as partial. The exit code is 5 if nothing was found.
     #[arg(

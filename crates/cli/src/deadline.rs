@@ -27,8 +27,8 @@ pub struct TimedTester<'t> {
 }
 
 impl<'t> TimedTester<'t> {
-    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most `analysis_limit`
-    /// before a step.
+    /// `inner` for at most `limit`, if there is one, from when it begins to think; it thinks for at most
+    /// `analysis_limit` before a step.
     pub fn new(
         inner: &'t mut (dyn Tester + Send),
         limit: Option<Duration>,

@@ -1,10 +1,10 @@
 //! The command line of ioxide as a library: flags and files in, exit status out.
 //!
-//! The program `ioxide` is [`program`] and nothing else. `ioxide-bench` is the same program with the measurements of the
-//! project in it; it uses what the modules here make public, which is no interface for others.
+//! The program `ioxide` is [`program`] and nothing else. `ioxide-bench` is the same program with the measurements of
+//! the project in it; it uses what the modules here make public, which is no interface for others.
 
-/// The macro of the standard library, without secrets, and without its panic where stderr is closed or its disk is full:
-/// the text is lost, and nothing else changes.
+/// The macro of the standard library, without secrets, and without its panic where stderr is closed or its disk is
+/// full: the text is lost, and nothing else changes.
 macro_rules! eprint {
     ($($words:tt)*) => {
         crate::redaction::to_stderr(format_args!($($words)*))

@@ -1,7 +1,7 @@
 //! Models that are played as systems: by the name of a file, with constants and a mutant of it.
 //!
-//! `FILE`, `FILE?NAME=VALUE&NAME=VALUE`, `FILE#ID`, `FILE?NAME=VALUE#ID`. Constants that were set for the specification hold
-//! for the same file too, unless the name says otherwise: a model conforms to itself whatever is set for it.
+//! `FILE`, `FILE?NAME=VALUE&NAME=VALUE`, `FILE#ID`, `FILE?NAME=VALUE#ID`. Constants that were set for the specification
+//! hold for the same file too, unless the name says otherwise: a model conforms to itself whatever is set for it.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,8 @@ pub struct PlayedName<'n> {
 }
 
 impl<'n> PlayedName<'n> {
-    /// Reads `FILE?NAME=VALUE&...#ID`. A file may have `?` and `#` in its name, so the longest one that is there counts.
+    /// Reads `FILE?NAME=VALUE&...#ID`. A file may have `?` and `#` in its name, so the longest one that is there
+    /// counts.
     pub fn parse(name: &'n str) -> Self {
         let splits = name.match_indices(['?', '#']).map(|(at, _)| at).chain([name.len()]);
         let is_file = |&at: &usize| Path::new(&name[..at]).is_file();

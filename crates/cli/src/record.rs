@@ -142,7 +142,8 @@ pub fn connections(record: &Record, run: u64) -> Vec<ConnectionRecord> {
     told.unwrap_or_default()
 }
 
-/// Returns the tolerance of run `run`, widened by the lag of the machine where the run was; exact if the record has none.
+/// Returns the tolerance of run `run`, widened by the lag of the machine where the run was; exact if the record has
+/// none.
 pub fn tolerance(record: &Record, run: u64) -> Tolerance {
     let told = record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => told.tolerance,

@@ -1,9 +1,10 @@
 //! The output of this program, without the secrets of the systems it was told of.
 //!
-//! Records and reports are made of events, from which [`RedactingReporter`](ioxide_record::secrets::redacting::RedactingReporter) takes
-//! secrets out field by field. Everything else that is written for people or programs goes through here: stdout, stderr,
-//! and files in which a system may have left what it said. The secrets of every description that is read are known from
-//! then on, so no command has to think of them.
+//! Records and reports are made of events, from which
+//! [`RedactingReporter`](ioxide_record::secrets::redacting::RedactingReporter) takes secrets out field by field.
+//! Everything else that is written for people or programs goes through here: stdout, stderr, and files in which a
+//! system may have left what it said. The secrets of every description that is read are known from then on, so no
+//! command has to think of them.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -53,8 +53,8 @@ pub fn read(folder: &Path, spec: &Model) -> Result<Vec<Regression>, CliError> {
     Ok(found)
 }
 
-/// Returns the tests of a suite of runs, such as `regressions.jsonl`; `None` if `path` is no suite. A last line that was
-/// cut off is left out.
+/// Returns the tests of a suite of runs, such as `regressions.jsonl`; `None` if `path` is no suite. A last line that
+/// was cut off is left out.
 pub fn read_suite(path: &Path) -> Result<Option<Vec<TraceTest>>, CliError> {
     if !path.is_file() {
         return Ok(None);

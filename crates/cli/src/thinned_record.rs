@@ -1,13 +1,13 @@
 //! A record that stays small however long the campaign is: beyond a size, the steps of runs without a failure are left
 //! out.
 //!
-//! Of such a run the record keeps its start with the seed, its verdict and its end, which is marked as thinned; the same
-//! campaign with the same seed makes it again on a system that answers alike. Runs that failed, had an error or were
-//! interrupted are whole.
+//! Of such a run the record keeps its start with the seed, its verdict and its end, which is marked as thinned; the
+//! same campaign with the same seed makes it again on a system that answers alike. Runs that failed, had an error or
+//! were interrupted are whole.
 //!
 //! *Promises.* Every event is written before the next move, also of a run that is thinned later: the file is cut back
-//! when the run has ended. Only where several runs go on at once are the events of a run held back in memory until it has ended,
-//! once the record has reached its size.
+//! when the run has ended. Only where several runs go on at once are the events of a run held back in memory until it
+//! has ended, once the record has reached its size.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,8 +19,8 @@ use ioxide_record::reporter::Reporter;
 
 use crate::args::KeepArg;
 
-/// The size of a record, in bytes, from which on runs without a failure are thinned unless `--keep` says otherwise: some
-/// 150,000 steps, whose page opens at once.
+/// The size of a record, in bytes, from which on runs without a failure are thinned unless `--keep` says otherwise:
+/// some 150,000 steps, whose page opens at once.
 const WHOLE_SIZE: u64 = 32 << 20;
 
 /// Writes a record, and thins it.

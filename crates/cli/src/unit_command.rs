@@ -1,7 +1,8 @@
 //! Commands that are made of units: the plan is shown, or some of the units are done.
 //!
 //! A command says which units it has and does those it is asked for; everything else is here. Its part goes on where it
-//! stopped when the same command is given again. Units that are done in rounds are told what the rounds before have found.
+//! stopped when the same command is given again. Units that are done in rounds are told what the rounds before have
+//! found.
 
 use std::fs;
 use std::io::{self, Write};

@@ -5,9 +5,9 @@
 //! is a page of its own: a system that is being learned. [`server`] accepts connections, [`access`] admits requests,
 //! [`routes`] answers with the structs of [`view`], the only ones that leave.
 //!
-//! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by
-//! number, and testers that read a file are those given at start. Texts of a model or a system leave as JSON strings, and the page makes text of them, never
-//! markup.
+//! *Promises.* No path of a file comes from the browser: recorded runs are those given at start, by number, and testers
+//! that read a file are those given at start. Texts of a model or a system leave as JSON strings, and the page makes
+//! text of them, never markup.
 //!
 //! # Example
 //!

@@ -161,8 +161,8 @@ impl<'s> CompletenessSearch<'s> {
             }
             let SuiteStep { from, input, output } = self.tree[i];
             let slot = self.place[from] * self.spec.n_inputs() + input.index();
-            // The machine under construction answers here, contradicts the test, so that no completion of it passes, or is
-            // still open and every target has to be tried.
+            // The machine under construction answers here, contradicts the test, so that no completion of it passes, or
+            // is still open and every target has to be tried.
             match self.table[slot] {
                 Some((next, given)) if given == output => self.place[i + 1] = next,
                 Some(_) => return CompleteOutcome::Closed,
@@ -174,8 +174,8 @@ impl<'s> CompletenessSearch<'s> {
     }
 
     fn try_every_target(&mut self, i: usize, slot: usize, output: OutputId) -> CompleteOutcome {
-        // The output is not a choice: any other than the expected one fails the test. Of the states not used yet only the
-        // first is tried, since they are interchangeable: without that the search would look at every renaming.
+        // The output is not a choice: any other than the expected one fails the test. Of the states not used yet only
+        // the first is tried, since they are interchangeable: without that the search would look at every renaming.
         let used = self.used;
         debug_assert!(self.table[slot].is_none() && used <= self.bound);
         for next in 0..(used + 1).min(self.bound) {

@@ -137,7 +137,8 @@ impl CountingGrower<'_> {
             let met: Vec<usize> =
                 (0..visits.len()).filter(|&clique| self.cliques[clique].contains(&entered)).collect();
             met.iter().for_each(|&clique| visits[clique] += 1);
-            // Some set `R` was met `bound - |R| + 1` times: by the pigeonhole argument above the path has come back to itself.
+            // Some set `R` was met `bound - |R| + 1` times: by the pigeonhole argument above the path has come back to
+            // itself.
             if !self.is_visited_enough(visits) {
                 way.push(kid);
                 self.traverse(access, kid, way, visits)?;
@@ -173,7 +174,8 @@ impl CountingGrower<'_> {
     /// Adds a word behind both nodes that tells their states apart, if the tree has none and there is one.
     fn separate(&mut self, a: usize, b: usize) -> Result<(), SuiteTooLarge> {
         let (p, q) = (self.tree.state(a), self.tree.state(b));
-        // Two access words or visits that are not apart cannot be told apart by any test; the counting never relies on them.
+        // Two access words or visits that are not apart cannot be told apart by any test; the counting never relies on
+        // them.
         if !self.apart.are_apart(p, q) || self.tree.separates(a, b) {
             return Ok(());
         }

@@ -75,7 +75,8 @@ impl MachineNames {
         self.outputs.ids().find(|&id| self.outputs[id] == name)
     }
 
-    /// Adds the output that `completion` gives where an answer is missing, and the state it leads to, if that is a new one.
+    /// Adds the output that `completion` gives where an answer is missing, and the state it leads to, if that is a new
+    /// one.
     pub(crate) fn add_completion(&mut self, completion: &MachineCompletion) -> (OutputId, Option<StateId>) {
         let (MachineCompletion::SelfLoop(name) | MachineCompletion::ErrorState(name)) = completion;
         let output = self.output(name).unwrap_or_else(|| self.outputs.push(name.clone()));

@@ -1,14 +1,14 @@
 //! The sets that the theory defines for a machine: covers, separating words, and a lower bound on the size of a
 //! system.
 //!
-//! The suites of this crate are made of these sets; here they are to be looked at. A *preset distinguishing word*
-//! tells all states apart by itself; few machines have one. An *adaptive* one, whose inputs depend on the answers, exists
-//! exactly if refinement by inputs that let no two states of a block meet ends in single states [LeeYannakakis94,
-//! Thm. 3.1].
+//! The suites of this crate are made of these sets; here they are to be looked at. A *preset distinguishing word* tells
+//! all states apart by itself; few machines have one. An *adaptive* one, whose inputs depend on the answers, exists
+//! exactly if refinement by inputs that let no two states of a block meet ends in single states [LeeYannakakis94, Thm.
+//! 3.1].
 //!
-//! For nondeterministic machines: a state is *deterministically reached* if a word leads there whatever the answers. Such
-//! states that are pairwise r-distinguishable need different states of every reduction, so their number is a *lower bound*
-//! on the states of a system that passes [Hierons04].
+//! For nondeterministic machines: a state is *deterministically reached* if a word leads there whatever the answers.
+//! Such states that are pairwise r-distinguishable need different states of every reduction, so their number is a
+//! *lower bound* on the states of a system that passes [Hierons04].
 
 mod text;
 
@@ -24,8 +24,8 @@ use crate::nfsm::Observable;
 use crate::reduce::{RDistinguish, deterministic_cover};
 use crate::word::Word;
 
-/// States in all uncertainties that are kept in the search for a preset distinguishing word; it bounds the memory, and was
-/// chosen by feel.
+/// States in all uncertainties that are kept in the search for a preset distinguishing word; it bounds the memory, and
+/// was chosen by feel.
 const MAX_KEPT_STATES: usize = 2_000_000;
 /// Sets looked at in the search for a largest set of states; it bounds the time, and was chosen by feel.
 const MAX_SETS: usize = 200_000;
@@ -76,7 +76,8 @@ impl DeterministicTheory {
     }
 }
 
-/// The blocks of current states of all states that answered alike so far; [`uncertainty_after`] drops blocks of one state.
+/// The blocks of current states of all states that answered alike so far; [`uncertainty_after`] drops blocks of one
+/// state.
 type Uncertainty = BTreeSet<BTreeSet<StateId>>;
 
 /// A shortest word that no two states answer alike.
@@ -153,7 +154,8 @@ fn split_block(spec: &SuiteModel, block_of: &[usize], block: &[StateId]) -> Opti
     }
     spec.inputs().find_map(|input| {
         let ends: BTreeSet<_> = block.iter().map(|&s| (spec.output(s, input), spec.next(s, input))).collect();
-        // Two states that answer alike and meet are lost; [LeeYannakakis94] calls such an input not valid for the block.
+        // Two states that answer alike and meet are lost; [LeeYannakakis94] calls such an input not valid for the
+        // block.
         if ends.len() < block.len() {
             return None;
         }

@@ -1,11 +1,12 @@
 //! The core of a failure: the fewest operations that already contradict each other.
 //!
 //! An operation is taken out of the core by *relaxing* it: all that is assumed about it is that it did not take effect
-//! before it was called; not what it answered, nor when it returned, nor that it happened at all. If there is still no order, the contradiction does not need
-//! it. Simply deleting operations would be wrong: a read of a value that a deleted operation wrote contradicts nothing.
+//! before it was called; not what it answered, nor when it returned, nor that it happened at all. If there is still no
+//! order, the contradiction does not need it. Simply deleting operations would be wrong: a read of a value that a
+//! deleted operation wrote contradicts nothing.
 //!
-//! *Promises.* The operations of the core contradict each other whatever the others did once they were called, and none of them can be left
-//! out. A smaller core made of other operations may exist.
+//! *Promises.* The operations of the core contradict each other whatever the others did once they were called, and none
+//! of them can be left out. A smaller core made of other operations may exist.
 
 use ioxide_model::concrete::ConcreteState;
 use ioxide_model::label::Label;

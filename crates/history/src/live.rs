@@ -28,8 +28,8 @@ pub enum LiveVerdict {
 
 /// A history that is judged for linearizability while it happens.
 ///
-/// A client is a number of the caller. Memory is needed for the operations since the last cut only. An operation that stays
-/// open prevents cuts from there on.
+/// A client is a number of the caller. Memory is needed for the operations since the last cut only. An operation that
+/// stays open prevents cuts from there on.
 pub struct LiveHistory<'c, 'm> {
     space: StateSpace<'c, 'm>,
     /// The states possible at the last cut.

@@ -4,7 +4,8 @@
 //! The proof is by induction over operations. The values of the variables are arbitrary at an idle location; the only
 //! assumption is that no output is enabled there, which is checked at the start and after every operation. Every path
 //! of switches *input, internal steps, output, internal steps* is followed symbolically from there. The same paths say
-//! what an operation reads and writes, so [`HistoryPartition`](crate::HistoryPartition) and the search use them as well.
+//! what an operation reads and writes, so [`HistoryPartition`](crate::HistoryPartition) and the search use them as
+//! well.
 //!
 //! *Promises.* A model that is accepted is sequential. A model that is refused may still be: its variables may never
 //! have the values that speak against it, or a question was left open. The reason says which.

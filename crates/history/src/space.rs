@@ -3,8 +3,8 @@
 //! A *belief* is a set of concrete states, kept by number; operations with the same messages are one *class*. A step
 //! from a belief by a class is evaluated at most once, so the search works on numbers alone.
 //!
-//! *Promises.* Every state in a belief is possible. If some may be missing, [`StateSpace::lost`] says why; an order that
-//! was found is right even then, the absence of one is not.
+//! *Promises.* Every state in a belief is possible. If some may be missing, [`StateSpace::lost`] says why; an order
+//! that was found is right even then, the absence of one is not.
 
 use std::collections::BTreeSet;
 use std::fmt;

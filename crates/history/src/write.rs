@@ -51,8 +51,8 @@ pub fn write_lines(history: &History, write_message: MessageWriter<'_>) -> Strin
     text
 }
 
-/// Returns the history in EDN, as Jepsen writes it: one map per event. Operations in `mapping` get the names and the form
-/// that they have there; for others `:f` is the name of the input and `:value` a map of the fields.
+/// Returns the history in EDN, as Jepsen writes it: one map per event. Operations in `mapping` get the names and the
+/// form that they have there; for others `:f` is the name of the input and `:value` a map of the fields.
 #[must_use]
 pub fn write_edn(history: &History, mapping: &HistoryMapping, write_message: MessageWriter<'_>) -> String {
     let mut text = String::new();

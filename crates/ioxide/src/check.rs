@@ -101,7 +101,8 @@ impl CheckPassed {
 
 impl<S: InProcess, F: FnMut() -> S> ModelCheck<'_, F> {
     /// Sets the tester that chooses the inputs: any that `ioxide test --tester` takes, written as there
-    /// (`"purpose:cash".parse()`) or as a variant, except those that read a file and [`TesterSpec::Kill`]. Without it, [`TesterSpec::Hunt`].
+    /// (`"purpose:cash".parse()`) or as a variant, except those that read a file and [`TesterSpec::Kill`]. Without it,
+    /// [`TesterSpec::Hunt`].
     pub fn tester(mut self, tester: TesterSpec) -> Self {
         self.tester = tester;
         self

@@ -198,7 +198,8 @@ impl TokenGroups {
         }
         let places = self.now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
-        // The share that is not alone in its place: states that met there cannot be told apart in this run, and need another.
+        // The share that is not alone in its place: states that met there cannot be told apart in this run, and need
+        // another.
         let lost = 1.0 - alone / total;
         bits / (word.len() as f64 + RUN_COST * lost)
     }
@@ -244,8 +245,8 @@ impl PairWords {
             Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
-        // Round by round, as in the minimisation of Moore: first the pairs that one input tells apart, then those from which
-        // an input leads to a pair of an earlier round. So the word of a pair is a shortest one.
+        // Round by round, as in the minimisation of Moore: first the pairs that one input tells apart, then those from
+        // which an input leads to a pair of an earlier round. So the word of a pair is a shortest one.
         loop {
             let found: Vec<(StateId, StateId, InputId)> = open
                 .iter()
@@ -260,8 +261,8 @@ impl PairWords {
             }
             open.retain(|&(a, b)| pairs.first[a.index() * n_states + b.index()].is_none());
         }
-        // Left over are pairs whose difference lies behind moves that are not believed yet. The basis nodes are apart, so the
-        // tree has a word for them.
+        // Left over are pairs whose difference lies behind moves that are not believed yet. The basis nodes are apart,
+        // so the tree has a word for them.
         for (a, b) in open {
             if let Some(word) = tree.separating_word(fold.basis[a], fold.basis[b]) {
                 pairs.known.insert((a, b), word);

@@ -83,7 +83,8 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
     /// Learns how the system stores and compares values.
     ///
     /// # Errors
-    /// If the system cannot be asked or contradicts itself, or answers as no machine does that stores and compares values.
+    /// If the system cannot be asked or contradicts itself, or answers as no machine does that stores and compares
+    /// values.
     pub fn learn_values(self, plan: ValuePlan<'_>) -> Result<ValueLesson, SessionError<E>> {
         let Self { system, copies, keeper, watcher, messages, earlier } = self;
         let ValuePlan { gates, start, test, votes } = plan;

@@ -79,8 +79,8 @@ pub fn draw_machine(number: usize, machine: &Mealy, names: &MachineNames) -> Hyp
     HypothesisDrawing { number, states: number_states(states), moves }
 }
 
-/// Returns the drawing of a machine that answers in several ways. Its states are others than those of the machines before
-/// it, but for the first.
+/// Returns the drawing of a machine that answers in several ways. Its states are others than those of the machines
+/// before it, but for the first.
 #[must_use]
 pub fn draw_choices(number: usize, draft: &SeveralDraft, names: &MachineNames) -> HypothesisDrawing {
     let arrows: Vec<NamedMove> = draft.ways.iter().map(|way| (way.from, way.output, way.to)).collect();

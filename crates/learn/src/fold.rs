@@ -105,8 +105,8 @@ impl LearnerFold {
         token: LearnTreeNode,
         input: InputId,
     ) -> Option<(OutputId, LearnTreeNode)> {
-        // *Invariant.* A token is a basis node wherever the state is believed known, so predictions go on beyond what was
-        // asked below the node itself; elsewhere the tree alone answers.
+        // *Invariant.* A token is a basis node wherever the state is believed known, so predictions go on beyond what
+        // was asked below the node itself; elsewhere the tree alone answers.
         let (kid, to) = match self.state_of(token) {
             Some(state) => {
                 let entry = self.move_at((state, input));

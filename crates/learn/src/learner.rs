@@ -24,12 +24,12 @@ use crate::fold::LearnerFold;
 use crate::observer::{LearnError, SystemObserver};
 use crate::tree::ObservationTree;
 
-/// The number of times decisions are made anew while all moves are asked once: after every tenth of them. They get better
-/// with what is known, and making them takes time; chosen by feel.
+/// The number of times decisions are made anew while all moves are asked once: after every tenth of them. They get
+/// better with what is known, and making them takes time; chosen by feel.
 const DECISIONS_PER_PASS: usize = 10;
 
-/// The number of moves that a self-loop is worth when the likeliest target is chosen: in real systems most inputs change
-/// nothing in most states. Chosen by feel; a wrong guess costs questions, never the answer.
+/// The number of moves that a self-loop is worth when the likeliest target is chosen: in real systems most inputs
+/// change nothing in most states. Chosen by feel; a wrong guess costs questions, never the answer.
 const SELF_LOOP_BONUS: usize = 3;
 
 /// A move: a basis state and an input.
@@ -106,7 +106,8 @@ impl Learner {
         let mut at = 0;
         while let Some(step) = self.fold.step_number(at) {
             let entry = self.fold.move_at(step);
-            // Rules of Algorithm 1 in this order: extend (ask the move), identify (believe a state), promote (new state).
+            // Rules of Algorithm 1 in this order: extend (ask the move), identify (believe a state), promote (new
+            // state).
             if entry.to.is_some() {
                 at += 1;
                 continue;
@@ -148,8 +149,9 @@ impl Learner {
     fn suspected_targets(&mut self, tree: &ObservationTree, step: BasisMove) -> Vec<StateId> {
         let Some(node) = self.fold.move_at(step).node else { return Vec::new() };
         let mut suspects = self.possible_targets(tree, step);
-        // "Predicted" is weaker than "apart": the answers below the node are compared with those that the machine as believed
-        // gives from `state`, so beliefs that are wrong elsewhere can rule out the right state. `resolve_move` sorts that out.
+        // "Predicted" is weaker than "apart": the answers below the node are compared with those that the machine as
+        // believed gives from `state`, so beliefs that are wrong elsewhere can rule out the right state. `resolve_move`
+        // sorts that out.
         suspects.retain(|&state| !self.fold.has_conflict(tree, node, state));
         suspects
     }
@@ -188,7 +190,8 @@ impl Learner {
         run.step_word(&access)?;
         run.step(step.1)?;
         self.fold.at_mut(step).node = Some(run.current_node());
-        // Where L# asks a separate word for every pair of states, one adaptive word follows the move at once, in the same run.
+        // Where L# asks a separate word for every pair of states, one adaptive word follows the move at once, in the
+        // same run.
         let mut at = Some(self.decisions.begin());
         while let Some(question) = at {
             let Some(input) = self.decisions.next_input(question) else { break };
@@ -214,8 +217,8 @@ impl Learner {
             self.asked = None;
             return Ok(());
         };
-        // Not apart from `other`, yet predicted otherwise: ask the word at `other` itself. Either the two are apart now, or a
-        // prediction about `other` was wrong, and its word is a counterexample.
+        // Not apart from `other`, yet predicted otherwise: ask the word at `other` itself. Either the two are apart
+        // now, or a prediction about `other` was wrong, and its word is a counterexample.
         let Some(rest) = self.fold.find_conflict(&observer.tree, node, other) else { return Ok(()) };
         let mut word = observer.tree.word_of_node(self.fold.basis[other]);
         word.extend(&rest);
@@ -316,8 +319,8 @@ impl Learner {
         let mut word = word[..length].to_vec();
         loop {
             let (border, step) = self.leave_basis_at(&word);
-            // The word leaves the basis by its last input: the node behind that move is apart from the state it was taken
-            // for, which is what was looked for. Otherwise go on in the middle of the part outside the basis, as
+            // The word leaves the basis by its last input: the node behind that move is apart from the state it was
+            // taken for, which is what was looked for. Otherwise go on in the middle of the part outside the basis, as
             // [RivestSchapire93]: a logarithm of questions instead of one for each input.
             if border >= word.len() {
                 self.set_target(step, None);
@@ -351,9 +354,9 @@ impl Learner {
         let Some(witness) = observer.tree.separating_word(self.fold.basis[state], node) else {
             return Ok(None);
         };
-        // Replace the first half by the access word of the state it is believed to lead to. If the witness is still answered
-        // as by `node`, the fault is in the second half, and the shorter word shows it; else the two are apart already
-        // after the first half.
+        // Replace the first half by the access word of the state it is believed to lead to. If the witness is still
+        // answered as by `node`, the fault is in the second half, and the shorter word shows it; else the two are apart
+        // already after the first half.
         let mut shorter = observer.tree.word_of_node(self.fold.basis[middle]);
         shorter.extend(&word[half..]);
         let length = shorter.len();

@@ -7,11 +7,11 @@
 //! [`difference`] lists the differences between two machines. Anything that can be reset and given an input is a
 //! system: the trait is [`ioxide_fsm::reduce::LiveMachine`].
 //!
-//! A whole session is a [`session::LearningSession`]: a system that answers messages, copies of it, earlier runs, what to
-//! do about contradictions. It learns a machine, or with [`data`] one that stores and compares values; [`timed`] learns
-//! time-outs. The crate opens no connection, writes no file and reads no clock: whoever does implements the traits of
-//! [`system`] and [`timed`], and is told about progress by the events of [`watch`]. [`draft`] writes what was learned as a
-//! model.
+//! A whole session is a [`session::LearningSession`]: a system that answers messages, copies of it, earlier runs, what
+//! to do about contradictions. It learns a machine, or with [`data`] one that stores and compares values; [`timed`]
+//! learns time-outs. The crate opens no connection, writes no file and reads no clock: whoever does implements the
+//! traits of [`system`] and [`timed`], and is told about progress by the events of [`watch`]. [`draft`] writes what was
+//! learned as a model.
 //!
 //! # Example
 //!

@@ -142,11 +142,12 @@ impl<L: LiveMachine> SystemObserver<L> {
 
     /// Adds a run of a copy of the system to the memory, up to an answer that closes the conversation.
     fn remember_run(&mut self, run: &[(InputId, OutputId)]) -> Result<(), Box<Disagreement>> {
-        // Behind an answer that closes the conversation every input is answered alike; a copy that was asked more knows nothing.
+        // Behind an answer that closes the conversation every input is answered alike; a copy that was asked more knows
+        // nothing.
         let over = run.iter().position(|(_, output)| self.closed.contains(output));
         let run = &run[..over.map_or(run.len(), |at| at + 1)];
-        // Into the memory, not into the tree: the tree grows in the order of the questions, so that a learner with copies
-        // learns the same machine as one without. But a contradiction to the tree is noticed at once.
+        // Into the memory, not into the tree: the tree grows in the order of the questions, so that a learner with
+        // copies learns the same machine as one without. But a contradiction to the tree is noticed at once.
         let mut node = self.tree.root();
         for &(input, output) in run {
             match self.tree.child(node, input) {

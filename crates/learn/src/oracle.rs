@@ -1,11 +1,12 @@
 //! Testing a hypothesis: moves in doubt, complete suites in random order, walks, and what is promised afterwards.
 //!
-//! First every move is settled ([`Learner::settle_next`]): that costs a fraction of a suite, because a question is made for one
-//! doubt, and it already shows that the system is the hypothesis or has more states. A suite that is complete for `k` extra
-//! states is passed only by systems that are the hypothesis or have more than `n + k` states
+//! First every move is settled ([`Learner::settle_next`]): that costs a fraction of a suite, because a question is made
+//! for one doubt, and it already shows that the system is the hypothesis or has more states. A suite that is complete
+//! for `k` extra states is passed only by systems that are the hypothesis or have more than `n + k` states
 //! ([`ioxide_fsm::suite`]). The one for none is applied too: it promises nothing new, but its words are long and few,
-//! and find many of the states that are missing before a suite for more states must be made. Tests come in random order,
-//! newer ones sooner ([`pool`]). A test that is in the tree costs nothing, and a test ends at its first surprise.
+//! and find many of the states that are missing before a suite for more states must be made. Tests come in random
+//! order, newer ones sooner ([`pool`]). A test that is in the tree costs nothing, and a test ends at its first
+//! surprise.
 //!
 //! With a new state a new suite is made. Nothing is promised before a whole suite for the final hypothesis was passed.
 //!
@@ -30,8 +31,8 @@ use self::pool::TestPool;
 use crate::learner::{Learner, SettlingStep};
 use crate::observer::{LearnError, SystemObserver};
 
-/// Tests that each copy of the system is given at a time: enough to keep copies busy, few enough to lose little when one
-/// of them changes the hypothesis. Chosen by feel.
+/// Tests that each copy of the system is given at a time: enough to keep copies busy, few enough to lose little when
+/// one of them changes the hypothesis. Chosen by feel.
 const TESTS_PER_COPY: usize = 8;
 
 /// Tests that are drawn at a time; novelty is measured when they are drawn. Chosen by feel.
@@ -249,7 +250,8 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
     /// off, else `None`.
     fn run_round(&mut self) -> Result<Option<(Mealy, LearnedGuarantee)>, LearnError<L::Error>> {
         let machine = self.learner.hypothesis(self.observer)?;
-        // Kept for the case that the connection breaks during the tests: until something speaks against it, it is the best.
+        // Kept for the case that the connection breaks during the tests: until something speaks against it, it is the
+        // best.
         self.last = Some(machine.clone());
         self.notify_hypothesis();
         let guarantee = if self.is_stopped {

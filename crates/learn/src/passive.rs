@@ -60,8 +60,8 @@ pub fn merge_runs(n_inputs: usize, runs: &[IoWord]) -> Result<MergedMachine, Box
     for run in runs {
         folding.add_run(run)?;
     }
-    // The red-blue framework: red states are final, blue nodes are their children outside. Each round merges a blue node into
-    // a red state, or makes it red.
+    // The red-blue framework: red states are final, blue nodes are their children outside. Each round merges a blue
+    // node into a red state, or makes it red.
     let mut red = vec![0];
     while let Some((from, input)) = folding.next_blue_node(&red) {
         let slot = from * n_inputs + input;

@@ -100,8 +100,8 @@ impl RecordedLesson {
     }
 }
 
-/// Returns a trace as inputs and answers, up to the first answer that may not be complete: it is with silence behind it, or
-/// with one output where that is all there ever is. `preamble` is what the system says before the first input.
+/// Returns a trace as inputs and answers, up to the first answer that may not be complete: it is with silence behind
+/// it, or with one output where that is all there ever is. `preamble` is what the system says before the first input.
 #[must_use]
 pub fn certain_prefix(trace: &Trace, one_answer: bool, preamble: &[Label]) -> DataRun {
     let mut labels = &trace.labels[..];

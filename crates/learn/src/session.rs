@@ -1,9 +1,9 @@
 //! A session: a system is asked until a model of it is learned, with all that earlier sessions and records know.
 //!
-//! [`LearningSession`] holds what every way of learning needs: the system and copies of it, the place where its answers are
-//! kept, whoever watches, and earlier runs. [`learn_machine`](LearningSession::learn_machine) learns a machine whose inputs
-//! have fixed values, [`learn_values`](LearningSession::learn_values) one that stores and compares values. Time-outs are
-//! learned by [`crate::timed`].
+//! [`LearningSession`] holds what every way of learning needs: the system and copies of it, the place where its answers
+//! are kept, whoever watches, and earlier runs. [`learn_machine`](LearningSession::learn_machine) learns a machine
+//! whose inputs have fixed values, [`learn_values`](LearningSession::learn_values) one that stores and compares values.
+//! Time-outs are learned by [`crate::timed`].
 
 mod kept;
 mod machine;

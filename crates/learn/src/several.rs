@@ -1,9 +1,9 @@
 //! A system that answers one input in several ways, drafted as a machine that may.
 //!
 //! The machine is *observable*: an input and its answer lead to one state. Every question is repeated, so that an
-//! answer that comes in a share of `p` of all cases is missed with probability `(1 - p)^n` after `n` repetitions. States
-//! are told apart by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run that the
-//! draft does not have, and its endings become such words.
+//! answer that comes in a share of `p` of all cases is missed with probability `(1 - p)^n` after `n` repetitions.
+//! States are told apart by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run
+//! that the draft does not have, and its endings become such words.
 //!
 //! *Promises.* The draft has every run of the last round of walks, unless the watch broke off. Nothing is promised
 //! beyond: a rare answer may have been missed.
@@ -212,8 +212,8 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
             for ((input, output), (_, seen)) in self.nodes[node].kids.clone() {
                 let longer = [&trace[..], &[(input, output)]].concat();
                 let signs = self.ask_signature(&longer)?;
-                // States are told by the *sets* of answers: a set that was seen too seldom looks like another state, which is
-                // why this is a draft and promises nothing.
+                // States are told by the *sets* of answers: a set that was seen too seldom looks like another state,
+                // which is why this is a draft and promises nothing.
                 let known = states.iter().position(|(_, known)| *known == signs);
                 let to = known.unwrap_or(states.len());
                 if known.is_none() {
@@ -258,8 +258,8 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
     /// The shortest ending of `run` that is no word yet becomes one.
     fn add_word_from(&mut self, run: &[(InputId, OutputId)]) {
         let inputs: Word = run.iter().map(|&(input, _)| input).collect();
-        // The run shows two states that were taken for one; a suffix of its inputs tells them apart, the shortest is tried
-        // first. Words only get more, so this ends.
+        // The run shows two states that were taken for one; a suffix of its inputs tells them apart, the shortest is
+        // tried first. Words only get more, so this ends.
         let mut endings = (0..inputs.len()).rev().map(|from| inputs[from..].to_vec());
         if let Some(ending) = endings.find(|ending| !self.words.contains(ending)) {
             self.words.push(ending);

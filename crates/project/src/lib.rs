@@ -1,12 +1,12 @@
 //! The project file `ioxide.toml`: systems by name, and how they are started.
 //!
-//! It is looked for in the current directory, read once and parsed once: a [`Project`]. A [`SystemSource`] is one of its systems, or one
-//! that was typed. [`SystemSource::describe`] gives its settings; [`SystemSource::describe_instance`] is for starting it: `{port}` in a
-//! text stands for a port of this machine that is free then, `{instance}` for the number of one of several systems side by side. Every
-//! instance has a port of its own.
+//! It is looked for in the current directory, read once and parsed once: a [`Project`]. A [`SystemSource`] is one of
+//! its systems, or one that was typed. [`SystemSource::describe`] gives its settings;
+//! [`SystemSource::describe_instance`] is for starting it: `{port}` in a text stands for a port of this machine that is
+//! free then, `{instance}` for the number of one of several systems side by side. Every instance has a port of its own.
 //!
-//! *Promises.* Every mistake is reported with file, line and key; an unknown key is one. Whoever reads a setting takes no port and
-//! starts nothing.
+//! *Promises.* Every mistake is reported with file, line and key; an unknown key is one. Whoever reads a setting takes
+//! no port and starts nothing.
 //!
 //! # Example
 //!
@@ -171,7 +171,8 @@ pub enum SystemSource {
 }
 
 impl SystemSource {
-    /// Returns the system that `text` is: `kind:...`, or a name in the project file, which `open` gives if it is needed.
+    /// Returns the system that `text` is: `kind:...`, or a name in the project file, which `open` gives if it is
+    /// needed.
     ///
     /// # Errors
     /// If `text` is neither, or `open` fails.

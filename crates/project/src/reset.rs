@@ -199,8 +199,8 @@ fn by_adapter(
     }
 }
 
-/// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project file
-/// says otherwise.
+/// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project
+/// file says otherwise.
 fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, ProjectError> {
     match said {
         Some("reconnect" | "none") => {

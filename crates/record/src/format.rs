@@ -125,8 +125,8 @@ impl Record {
         self.trace_and_ways(model, run).map(|(trace, _)| trace)
     }
 
-    /// Returns the labels of the smallest run that run `run` was made to, as `model` knows them; `None` if it was not made
-    /// smaller.
+    /// Returns the labels of the smallest run that run `run` was made to, as `model` knows them; `None` if it was not
+    /// made smaller.
     ///
     /// # Errors
     /// As [`trace`](Self::trace).

@@ -3,8 +3,8 @@
 //! A system that is asked with a token may say it again: whole, shortened in a log, in base64, or escaped in a path, in
 //! JSON or in HTML. So every spelling of a secret is cut into windows of eight bytes, and whatever is covered by such
 //! windows in a text is replaced by `***`; the text is looked at as it is and without its escapes ([`plain`]). A secret
-//! of four to seven bytes is replaced where it stands whole. What is shorter is no secret: replacing it would hide every
-//! text.
+//! of four to seven bytes is replaced where it stands whole. What is shorter is no secret: replacing it would hide
+//! every text.
 //!
 //! *Promises.* A part of at least eight bytes of a secret, of its base64 (also as a part of a longer text, also for
 //! URLs) or of its hexadecimal digits does not pass [`Secrets::hide`], also if it is percent-encoded, as in forms, with

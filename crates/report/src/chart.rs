@@ -278,8 +278,8 @@ impl ChartSheet {
     }
 }
 
-/// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room for
-/// them, or messages that belong to none.
+/// The parts that messages belong to, in the order of their names; none if there are fewer than two, not enough room
+/// for them, or messages that belong to none.
 fn lane_names(steps: &[ChartStep], instead: &[Allowed]) -> Vec<String> {
     let messages = || steps.iter().filter(|step| matches!(step.kind, LabelKind::Input | LabelKind::Output));
     let expected = instead.iter().filter_map(|allowed| switch_part(allowed.switch.as_deref()?));

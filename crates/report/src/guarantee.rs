@@ -112,8 +112,8 @@ impl CompleteGuarantee {
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
     }
 
-    /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input left
-    /// out.
+    /// Returns the claim for programs, and whether it holds: all tests were carried out and passed, without an input
+    /// left out.
     #[must_use]
     pub fn to_json(&self, evidence: &SuiteEvidence) -> Json {
         let standing = GuaranteeStanding::judge(evidence);

@@ -81,7 +81,8 @@ pub fn lay_out(boxes: &Boxes, direction: LayerDirection) -> GraphLayout {
         labels: IndexVec::from_elem(None, boxes.edges.len()),
         routes: IndexVec::from_elem(EdgeRoute::default(), boxes.edges.len()),
     };
-    // Parts that are not connected are laid out on their own: in one drawing they would be woven into each other's layers.
+    // Parts that are not connected are laid out on their own: in one drawing they would be woven into each other's
+    // layers.
     let components = connected_components(boxes);
     let item_of = item_numbers(boxes, &components);
     let mut draw =
@@ -133,8 +134,8 @@ fn component_numbers(boxes: &Boxes) -> IndexVec<GraphNodeId, Option<usize>> {
     let mut part_of: IndexVec<GraphNodeId, Option<usize>> = IndexVec::from_elem(None, n_nodes);
     let mut n_parts = 0;
     let roots = boxes.roots.iter().copied().filter(|&root| exists(root));
-    // Roots first, so that the part with the initial state gets the first place. A stack by hand: no recursion follows the
-    // input.
+    // Roots first, so that the part with the initial state gets the first place. A stack by hand: no recursion follows
+    // the input.
     for start in roots.chain(boxes.nodes.ids()) {
         if part_of[start].is_some() {
             continue;

@@ -3,10 +3,10 @@
 //! A reader of events. Results go to one writer, progress to another, so that piped results
 //! stay clean. Runs may go on at once.
 //!
-//! *Promises.* A kind of failure has its story told once: that of its smallest run, or of the run as found if none became
-//! smaller. Further runs of that kind take a line each, and after [`MAX_REPEATS`] none. Inconclusive runs take a few lines,
-//! however many there are. What a system says cannot drive the terminal. Same events, same
-//! bytes; and short campaigns tell no times, so that they print the same whenever they are run.
+//! *Promises.* A kind of failure has its story told once: that of its smallest run, or of the run as found if none
+//! became smaller. Further runs of that kind take a line each, and after [`MAX_REPEATS`] none. Inconclusive runs take a
+//! few lines, however many there are. What a system says cannot drive the terminal. Same events, same bytes; and short
+//! campaigns tell no times, so that they print the same whenever they are run.
 
 mod closing;
 mod meter;

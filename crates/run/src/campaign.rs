@@ -47,8 +47,8 @@ use crate::shrink::{
 /// Errors in a row after which a campaign gives up. Chosen by feel: a system that cannot be started three times will
 /// not start the fourth time.
 const MAX_ERRORS: u32 = 3;
-/// The divisor of the time left that gives the time for examining one failure of a campaign that goes on after it; chosen
-/// by feel: three failures leave four tenths of the time to test.
+/// The divisor of the time left that gives the time for examining one failure of a campaign that goes on after it;
+/// chosen by feel: three failures leave four tenths of the time to test.
 const EXAMINATION_SHARE: u32 = 4;
 /// The number of runs up to which failures of one kind are examined again, while none could be reproduced. Chosen by
 /// feel: a failure that never comes again costs its repetitions each time.
@@ -245,8 +245,8 @@ pub struct FailureGroup {
 }
 
 impl FailureGroup {
-    /// Returns whether another failure of this kind is to be examined: it was to be repeated, it never came back, and at most
-    /// [`MAX_LOOKS`] runs had it.
+    /// Returns whether another failure of this kind is to be examined: it was to be repeated, it never came back, and
+    /// at most [`MAX_LOOKS`] runs had it.
     fn is_worth_a_look(&self) -> bool {
         self.wanted > 0 && self.reproduced == 0 && self.runs <= MAX_LOOKS
     }
@@ -581,8 +581,8 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     }
 }
 
-/// Returns the instant at which repeating and shrinking a failure ends, whatever its own budget: the end of the campaign
-/// or, if that goes on afterwards, a share of the time that is left.
+/// Returns the instant at which repeating and shrinking a failure ends, whatever its own budget: the end of the
+/// campaign or, if that goes on afterwards, a share of the time that is left.
 fn examination_deadline(config: &CampaignConfig) -> Option<Instant> {
     let left = config.time.time_left()?;
     let share = match config.on_failure {

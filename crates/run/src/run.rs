@@ -434,8 +434,8 @@ impl RunLoop<'_, '_, '_> {
         }
     }
 
-    /// Counts how long the first answer to an input took, which began at `began`; what comes unasked is no answer. A late
-    /// first reply after a start says nothing about later answers.
+    /// Counts how long the first answer to an input took, which began at `began`; what comes unasked is no answer. A
+    /// late first reply after a start says nothing about later answers.
     fn count_latency(&mut self, label: &Label, began: Instant, is_first: bool) {
         // What another party gives the system is no answer of the system: that is still to come.
         let Label::Output(gate, _) = label else { return };

@@ -1,11 +1,11 @@
 //! A run as a script: its messages as they are on the wire, with variables for the values that the system chose.
 //!
-//! [References](ioxide_testgen::tester::replay) say which values of inputs, and of the messages that were expected, came
-//! from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says where the
-//! value stands in the reply, and a [marker](self::message) shows where it stands in the message.
+//! [References](ioxide_testgen::tester::replay) say which values of inputs, and of the messages that were expected,
+//! came from replies. Here each of them becomes a variable: the notation of the connection ([`WireNotation`]) says
+//! where the value stands in the reply, and a [marker](self::message) shows where it stands in the message.
 //!
-//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for which
-//! that cannot be shown stays literal, and a note says so. `None` where a run cannot be written down at all.
+//! *Promises.* A script whose variables have the values of the recorded run sends the bytes of that run: a value for
+//! which that cannot be shown stays literal, and a note says so. `None` where a run cannot be written down at all.
 
 mod message;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The terminal stepper: through a model by hand.
 //!
-//! On a terminal as a [`screen`] of panels, else [`plain`], a line at a time, so that it works in pipes and scripts too. The
-//! belief is the monitor's: after each message it shows every state the model may be in. [`route`] finds messages that
-//! lead to a state. Both walks are those of `ioxide_explorer::walk`; this crate shows them and reads keys.
+//! On a terminal as a [`screen`] of panels, else [`plain`], a line at a time, so that it works in pipes and scripts
+//! too. The belief is the monitor's: after each message it shows every state the model may be in. [`route`] finds
+//! messages that lead to a state. Both walks are those of `ioxide_explorer::walk`; this crate shows them and reads
+//! keys.
 
 pub mod plain;
 pub mod route;

@@ -1,7 +1,7 @@
 //! Helpers that the tests of all crates share. No part of ioxide is built with this crate.
 //!
-//! [`repository`] finds examples, [`has_program`] decides about tests that need another program, [`test_count`] says how
-//! much a random test tries, and [`write_program`] makes programs that tests start.
+//! [`repository`] finds examples, [`has_program`] decides about tests that need another program, [`test_count`] says
+//! how much a random test tries, and [`write_program`] makes programs that tests start.
 
 mod program;
 mod share;

@@ -8,8 +8,8 @@ pub fn is_full_run() -> bool {
     env::var("IOXIDE_TESTS").is_ok_and(|amount| amount == "full")
 }
 
-/// Returns how many cases a random test tries: what the environment variable `variable` says, otherwise `full` in a full
-/// run, otherwise `share`.
+/// Returns how many cases a random test tries: what the environment variable `variable` says, otherwise `full` in a
+/// full run, otherwise `share`.
 ///
 /// # Panics
 ///
@@ -22,8 +22,8 @@ pub fn test_count(variable: &str, share: u64, full: u64) -> u64 {
     }
 }
 
-/// Returns the seeds of the cases a random test tries: `variable` may be a number, or a share of a campaign, `500..1000`;
-/// otherwise as [`test_count`].
+/// Returns the seeds of the cases a random test tries: `variable` may be a number, or a share of a campaign,
+/// `500..1000`; otherwise as [`test_count`].
 ///
 /// # Panics
 ///

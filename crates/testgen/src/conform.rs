@@ -139,8 +139,8 @@ pub enum ConformProof {
     Exhausted,
     /// Every concrete state of the product was looked at.
     Enumerated,
-    /// Every concrete state of the product was looked at, with some values of a field in place of all others that neither
-    /// model tells apart from them.
+    /// Every concrete state of the product was looked at, with some values of a field in place of all others that
+    /// neither model tells apart from them.
     Represented,
     /// A widened search, which explores a superset of the reachable states, found no difference.
     Widened,

@@ -267,8 +267,8 @@ fn mutants_of(model: &mut Model, operators: &[MutationOperator], id: SwitchId) -
     found
 }
 
-/// Returns `switch` with `term` assigned to `var`, or with nothing assigned to it, and the condition on ranges that goes
-/// with that.
+/// Returns `switch` with `term` assigned to `var`, or with nothing assigned to it, and the condition on ranges that
+/// goes with that.
 pub(crate) fn with_assignment(
     pool: &mut TermPool,
     switch: &Switch,

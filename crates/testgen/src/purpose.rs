@@ -64,8 +64,8 @@ impl TestPurpose {
         Ok(Self::with_state(cx, name, start, path)?.0)
     }
 
-    /// Returns the purpose as [`from_path`](Self::from_path) does, from `start`, with the symbolic state at the end. The depth
-    /// of `start` is 0: fields are numbered by steps of the purpose.
+    /// Returns the purpose as [`from_path`](Self::from_path) does, from `start`, with the symbolic state at the end.
+    /// The depth of `start` is 0: fields are numbered by steps of the purpose.
     pub(crate) fn with_state(
         cx: &mut Ctx<'_>,
         name: String,

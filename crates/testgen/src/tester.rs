@@ -71,8 +71,8 @@ pub trait Tester {
     /// Told before the first run if silence is known at once, so that a look at it costs no time.
     fn silence_is_free(&mut self) {}
 
-    /// Told once, before some run, if bringing the system to its initial state takes as long as so many steps: runs that
-    /// are longer spend less of the time on it.
+    /// Told once, before some run, if bringing the system to its initial state takes as long as so many steps: runs
+    /// that are longer spend less of the time on it.
     fn reset_costs(&mut self, _steps: usize) {}
 
     /// Returns whether a run depends on the model, its seed and its number alone, and not on runs before it. The tester
@@ -94,8 +94,8 @@ pub fn labels_of_a_look(sts: &Sts) -> usize {
     if sts.is_timed() { 2 } else { 1 }
 }
 
-/// Returns whether an input and a look at its effect fit into a run of `limit` labels that has `taken` already. An input
-/// adds as many labels as a look does.
+/// Returns whether an input and a look at its effect fit into a run of `limit` labels that has `taken` already. An
+/// input adds as many labels as a look does.
 #[must_use]
 pub fn has_room_for_input(sts: &Sts, taken: usize, limit: usize) -> bool {
     taken + 2 * labels_of_a_look(sts) <= limit

@@ -151,14 +151,15 @@ pub trait Adapter {
         self.is_synchronous()
     }
 
-    /// Returns whether nothing is expected before the next input: it is certain ([`knows_silence`](Self::knows_silence)),
-    /// or the description of the system promises it. A promise saves waiting where silence is allowed; it proves nothing.
+    /// Returns whether nothing is expected before the next input: it is certain
+    /// ([`knows_silence`](Self::knows_silence)), or the description of the system promises it. A promise saves waiting
+    /// where silence is allowed; it proves nothing.
     fn expects_silence(&self) -> bool {
         self.knows_silence()
     }
 
-    /// Returns the time limit of the first reply while the system is cold: it, or one of its connections, was started or
-    /// connected to and has said nothing since. `None` once all of them have spoken, and where silence is certain.
+    /// Returns the time limit of the first reply while the system is cold: it, or one of its connections, was started
+    /// or connected to and has said nothing since. `None` once all of them have spoken, and where silence is certain.
     fn first_reply_limit(&self) -> Option<Duration> {
         None
     }
@@ -169,8 +170,8 @@ pub trait Adapter {
         false
     }
 
-    /// Notes that the run ended because the system broke down or fell silent: the next reset starts everything again that
-    /// was started here, since a system that hangs cannot be reset.
+    /// Notes that the run ended because the system broke down or fell silent: the next reset starts everything again
+    /// that was started here, since a system that hangs cannot be reset.
     fn note_breakdown(&mut self) {}
 
     /// Returns the exit status of a system that has ended, if it had one.

@@ -163,7 +163,8 @@ pub struct PartPlace {
 /// The system is in its initial state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyMessage {
-    /// The number of outputs that follow, after which the system is silent until the next input; absent if it does not know.
+    /// The number of outputs that follow, after which the system is silent until the next input; absent if it does not
+    /// know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<u64>,
 }
@@ -191,7 +192,8 @@ pub struct SentMessage {
     /// The bytes the system really got, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// The number of outputs that follow, after which the system is silent until the next input; absent if it does not know.
+    /// The number of outputs that follow, after which the system is silent until the next input; absent if it does not
+    /// know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<u64>,
 }

@@ -94,7 +94,8 @@ impl TestJob {
         Self { name, kind: JobKind::Tests { program, tests } }
     }
 
-    /// The seconds that the job may take, before it was ever run. Tests of the whole program take longer than unit tests.
+    /// The seconds that the job may take, before it was ever run. Tests of the whole program take longer than unit
+    /// tests.
     fn guess(&self) -> f64 {
         match &self.kind {
             JobKind::Docs { .. } => f64::INFINITY,

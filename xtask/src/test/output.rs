@@ -9,8 +9,8 @@ pub struct Results {
     pub failed: Vec<String>,
 }
 
-/// Reads the lines `test NAME ... ok`. A test may print in between, so only the ends of a line are looked at, and the list
-/// of failures at the end counts as well.
+/// Reads the lines `test NAME ... ok`. A test may print in between, so only the ends of a line are looked at, and the
+/// list of failures at the end counts as well.
 pub fn results(text: &str) -> Results {
     let mut results = Results::default();
     for line in text.lines() {

@@ -75,7 +75,8 @@ fn read_cell(cell: &str, names: &[String]) -> Result<Vec<String>, String> {
     words.map(|word| if names.contains(&word) { Ok(word) } else { Err(word) }).collect()
 }
 
-/// Returns the folders of our crates among the dependencies of a manifest; those of tests and build scripts do not count.
+/// Returns the folders of our crates among the dependencies of a manifest; those of tests and build scripts do not
+/// count.
 fn edges(manifest: &str) -> Vec<String> {
     let Ok(manifest) = manifest.parse::<toml::Table>() else { return vec!["an unreadable manifest".into()] };
     let Some(dependencies) = manifest.get("dependencies").and_then(toml::Value::as_table) else {

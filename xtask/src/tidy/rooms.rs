@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::names::find_quoted;
 
-/// Returns the files and functions that ARCHITECTURE.md names and that do not exist. In the table "Where is it?", everything
-/// between back quotes is such a place, or a folder.
+/// Returns the files and functions that ARCHITECTURE.md names and that do not exist. In the table "Where is it?",
+/// everything between back quotes is such a place, or a folder.
 pub(super) fn check(root: &Path) -> Vec<String> {
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
     unknown_places(root, &text)

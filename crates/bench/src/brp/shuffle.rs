@@ -1,8 +1,8 @@
 //! A model in another order: no tester may depend on the order in which a model was written.
 //!
 //! Fields of messages, messages, variables, places and switches are put into a random order, and what has a name gets
-//! another one. The order of the fields and the name of a message depend on the seed and its old name alone, so a model and
-//! its mutants still understand each other.
+//! another one. The order of the fields and the name of a message depend on the seed and its old name alone, so a model
+//! and its mutants still understand each other.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The store of `bench live`, served over lines of text or HTTP, in threads of the measurement or as a child of the system under test.
+//! The store of `bench live`, served over lines of text or HTTP, in threads of the measurement or as a child of the
+//! system under test.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read as _, Write};

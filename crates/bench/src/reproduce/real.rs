@@ -25,10 +25,10 @@ pub struct RealSystem {
 /// Returns the systems whose server is installed.
 ///
 /// The fewest steps are counted by hand: each input has its answer. A list of two needs one push and is popped from the
-/// wrong end (4); a hash has one field, and deleting another one says that one is gone (4). Adding to a key that is there
-/// replaces it (4); text is appended in front of what is there, which shows when it is read (6); of two keys asked for at
-/// once only the first is found (4). Two delayed jobs are both kicked by a kick of one (6); a job that is put, reserved and
-/// released is not there when it is reserved again (8); a long body is cut when it is reserved (4).
+/// wrong end (4); a hash has one field, and deleting another one says that one is gone (4). Adding to a key that is
+/// there replaces it (4); text is appended in front of what is there, which shows when it is read (6); of two keys
+/// asked for at once only the first is found (4). Two delayed jobs are both kicked by a kick of one (6); a job that is
+/// put, reserved and released is not there when it is reserved again (8); a long body is cut when it is reserved (4).
 pub fn real_systems() -> Vec<RealSystem> {
     let redis = |name, optimum, fault| RealSystem {
         name,

@@ -1,7 +1,8 @@
-//! The faulty systems behind sockets: small servers in threads of this process, and the project files that describe them.
+//! The faulty systems behind sockets: small servers in threads of this process, and the project files that describe
+//! them.
 //!
-//! A new connection (or the reset of the first client) is a new session: the server forgets its state, but not the numbers
-//! that it has given out. Clients are answered one after the other in an order that is drawn anew every time.
+//! A new connection (or the reset of the first client) is a new session: the server forgets its state, but not the
+//! numbers that it has given out. Clients are answered one after the other in an order that is drawn anew every time.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};

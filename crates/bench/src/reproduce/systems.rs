@@ -1,4 +1,5 @@
-//! The systems of the measurement: small servers in this process, each with one fault, and the model they should follow.
+//! The systems of the measurement: small servers in this process, each with one fault, and the model they should
+//! follow.
 //!
 //! They choose their ids by themselves, keep counting after a reset, answer in any order, and take no time: what is
 //! compared is the number of runs.
@@ -174,11 +175,12 @@ pub struct FaultySystem {
 
 /// Returns the systems that are reached by sockets, and take their time.
 ///
-/// The fewest steps; `optima` confirms those that a search can. A store needs its items (a create and its answer each), then the question and the
-/// wrong answer: 2 n + 2; a login and its token are 2 more. A dropped item is found after create, drop and get: 6. An extra
-/// reply and a crash follow the answer to create and drop: 5. A stale revision is taken after a read: 4. One client has
-/// to ask twice, the first time with its answer: 4; all of three ask, and the last answer is wrong: 4, and 6 more where
-/// each says first that it is there. The bell is set three times, and the third one is late: 6.
+/// The fewest steps; `optima` confirms those that a search can. A store needs its items (a create and its answer each),
+/// then the question and the wrong answer: 2 n + 2; a login and its token are 2 more. A dropped item is found after
+/// create, drop and get: 6. An extra reply and a crash follow the answer to create and drop: 5. A stale revision is
+/// taken after a read: 4. One client has to ask twice, the first time with its answer: 4; all of three ask, and the
+/// last answer is wrong: 4, and 6 more where each says first that it is there. The bell is set three times, and the
+/// third one is late: 6.
 pub fn live_systems() -> Vec<FaultySystem> {
     use Behaviour::{Bell, Clients, Login, Members, Revisions, Store};
     use Keys::{Counter, Paths, Random, Sequential, Uuids};

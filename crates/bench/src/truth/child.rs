@@ -1,7 +1,7 @@
 //! A system of `bench truth` as a child of the measurement: this program, called in another way.
 //!
-//! The child serves the system as over TCP, and relays its standard streams there and back as a proxy does; or it listens
-//! at a port until it is ended.
+//! The child serves the system as over TCP, and relays its standard streams there and back as a proxy does; or it
+//! listens at a port until it is ended.
 
 use std::io;
 use std::net::TcpStream;

@@ -1,8 +1,8 @@
 //! Workers as tasks of a Ray cluster.
 //!
-//! Ray speaks Python, so a small program in the package `ioxide_adapter` stands in between: orders go in and ends come out,
-//! one JSON value per line. A task runs the program in a folder of its node and gives back the files of its part; they
-//! are put in place here, whole. So the nodes need no files in common with this machine.
+//! Ray speaks Python, so a small program in the package `ioxide_adapter` stands in between: orders go in and ends come
+//! out, one JSON value per line. A task runs the program in a folder of its node and gives back the files of its part;
+//! they are put in place here, whole. So the nodes need no files in common with this machine.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;

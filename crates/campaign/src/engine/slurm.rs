@@ -1,8 +1,8 @@
 //! Workers as tasks of Slurm's job arrays.
 //!
-//! Batches that are to start at the same time become one array: a script with one branch per task. Results, scripts, logs
-//! and exit codes are in the directory of the campaign, which the nodes must see too. A task has ended when its exit code
-//! is there; one that the queue does not know any more and that left none has died.
+//! Batches that are to start at the same time become one array: a script with one branch per task. Results, scripts,
+//! logs and exit codes are in the directory of the campaign, which the nodes must see too. A task has ended when its
+//! exit code is there; one that the queue does not know any more and that left none has died.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -18,7 +18,8 @@ pub struct BenchArgs {
     /// Prints the figures as JSON instead of text.
     #[arg(long)]
     pub json: bool,
-    /// For `truth`: runs on correct systems. For `trees`: mutants [default: 1000]. For `counter`: mutants [default: 100].
+    /// For `truth`: runs on correct systems. For `trees`: mutants [default: 1000]. For `counter`: mutants [default:
+    /// 100].
     #[arg(long)]
     pub runs: Option<u64>,
     /// For `truth`, `live` and `counter`: the seed of random choices [default: new every time].
@@ -43,7 +44,8 @@ pub struct BenchArgs {
     /// For `brp`: reorders and renames fields, transitions, variables and states for every seed.
     #[arg(long)]
     pub permuted: bool,
-    /// For `faults`: measures only these testers (`default`, `cover`, `random`, `uniform`), without the correct systems.
+    /// For `faults`: measures only these testers (`default`, `cover`, `random`, `uniform`), without the correct
+    /// systems.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub testers: Vec<String>,
     #[command(flatten)]

@@ -16,7 +16,8 @@ use super::{LimitArgs, ModelArgs, SolverArgs};
 pub struct CaseArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The transitions to take from the start, such as `tr1,tr2,tr3`; with `..` ioxide finds the way between two of them.
+    /// The transitions to take from the start, such as `tr1,tr2,tr3`; with `..` ioxide finds the way between two of
+    /// them.
     ///
     /// States and messages can be named too: `Transc,..,Cash`.
     #[arg(long, value_name = "LIST", required_unless_present_any = ["purpose", "goal"], conflicts_with_all = ["purpose", "goal"])]

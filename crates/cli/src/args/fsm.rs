@@ -16,8 +16,8 @@ use super::{LimitArgs, SolverArgs};
     ioxide fsm examples/fsm/ma.dot --reduction --sut model:examples/fsm/ma-impl.dot --bound 3 --repeat 20"
 )]
 pub struct FsmArgs {
-    /// The state machine: `.dot`, `.kiss2`, `.txt` (a table: state input output next), `.fsm` (the same with numbers), or
-    /// a model with finitely many states.
+    /// The state machine: `.dot`, `.kiss2`, `.txt` (a table: state input output next), `.fsm` (the same with numbers),
+    /// or a model with finitely many states.
     pub file: String,
     /// Sets a constant of the model; can be repeated.
     #[arg(long = "set", value_name = "NAME=VALUE")]
@@ -60,7 +60,8 @@ pub struct FsmArgs {
     /// Tests by state counting whether `--sut` is a reduction of the machine: whether it gives only allowed answers.
     #[arg(long)]
     pub reduction: bool,
-    /// The implementation: the file of a machine, a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR` or `model:FILE`.
+    /// The implementation: the file of a machine, a name from `ioxide.toml`, `stdio:COMMAND`, `tcp:ADDR` or
+    /// `model:FILE`.
     #[arg(long, value_name = "SUT", requires = "reduction")]
     pub sut: Option<String>,
     /// The largest number of states that the implementation may have.
@@ -78,8 +79,8 @@ pub struct FsmArgs {
     /// First defines an answer for every input that a state does not answer.
     #[arg(long, hide_short_help = true, value_enum)]
     pub missing: Option<MissingArg>,
-    /// The number of repetitions of each test on a live system, so that it shows all its replies [default: 1; with `--reduction`:
-    /// 10].
+    /// The number of repetitions of each test on a live system, so that it shows all its replies [default: 1; with
+    /// `--reduction`: 10].
     #[arg(long, hide_short_help = true, value_name = "K")]
     pub repeat: Option<usize>,
     /// The seed of the choices of a simulated system [default: new every time].

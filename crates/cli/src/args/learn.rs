@@ -6,8 +6,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::{LimitArgs, ModelArgs, PartArgs, SolverArgs};
 
-/// Arguments that mean something only where a system is asked. Clap does not look whether `--sut` is there for an argument that
-/// requires it when `--traces` rules `--sut` out, so all of them are named here.
+/// Arguments that mean something only where a system is asked. Clap does not look whether `--sut` is there for an
+/// argument that requires it when `--traces` rules `--sut` out, so all of them are named here.
 const ASKING: [&str; 28] = [
     "sut",
     "from",
@@ -115,8 +115,8 @@ pub struct LearnArgs {
     /// With `--data`: how many different values the tests use, besides the constants.
     #[arg(hide_short_help = true, long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     pub values: u8,
-    /// The method that tests a learned model against the system: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed` (`s` for the
-    /// first and the last model, `spyh` between; with `--data` always `s`).
+    /// The method that tests a learned model against the system: `w`, `wp`, `hsi`, `h`, `spy`, `spyh`, `s`, or `mixed`
+    /// (`s` for the first and the last model, `spyh` between; with `--data` always `s`).
     #[arg(
         hide_short_help = true,
         long,
@@ -125,7 +125,8 @@ pub struct LearnArgs {
         value_name = "METHOD"
     )]
     pub suite: String,
-    /// The result is exact if the system has at most this many more states than the model [default: 2; with `--data`: 1].
+    /// The result is exact if the system has at most this many more states than the model [default: 2; with `--data`:
+    /// 1].
     #[arg(long, value_name = "K")]
     pub extra: Option<usize>,
     /// The number of random walks after the test suites.
@@ -146,8 +147,8 @@ pub struct LearnArgs {
     /// With `--unstable majority` or `draft`: how often to repeat a run to collect its replies.
     #[arg(hide_short_help = true, long, default_value_t = 9, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub votes: u32,
-    /// With `--unstable majority`: how sure the most frequent reply must be, in percent; below it a run is repeated, up to
-    /// ten times as often.
+    /// With `--unstable majority`: how sure the most frequent reply must be, in percent; below it a run is repeated, up
+    /// to ten times as often.
     #[arg(hide_short_help = true, long, default_value_t = 95, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(50..=99))]
     pub confidence: u8,
     /// The number of instances of the system that are asked at the same time.

@@ -100,15 +100,15 @@ pub struct TestArgs {
     pub cover: CoverArg,
     /// The number of runs.
     ///
-    /// Default: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times, each
-    /// time with new values; suites and tests run once; the other testers do 10 runs.
+    /// Default: `hunt` runs until its steps or its time are used up; `cover` and `tour` cover everything five times,
+    /// each time with new values; suites and tests run once; the other testers do 10 runs.
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// The largest number of steps. A step is one message or one silence.
     ///
     /// For `hunt` without `--runs` it limits all runs together [default: 10000; 2000 for models with clocks or unknown
-    /// values]. For the other testers, and for `hunt` with `--runs`, it limits each run [default for `random`: 100]. Runs
-    /// that repeat or shrink a failure do not count.
+    /// values]. For the other testers, and for `hunt` with `--runs`, it limits each run [default for `random`: 100].
+    /// Runs that repeat or shrink a failure do not count.
     #[arg(long, value_name = "N")]
     pub steps: Option<usize>,
     /// The time to test, such as `90s`, `10min` or `8h`; it replaces the limit of `--steps`.
@@ -160,8 +160,8 @@ pub struct TestArgs {
     /// Records the campaign in this directory and writes an HTML report there.
     #[arg(long, value_name = "DIR")]
     pub report: Option<String>,
-    /// The runs that the record contains in full: `all`, or `failures` (only seed and verdict of the others) [default: all
-    /// until the record has 32 MB, then failures].
+    /// The runs that the record contains in full: `all`, or `failures` (only seed and verdict of the others) [default:
+    /// all until the record has 32 MB, then failures].
     #[arg(long, value_enum, value_name = "RUNS", requires = "report", hide_short_help = true)]
     pub keep: Option<KeepArg>,
     /// Prints the result as JSON instead of text.

@@ -19,7 +19,8 @@ pub struct CheckArgs {
     /// Also explores the states of the models with the solver, to find mistakes such as unreachable transitions.
     #[arg(long)]
     pub deep: bool,
-    /// Also proves that the model is sequential: each input has exactly one answer. `judge --clients` needs such models.
+    /// Also proves that the model is sequential: each input has exactly one answer. `judge --clients` needs such
+    /// models.
     #[arg(long)]
     pub sequential: bool,
     /// With `--deep`: explores at most this many symbolic states.

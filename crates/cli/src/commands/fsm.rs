@@ -1,5 +1,5 @@
-//! `ioxide fsm`: complete test suites of a machine, the judgement of others' suites, and state counting against another one or a
-//! live system.
+//! `ioxide fsm`: complete test suites of a machine, the judgement of others' suites, and state counting against another
+//! one or a live system.
 
 mod checked;
 pub mod live;

@@ -1,7 +1,8 @@
 //! `ioxide learn`: a model from a running system, or from recorded runs.
 //!
 //! The model that is given says which messages there are; everything else is asked. What was answered is kept in a
-//! session file as it comes, so that an interrupted session goes on where it was. Learning itself is in the crate `learn`.
+//! session file as it comes, so that an interrupted session goes on where it was. Learning itself is in the crate
+//! `learn`.
 
 mod alphabet;
 mod asking;

@@ -1,6 +1,7 @@
 //! Campaigns in rounds: the feedback that a round begins with, and the units that need not be done any more.
 //!
-//! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units ran.
+//! Both come from the results of the rounds before alone, in the order of the plan, so they are the same wherever units
+//! ran.
 
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};

@@ -1,5 +1,5 @@
-//! A share of the fuzzing: the targets of `fuzz/` with the seeds there, and models of the examples, mutated. `cargo fuzz`
-//! does more of it.
+//! A share of the fuzzing: the targets of `fuzz/` with the seeds there, and models of the examples, mutated. `cargo
+//! fuzz` does more of it.
 
 #[path = "../../../../fuzz/src/targets.rs"]
 mod targets;

@@ -361,8 +361,8 @@ fn a_session_that_is_killed_at_random_ends_as_if_it_had_not_been() {
         let seen = seen.lock().expect("nobody panics");
         let runs: Vec<&Vec<String>> = seen.iter().filter(|run| !run.is_empty()).collect();
         let once: BTreeSet<&Vec<String>> = runs.iter().copied().collect();
-        // A run that was cut, and the one that is asked again for it, may be alike. Eight runs are asked again whenever the
-        // session goes on, also where there was nothing left to do.
+        // A run that was cut, and the one that is asked again for it, may be alike. Eight runs are asked again whenever
+        // the session goes on, also where there was nothing left to do.
         let asked_again = 8 * sessions as usize;
         assert!(
             runs.len() - once.len() <= kills + asked_again,

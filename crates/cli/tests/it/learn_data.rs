@@ -208,8 +208,8 @@ fn tokens(flags: &str, more: &[&str], code: i32) -> String {
     text
 }
 
-/// Tokens by chance, tokens that are numbers, a server that now and then is wrong: always the same model, and it is the one
-/// that somebody wrote who knows the server.
+/// Tokens by chance, tokens that are numbers, a server that now and then is wrong: always the same model, and it is the
+/// one that somebody wrote who knows the server.
 #[test]
 fn what_a_server_makes_up_is_stored_and_compared() {
     if !ioxide_test_support::has_program("python3") {

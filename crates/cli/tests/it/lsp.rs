@@ -254,8 +254,8 @@ fn deep_findings_follow() {
     editor.quit();
 }
 
-/// A deep check of a text that was changed meanwhile is dropped: what it would have found is not told, and the check of the
-/// text as it is now comes to its end.
+/// A deep check of a text that was changed meanwhile is dropped: what it would have found is not told, and the check of
+/// the text as it is now comes to its end.
 #[test]
 fn a_deep_check_is_dropped_when_the_text_changes() {
     let (_kept, root) = folder(&[]);

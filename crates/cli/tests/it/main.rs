@@ -1,4 +1,5 @@
-//! Tests of `ioxide` as a user runs it, one program: `cargo test -p ioxide-cli --test it truth::` runs one module of it.
+//! Tests of `ioxide` as a user runs it, one program: `cargo test -p ioxide-cli --test it truth::` runs one module of
+//! it.
 
 mod adapter;
 mod bad_input;

@@ -52,8 +52,8 @@ fn an_input_of_one_model_only_is_a_difference_of_traces() {
     assert!(text.contains("?b") && text.contains("does not take this input there"), "{text}");
 }
 
-/// A model with choices that refuses inputs need not conform to itself under ioco; people are told why, and a model that is
-/// really different is not excused.
+/// A model with choices that refuses inputs need not conform to itself under ioco; people are told why, and a model
+/// that is really different is not excused.
 #[test]
 fn a_difference_that_uioco_leaves_open_is_told() {
     let dir = tempfile::tempdir().expect("a folder");

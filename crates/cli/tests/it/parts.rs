@@ -1,5 +1,5 @@
-//! Every instance of a part has a connection of its own, from the project file alone: for adapters in Python on pipes and
-//! sockets, for text, for HTTP. A connection that ends is the message `closed` of its part.
+//! Every instance of a part has a connection of its own, from the project file alone: for adapters in Python on pipes
+//! and sockets, for text, for HTTP. A connection that ends is the message `closed` of its part.
 
 use std::fs;
 use std::path::Path;

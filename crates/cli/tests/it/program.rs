@@ -52,8 +52,8 @@ pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Runs the program in the folder of the repository, which must end with `code` and print all of `words`; returns what it
-/// prints.
+/// Runs the program in the folder of the repository, which must end with `code` and print all of `words`; returns what
+/// it prints.
 #[track_caller]
 pub fn check(args: &[&str], code: i32, words: &[&str]) -> String {
     check_in(&root(), args, code, words)

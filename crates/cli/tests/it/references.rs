@@ -37,8 +37,8 @@ model Shop {
 }
 ";
 
-/// The shop. It reads a wrong number, or raises, as soon as there are so many items as its first argument says; `interrupt`
-/// interrupts the program when it is wrong for the eighth time.
+/// The shop. It reads a wrong number, or raises, as soon as there are so many items as its first argument says;
+/// `interrupt` interrupts the program when it is wrong for the eighth time.
 const SERVER: &str = r#"
 import os, signal, sys, uuid
 from ioxide_adapter import Adapter, on_input

@@ -1,5 +1,5 @@
-//! The same seed makes the same moves: with a tester that keeps nothing from run to run, run k depends on the model, the
-//! seed and k alone, however the runs are shared out.
+//! The same seed makes the same moves: with a tester that keeps nothing from run to run, run k depends on the model,
+//! the seed and k alone, however the runs are shared out.
 
 use std::collections::BTreeMap;
 use std::fs;

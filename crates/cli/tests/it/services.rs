@@ -1,5 +1,6 @@
-//! Services that others wrote and published, unchanged: tested from their descriptions in two commands. Correct ones pass, and
-//! a fault in one field, planted by a proxy, is found. With `IOXIDE_SERVICES=1`, since they are fetched from PyPI and npm.
+//! Services that others wrote and published, unchanged: tested from their descriptions in two commands. Correct ones
+//! pass, and a fault in one field, planted by a proxy, is found. With `IOXIDE_SERVICES=1`, since they are fetched from
+//! PyPI and npm.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -195,7 +195,8 @@ fn kill_at_random(victims: &[Victim], until: Instant) -> usize {
 /// The number of commands that run at once.
 const AT_ONCE: usize = 3;
 
-/// Returns the lines of a file but for doc comments: that of a learned model says which of its answers are from a session.
+/// Returns the lines of a file but for doc comments: that of a learned model says which of its answers are from a
+/// session.
 fn without_docs(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.starts_with(b"///")).collect()
 }

@@ -143,8 +143,8 @@ impl SuiteProof<'_> {
         candidates: &[Vec<CertifiedBasis>],
         chosen: &mut Vec<CertifiedBasis>,
     ) -> bool {
-        // Backtracking, one state after the other: compatibility is pairwise, so a choice that fits all earlier ones stays
-        // right whatever comes later.
+        // Backtracking, one state after the other: compatibility is pairwise, so a choice that fits all earlier ones
+        // stays right whatever comes later.
         let Some(options) = candidates.get(chosen.len()) else { return true };
         for basis in options {
             self.choices += 1;

@@ -19,8 +19,8 @@ impl ApartTable {
     pub fn new(machine: &Mealy) -> Self {
         let n = machine.n_states();
         let mut apart = Self { n, level: vec![None; n * n] };
-        // Level by level, so that a pair gets the length of a shortest word. Levels have no gaps: a word of `k + 1` symbols
-        // begins with an input into a pair of level `k`, so the first empty level is the end.
+        // Level by level, so that a pair gets the length of a shortest word. Levels have no gaps: a word of `k + 1`
+        // symbols begins with an input into a pair of level `k`, so the first empty level is the end.
         let mut length = 1;
         loop {
             let fresh = apart.pairs_separated_by_length(machine, length);
@@ -107,7 +107,8 @@ impl ApartTable {
         let mut order = states.clone();
         order.sort_by_key(|state| (std::cmp::Reverse(degree(state)), *state));
         let mut found: Vec<Vec<StateId>> = Vec::new();
-        // A largest clique is hard to find; one greedy clique through every state is enough for counting to come to an end.
+        // A largest clique is hard to find; one greedy clique through every state is enough for counting to come to an
+        // end.
         for &first in &states {
             let mut clique = vec![first];
             for &state in &order {

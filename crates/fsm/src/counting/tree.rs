@@ -77,8 +77,8 @@ impl<'m> WordTree<'m> {
         for (done, &input) in word.iter().enumerate() {
             match self.child(at, input) {
                 Some(kid) => at = kid,
-                // At a leaf the word continues a test; elsewhere it branches off and needs a reset, priced at three symbols
-                // by feel.
+                // At a leaf the word continues a test; elsewhere it branches off and needs a reset, priced at three
+                // symbols by feel.
                 None if self.nodes[at].kids.is_empty() => return word.len() - done,
                 None => return word.len() - done + 3,
             }

@@ -178,8 +178,8 @@ impl<'a> AdaptiveTreeGrower<'a> {
         let start: NodeTokens = states.iter().map(|&state| (state, state)).collect();
         let mut open = vec![(Word::new(), start)];
         while let Some((path, tokens)) = open.pop() {
-            // All tokens in one state: either one token, and its state is told from all others of the tree, or several that
-            // have met, and another tree has to separate those.
+            // All tokens in one state: either one token, and its state is told from all others of the tree, or several
+            // that have met, and another tree has to separate those.
             let Some(best) = self.best_split(&tokens) else {
                 if tokens.len() > 1 {
                     tree.together.push(tokens.iter().map(|&(start, _)| start).collect());

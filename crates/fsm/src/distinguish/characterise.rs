@@ -16,8 +16,8 @@ use crate::distinguish::{SplittingTree, WordCosts};
 use crate::mealy::{InputId, StateId, SuiteModel};
 use crate::word::{Word, without_prefixes};
 
-/// Above this many states only the words of a splitting tree are tried: the search for others takes time that grows with
-/// the square of the states. Chosen by feel.
+/// Above this many states only the words of a splitting tree are tried: the search for others takes time that grows
+/// with the square of the states. Chosen by feel.
 const MANY_STATES: usize = 400;
 
 /// Pairs of each class whose word of the splitting tree is tried. Chosen by feel.
@@ -33,7 +33,8 @@ pub fn characterising_set(spec: &SuiteModel, splitting: &SplittingTree, costs: &
     let mut words: Vec<Word> = Vec::new();
     let mut here = start.clone();
     while count_classes(&classes) < start.len() {
-        // Append to the last word, or start another? Appending saves an access word, but the states may have met by then.
+        // Append to the last word, or start another? Appending saves an access word, but the states may have met by
+        // then.
         let appended = if words.is_empty() { None } else { blocks.find_best(&classes, &here, 0.0) };
         // No new word can be worth more than separating every open pair by one symbol: skip the search if that is less.
         let most = count_unseparated_pairs(&classes, count_classes(&classes), &mut blocks.sizes) as f64
@@ -128,7 +129,8 @@ pub fn greedy_separating_word(
                     PairOutcome::Open => (),
                 }
             }
-            // A state that meets the one followed can never be separated behind this block, so it counts against it twice.
+            // A state that meets the one followed can never be separated behind this block, so it counts against it
+            // twice.
             (f64::from(gone - 2 * met), f64::from(gone) / block.len().max(1) as f64, gone)
         };
         let Some(block) = most_valuable_block(splitting.separating_words(at), candidate) else { return word };

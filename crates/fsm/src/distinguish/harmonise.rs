@@ -66,8 +66,8 @@ impl Identifiers {
 
     /// Restores the identifiers to `mark`.
     pub(super) fn restore(&mut self, mark: IdentifierMark) {
-        // Nodes are only pushed and first children only replaced, so undoing the replacements backwards and dropping the new
-        // nodes gives back exactly what was, without a copy of the tries.
+        // Nodes are only pushed and first children only replaced, so undoing the replacements backwards and dropping
+        // the new nodes gives back exactly what was, without a copy of the tries.
         debug_assert!(
             mark.nodes <= self.nodes.len() && mark.changes <= self.changes.len(),
             "marks are used in order"

@@ -206,7 +206,8 @@ impl<'a> ImproveSearch<'a> {
             if since_better >= states.len() {
                 break;
             }
-            // Passes alternate, because an order that did not help a state once will not help it in the next pass either.
+            // Passes alternate, because an order that did not help a state once will not help it in the next pass
+            // either.
             let hardest_first = (i / states.len()).is_multiple_of(2);
             since_better = if self.rebuild_if_cheaper(states[i % states.len()], hardest_first) {
                 0

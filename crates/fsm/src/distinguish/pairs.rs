@@ -33,7 +33,8 @@ impl SeparatingWords {
         while !level.is_empty() {
             length += 1;
             let mut next = Vec::new();
-            // Backwards: whoever leads into a pair of this level is separated by one symbol more, unless by fewer already.
+            // Backwards: whoever leads into a pair of this level is separated by one symbol more, unless by fewer
+            // already.
             for &(c, d) in &level {
                 for x in 0..spec.n_inputs() {
                     for &a in inverse.predecessors(x, c) {
@@ -94,8 +95,8 @@ impl SeparatingWords {
     /// Appends to `word` a shortest one that separates a pair.
     pub(crate) fn append_word(&self, spec: &SuiteModel, pair: [StateId; 2], word: &mut Word) {
         let [mut a, mut b] = pair;
-        // Each step leads to a pair whose word is one symbol shorter, so this ends; a pair without a word does not occur in
-        // a minimal machine.
+        // Each step leads to a pair whose word is one symbol shorter, so this ends; a pair without a word does not
+        // occur in a minimal machine.
         while a != b {
             debug_assert_ne!(
                 self.first[a.index() * self.n + b.index()],

@@ -42,8 +42,8 @@ impl SplittingTree {
             SplittingBlock { parent: None, depth: 0, states: spec.states().collect(), word: Word::new() };
         let mut tree = Self { blocks: vec![root], leaf: vec![0; spec.n_states()] };
         let mut refiner = GroupRefiner::new(spec);
-        // Level by level. A block that cannot be split yet waits until another one was: the word it needs may be the word
-        // of that block. In a minimal machine some block can always be split.
+        // Level by level. A block that cannot be split yet waits until another one was: the word it needs may be the
+        // word of that block. In a minimal machine some block can always be split.
         let mut open = vec![ROOT];
         while !open.is_empty() {
             let mut later = Vec::new();
@@ -134,7 +134,8 @@ impl SplittingTree {
             return None;
         }
         let differs = |x: &InputId| states.iter().any(|&s| spec.output(s, *x) != spec.output(states[0], *x));
-        // Type (a) of Lee and Yannakakis: one input splits the block. Else type (b): an input into a block that has a word.
+        // Type (a) of Lee and Yannakakis: one input splits the block. Else type (b): an input into a block that has a
+        // word.
         if let Some(x) = spec.inputs().find(differs) {
             return Some(vec![x]);
         }

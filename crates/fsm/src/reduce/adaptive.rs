@@ -31,8 +31,8 @@ pub fn state_counting<S: AdaptiveSystem>(
     for word in &plan.cover {
         current.push(TestedWord { word: word.clone(), nodes: Vec::new() });
     }
-    // Algorithm 5.1: test all words of one length beyond the cover, drop those whose bound says that they need not go on,
-    // extend the rest by every input.
+    // Algorithm 5.1: test all words of one length beyond the cover, drop those whose bound says that they need not go
+    // on, extend the rest by every input.
     while !current.is_empty() {
         counting.apply_tests(&mut current)?;
         counting.report.iterations += 1;
@@ -96,7 +96,8 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
             }
             let cases = if self.plan.cases.is_empty() { &[AdaptiveCase::Stop][..] } else { &self.plan.cases };
             for case in cases {
-                // Per response only the trace to one node is followed; otherwise the word is applied whatever is answered.
+                // Per response only the trace to one node is followed; otherwise the word is applied whatever is
+                // answered.
                 let test = match item.nodes[..] {
                     [before] if self.variant == CountingVariant::PerResponse => {
                         let last = &item.word[item.word.len() - 1..];
@@ -185,7 +186,8 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
     fn is_counted_out(&self, word: &[InputId], node: ObservationId) -> bool {
         let prefixes: Vec<usize> = self.cover_prefixes(word);
         let longest = &prefixes[prefixes.len().saturating_sub(1)..];
-        // The original algorithm takes any word of the cover as `v`; the refined one only the longest, which is as good.
+        // The original algorithm takes any word of the cover as `v`; the refined one only the longest, which is as
+        // good.
         let starts = if self.variant == CountingVariant::Original { &prefixes[..] } else { longest };
         starts.iter().any(|&start| {
             self.reach_groups(word, node, start)
@@ -220,8 +222,9 @@ impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
         for (i, responses) in self.cover.iter().enumerate() {
             let length = self.plan.cover[i].len();
             let own = word.starts_with(&self.plan.cover[i]).then(|| path[length]);
-            // `V''`: one response per word of the cover, such that the trace splits exactly behind word `start`. Its own
-            // response is fixed there, and must not be chosen for a longer word of the cover, which would split later.
+            // `V''`: one response per word of the cover, such that the trace splits exactly behind word `start`. Its
+            // own response is fixed there, and must not be chosen for a longer word of the cover, which would split
+            // later.
             let fits = |response: ObservationId| match own {
                 Some(own) if i == start => response == own,
                 Some(own) if length > begin => response != own,

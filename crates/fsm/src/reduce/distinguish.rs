@@ -29,7 +29,8 @@ impl<'m> RDistinguish<'m> {
     pub fn new(machine: &'m Observable) -> Self {
         let n = machine.n_states();
         let mut this = Self { machine, level: vec![None; n * n] };
-        // A fixed point from below: a pair gets level `k` if some input leads it, by every common output, to lower levels.
+        // A fixed point from below: a pair gets level `k` if some input leads it, by every common output, to lower
+        // levels.
         for level in 1.. {
             let found: Vec<(StateId, StateId)> = this
                 .pairs()
@@ -91,8 +92,8 @@ impl<'m> RDistinguish<'m> {
         let Some(input) = inputs.max_by_key(|x| (serves(x), std::cmp::Reverse(*x))) else {
             return AdaptiveCase::Stop;
         };
-        // The lead decides the input, the others only break ties; those that this input serves too go along, and the case
-        // below each output is built for them as well.
+        // The lead decides the input, the others only break ties; those that this input serves too go along, and the
+        // case below each output is built for them as well.
         let served: Vec<_> =
             others.iter().copied().filter(|&(a, b)| self.lowers_level(a, b, input)).collect();
         let mut pairs: Vec<(OutputId, (StateId, StateId))> =

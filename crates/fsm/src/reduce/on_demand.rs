@@ -206,8 +206,8 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     /// different ones are not.
     fn is_counted_out_by_all_cases(&mut self, visits: &[ReachVisits]) -> Result<bool, S::Error> {
         let met: Vec<ObservationId> = self.first.iter().copied().flatten().collect();
-        // Each state of the model met again counts once more if all cases are answered alike; if even that is not enough, the
-        // tests would be wasted.
+        // Each state of the model met again counts once more if all cases are answered alike; if even that is not
+        // enough, the tests would be wasted.
         let again: usize = visits.iter().map(|visits| visits.nodes.len() - 1).sum();
         if met.len().max(self.full.len()) + again <= self.plan.bound {
             return Ok(false);
@@ -259,8 +259,8 @@ impl<'a, 'm, S: AdaptiveSystem> OnDemandCounting<'a, 'm, S> {
     fn count_further_states(&self, visits: &[ObservationId]) -> usize {
         let mut chosen: Vec<ObservationId> = Vec::new();
         for &node in &self.known {
-            // Told from all that are counted and from each other: certainly another state. Greedy, since the best choice is a
-            // largest clique.
+            // Told from all that are counted and from each other: certainly another state. Greedy, since the best
+            // choice is a largest clique.
             if visits.iter().chain(&chosen).all(|&other| self.are_separated(node, other)) {
                 chosen.push(node);
             }

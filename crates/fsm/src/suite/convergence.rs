@@ -393,9 +393,10 @@ impl<'s> ConvergenceGraph<'s> {
         let target = self.state(kid);
         self.set_child(node, input, self.access_node(target));
         self.record_convergent(state, input, target);
-        // `kid` and the access node of `target` are one class now, and so is what the same inputs lead to from both: the
-        // subtree below `kid` is laid over the one below the access node, and what that lacks is moved there. Each step
-        // removes a node of the subtree, so this ends; words are moved, never dropped, so separated nodes stay separated.
+        // `kid` and the access node of `target` are one class now, and so is what the same inputs lead to from both:
+        // the subtree below `kid` is laid over the one below the access node, and what that lacks is moved there. Each
+        // step removes a node of the subtree, so this ends; words are moved, never dropped, so separated nodes stay
+        // separated.
         let mut open = vec![(kid, self.access_node(target))];
         while let Some((from, into)) = open.pop() {
             debug_assert_eq!(
@@ -483,8 +484,8 @@ impl<'s> ConvergenceGraph<'s> {
     }
 
     fn push_tree_word(&mut self, parent: Option<TreeWordId>, input: InputId) -> TreeWordId {
-        // A word that goes on at the end of a test costs one symbol; one that branches off is a new test, which costs its
-        // whole length and a reset.
+        // A word that goes on at the end of a test costs one symbol; one that branches off is a new test, which costs
+        // its whole length and a reset.
         let mut depth = 0;
         let mut branches = true;
         if let Some(parent) = parent {

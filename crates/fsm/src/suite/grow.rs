@@ -72,8 +72,8 @@ pub(super) fn grow_smallest_suite(spec: &SuiteModel, extra: usize, recipe: &Grow
         library = library.with_more_words();
     }
     let mut material = SuiteMaterial { spec, cover: &cover, library: &library, spare: SpareGraph::default() };
-    // Suites grow with the power of `extra`, and the plan that is best for few extra states is mostly best for more: where
-    // growing several suites is too expensive the plans are compared on a smaller fault domain.
+    // Suites grow with the power of `extra`, and the plan that is best for few extra states is mostly best for more:
+    // where growing several suites is too expensive the plans are compared on a smaller fault domain.
     let trial = extra_for_trial(spec, extra);
     let plan = |rule, visit| GrowthPlan { extra: trial, rule, visit, converge: recipe.converge };
     let Some((&first, others)) = recipe.orders_to_try(spec, extra).split_first() else {
@@ -195,8 +195,8 @@ impl SuiteGrower<'_, '_, '_> {
         let node = self.graph.add_word(self.graph.access_node(state), &[input]);
         // (B): the transition and every word of `extra` symbols behind it are separated from the cover.
         self.identify_extensions(node, self.plan.extra);
-        // (C): and from each other along each word. With convergence the same words behind the access word of the target,
-        // the twin, take part, as the theorem asks for; without it they do not.
+        // (C): and from each other along each word. With convergence the same words behind the access word of the
+        // target, the twin, take part, as the theorem asks for; without it they do not.
         let twin = self.plan.converge.map(|_| self.graph.access_node(self.spec.next(state, input)));
         self.separate_along(node, twin, self.plan.extra);
         // All premises of [SPY12, Theorem 1] hold for this transition now. From here on its words count as words of the

@@ -71,8 +71,8 @@ impl<'s> WordLibrary<'s> {
             self.first_row.push(n_rows);
             n_rows += self.words[state].len();
         }
-        // One row per word instead of a run of the word for each pair: the choice of words reads these numbers for every
-        // node of the suite.
+        // One row per word instead of a run of the word for each pair: the choice of words reads these numbers for
+        // every node of the suite.
         self.ends.reserve(n_rows * spec.n_states());
         for (state, words) in self.words.iter_enumerated() {
             for word in words {
@@ -153,8 +153,8 @@ impl<'l, 's> Identification<'l, 's> {
             IdentifyRule::FixedCover => graph.is_access_node(node),
             IdentifyRule::OnTheFly => false,
         };
-        // Harmonised identifiers need no look at the graph: whatever other node is identified, the two share a prefix that
-        // separates them.
+        // Harmonised identifiers need no look at the graph: whatever other node is identified, the two share a prefix
+        // that separates them.
         if fixed {
             self.library.harmonised_words(state).iter().for_each(|word| {
                 graph.add_word(node, word);
@@ -291,7 +291,8 @@ impl<'l, 's> Identification<'l, 's> {
             let defined_at_access = &mut self.defined_at_access[row..row + self.spec.n_states()];
             offers.push_offer(graph, node, word, &self.open, |other| {
                 let (end, defined_at_access) = (ends[other.index()], &mut defined_at_access[other.index()]);
-                // Tests only grow: what an access node has of a word it keeps, so this is asked until the answer is yes.
+                // Tests only grow: what an access node has of a word it keeps, so this is asked until the answer is
+                // yes.
                 if end == 0 || *defined_at_access {
                     return (end, 0);
                 }

@@ -21,8 +21,8 @@ impl WordOffer {
     fn cost(&self, used: OfferUse, weight: f64) -> f64 {
         let end = used.end as usize;
         let own = if end > self.defined { end - self.defined + self.access } else { 0 };
-        // The last summand keeps a word that costs nothing from having infinite value; small enough to decide only between
-        // words that are otherwise free.
+        // The last summand keeps a word that costs nothing from having infinite value; small enough to decide only
+        // between words that are otherwise free.
         own as f64 + f64::from(used.missing_cost) / weight + 0.01
     }
 }

@@ -130,7 +130,8 @@ impl<'s> Traversal<'s> {
     }
 
     fn next_input(&self, frame: &TraversalFrame) -> Option<usize> {
-        // While symbols are free every input follows, and no suffix has to be looked at: suffixes are walked along anyway.
+        // While symbols are free every input follows, and no suffix has to be looked at: suffixes are walked along
+        // anyway.
         if frame.left > 0 {
             return (frame.cursor < self.spec.n_inputs()).then_some(frame.cursor);
         }

@@ -29,8 +29,8 @@ const MAX_ESTIMATE_RATIO: f64 = 1.15;
 
 /// The suite of the partial W-method.
 pub fn wp_suite(spec: &SuiteModel, extra: usize) -> WordSuite<'_> {
-    // The estimates of cost ignore prefixes that suites share, so sets that are close are compared by making the suites,
-    // for fewer extra states if need be.
+    // The estimates of cost ignore prefixes that suites share, so sets that are close are compared by making the
+    // suites, for fewer extra states if need be.
     let mut sets = candidate_sets(spec, extra);
     let trial = (0..=extra).rev().find(|&extra| count_transition_words(spec, extra) <= MAX_TRIAL_WORDS);
     let best = match trial {

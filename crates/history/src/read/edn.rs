@@ -60,8 +60,8 @@ fn event_of(line: usize, entries: Vec<(EdnForm, EdnForm)>) -> Result<Option<Fore
     Ok(Some(ForeignEvent { line, client, kind, operation, fields, ns }))
 }
 
-/// Reads log lines: what follows ` - ` is a process, a type, an operation and a value. Lines without one of the four types
-/// are no events.
+/// Reads log lines: what follows ` - ` is a process, a type, an operation and a value. Lines without one of the four
+/// types are no events.
 pub(super) fn read_log(text: &str) -> Result<Vec<ForeignEvent>, HistoryReadError> {
     let mut events = Vec::new();
     for (at, line) in text.lines().enumerate() {

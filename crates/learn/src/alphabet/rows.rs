@@ -1,7 +1,7 @@
 //! Combinations of values of several fields, few of many: every value occurs, and pairs as often as possible.
 //!
-//! *Promises.* If there are at most `limit` combinations, all are chosen. Else `limit` different ones are, and with them
-//! every value of every field that has at most `limit` values.
+//! *Promises.* If there are at most `limit` combinations, all are chosen. Else `limit` different ones are, and with
+//! them every value of every field that has at most `limit` values.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! The reasons why two runs contradict each other, and the repetitions that tell them apart.
 //!
-//! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it is
-//! answered as before, the values make the difference: they are compared in some other way, or with a constant. If only
-//! values of the system's own are others now, the system makes them up. If anything else is, the system contradicts
-//! itself, whatever the values: that is an error, or put to the vote.
+//! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it
+//! is answered as before, the values make the difference: they are compared in some other way, or with a constant. If
+//! only values of the system's own are others now, the system makes them up. If anything else is, the system
+//! contradicts itself, whatever the values: that is an error, or put to the vote.
 
 use std::collections::BTreeMap;
 
@@ -48,8 +48,8 @@ impl ValueSystem<'_> {
         if !returned.is_empty() {
             return Ok(DisagreementReason::Made(returned));
         }
-        // The later run first: it was just asked, so a system that drifts is caught sooner. If both repeat as they were,
-        // the difference is in the values.
+        // The later run first: it was just asked, so a system that drifts is caught sooner. If both repeat as they
+        // were, the difference is in the values.
         for run in [now, before] {
             let again = match self.recall_run(&run) {
                 Some(again) => again,
@@ -61,7 +61,8 @@ impl ValueSystem<'_> {
                 continue;
             };
             let Some(at) = (0..then.len()).find(|&at| now.get(at) != Some(&then[at])) else { continue };
-            // Values that occurred before are numbered; so what differs here is a value of the system's own, or a message.
+            // Values that occurred before are numbered; so what differs here is a value of the system's own, or a
+            // message.
             let fields = match now.get(at) {
                 Some(now) => self.own_values(asked.seen, &then[at], now),
                 None => Vec::new(),

@@ -1,9 +1,9 @@
 //! The probe whether values that the system emits of its own accord can be given back as inputs.
 //!
-//! A value that is always the same after the same inputs looks like a constant in an answer. But the number of a session
-//! that begins with 1 after every reset is one, too. So, when all else is learned, such a value is given to every field that
-//! can hold it, right after it was said, and so is another value: if that makes a difference, the field carries what the
-//! system makes up.
+//! A value that is always the same after the same inputs looks like a constant in an answer. But the number of a
+//! session that begins with 1 after every reset is one, too. So, when all else is learned, such a value is given to
+//! every field that can hold it, right after it was said, and so is another value: if that makes a difference, the
+//! field carries what the system makes up.
 
 use ioxide_model::label::Label;
 use ioxide_model::value::Value;

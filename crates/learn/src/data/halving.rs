@@ -1,8 +1,8 @@
 //! A constant without a `--constant`, found by halving.
 //!
-//! Two runs whose values compare alike and that are answered differently differ by a comparison with something else. The
-//! values half way between compare alike too, so one half of the way holds the difference; in the end it is a step of
-//! one for one value, and the constant is on one of its sides.
+//! Two runs whose values compare alike and that are answered differently differ by a comparison with something else.
+//! The values half way between compare alike too, so one half of the way holds the difference; in the end it is a step
+//! of one for one value, and the constant is on one of its sides.
 
 use ioxide_model::label::Label;
 use ioxide_model::number::Int;
@@ -39,8 +39,8 @@ impl ValueSystem<'_> {
         if first == last {
             return Ok(None);
         }
-        // *Invariant.* `from` is answered as `first` and `to` is not; all numbers in between keep the order of both ends, so
-        // they compare alike and only the constant can make a difference.
+        // *Invariant.* `from` is answered as `first` and `to` is not; all numbers in between keep the order of both
+        // ends, so they compare alike and only the constant can make a difference.
         while way.from.iter().zip(&way.to).any(|(from, to)| from.abs_diff(*to) > 1) {
             let middle: Vec<i64> =
                 way.from.iter().zip(&way.to).map(|(from, to)| from.midpoint(*to)).collect();

@@ -150,7 +150,8 @@ impl PointPlan {
         Some(answers)
     }
 
-    /// Returns a run of any values as a word; `None` if an input is not one of ours, or more is made up than there are slots for.
+    /// Returns a run of any values as a word; `None` if an input is not one of ours, or more is made up than there are
+    /// slots for.
     pub fn read_run(
         &self,
         model: &Model,
@@ -160,8 +161,8 @@ impl PointPlan {
         let signature = &self.domain.signature;
         let (mut known, mut hollow) = (self.domain.constants(), Vec::new());
         let mut word = DataWord::new();
-        // Input by input, as the run was made: a value is a point that is known, or a new one at the place where it stands; then
-        // the slots of the input, which the answer fills or leaves hollow.
+        // Input by input, as the run was made: a value is a point that is known, or a new one at the place where it
+        // stands; then the slots of the input, which the answer fills or leaves hollow.
         for (label, said) in run {
             let Label::Input(_, values) = label else { return None };
             let number = position_of_gate(&self.gates, label)?;

@@ -154,8 +154,8 @@ impl FieldValues {
             (self.least.map(|it| it.saturating_sub(1)), self.most.map(|it| it.saturating_add(1)));
         let mut pairs = PointValues::new();
         if self.signature.theory == Theory::Equality {
-            // Equal or not is all that counts, so any numbers will do; in random order, a system that compares by order is
-            // found out.
+            // Equal or not is all that counts, so any numbers will do; in random order, a system that compares by order
+            // is found out.
             points.shuffle(rng);
             let used: Vec<i64> = known.iter().map(|(_, value)| *value).collect();
             let mut free = numbers_between(low, high, points.len() + used.len(), rng)?;
@@ -182,7 +182,8 @@ impl FieldValues {
         self.signature.slots(input).iter().copied().zip(kinds.copied())
     }
 
-    /// Returns the point of `value` among those known; new values get one that compares as they do, and that is not `hollow`.
+    /// Returns the point of `value` among those known; new values get one that compares as they do, and that is not
+    /// `hollow`.
     pub fn find_or_add_point(
         &self,
         known: &mut PointValues,

@@ -1,12 +1,12 @@
 //! Settling: asking until every move is known to lead where it is believed to lead.
 //!
-//! A move is in *doubt* while more than one basis state is not apart from the node it leads to. A question is a word that
-//! tells the believed state from most of the others for its cost, by what was answered after their basis nodes, and it goes
-//! on as long as those answers tell some apart. The node is then apart from the believed state or from another one,
-//! because two basis states cannot both answer a witness of theirs as the node did [VGRW22, Lemma 2.7].
+//! A move is in *doubt* while more than one basis state is not apart from the node it leads to. A question is a word
+//! that tells the believed state from most of the others for its cost, by what was answered after their basis nodes,
+//! and it goes on as long as those answers tell some apart. The node is then apart from the believed state or from
+//! another one, because two basis states cannot both answer a witness of theirs as the node did [VGRW22, Lemma 2.7].
 //!
-//! *Promise.* Where no doubt is left, the hypothesis is the system if that has no more states than the basis: a move leads
-//! to one of them, and one is left. So whatever speaks against a settled hypothesis shows a new state.
+//! *Promise.* Where no doubt is left, the hypothesis is the system if that has no more states than the basis: a move
+//! leads to one of them, and one is left. So whatever speaks against a settled hypothesis shows a new state.
 
 use ioxide_fsm::mealy::{InputId, StateId};
 use ioxide_fsm::reduce::LiveMachine;
@@ -31,8 +31,8 @@ pub enum SettlingStep {
 type DoubtToken = (StateId, LearnTreeNode);
 
 impl Learner {
-    /// Asks one question about a move in doubt. `at` is the number of the move to begin with, and then of the one that was
-    /// asked about.
+    /// Asks one question about a move in doubt. `at` is the number of the move to begin with, and then of the one that
+    /// was asked about.
     ///
     /// # Errors
     /// If the system cannot be asked, or contradicts itself.
@@ -86,7 +86,8 @@ impl Learner {
         believed: StateId,
         possible: &[StateId],
     ) -> Result<SettlingStep, LearnError<L::Error>> {
-        // The believed state may be apart by now, by answers to questions about other moves; then nothing has to be asked.
+        // The believed state may be apart by now, by answers to questions about other moves; then nothing has to be
+        // asked.
         if possible.contains(&believed) {
             let mut word = observer.tree.word_of_node(self.fold.basis[step.0]);
             word.push(step.1);
@@ -113,8 +114,8 @@ impl Learner {
         let others = possible.iter().filter(|&&state| state != believed);
         let mut others: Vec<DoubtToken> = others.map(|&state| (state, self.fold.basis[state])).collect();
         let mut here = self.fold.basis[believed];
-        // The cost of the question so far, a reset included, is shared by what the first witness tells apart; once the run is
-        // under way, further symbols only have to pay for themselves.
+        // The cost of the question so far, a reset included, is shared by what the first witness tells apart; once the
+        // run is under way, further symbols only have to pay for themselves.
         let mut so_far = word.len() + 1;
         while let Some(next) = best_witness(tree, here, &others, so_far) {
             for &input in &next {

@@ -1,8 +1,8 @@
 //! The tests of a suite, drawn by chance with a preference for what is new.
 //!
-//! Of a few tests drawn by chance the one is taken whose cost buys most answers that are not in the tree. Tests of one place
-//! fail together, so chance alone is better than the order of the suite; tests that mostly repeat what is known cost as
-//! much as others and find less. Novelty alone goes to the same few places again and again, hence few.
+//! Of a few tests drawn by chance the one is taken whose cost buys most answers that are not in the tree. Tests of one
+//! place fail together, so chance alone is better than the order of the suite; tests that mostly repeat what is known
+//! cost as much as others and find less. Novelty alone goes to the same few places again and again, hence few.
 //!
 //! *Promise.* Every test is drawn exactly once.
 

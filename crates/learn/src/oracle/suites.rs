@@ -8,8 +8,8 @@ use ioxide_fsm::suite::SuiteMethod;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OracleSuites {
     /// [`SuiteMethod::S`] for the states there are: long tests, and few. [`SuiteMethod::Spyh`] for extra ones: short
-    /// tests, which find other things, and sooner. [`SuiteMethod::S`] again for the most extra ones, since all of that suite
-    /// has to be passed in the end, and it has the fewest resets.
+    /// tests, which find other things, and sooner. [`SuiteMethod::S`] again for the most extra ones, since all of that
+    /// suite has to be passed in the end, and it has the fewest resets.
     #[default]
     Mixed,
     /// All suites by one method.

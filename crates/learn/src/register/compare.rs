@@ -109,8 +109,8 @@ fn normalise_pair<A: DataMachine, B: DataMachine>(
     let mut known: Vec<ValuePoint> = a.values(&pair.0).iter().chain(b.values(&pair.1)).copied().collect();
     let mut once = BTreeSet::new();
     known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
-    // The points of values say nothing but how they compare, so two pairs whose values compare alike have the same future.
-    // Putting the values anew into the gaps between the constants gives such pairs the same name.
+    // The points of values say nothing but how they compare, so two pairs whose values compare alike have the same
+    // future. Putting the values anew into the gaps between the constants gives such pairs the same name.
     let mut between = signature.constants.clone();
     let fresh: Vec<ValuePoint> = {
         let places = signature.places_of(&mut between.clone(), &known);

@@ -15,8 +15,8 @@ use super::machine::{DataSystem, LocationId};
 use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree};
 
-/// Words behind a location that are looked at to tell pairings apart. Chosen by feel; pairings that it leaves together are
-/// told apart by counterexamples.
+/// Words behind a location that are looked at to tell pairings apart. Chosen by feel; pairings that it leaves together
+/// are told apart by counterexamples.
 const MAX_WORDS_COMPARED: usize = 600;
 
 /// Values of a location, and the values of a node that stand for them.
@@ -171,7 +171,8 @@ impl DataLearner {
                 }
             }
         }
-        // Every pairing with every location was contradicted by answers, under any choice of values: a new location, on proof.
+        // Every pairing with every location was contradicted by answers, under any choice of values: a new location, on
+        // proof.
         debug_assert!(!self.basis.iter().any(|&known| known == node), "a basis node is identified at once");
         self.basis.push(node);
         Ok(LearningRound::Again)

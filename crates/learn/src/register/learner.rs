@@ -185,7 +185,8 @@ impl DataLearner {
             let LearningRound::Done(machine) = self.build_machine(observer)? else { continue };
             let Some(word) = find_inconsistency(&machine, &observer.tree) else { return Ok(machine) };
             let now = Some((self.knowledge_size(&observer.tree), machine.clone()));
-            // Nothing learned from the last counterexample and the same machine again: the next round would be the same.
+            // Nothing learned from the last counterexample and the same machine again: the next round would be the
+            // same.
             if now == before {
                 return Err(DataLearnError::Stuck(word));
             }
@@ -253,7 +254,8 @@ impl DataLearner {
             return Ok(LearningRound::Done(None));
         }
         let Some(kid) = observer.tree.find(&word) else { return Ok(LearningRound::Done(None)) };
-        // `Again` from within: a location or a register was found, so regions that were listed before may be too coarse.
+        // `Again` from within: a location or a register was found, so regions that were listed before may be too
+        // coarse.
         let LearningRound::Done(belief) = self.identify(observer, node, kid)? else {
             return Ok(LearningRound::Again);
         };

@@ -78,8 +78,8 @@ impl RegisterMachine {
     /// its region.
     #[must_use]
     pub fn step(&self, at: &Configuration, input: &DataInput) -> Option<(DataAnswer, Configuration)> {
-        // Sources of a transition are positions in this list: constants, registers, and behind them the values of the input
-        // that are new, which `places_of` adds. The learner makes transitions with the same list.
+        // Sources of a transition are positions in this list: constants, registers, and behind them the values of the
+        // input that are new, which `places_of` adds. The learner makes transitions with the same list.
         let mut known = self.signature.constants.clone();
         known.extend(&at.registers);
         let region = (input.gate, self.signature.places_of(&mut known, &input.values));

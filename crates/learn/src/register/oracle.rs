@@ -202,9 +202,10 @@ impl<S: DataSystem> RegisterExam<'_, '_, S> {
                 return Ok((Some(word.clone()), guarantee));
             }
         }
-        // Guarantees are raised suite by suite and never lowered: what was passed for `extra` states holds of this hypothesis
-        // whatever the next suite, which is larger, finds. A word that is found ends this hypothesis and its guarantee.
-        // On finitely many values the hypothesis is an ordinary machine, and suites for those are complete for it.
+        // Guarantees are raised suite by suite and never lowered: what was passed for `extra` states holds of this
+        // hypothesis whatever the next suite, which is larger, finds. A word that is found ends this hypothesis and its
+        // guarantee. On finitely many values the hypothesis is an ordinary machine, and suites for those are complete
+        // for it.
         if let Some(unrolled) = UnrolledMachine::new(self.machine, self.examination.values) {
             for extra in 0..=self.examination.extra {
                 let Some(tests) = unrolled.build_suite(self.examination.method, extra) else { break };

@@ -4,10 +4,11 @@
 //! known ones says which of them it is, or that it is new; with an order, also between which of them it lies. Words
 //! whose values have the same places, one after the other, are the same word as far as a system can tell.
 //!
-//! A value that the *system* makes up, such as the number of a session, is a value of the input to which it is the answer:
-//! a [slot](InputSignature::made) behind the fields. Nobody gives it; the point there is the name that the value has if one is
-//! made up, always new. So words say nothing about answers, and whether a later input gives the value back is a place
-//! like any other. A slot that the answer does not fill is *hollow*: a value that nobody has seen.
+//! A value that the *system* makes up, such as the number of a session, is a value of the input to which it is the
+//! answer: a [slot](InputSignature::made) behind the fields. Nobody gives it; the point there is the name that the
+//! value has if one is made up, always new. So words say nothing about answers, and whether a later input gives the
+//! value back is a place like any other. A slot that the answer does not fill is *hollow*: a value that nobody has
+//! seen.
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
@@ -141,8 +142,8 @@ impl InputSignature {
             Theory::Order => sorted.get(rank).copied(),
         };
         let is_below = |point: ValuePoint| above.is_none_or(|above| point < above);
-        // The nearest value from below, `others` included: a value between the two compares with `known` as the place says,
-        // and lies above every other value that it could be taken for.
+        // The nearest value from below, `others` included: a value between the two compares with `known` as the place
+        // says, and lies above every other value that it could be taken for.
         let below = known.iter().chain(others).copied().filter(|&point| is_below(point)).max();
         let value = match (below, above) {
             // Halving leaves room on both sides; with a stride of 2^80 some eighty values fit into one gap.
@@ -177,8 +178,9 @@ impl InputSignature {
     #[must_use]
     pub fn regions(&self, n_known: usize, gate: InputId) -> Vec<ValueRegion> {
         use ioxide_model::index::Idx;
-        // Row by row: a value is one of those known so far, or new in one of the gaps between them, and is known from then on.
-        // With order a field has 2n+1 places beside n known values, and the next field up to two more: hence the limit on registers.
+        // Row by row: a value is one of those known so far, or new in one of the gaps between them, and is known from
+        // then on. With order a field has 2n+1 places beside n known values, and the next field up to two more: hence
+        // the limit on registers.
         let mut rows: Vec<(Vec<ValuePlace>, usize)> = vec![(Vec::new(), n_known)];
         for at in 0..self.n_values(gate) {
             let is_given = at < self.arity[gate.index()];

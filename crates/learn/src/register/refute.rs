@@ -31,8 +31,8 @@ impl DataLearner {
     ) -> Result<(), DataLearnError<S::Error>> {
         let Some(actual) = observer.ask_word(word)? else { return Ok(()) };
         let Some(surprise) = RefutingWord::find_shortest(machine, word, &actual) else { return Ok(()) };
-        // *Invariant.* From `wrong` the rest of the word is not answered as predicted, from `right` it is: at 0 because the
-        // word is a counterexample, at the last input because the machine has that answer from the tree.
+        // *Invariant.* From `wrong` the rest of the word is not answered as predicted, from `right` it is: at 0 because
+        // the word is a counterexample, at the last input because the machine has that answer from the tree.
         let (mut wrong, mut right) = (0, surprise.word.len() - 1);
         while right - wrong > 1 {
             let middle = wrong.midpoint(right);
@@ -148,9 +148,9 @@ impl DataLearner {
         let plain = instantiate_suffix(&observer.tree, node, image, &regions);
         observer.ask_word(&[&word[..], &plain].concat())?;
         let steps = variants_of(&observer.tree, node, image, behind);
-        // The words go from `behind` to one that ignores all forgotten values, one value at a time. If the answers at the two
-        // ends differ, bisection finds a value at which they change: that value is memorable, and the two words around the
-        // change are the witness.
+        // The words go from `behind` to one that ignores all forgotten values, one value at a time. If the answers at
+        // the two ends differ, bisection finds a value at which they change: that value is memorable, and the two words
+        // around the change are the witness.
         debug_assert!(!steps.is_empty(), "`behind` itself is the first");
         let (mut first, mut last) = (0, steps.len() - 1);
         let start = self.ask_last_answer(observer, node, image, &steps[first].1)?;

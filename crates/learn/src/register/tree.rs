@@ -116,8 +116,8 @@ impl DataTree {
         let seen = &self.nodes[node];
         let mut values: Vec<ValuePoint> = seen.memory.keys().map(|&number| seen.history[number]).collect();
         if self.signature.theory == super::place::Theory::Order {
-            // Registers are numbered by this list. Where values are ordered, the order of a register is part of what is known
-            // of it; where they only can be equal, the order of arrival is as good as any.
+            // Registers are numbered by this list. Where values are ordered, the order of a register is part of what is
+            // known of it; where they only can be equal, the order of arrival is as good as any.
             values.sort_unstable();
         }
         values
@@ -235,8 +235,8 @@ impl DataTree {
             let region = (input.gate, self.signature.places_of(&mut known, &input.values));
             node = match self.nodes[node].kids.get(&region) {
                 Some(&kid) => {
-                    // Values that compare alike must be answered alike, up to renaming: else the system compares in some other
-                    // way, or is not deterministic.
+                    // Values that compare alike must be answered alike, up to renaming: else the system compares in
+                    // some other way, or is not deterministic.
                     if rename_answer(self.answer(kid), self.history(kid), &known) != *answer {
                         let now = word.iter().cloned().zip(answers.iter().cloned()).take(at + 1).collect();
                         return Err(Box::new(DataDisagreement { before: self.trace(kid), now }));
@@ -286,8 +286,9 @@ impl DataTree {
     /// Notes that the last answer on the way to `node` says `value`: it is memorable at every node on the way since
     /// it last occurred in an input.
     fn record_said_value(&mut self, node: DataNode, value: ValuePoint) {
-        // Upwards from the answer: the value had to be kept at every node between its last occurrence in an input and the
-        // answer, and the inputs in between are the witness. Constants are always at hand and never have to be kept.
+        // Upwards from the answer: the value had to be kept at every node between its last occurrence in an input and
+        // the answer, and the inputs in between are the witness. Constants are always at hand and never have to be
+        // kept.
         let mut suffix = Vec::new();
         let mut at = node;
         while let Some(input) = self.nodes[at].input.clone() {

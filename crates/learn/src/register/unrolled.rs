@@ -1,10 +1,10 @@
 //! A register automaton on inputs with few values: a finite machine, of which suites can be made.
 //!
-//! Its inputs have constants and `d` other values. Where the system makes values up, the first `d` of a run have names too:
-//! how many there were is part of the state, and seen in the answers. An input that would give back one that was not
-//! made up yet does nothing, in the machine and in the system, and is never asked; behind the answer that makes up one
-//! more than `d` nothing is asked. So the system is a finite machine over the same inputs, and what a complete suite
-//! shows of finite machines holds for it.
+//! Its inputs have constants and `d` other values. Where the system makes values up, the first `d` of a run have names
+//! too: how many there were is part of the state, and seen in the answers. An input that would give back one that was
+//! not made up yet does nothing, in the machine and in the system, and is never asked; behind the answer that makes up
+//! one more than `d` nothing is asked. So the system is a finite machine over the same inputs, and what a complete
+//! suite shows of finite machines holds for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -100,7 +100,8 @@ impl MadeUpNames {
         before: usize,
     ) -> usize {
         let mut slots = signature.slots(input).iter();
-        // Slots are filled in order; one that the answer skips counts as used, so that the names of later ones stay the same.
+        // Slots are filled in order; one that the answer skips counts as used, so that the names of later ones stay the
+        // same.
         let last = slots.rposition(|&slot| answer.values.contains(&AnswerValue::Point(slot)));
         last.map_or(before, |last| before + last + 1)
     }
@@ -127,7 +128,8 @@ impl UnrolledMachine {
     pub fn new(machine: &RegisterMachine, n_values: usize) -> Option<Self> {
         let mut inputs = all_inputs(&machine.signature, n_values, &[]);
         let names = MadeUpNames::new(&machine.signature, &inputs, n_values);
-        // The names must differ from the values of the inputs, so the inputs are listed once without them, and once more.
+        // The names must differ from the values of the inputs, so the inputs are listed once without them, and once
+        // more.
         if names.n_given > 0 {
             inputs = all_inputs(&machine.signature, n_values, &names.points[..names.n_given]);
         }

@@ -27,8 +27,8 @@ use crate::tree::ObservationTree;
 use crate::votes::confidence;
 use crate::watch::{LearningEvent, LearningNote, LearningWatcher, ToldSurprise};
 
-/// Contradictions that are put to the vote before a system is given up. Chosen by feel: a system with more of them has no
-/// usual answers.
+/// Contradictions that are put to the vote before a system is given up. Chosen by feel: a system with more of them has
+/// no usual answers.
 const MAX_VOTES: usize = 1000;
 
 /// The factor on the wished repetitions after which a vote ends though its confidence is too low. Chosen by feel.
@@ -67,8 +67,8 @@ pub struct EarlierVersion {
 }
 
 impl EarlierVersion {
-    /// The earlier version `machine` of a system that is learned with inputs of these `names`; inputs that the machine does
-    /// not answer are answered with `ignoring`. `None` if the methods for suites refuse it.
+    /// The earlier version `machine` of a system that is learned with inputs of these `names`; inputs that the machine
+    /// does not answer are answered with `ignoring`. `None` if the methods for suites refuse it.
     #[must_use]
     pub fn new(machine: &Mealy, ignoring: &str, names: &MachineNames) -> Option<Self> {
         let whole = machine.complete_with(&MachineCompletion::SelfLoop(ignoring.to_owned()));
@@ -239,7 +239,8 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
         mut memory: ObservationTree,
     ) -> Result<LearnedModel, SessionError<E>> {
         loop {
-            // The learner starts anew after a vote, and is answered from memory up to where it was: no state but the answers.
+            // The learner starts anew after a vote, and is answered from memory up to where it was: no state but the
+            // answers.
             self.observer.restart(memory);
             let earlier = self.hypotheses;
             let found = match self.learn_once() {
@@ -377,8 +378,8 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
 }
 
 impl MajorityVote {
-    /// Returns whether a vote ends in which `count` of `of` answers are the same: it is sure enough, or was repeated too
-    /// often.
+    /// Returns whether a vote ends in which `count` of `of` answers are the same: it is sure enough, or was repeated
+    /// too often.
     pub(crate) fn is_over(&self, count: u32, of: u32) -> bool {
         let is_sure = of >= self.at_least && confidence(count, of) >= self.confidence;
         is_sure || of >= self.at_least.saturating_mul(MAX_REPETITION_FACTOR)

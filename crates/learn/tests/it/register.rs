@@ -1,6 +1,7 @@
 //! Register automata: what is learned is the system, for three well-known ones and for random ones.
 //!
-//! CI learns a share; `IOXIDE_LEARN_REGISTERS=1000 cargo test -p ioxide-learn --release --test it register::` learns all.
+//! CI learns a share; `IOXIDE_LEARN_REGISTERS=1000 cargo test -p ioxide-learn --release --test it register::` learns
+//! all.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -390,8 +391,8 @@ fn random_ones_are_learned_with_a_perfect_oracle() {
 
 /// Values that nobody else knows: what is stored, compared and told again was made up by the system itself.
 ///
-/// Suites are over two values here. With three, and three that are made up, one of them can have 13,000 tests: all 60 take
-/// seven seconds when they are optimised, and minutes when they are not.
+/// Suites are over two values here. With three, and three that are made up, one of them can have 13,000 tests: all 60
+/// take seven seconds when they are optimised, and minutes when they are not.
 #[test]
 fn automata_that_only_make_values_up_are_learned() {
     let (mut with_registers, mut promised) = (0, 0);

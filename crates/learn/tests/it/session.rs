@@ -1,4 +1,5 @@
-//! Whole sessions against systems in memory: what is kept is not asked again, copies change nothing, votes, values, time.
+//! Whole sessions against systems in memory: what is kept is not asked again, copies change nothing, votes, values,
+//! time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

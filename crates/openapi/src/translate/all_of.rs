@@ -107,7 +107,8 @@ impl<'t> Translator<'t> {
         }
     }
 
-    /// Adds `more` to `old`; of a property that both have, the first schema is kept, with the side that has no value of it.
+    /// Adds `more` to `old`; of a property that both have, the first schema is kept, with the side that has no value of
+    /// it.
     fn merge_properties(
         &mut self,
         old: &mut Vec<(String, SpecNode)>,

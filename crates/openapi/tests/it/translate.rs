@@ -231,7 +231,8 @@ fn schemas_of_plain_text_are_noted_unless_they_say_nothing() {
     assert_eq!(with(r##"{"$ref": "#/components/schemas/Name"}"##), 2);
 }
 
-/// A member that is only written is not asked for in answers, whichever part of the schema says so; nor is it forbidden.
+/// A member that is only written is not asked for in answers, whichever part of the schema says so; nor is it
+/// forbidden.
 #[test]
 fn members_that_are_only_written_are_neither_required_nor_forbidden_in_answers() {
     let parts = r#"{"allOf": [
@@ -245,7 +246,8 @@ fn members_that_are_only_written_are_neither_required_nor_forbidden_in_answers()
     assert!(made.notes.iter().any(|note| note.place.ends_with("/additionalProperties")), "{:?}", made.notes);
 }
 
-/// The model forbids nothing that the description allows: where two alternatives have one shape, only the shape is checked.
+/// The model forbids nothing that the description allows: where two alternatives have one shape, only the shape is
+/// checked.
 #[test]
 fn alternatives_that_cannot_be_told_apart_are_not_checked() {
     let either = r#"{"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^x+$"}]}"#;

@@ -1,8 +1,8 @@
-//! Texts without their escapes: percent-encoding and forms, JSON and other escapes with a backslash, entities of HTML and
-//! XML, one inside the other, and lines that were wrapped.
+//! Texts without their escapes: percent-encoding and forms, JSON and other escapes with a backslash, entities of HTML
+//! and XML, one inside the other, and lines that were wrapped.
 //!
-//! A secret in such a spelling has many forms, since everybody escapes other characters. So it is not the secret that is
-//! spelled in all ways: the text is read as whoever wrote it meant it, and every byte knows where it came from.
+//! A secret in such a spelling has many forms, since everybody escapes other characters. So it is not the secret that
+//! is spelled in all ways: the text is read as whoever wrote it meant it, and every byte knows where it came from.
 
 /// The number of encodings inside each other that are undone. Chosen by feel: nobody wraps more, and each layer is
 /// another pass.

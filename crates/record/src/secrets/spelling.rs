@@ -25,8 +25,8 @@ const SCHEMES: [&str; 16] = [
     "vapid",
 ];
 
-/// Every spelling that is looked for: the secret itself, and the secret as it is sent in a body, in a path or in JSON, each
-/// in hexadecimal and in base64.
+/// Every spelling that is looked for: the secret itself, and the secret as it is sent in a body, in a path or in JSON,
+/// each in hexadecimal and in base64.
 pub(super) fn all_spellings(secret: &str) -> Vec<Vec<u8>> {
     let in_json = serde_json::to_string(secret).unwrap_or_default();
     let in_json =

@@ -7,8 +7,8 @@
 use super::part::ItemBody;
 use super::{BoxSize, EdgeRoute, LayerDirection, Point, Rect, RouteStep};
 
-/// The distance from a node to the label of its only loop, or to the stack of labels below it. All lengths are in pixels
-/// and were chosen by eye; nothing but the looks depends on them.
+/// The distance from a node to the label of its only loop, or to the stack of labels below it. All lengths are in
+/// pixels and were chosen by eye; nothing but the looks depends on them.
 const LABEL_DISTANCE: f64 = 26.0;
 /// The room beside a node where several loops share its side: for arrow heads, and again before the labels.
 const HEAD_ROOM: f64 = 16.0;

@@ -116,8 +116,8 @@ impl<'l> LayerOrder<'l> {
             if self.best.0 == 0 || sweep - last_gain > MAX_IDLE_SWEEPS {
                 return;
             }
-            // Sweeps alternate in direction, and every two of them between median and barycentre: each leaves orders that the
-            // other one improves.
+            // Sweeps alternate in direction, and every two of them between median and barycentre: each leaves orders
+            // that the other one improves.
             let side = if sweep % 2 == 0 { NeighbourSide::Before } else { NeighbourSide::After };
             let target = if sweep / 2 % 2 == 0 { weighted_median } else { barycentre };
             self.sweep(side, target);

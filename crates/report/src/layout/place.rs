@@ -173,8 +173,8 @@ impl<'l> CornerView<'l> {
         let neighbours = self.block_graph(root);
         let order = topological_order(&neighbours);
         let mut across: IndexVec<ItemId, f64> = IndexVec::from_elem(0.0, root.len());
-        // Longest paths from the left give every block its leftmost place; the second pass moves blocks that have room back
-        // to the right, so that they do not stick to the left border.
+        // Longest paths from the left give every block its leftmost place; the second pass moves blocks that have room
+        // back to the right, so that they do not stick to the left border.
         debug_assert_eq!(
             order.len(),
             root.len(),

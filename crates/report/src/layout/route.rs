@@ -155,8 +155,8 @@ fn layer_bands(
         let reach = items.iter().map(|&item| layered.body[item].extent_along());
         let (before, after) = reach.fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
         bands.push(LayerBand { start, anchor: start + before, end: start + before + after });
-        // A wide move in a narrow gap would be nearly parallel to the layer; the root keeps very wide ones from tearing the
-        // drawing apart.
+        // A wide move in a narrow gap would be nearly parallel to the layer; the root keeps very wide ones from tearing
+        // the drawing apart.
         let growth = (moves[layer].sqrt() * GAP_GROWTH.0).min(GAP_GROWTH.1);
         start += before + after + MIN_LAYER_GAP + growth;
     }

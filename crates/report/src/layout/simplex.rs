@@ -143,7 +143,8 @@ impl Simplex {
             let leads_out = |&arc: &usize| inside[self.arcs[arc].tail] != inside[self.arcs[arc].head];
             let nearest = (0..self.arcs.len()).filter(leads_out).min_by_key(|&arc| self.slack(arc))?;
             let RankArc { tail, head } = self.arcs[nearest];
-            // Moving the whole tree keeps its own arcs tight. By the least slack no arc that leaves it becomes too short.
+            // Moving the whole tree keeps its own arcs tight. By the least slack no arc that leaves it becomes too
+            // short.
             let shift = if inside[tail] { self.slack(nearest) } else { -self.slack(nearest) };
             for &node in &members {
                 self.rank[node] += shift;
@@ -169,7 +170,8 @@ impl Simplex {
             order: Vec::with_capacity(n_nodes),
             span: vec![(0, 0); n_nodes],
         };
-        // Preorder by hand, so that deep trees need no stack: a subtree is a range of `order`, and "is below" a comparison.
+        // Preorder by hand, so that deep trees need no stack: a subtree is a range of `order`, and "is below" a
+        // comparison.
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
             tree.span[node].0 = tree.order.len();
@@ -201,8 +203,8 @@ impl Simplex {
                 n_out as i64 - n_in as i64
             })
             .collect();
-        // The cut value of a tree arc is the number of arcs from its tail's side to its head's side less those that lead
-        // back: that is the balance of the subtree, which is summed up from the leaves.
+        // The cut value of a tree arc is the number of arcs from its tail's side to its head's side less those that
+        // lead back: that is the balance of the subtree, which is summed up from the leaves.
         let mut best: Option<(i64, LeavingArc)> = None;
         for &node in tree.order.iter().rev() {
             let Some(arc) = tree.up[node] else { continue };

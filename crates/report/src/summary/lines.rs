@@ -1,5 +1,5 @@
-//! The lines that a summary is shown as: of a failure the last steps, the expected ones, the reasons, the repetitions and the
-//! smaller run.
+//! The lines that a summary is shown as: of a failure the last steps, the expected ones, the reasons, the repetitions
+//! and the smaller run.
 
 use ioxide_record::event::{
     Allowed, Explanation, FieldDifference, FindingRecord, LagRecord, MeasureRecord, PatienceRecord, Replayed,
@@ -128,8 +128,8 @@ pub fn silence_time_line(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Returns the line that says what the time of the campaign was used for; `None` until it has ended, and where its events
-/// have no times.
+/// Returns the line that says what the time of the campaign was used for; `None` until it has ended, and where its
+/// events have no times.
 #[must_use]
 pub fn time_line(summary: &Summary) -> Option<String> {
     let spent = summary.finished.as_ref()?.time_spent?;
@@ -330,8 +330,8 @@ pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
     !told.is_original() && !is_shown_already
 }
 
-/// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is at hand: with the
-/// reasons of the failure, and where the run as found is.
+/// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is at hand: with
+/// the reasons of the failure, and where the run as found is.
 #[must_use]
 pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {
     let mut lines = smaller_chart_lines(told);

@@ -1,14 +1,14 @@
 //! The price of a reset, in steps: how many steps could be made in the time that bringing the system back takes.
 //!
-//! Measured in the first runs of a worker and decided once, as a power of two, so that small differences of speed do not
-//! change the moves of a campaign. Where it is not measured, or small, runs are as they would be without it.
+//! Measured in the first runs of a worker and decided once, as a power of two, so that small differences of speed do
+//! not change the moves of a campaign. Where it is not measured, or small, runs are as they would be without it.
 
 use std::time::Duration;
 
 use crate::clock::spent::TimeSpent;
 
-/// The number of runs after which the price is decided. The first reset of a server that was just started costs nothing,
-/// so the second one is measured.
+/// The number of runs after which the price is decided. The first reset of a server that was just started costs
+/// nothing, so the second one is measured.
 const MEASURED_RUNS: u32 = 2;
 /// The price below which a reset counts as free. Chosen by feel: runs have dozens of steps anyway.
 const MIN_PRICE: u128 = 16;

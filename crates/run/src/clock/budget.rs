@@ -22,8 +22,8 @@ impl TimeBudget {
         self.begun.get_or_init(Instant::now);
     }
 
-    /// Returns the instant at which the time is spent; `None` before the campaign has begun, without a limit, and beyond
-    /// the range of the clock.
+    /// Returns the instant at which the time is spent; `None` before the campaign has begun, without a limit, and
+    /// beyond the range of the clock.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.begun.get()?.checked_add(self.limit?)

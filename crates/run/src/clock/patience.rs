@@ -30,8 +30,8 @@ const MIN_TIME: Duration = Duration::from_millis(50);
 /// The factor by which a calibrated time exceeds the longest answer. Chosen by feel: a silence that is too short
 /// gives a wrong verdict, one that is too long only takes time.
 const MARGIN: u32 = 20;
-/// The shortest time of a search, and the factor to which [`MARGIN`] decays there as answers to a message are seen. Chosen
-/// by feel: what a search misses is found when its result is confirmed.
+/// The shortest time of a search, and the factor to which [`MARGIN`] decays there as answers to a message are seen.
+/// Chosen by feel: what a search misses is found when its result is confirmed.
 const MIN_SEARCH_TIME: Duration = Duration::from_millis(20);
 const MIN_SEARCH_MARGIN: u32 = 4;
 /// The factor by which the quiescence time exceeds the latency of a late answer. Chosen by feel: the next late answer
@@ -134,8 +134,8 @@ impl AnswerTimes {
         (self.answers >= MIN_ANSWERS).then(|| time.max(longest.saturating_mul(LATE_ANSWER_FACTOR)))
     }
 
-    /// Returns the time that a search waits: a factor times the longest latency there ever was, which decays from 20 to 4
-    /// as answers are seen; `None` if there were none.
+    /// Returns the time that a search waits: a factor times the longest latency there ever was, which decays from 20 to
+    /// 4 as answers are seen; `None` if there were none.
     fn search_time(&self) -> Option<Duration> {
         let doublings = u32::try_from(self.answers).unwrap_or(u32::MAX).checked_ilog2()?;
         let margin = (MARGIN / (1 + doublings)).max(MIN_SEARCH_MARGIN);
@@ -296,8 +296,8 @@ impl Patience {
         self.shorten_in_search(last, time.max(self.raised_time().unwrap_or_default()))
     }
 
-    /// Returns `time`, or in a search the time that answers to the input `last` take, if that is shorter. An answer that
-    /// is known to be late is waited for in a search, too.
+    /// Returns `time`, or in a search the time that answers to the input `last` take, if that is shorter. An answer
+    /// that is known to be late is waited for in a search, too.
     fn shorten_in_search(&self, last: Option<&Label>, time: Duration) -> Duration {
         let Some(Label::Input(gate, _)) = last.filter(|_| self.is_for_search) else { return time };
         let learnt = self.learnt();

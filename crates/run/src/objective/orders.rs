@@ -1,9 +1,9 @@
 //! The decision whether a trace is in an objective, whichever way its messages crossed.
 //!
-//! An input that was only sent may have been taken later than other messages came, and messages of several
-//! connections may have been sent in another order than they came. Every [order](EventOrders) that the specification
-//! allows is tried: where the objective is after it, and where the specification is. A trace is inside if it is in every
-//! order; so whatever happened, what is judged was to be judged.
+//! An input that was only sent may have been taken later than other messages came, and messages of several connections
+//! may have been sent in another order than they came. Every [order](EventOrders) that the specification allows is
+//! tried: where the objective is after it, and where the specification is. A trace is inside if it is in every order;
+//! so whatever happened, what is judged was to be judged.
 //!
 //! The orders are made from the whole trace, and only when somebody is about to be blamed.
 

@@ -79,8 +79,8 @@ impl RunLoop<'_, '_, '_> {
         }))))
     }
 
-    /// Returns whether the run ended so that the system may not respond any more: it was silent where it had to speak, or
-    /// there was trouble in the middle of a message.
+    /// Returns whether the run ended so that the system may not respond any more: it was silent where it had to speak,
+    /// or there was trouble in the middle of a message.
     pub(super) fn is_stuck(&self, ended: &LoopEnd) -> bool {
         match ended {
             LoopEnd::Forbidden(forbidden) => {
@@ -164,8 +164,8 @@ impl RunLoop<'_, '_, '_> {
     }
 }
 
-/// Returns the name of the type of an exception, which its text begins with (`KeyError: 'x'`, `my.module.Failed`); `None`
-/// if the text does not begin with a name.
+/// Returns the name of the type of an exception, which its text begins with (`KeyError: 'x'`, `my.module.Failed`);
+/// `None` if the text does not begin with a name.
 fn exception_type(text: &str) -> Option<String> {
     let name = text.split(':').next()?.trim();
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';

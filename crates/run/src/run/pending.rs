@@ -1,5 +1,5 @@
-//! The unsettled part of a run: inputs that were sent and not confirmed, messages that may have crossed, silences that a
-//! late message may take back.
+//! The unsettled part of a run: inputs that were sent and not confirmed, messages that may have crossed, silences that
+//! a late message may take back.
 
 use std::collections::VecDeque;
 

@@ -2,9 +2,9 @@
 //!
 //! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for
-//! [`RunConfig::confirm`](super::RunConfig::confirm) times as long, and for as long as a first reply may take where none
-//! has come; and a message that is forbidden only because
-//! silence was seen shortly before it shows that the silence was none. Both raise the quiescence time of the campaign.
+//! [`RunConfig::confirm`](super::RunConfig::confirm) times as long, and for as long as a first reply may take where
+//! none has come; and a message that is forbidden only because silence was seen shortly before it shows that the
+//! silence was none. Both raise the quiescence time of the campaign.
 //!
 //! *Promises.* What the specification allows without the silence taken back is not a failure. Nothing is taken
 //! back from systems whose silence is known.

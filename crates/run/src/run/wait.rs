@@ -78,7 +78,8 @@ impl RunLoop<'_, '_, '_> {
         }
     }
 
-    /// Returns the time for which a cold system is awaited before its silence is a failure; zero for one that has spoken.
+    /// Returns the time for which a cold system is awaited before its silence is a failure; zero for one that has
+    /// spoken.
     pub(super) fn first_reply_wait(&self) -> Duration {
         let Some(limit) = self.setup.adapter.first_reply_limit() else { return Duration::ZERO };
         match (self.config.first_reply, self.config.patience.longest_first_reply()) {

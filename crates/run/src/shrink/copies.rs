@@ -1,7 +1,7 @@
 //! Copies of the system: workers of a campaign that have no runs of their own any more and try candidates for others.
 //!
-//! *Promises.* A worker helps until no worker has work of its own left, and every try that was handed out is answered. A
-//! copy that has trouble answers with that trouble, and whoever asked makes the try itself.
+//! *Promises.* A worker helps until no worker has work of its own left, and every try that was handed out is answered.
+//! A copy that has trouble answers with that trouble, and whoever asked makes the try itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

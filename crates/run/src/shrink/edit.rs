@@ -1,8 +1,9 @@
 //! Edits: the single changes that make a smaller candidate of a plan, and the order in which they are tried.
 //!
-//! All edits of the best plan stand in queues, one for each [class](EditClass). Of the classes whose turn it is, the queue
-//! whose next edit promises most per second ([`price`](super::price)) goes next. Within a class edits go from the end of the plan to its beginning,
-//! since later moves stand on earlier ones; after one was taken the sweep goes on where it was and not from the end again.
+//! All edits of the best plan stand in queues, one for each [class](EditClass). Of the classes whose turn it is, the
+//! queue whose next edit promises most per second ([`price`](super::price)) goes next. Within a class edits go from the
+//! end of the plan to its beginning, since later moves stand on earlier ones; after one was taken the sweep goes on
+//! where it was and not from the end again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -121,8 +122,8 @@ impl PlanEdit {
         }
     }
 
-    /// Returns the number of moves of the changed plan, and of those in it that see silence as they did; `silent` says it
-    /// of every move of a plan.
+    /// Returns the number of moves of the changed plan, and of those in it that see silence as they did; `silent` says
+    /// it of every move of a plan.
     fn moves_left(&self, silent: &[bool]) -> (usize, usize) {
         let of = |range: &Range<usize>| {
             let silences = silent.get(range.clone()).unwrap_or(&[]).iter().filter(|is| **is).count();

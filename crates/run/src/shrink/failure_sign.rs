@@ -60,8 +60,8 @@ impl FailureSign {
         }
     }
 
-    /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace. A trace does not say
-    /// of which type an exception was.
+    /// Returns the way in which the run with `trace`, which failed, did so; `None` for an empty trace. A trace does not
+    /// say of which type an exception was.
     #[must_use]
     pub fn of_failing(trace: &Trace) -> Option<Self> {
         Some(match (trace.breakdown, trace.forbidden_label()) {
@@ -72,8 +72,8 @@ impl FailureSign {
         })
     }
 
-    /// Returns whether `result` failed in this way. Exceptions of different types are different failures; one whose type
-    /// is not known is like any other.
+    /// Returns whether `result` failed in this way. Exceptions of different types are different failures; one whose
+    /// type is not known is like any other.
     #[must_use]
     pub fn is_shown_by(self, result: &RunResult) -> bool {
         Self::of(result).is_some_and(|other| self.is_same(other))

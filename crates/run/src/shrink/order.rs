@@ -24,9 +24,9 @@ pub(super) fn compare(a: &[PlannedMove], b: &[PlannedMove]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| moves().unwrap_or(Ordering::Equal))
 }
 
-/// Returns whether `a` has the moves of `b`, or smaller ones, and waits for less than half as long, where `b` waits for more
-/// than a second: on a real clock every input comes a moment after the last message, so that no order of moves can tell an
-/// input at once from one after a while.
+/// Returns whether `a` has the moves of `b`, or smaller ones, and waits for less than half as long, where `b` waits for
+/// more than a second: on a real clock every input comes a moment after the last message, so that no order of moves can
+/// tell an input at once from one after a while.
 pub(super) fn is_sooner(a: &[PlannedMove], b: &[PlannedMove]) -> bool {
     let (waits, others) = (total_wait(a), total_wait(b));
     let is_sooner = others > Rational::from(1) && &waits + &waits < others;

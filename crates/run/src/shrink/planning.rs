@@ -1,9 +1,10 @@
 //! Short runs planned with the model: the shortest ways to the transition that failed.
 //!
-//! Deleting from a long run finds a local minimum. The model knows more: which transition the last input took, and which
-//! one the system should have taken instead of what it did. A breadth-first search over the symbolic states finds the
-//! shortest paths that end with these two; each is tried on the system once, shortest first, before anything is deleted.
-//! A fault that needs more than that (a third item, a certain value) does not show there, and is left to deletion.
+//! Deleting from a long run finds a local minimum. The model knows more: which transition the last input took, and
+//! which one the system should have taken instead of what it did. A breadth-first search over the symbolic states finds
+//! the shortest paths that end with these two; each is tried on the system once, shortest first, before anything is
+//! deleted. A fault that needs more than that (a third item, a certain value) does not show there, and is left to
+//! deletion.
 //!
 //! *Limits.* The search looks at [`MAX_STATES`] symbolic states and tries [`MAX_PATHS`] paths.
 

@@ -11,7 +11,8 @@ use ioxide_testgen::tester::replay::PlannedMove;
 /// Returns whether the model does not take the last input of `plan`, if the system replies as it did in the run with
 /// `trace`. Other inputs that it does not take are skipped, as the run skips them.
 ///
-/// An answer of the system that the model does not allow after these moves, or that was not recorded, ends the question.
+/// An answer of the system that the model does not allow after these moves, or that was not recorded, ends the
+/// question.
 pub(super) fn is_refuted(cx: &mut Ctx<'_>, trace: &Trace, plan: &[PlannedMove]) -> bool {
     let mut monitor = Monitor::new(cx);
     let mut replies = replies_after(cx.sts, trace, None);

@@ -1,6 +1,7 @@
 //! A failing run done again: whether the failure is still there, and what was seen instead.
 //!
-//! *Promises.* Only a run that fails in the same way counts, and only runs that ended with a verdict are counted. A [`ConfirmedFailure`] was seen at least twice.
+//! *Promises.* Only a run that fails in the same way counts, and only runs that ended with a verdict are counted. A
+//! [`ConfirmedFailure`] was seen at least twice.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,8 +25,8 @@ use crate::coverage::Coverage;
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 
 /// The number of repetitions that are made again because the system went another way: so many before the failure came
-/// back, and so many more each time that it did. Chosen by feel: a failure that every third run can show is missed in 4 of
-/// 100 cases.
+/// back, and so many more each time that it did. Chosen by feel: a failure that every third run can show is missed in 4
+/// of 100 cases.
 const MAX_DETOURS: u32 = 8;
 /// The share of failing candidates that may be missed because they are not tried more often; chosen by feel.
 const MAX_MISSED: f64 = 0.04;
@@ -152,9 +153,9 @@ struct RunToRepeat<'r> {
 }
 
 impl RunToRepeat<'_> {
-    /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such a
-    /// run could not fail as the first one did, and does not count. A failure that has not come back yet is not waited for
-    /// longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
+    /// Makes one run with its moves; makes it again if the system went another way that the specification allows: such
+    /// a run could not fail as the first one did, and does not count. A failure that has not come back yet is not
+    /// waited for longer than [`MAX_DETOURS`] runs, however many repetitions are wanted.
     fn run(
         &self,
         setup: &mut RunSetup<'_, '_>,

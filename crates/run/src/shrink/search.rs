@@ -1,8 +1,8 @@
 //! The search for a smaller run: candidates are tried, best first, and one that fails in the same way is the next best.
 //!
-//! Where the campaign has several copies of the system, the next candidates are tried at once: those that would be tried
-//! one after the other if each were refused. The first of them that fails in the same way is taken, and what the later
-//! ones showed is dropped, so the runs that are taken are the same as with one copy.
+//! Where the campaign has several copies of the system, the next candidates are tried at once: those that would be
+//! tried one after the other if each were refused. The first of them that fails in the same way is taken, and what the
+//! later ones showed is dropped, so the runs that are taken are the same as with one copy.
 
 use std::cmp::Ordering as Order;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -200,8 +200,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         EditQueues::new(edits, silent, &self.sweeps)
     }
 
-    /// Leaves out a segment, while integers keep their distance from the latest reply that is left: a revision before the
-    /// current one stays that.
+    /// Leaves out a segment, while integers keep their distance from the latest reply that is left: a revision before
+    /// the current one stays that.
     fn distance_edits(&self) -> Vec<QueuedEdit> {
         let SmallerRun { trace, plan, .. } = &self.best;
         let Some(by_distance) = with_distances(&self.flow, self.setup.cx.sts, trace, plan) else {
@@ -261,8 +261,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         }
     }
 
-    /// Returns the plans of the next tries, as many as there are copies of the system; the candidates that they are tries
-    /// of are added to `pending`.
+    /// Returns the plans of the next tries, as many as there are copies of the system; the candidates that they are
+    /// tries of are added to `pending`.
     fn pick(&mut self, queues: &mut EditQueues, pending: &mut VecDeque<Candidate>) -> Vec<Vec<PlannedMove>> {
         let most = self.copies.map_or(1, IdleSystems::n_free).min(self.left.max(1) as usize);
         let planned = |pending: &VecDeque<Candidate>| -> usize {
@@ -331,7 +331,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
         }
     }
 
-    /// Repeats the smallest run, and if it does not fail again, larger ones, back to the run that the search began with.
+    /// Repeats the smallest run, and if it does not fail again, larger ones, back to the run that the search began
+    /// with.
     pub(super) fn confirm(&mut self, failure: &ConfirmedFailure<'_>, times: u32) -> Confirmation {
         let mut stride = 1;
         let mut is_first_choice = true;

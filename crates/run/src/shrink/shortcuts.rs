@@ -177,8 +177,8 @@ impl ShapeWalk {
         Self { nodes, n_nodes: numbers.len(), lengths }
     }
 
-    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind of
-    /// input before it: segments of the run in order.
+    /// Returns the shortest way from the first shape to that before the last input, then the shortest through each kind
+    /// of input before it: segments of the run in order.
     fn short_paths(&self, gates: &[GateId]) -> Vec<Vec<usize>> {
         let last = self.nodes.len() - 1;
         let reached = self.reach_from(self.nodes[0]);

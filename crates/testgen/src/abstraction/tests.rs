@@ -153,7 +153,8 @@ fn text(edges: &[(u8, u8, u8, u8)]) -> String {
     )
 }
 
-/// Adds to `all` every sequence of outputs that the monitor `monitor` allows until quiescence, with the monitor after it.
+/// Adds to `all` every sequence of outputs that the monitor `monitor` allows until quiescence, with the monitor after
+/// it.
 fn answers(cx: &mut Ctx<'_>, monitor: &Monitor, said: &mut Vec<Label>, all: &mut Vec<(Vec<Label>, Monitor)>) {
     let mut quiet = monitor.clone();
     if quiet.observe(cx, &Label::Quiescence).is_ok() {

@@ -8,8 +8,8 @@
 //!
 //! Suites have up to millions of inputs, but few different situations: tests share their beginnings, so they are a tree
 //! ([`TestTree`]), and what an input leads to depends only on the pairs before it, so it is computed once for each set
-//! of pairs ([`PairSets`]). Where the faulty system is as the model is, a part of the tree in which the model never takes
-//! the changed transition is skipped.
+//! of pairs ([`PairSets`]). Where the faulty system is as the model is, a part of the tree in which the model never
+//! takes the changed transition is skipped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -32,8 +32,8 @@ const MAX_INTERNAL: usize = 2_000;
 /// The greatest number of different steps that are computed for one fault; nearly all faults of the random models of
 /// the tests take fewer than a thousand. A fault that no test kills within it counts as one that no test kills.
 const MAX_STEPS: usize = 50_000;
-/// The greatest number of different steps of the model that are kept; tests beyond them kill nothing. Each takes about a
-/// kilobyte.
+/// The greatest number of different steps of the model that are kept; tests beyond them kill nothing. Each takes about
+/// a kilobyte.
 const MAX_MODEL_STEPS: usize = 200_000;
 /// The time limit is asked once per this number of nodes: asking takes longer than going to a node does.
 const NODES_PER_CHECK: usize = 4_096;
@@ -145,8 +145,8 @@ impl TestTree {
         tree
     }
 
-    /// Adds `test` up to the first input after which the states of the model are not decided: what fails before it fails
-    /// the test.
+    /// Adds `test` up to the first input after which the states of the model are not decided: what fails before it
+    /// fails the test.
     pub fn insert(&mut self, cx: &mut Ctx<'_>, test: &[Label]) {
         if self.nodes.is_empty() {
             return;

@@ -83,8 +83,8 @@ pub(crate) fn convex(cx: &mut Ctx<'_>, case: &BranchCase, guard: Term, truth: bo
             }
             open
         }
-        // A disjunction becomes disjoint parts: the first holds; or not the first, but the second; and so on. Parts that
-        // overlap would be followed twice, and their number would grow with every step.
+        // A disjunction becomes disjoint parts: the first holds; or not the first, but the second; and so on. Parts
+        // that overlap would be followed twice, and their number would grow with every step.
         (TermNode::And(parts), false) | (TermNode::Or(parts), true) => {
             let (mut found, mut rest) = (Vec::new(), vec![case.clone()]);
             for &part in &parts {
@@ -117,7 +117,8 @@ pub(crate) fn fork(
         Some(false) => return (None, Some(case)),
         None => (),
     }
-    // Guards mostly hold, so the negation is asked first: if it is excluded, the case stays as it is, without a new fact.
+    // Guards mostly hold, so the negation is asked first: if it is excluded, the case stays as it is, without a new
+    // fact.
     let negated = cx.pool.not(guard);
     let no = assume(cx, &case, negated);
     let yes = match no {

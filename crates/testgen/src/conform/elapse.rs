@@ -22,8 +22,8 @@ pub(crate) struct MemberAfterDelay {
     pub member: SideMember,
     /// The condition, over its own variables too, under which it may have sent nothing until then.
     pub excuse: Term,
-    /// The condition under which it was quiescent when it was entered, by the last message or by an internal step within
-    /// the delay.
+    /// The condition under which it was quiescent when it was entered, by the last message or by an internal step
+    /// within the delay.
     pub quiet: Term,
 }
 

@@ -212,7 +212,8 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         }
     }
 
-    /// Continues as [`run_pass`](Self::run_pass) does, for about so many evaluations; `None` if more is left to explore.
+    /// Continues as [`run_pass`](Self::run_pass) does, for about so many evaluations; `None` if more is left to
+    /// explore.
     fn turn(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -184,8 +184,8 @@ impl ModelProduct<'_> {
     }
 
     /// Returns whether quiescence comes after a delay of its own: an internal step on the way may enter a quiescent
-    /// state. Without internal steps no state is entered while time passes, so the delay tells nothing; later steps have
-    /// delays of their own.
+    /// state. Without internal steps no state is entered while time passes, so the delay tells nothing; later steps
+    /// have delays of their own.
     fn rests_later(&self) -> bool {
         let has_unseen = |side: &SideSystem<'_>| side.sts.is_timed() && !side.is_visible();
         has_unseen(&self.imp) || has_unseen(&self.spec)
@@ -264,7 +264,8 @@ impl ModelProduct<'_> {
         port: &ProductPort,
         message: &[Term],
     ) -> Result<Vec<ProductNext>, TooMany> {
-        // What the implementation never says cannot be forbidden; most ports are done with here, before any term is made.
+        // What the implementation never says cannot be forbidden; most ports are done with here, before any term is
+        // made.
         if !port.imp.is_some_and(|gate| state.imp.iter().any(|it| self.imp.may_reach(it.loc, gate))) {
             return Ok(Vec::new());
         }
@@ -321,9 +322,9 @@ impl ModelProduct<'_> {
         else {
             return Ok(Vec::new());
         };
-        // The silence before an input rules states out, on either side: one that had to speak by then is in no trace that
-        // goes on with the input. Where the specification has no other, the silence is forbidden, and that is found by
-        // `ProductStep::Wait`.
+        // The silence before an input rules states out, on either side: one that had to speak by then is in no trace
+        // that goes on with the input. Where the specification has no other, the silence is forbidden, and that is
+        // found by `ProductStep::Wait`.
         let mut found = Vec::new();
         for (case, spec) in spec.waiting(cx, case, &spec_excuses)? {
             for (case, imp) in imp.waiting(cx, case, &excuses)? {
@@ -346,8 +347,8 @@ impl ModelProduct<'_> {
         if spec_moves.is_empty() {
             return Ok(Vec::new());
         }
-        // The specification first: an input that it does not mention leads out of its suspension traces, where everything is
-        // allowed. Then the implementation, which may ignore it.
+        // The specification first: an input that it does not mention leads out of its suspension traces, where
+        // everything is allowed. Then the implementation, which may ignore it.
         let imp_moves = imp.moves(cx, port, port.imp, message);
         let mut found = Vec::new();
         for (case, spec_truths) in cases(cx, &case, &guards_of(&spec_moves))? {
@@ -638,8 +639,8 @@ pub(crate) fn close_members(
     if side.is_visible() {
         return Ok(vec![(case, members)]);
     }
-    // Every case has its own list of members, looked at from the front while what is new is added at the end. A case may
-    // be split at any member; the parts go on from there, each with the truth it was split by.
+    // Every case has its own list of members, looked at from the front while what is new is added at the end. A case
+    // may be split at any member; the parts go on from there, each with the truth it was split by.
     let mut done = Vec::new();
     let mut open = vec![(case, members, 0)];
     while let Some((case, members, at)) = open.pop() {

@@ -112,8 +112,8 @@ impl SeenProducts {
         if let Some(known) = self.covering(cx, names, &state) {
             return ProductMatch::Covered(known);
         }
-        // Widening with the latest of the shape alone: each generalisation drops a constant, an equality or a fact, so a
-        // chain of them ends, while a widening with all of them would lose at once what only some have.
+        // Widening with the latest of the shape alone: each generalisation drops a constant, an equality or a fact, so
+        // a chain of them ends, while a widening with all of them would lose at once what only some have.
         let shape = shape_of(cx, names, &state);
         let alike = self.by_shape.get(&shape).map_or(&[][..], Vec::as_slice);
         let widen = matches!(widening, Widening::Beyond(many) if alike.len() >= many);
@@ -353,8 +353,8 @@ fn project_values(
     let hidden = values.stored.iter().filter(|&&term| !values.stays(cx, term));
     let hidden: Vec<Term> = hidden.chain(facts).copied().collect();
     let hidden = cx.pool.free_vars_of(&hidden);
-    // Two sets of names: the state may already be over the canonical ones, from an earlier projection, and those are among
-    // what is quantified away here. Passing names keep the old and the new apart until that is done.
+    // Two sets of names: the state may already be over the canonical ones, from an earlier projection, and those are
+    // among what is quantified away here. Passing names keep the old and the new apart until that is done.
     let mut given: FxHashMap<Term, Term> = FxHashMap::default();
     let mut facts = facts.to_vec();
     let mut back = Substitution::new();
@@ -500,8 +500,9 @@ fn covers(
     if own != same_own || sorts(&extra) != sorts(&same_extra) {
         return false;
     }
-    // `big` covers `small` if there is an instance of its names that makes its terms those of `small` and whose facts follow
-    // from what `small` assumes. Names occur at leaves, so the instance is read off; what is left is one question.
+    // `big` covers `small` if there is an instance of its names that makes its terms those of `small` and whose facts
+    // follow from what `small` assumes. Names occur at leaves, so the instance is read off; what is left is one
+    // question.
     let mut names = Substitution::new();
     let mut demands = Vec::new();
     let extra: Vec<Term> = extra.into_iter().map(|var| cx.pool.var(var)).collect();
@@ -551,8 +552,8 @@ fn generalise(
             image.push(a);
             continue;
         }
-        // The least general generalisation of Plotkin (1970): a pair of values that occurs twice gets the same name, which is
-        // what keeps the equalities that both states have.
+        // The least general generalisation of Plotkin (1970): a pair of values that occurs twice gets the same name,
+        // which is what keeps the equalities that both states have.
         let name = *given.entry((a, b)).or_insert_with(|| names.name_for(cx, NameUse::State, at, sorts[at]));
         image.push(name);
     }

@@ -3,8 +3,8 @@
 //! The replay of a witness, suspected mutants, known traces and games follow systems this way. It is not the belief of
 //! the monitor (`symex/monitor/concrete.rs` has the table): the monitor must not lack a state, or it would fail a
 //! system that is right; here every state that is found must be possible, or a replay would confirm a trace that the
-//! system does not have. So what cannot be evaluated is left out, and [`ReplayedStates::is_all`] says that it was. Inputs
-//! that no switch takes are completed, which a specification never is.
+//! system does not have. So what cannot be evaluated is left out, and [`ReplayedStates::is_all`] says that it was.
+//! Inputs that no switch takes are completed, which a specification never is.
 
 use std::collections::BTreeSet;
 

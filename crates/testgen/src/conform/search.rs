@@ -159,7 +159,8 @@ pub(crate) struct ProductSearch<'p, 's> {
     /// True if states were widened: an unsafe one may be unreachable.
     pub widened: bool,
     cut: bool,
-    /// The number of steps up to which everything was looked at: a state after so many was left out, or explored in part.
+    /// The number of steps up to which everything was looked at: a state after so many was left out, or explored in
+    /// part.
     sure_depth: u32,
     /// True if a state has a value that is too large to be computed with.
     too_large: bool,
@@ -428,8 +429,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
         }
     }
 
-    /// Goes on from `state`, in which the presence of every item of a collection is decided; leaves out a state with too
-    /// many members.
+    /// Goes on from `state`, in which the presence of every item of a collection is decided; leaves out a state with
+    /// too many members.
     fn reach_case(&mut self, cx: &mut Ctx<'_>, state: ProductState, doubt: bool, by: ReachedBy) {
         let pair = canonical(cx, &mut self.names, state);
         if self.revisit != ProductRevisit::Concrete && self.is_crowd(cx, &pair) {

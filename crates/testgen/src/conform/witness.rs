@@ -149,7 +149,8 @@ fn condition(cx: &mut Ctx<'_>, product: &ModelProduct<'_>, steps: &[ProductStep]
     facts.extend(forward(cx, product, last, n + 1));
     let message = WitnessMessage { step: last, n: n + 1 };
     let (does, allows) = (imp.step_condition(cx, message)?, spec.step_condition(cx, message)?);
-    // Without states of the specification nothing would be forbidden: the trace before the last label is one of its own.
+    // Without states of the specification nothing would be forbidden: the trace before the last label is one of its
+    // own.
     let there = spec.is_somewhere(cx);
     let forbidden = cx.pool.not(allows);
     facts.extend([does, there, forbidden]);
@@ -471,7 +472,8 @@ fn add(cx: &mut Ctx<'_>, members: &mut Vec<SideMember>, member: SideMember, cond
     let alike = |other: &&mut SideMember| {
         (other.loc, &other.store, &other.own) == (member.loc, &member.store, &member.own)
     };
-    // Equal values under either condition are one member under both: without this, every step would double their number.
+    // Equal values under either condition are one member under both: without this, every step would double their
+    // number.
     match members.iter_mut().find(alike) {
         Some(known) => {
             let (old, new) = (cx.pool.and(known.facts.clone()), cx.pool.and(member.facts));

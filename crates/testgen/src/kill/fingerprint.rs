@@ -1,4 +1,5 @@
-//! A fingerprint of all that the decisions about mutants depend on, so that decisions of another analysis are not reused.
+//! A fingerprint of all that the decisions about mutants depend on, so that decisions of another analysis are not
+//! reused.
 
 use ioxide_model::sts::Model;
 use ioxide_model::term::VarId;

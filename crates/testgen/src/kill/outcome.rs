@@ -180,12 +180,12 @@ pub struct MutantWork<'a, S, E> {
 }
 
 impl<S: Solver, E: Send> MutantWork<'_, S, E> {
-    /// Adds to `known` the outcomes of the other mutants, which `jobs` workers decide; `told` is called with each. Those
-    /// left at an interrupt stay `None`.
+    /// Adds to `known` the outcomes of the other mutants, which `jobs` workers decide; `told` is called with each.
+    /// Those left at an interrupt stay `None`.
     ///
     /// # Errors
-    /// If `told` fails, or if mutants are left because workers have no solver. A worker without one leaves its mutants to
-    /// the others.
+    /// If `told` fails, or if mutants are left because workers have no solver. A worker without one leaves its mutants
+    /// to the others.
     pub fn decide_in_parallel(
         &self,
         jobs: usize,

@@ -40,7 +40,8 @@ pub struct ScoreSoFar {
 }
 
 impl ScoreSoFar {
-    /// Begins a plan of `count` units in `n_rounds` rounds, of which none is added; the goal is a score of `until` percent.
+    /// Begins a plan of `count` units in `n_rounds` rounds, of which none is added; the goal is a score of `until`
+    /// percent.
     #[must_use]
     pub fn new(until: Option<f64>, n_rounds: u64, count: u64) -> Self {
         let mutants = count / n_rounds;
@@ -101,8 +102,8 @@ pub fn is_reached(percent: f64, killed: usize, killable: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Whatever order units come in, the goal is reached with the same one, and never before it is certain: the second opinion
-    /// tries every way in which the rest could end.
+    /// Whatever order units come in, the goal is reached with the same one, and never before it is certain: the second
+    /// opinion tries every way in which the rest could end.
     #[test]
     fn the_goal_is_reached_where_it_is_certain_and_not_before() {
         use MutantStanding::{Killed, Survives, Unkillable};

@@ -3,13 +3,13 @@
 //! Taking every switch once ([BT19]'s criterion) finds faults in the control of a system. Faults in its data, its
 //! order, its memory and its time need more: values in a relation to earlier ones, many pending elements, a long
 //! history, one sequence out of many. So the purposes of switch coverage come first, one round of them, and then walks.
-//! A walk changes its [mood](mood::WalkPreferences) every few inputs: the inputs that are likely (swarm testing: not all of
-//! them together), the repetition of one input or the alternation of two, the preference for new sequences, the kinds
-//! of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
+//! A walk changes its [mood](mood::WalkPreferences) every few inputs: the inputs that are likely (swarm testing: not
+//! all of them together), the repetition of one input or the alternation of two, the preference for new sequences, the
+//! kinds of values, the frequency of looks. Walks are long and short in turn: the long ones grow, so that there are few
 //! resets but some, the short ones begin in a [rare state](starts::StartStates). After a while every second walk
-//! [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two walks a purpose is
-//! executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk that
-//! seems [trapped](rare::RareSwitches) ends.
+//! [drifts](drift): it holds one input until a variable is past the end of a machine word. Between two walks a purpose
+//! is executed again with other data. A run that has executed its purpose walks on from there for a while, and a walk
+//! that seems [trapped](rare::RareSwitches) ends.
 //!
 //! *Promises.* The same seed makes the same moves on the same system. No move is made beyond the budget, in whichever
 //! phase it is spent, and the last one is an observation. The purposes are looked for with a bounded amount of work,

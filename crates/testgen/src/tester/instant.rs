@@ -56,7 +56,8 @@ pub(super) fn choose(
         let pending = possible(cx, state, other);
         points.extend(change_instants(cx, delay, pending));
     }
-    // A system may look at a clock where the model does not: the bounds of all guards count, whatever else they ask for.
+    // A system may look at a clock where the model does not: the bounds of all guards count, whatever else they ask
+    // for.
     if timing == WaitingCost::Free {
         let far = far_bounds(cx, state, clock_bounds);
         if !far.is_empty() && rng.random_ratio(1, FAR_BOUND_ONE_IN) {

@@ -1,11 +1,12 @@
 //! The random tester: [FTW05]'s algorithm with its free choices made by a seeded generator.
 //!
 //! Inputs are those that some state of the belief accepts. A switch is chosen by its weight, divided by the logarithm
-//! of the number of times it was chosen already in this run: rare ones are favoured, but not so much that the same one is never
-//! chosen many times in a row. Then values are chosen. Where both an input and an observation make sense a coin
-//! decides. After silence there is nothing to observe, so an input is given if there is one. In a timed model an input
-//! has an instant too, boundaries of its guard being as likely as instants between them. The last move is always an
-//! observation, within the number of labels of a run: without it the effect of the last input would never be observed.
+//! of the number of times it was chosen already in this run: rare ones are favoured, but not so much that the same one
+//! is never chosen many times in a row. Then values are chosen. Where both an input and an observation make sense a
+//! coin decides. After silence there is nothing to observe, so an input is given if there is one. In a timed model an
+//! input has an instant too, boundaries of its guard being as likely as instants between them. The last move is always
+//! an observation, within the number of labels of a run: without it the effect of the last input would never be
+//! observed.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The replay of a plan: the inputs of a recorded trace, with a look for every observation.
 //!
-//! An input whose value came from the system is planned with a [`ReplyReference`] to the reply that gave it, and gets the
-//! value that this reply has in the new run: another UUID, another number.
+//! An input whose value came from the system is planned with a [`ReplyReference`] to the reply that gave it, and gets
+//! the value that this reply has in the new run: another UUID, another number.
 
 mod flow;
 mod reference;
@@ -153,8 +153,8 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
 }
 
 /// Returns the plan with references for those to replies that it does not lead to any more: another reply with the same
-/// value, else the last one of the same kind before, else the last one that the model compares with the same field, else
-/// none. `trace` is the run that the plan was made from; inputs may have another order than there.
+/// value, else the last one of the same kind before, else the last one that the model compares with the same field,
+/// else none. `trace` is the run that the plan was made from; inputs may have another order than there.
 #[must_use]
 pub fn without_lost_references(
     flow: &ReplyFlow,
@@ -333,7 +333,8 @@ impl Tester for ReplayTester {
                 trace,
                 ReplyOrder::AsRecorded,
             );
-            // Of what happens at once, a reply may have come before an input that it followed when the plan was recorded.
+            // Of what happens at once, a reply may have come before an input that it followed when the plan was
+            // recorded.
             if bound.is_none() && self.awaited == (self.at, MAX_LOOKS_FOR_REPLY) {
                 bound = bind(
                     cx.pool,
@@ -408,15 +409,15 @@ impl ReplayTester {
         }
     }
 
-    /// Returns whether the next look of the plan is for what an input led to that was left out, so that it would only wait
-    /// for silence: on a live system that takes most of the time of a try.
+    /// Returns whether the next look of the plan is for what an input led to that was left out, so that it would only
+    /// wait for silence: on a live system that takes most of the time of a try.
     fn is_needless_look(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
         let is_skipped = self.unmentioned == Unmentioned::Skip && self.is_left_out && self.has_looked;
         is_skipped && !cx.sts.is_timed() && !is_output_due(cx, monitor)
     }
 
-    /// Returns whether the system may still say something that an input needs. Where inputs are left out, a reply that is
-    /// not due is not waited for.
+    /// Returns whether the system may still say something that an input needs. Where inputs are left out, a reply that
+    /// is not due is not waited for.
     fn is_reply_possible(&self, cx: &mut Ctx<'_>, monitor: &Monitor) -> bool {
         self.unmentioned == Unmentioned::Stop || cx.sts.is_timed() || is_output_due(cx, monitor)
     }

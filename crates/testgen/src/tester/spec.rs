@@ -1,7 +1,7 @@
 //! The choice of a tester, as `--tester`, the facade and the explorer name it: [`TesterSpec`].
 //!
-//! A choice is parsed once, and printed as it is written: `purpose:cash`, `complete:extra=1,refine=1`. It is not looked up in a
-//! model before the tester is made.
+//! A choice is parsed once, and printed as it is written: `purpose:cash`, `complete:extra=1,refine=1`. It is not looked
+//! up in a model before the tester is made.
 
 use std::fmt;
 use std::str::FromStr;
@@ -189,7 +189,8 @@ impl TesterSpec {
         !matches!(self, Self::Tour | Self::Suite(_) | Self::Complete(_))
     }
 
-    /// Returns the testers that can be made from the model alone, the default first, with each of its purposes and tests.
+    /// Returns the testers that can be made from the model alone, the default first, with each of its purposes and
+    /// tests.
     #[must_use]
     pub fn for_model(sts: &Sts) -> Vec<Self> {
         let named = |is_wanted: fn(&GoalKind) -> bool| {

@@ -28,7 +28,8 @@ use self::ticks::{Found, compare};
 const DEPTH: usize = 3;
 /// Product states of the symbolic search: some pairs have zones without end.
 const MAX_STATES: usize = 300;
-/// The time that the symbolic search may work on one pair: the facts of a few pairs with internal steps grow without end.
+/// The time that the symbolic search may work on one pair: the facts of a few pairs with internal steps grow without
+/// end.
 const MAX_WORK: Duration = Duration::from_secs(3);
 /// Pairs of beliefs that are looked at on one level.
 const BUDGET: usize = 150;

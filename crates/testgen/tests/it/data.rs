@@ -53,8 +53,8 @@ fn drawn(text: &str, seen: &[Value], n: u64) -> Vec<Vec<Value>> {
     (0..n).map(pick).collect()
 }
 
-/// Defect: the comparisons of all inputs of a model with thousands of switches in one place were looked for before the first
-/// step.
+/// Defect: the comparisons of all inputs of a model with thousands of switches in one place were looked for before the
+/// first step.
 #[test]
 fn the_comparisons_of_a_crowded_place_are_found_when_they_are_asked_for() {
     let switches: Vec<String> = (0..1200).map(|at| format!("on ask when n == {at}")).collect();

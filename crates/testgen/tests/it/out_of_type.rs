@@ -1,7 +1,8 @@
 //! Questions about values that no member of a collection can be: they have an answer, and disable nothing.
 //!
 //! Every condition is asked of a model by an input with an unbounded number, with one transition for each answer. The
-//! second opinion computes the answer with the collections of Rust. `IOXIDE_CASES` sets the number of random conditions.
+//! second opinion computes the answer with the collections of Rust. `IOXIDE_CASES` sets the number of random
+//! conditions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

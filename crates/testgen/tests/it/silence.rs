@@ -12,8 +12,8 @@ use ioxide_testgen::conform::{ConformAnswer, ConformOptions, conform};
 use crate::common::{named, seconds, solver};
 use crate::timed::enumerated::Enumerated;
 
-/// One input leads to two places. In the first the system has to speak within two seconds, and only there `z` may follow
-/// another input.
+/// One input leads to two places. In the first the system has to speak within two seconds, and only there `z` may
+/// follow another input.
 const FORKED: &str = "model Forked { input a input b output y output z output q clock c
     state idle { loud: on b { reset c } -> due  mute: on b { reset c } -> free }
     state due { speak: emit y when c <= 2.0 -> over  in_due: on a -> after_due }
@@ -131,7 +131,8 @@ fn conform_and_enumeration_agree_on_what_a_silence_rules_out() {
     }
 }
 
-/// Defect: a message of somebody else after a silence that was too long counted as not mentioned, and opened everything.
+/// Defect: a message of somebody else after a silence that was too long counted as not mentioned, and opened
+/// everything.
 #[test]
 fn a_silence_that_was_too_long_is_forbidden_whatever_ends_it() {
     let text = "model Due { input go input a observed input other output told clock c

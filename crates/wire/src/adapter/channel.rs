@@ -42,8 +42,8 @@ impl AdapterChannel {
 
     /// Has the next bytes of the system acknowledged at once, where that can be said.
     ///
-    /// A server that writes a reply in two pieces and leaves Nagle's algorithm on (`http.server` of Python does) sends the
-    /// second piece when the first is acknowledged, and Linux puts that off for 40 ms after every write of ours.
+    /// A server that writes a reply in two pieces and leaves Nagle's algorithm on (`http.server` of Python does) sends
+    /// the second piece when the first is acknowledged, and Linux puts that off for 40 ms after every write of ours.
     fn acknowledge_at_once(&self) {
         #[cfg(target_os = "linux")]
         // It saves time and changes nothing else, so it may fail.

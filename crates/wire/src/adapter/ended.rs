@@ -64,8 +64,8 @@ impl SystemEnds {
         self.in_a_row >= ALWAYS
     }
 
-    /// Adds an end to be reported by [`take_text`](Self::take_text); an end of a further kind is dropped once [`MAX_KINDS`] are
-    /// kept.
+    /// Adds an end to be reported by [`take_text`](Self::take_text); an end of a further kind is dropped once
+    /// [`MAX_KINDS`] are kept.
     pub(super) fn add(&mut self, how: Option<String>) {
         let Some(how) = how else { return };
         match self.untold.iter().position(|(other, _)| *other == how) {

@@ -132,7 +132,8 @@ pub enum StartProblem {
         /// The error, for people.
         text: String,
     },
-    /// The system did not come to the state in which it can be tested: it ended, was not ready in time, or its port is in use.
+    /// The system did not come to the state in which it can be tested: it ended, was not ready in time, or its port is
+    /// in use.
     #[error("{0}")]
     NotReady(String),
     /// The description of the system cannot be read or does not fit the model: another attempt would fail too.
@@ -279,7 +280,8 @@ pub enum ResetMismatch {
 }
 
 impl RefusedReset {
-    /// The refusal of a step by `answer`; of the text that was sent only the first word is kept, as others may be secret.
+    /// The refusal of a step by `answer`; of the text that was sent only the first word is kept, as others may be
+    /// secret.
     #[cfg(feature = "external")]
     pub(super) fn new(step: usize, sent: &str, answer: &str, mismatch: ResetMismatch) -> Self {
         let word = sent.split_whitespace().next().unwrap_or_default();

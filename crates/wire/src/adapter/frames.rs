@@ -171,8 +171,8 @@ impl Frames {
         }
     }
 
-    /// Reads what comes within `wait`; returns whether there were bytes or the end of the stream. Looks once more before
-    /// a message is found to have stopped.
+    /// Reads what comes within `wait`; returns whether there were bytes or the end of the stream. Looks once more
+    /// before a message is found to have stopped.
     fn read_bytes(&mut self, wait: Duration, limits: MessageLimits) -> Result<bool, AdapterError> {
         let mut read = self.source.read(&mut self.buffer, wait);
         let has_stopped =
@@ -382,9 +382,9 @@ impl Framing {
 
     /// Returns `bytes` as a frame to send; of the framings, only a length prefix adds to them.
     ///
-    /// A length inside our own message is not compared with the framing: the layout writes `len(...)` itself, and whoever
-    /// makes the length a field of the model wants to send wrong ones. In what the system sends, the framing takes as
-    /// many bytes as it announces, and the layout says whether they are a message.
+    /// A length inside our own message is not compared with the framing: the layout writes `len(...)` itself, and
+    /// whoever makes the length a field of the model wants to send wrong ones. In what the system sends, the framing
+    /// takes as many bytes as it announces, and the layout says whether they are a message.
     pub(super) fn framed_bytes(&self, bytes: &[u8]) -> Result<Vec<u8>, UnwritableMessage> {
         let frame = match self {
             Self::Length(width) => {

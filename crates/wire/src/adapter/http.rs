@@ -302,8 +302,8 @@ impl HttpAdapter {
         Ok(SentInput { lane, ..SentInput::default() })
     }
 
-    /// Returns the next output as [`next_answer`](Self::next_answer) does; bytes that are no HTTP are an unreadable output of the
-    /// system, shown without secrets.
+    /// Returns the next output as [`next_answer`](Self::next_answer) does; bytes that are no HTTP are an unreadable
+    /// output of the system, shown without secrets.
     fn heard(&mut self, deadline: Instant) -> Result<Option<HttpOutput>, AdapterError> {
         self.next_answer(deadline).map_err(|error| match error.of_system() {
             AdapterError::Unreadable { line, reason } => {

@@ -191,7 +191,8 @@ impl ManagedAdapter {
         error.map_or(Ok(()), |_| self.restart().and_then(|()| self.connect_and_reset()))
     }
 
-    /// Returns whether a reset failed with `error` because the server does not respond any more, and a restart may help.
+    /// Returns whether a reset failed with `error` because the server does not respond any more, and a restart may
+    /// help.
     fn is_stuck(&self, error: &AdapterError) -> bool {
         let is_silent = matches!(
             error,
@@ -210,8 +211,8 @@ impl ManagedAdapter {
         result
     }
 
-    /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to [`SERVER_END_GRACE`]
-    /// for it, so that the next connection does not reach what is left of the server.
+    /// Returns the error; if the end of the server closed the connection, it is that end. Waits up to
+    /// [`SERVER_END_GRACE`] for it, so that the next connection does not reach what is left of the server.
     fn explain_error(&self, error: AdapterError) -> AdapterError {
         let is_end =
             matches!(error, AdapterError::Closed | AdapterError::Ended { .. } | AdapterError::Broken(_));

@@ -1,7 +1,7 @@
 //! The time that a message may take from its first byte to its last.
 //!
-//! *Promises.* While bytes keep coming, a message is waited for, up to a total limit. One that still comes then gives no
-//! verdict: nobody knows whether the system is slow or the tester. One that has begun and stops is never silence.
+//! *Promises.* While bytes keep coming, a message is waited for, up to a total limit. One that still comes then gives
+//! no verdict: nobody knows whether the system is slow or the tester. One that has begun and stops is never silence.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use super::{AdapterError, AwaitedPart};
 /// more than any message of a test takes that is not stuck.
 const DEFAULT_TOTAL: Duration = Duration::from_secs(60);
 
-/// The wait for more bytes before a message is said to have stopped: this program may have been stopped itself, and what
-/// came meanwhile needs a moment to get here.
+/// The wait for more bytes before a message is said to have stopped: this program may have been stopped itself, and
+/// what came meanwhile needs a moment to get here.
 pub(super) const LAST_LOOK: Duration = Duration::from_millis(100);
 
 /// The time limits of a message that has begun.

@@ -51,7 +51,8 @@ pub struct RemoteConnection {
     pub clock: ClockKind,
     /// The time limit for the greeting, for a reset and for the receipt of an input.
     pub limit: Duration,
-    /// The longest time of a message from its first byte to its last; `None` for the default. Its longest pause is `limit`.
+    /// The longest time of a message from its first byte to its last; `None` for the default. Its longest pause is
+    /// `limit`.
     pub message_limit: Option<Duration>,
     /// The encryption of connections to an address; `None` for plain TCP.
     pub tls: Option<Tls>,

@@ -1,7 +1,7 @@
 //! Resets that are said to a system: the steps, the answers they must have, and what is done if one is refused.
 //!
-//! *Promises.* A system that refuses its reset is not in its initial state, so no run begins: the reset is tried again, a
-//! bounded number of times and each time on a new connection, and is then trouble on the way to the system, never a
+//! *Promises.* A system that refuses its reset is not in its initial state, so no run begins: the reset is tried again,
+//! a bounded number of times and each time on a new connection, and is then trouble on the way to the system, never a
 //! verdict.
 
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 pub struct ResetStep {
     /// The text to send, or the hexadecimal digits of a binary message; `None` if the step only awaits a message.
     pub send: Option<String>,
-    /// A pattern for the whole answer, or for the hexadecimal digits of a binary one. `None` for any answer that does not
-    /// say by convention that it is an error.
+    /// A pattern for the whole answer, or for the hexadecimal digits of a binary one. `None` for any answer that does
+    /// not say by convention that it is an error.
     pub expect: Option<String>,
 }
 

@@ -1,10 +1,10 @@
 //! A system that speaks a protocol of its own, text or binary, over TCP or a child's standard streams.
 //!
-//! There is no adapter in between: inputs are written by templates and outputs read by
-//! patterns, or both by layouts. An input counts as taken once it is written; a process that
-//! has not read anything of its first input is still starting, and that is awaited. A reset connects (or starts) afresh
-//! and then, where the state outlives a connection, goes through the steps of the reset; if the answer to one is not what
-//! it must be, all of it is tried again, from a new connection on ([`ResetStep`]).
+//! There is no adapter in between: inputs are written by templates and outputs read by patterns, or both by layouts. An
+//! input counts as taken once it is written; a process that has not read anything of its first input is still starting,
+//! and that is awaited. A reset connects (or starts) afresh and then, where the state outlives a connection, goes
+//! through the steps of the reset; if the answer to one is not what it must be, all of it is tried again, from a new
+//! connection on ([`ResetStep`]).
 
 use std::io::Write;
 use std::process::ExitStatus;

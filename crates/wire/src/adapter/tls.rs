@@ -248,8 +248,8 @@ pub(super) enum HandshakeError {
 /// An encrypted connection. Clones are the same connection; one of them reads.
 pub(super) struct TlsStream {
     connection: Arc<Mutex<ClientConnection>>,
-    /// The bytes that are encrypted and not sent yet; whoever sends holds it. It is never waited for with the connection
-    /// locked.
+    /// The bytes that are encrypted and not sent yet; whoever sends holds it. It is never waited for with the
+    /// connection locked.
     unsent: Arc<Mutex<Vec<u8>>>,
     stream: TcpStream,
     /// The decrypted bytes.

@@ -170,7 +170,8 @@ impl JsonForm {
         Json::Object(members.collect())
     }
 
-    /// Returns the member for the field at `place`; `None` for an option that is `none`, unless it is written as `null`.
+    /// Returns the member for the field at `place`; `None` for an option that is `none`, unless it is written as
+    /// `null`.
     fn member(
         &self,
         pool: &TermPool,

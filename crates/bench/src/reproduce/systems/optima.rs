@@ -2,9 +2,9 @@
 //!
 //! Numbers that the fault does not look at are 0; keys, tokens and revisions are those that the system gave out, their
 //! neighbours, and one that it did not give out. Left out are the systems whose runs are too many: twelve creates (each
-//! needs its answer before the next input, and the fault asks for twelve items: 2 · 12 + 2), the three members (each has to
-//! be let in before it may ask, which are 6 steps more than for three clients), and the bell, which needs a clock (the
-//! third of three settings is late, and each has its bell).
+//! needs its answer before the next input, and the fault asks for twelve items: 2 · 12 + 2), the three members (each
+//! has to be let in before it may ask, which are 6 steps more than for three clients), and the bell, which needs a
+//! clock (the third of three settings is late, and each has its bell).
 
 use clap::Parser;
 use ioxide_cli::args::SolverArgs;

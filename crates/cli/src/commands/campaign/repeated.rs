@@ -1,4 +1,5 @@
-//! A campaign that goes on: a unit that was done before is done again, to see whether the system still answers as it did.
+//! A campaign that goes on: a unit that was done before is done again, to see whether the system still answers as it
+//! did.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

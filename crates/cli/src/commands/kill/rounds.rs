@@ -1,4 +1,5 @@
-//! Rounds of `ioxide kill`: what kills a mutant is tried on those of the next round, and what it kills is no unit any more.
+//! Rounds of `ioxide kill`: what kills a mutant is tried on those of the next round, and what it kills is no unit any
+//! more.
 
 use ioxide_campaign::gather::GatheredParts;
 use ioxide_campaign::rounds::{RoundFeedback, UnitRounds};

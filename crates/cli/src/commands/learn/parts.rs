@@ -1,7 +1,8 @@
 //! `ioxide learn` in parts: a session is one unit.
 //!
-//! The next question depends on the last answer, so a session cannot be shared out among machines; within it `--jobs` asks
-//! copies of the system at the same time. As a unit it can be sent to another machine, and is done again if that is lost.
+//! The next question depends on the last answer, so a session cannot be shared out among machines; within it `--jobs`
+//! asks copies of the system at the same time. As a unit it can be sent to another machine, and is done again if that
+//! is lost.
 
 use std::fs;
 use std::io::{self, Write as _};

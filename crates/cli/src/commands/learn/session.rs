@@ -1,9 +1,9 @@
 //! A session on disk: every reset and every answer, a line each, as they come.
 //!
 //! The first line says what is learned with which inputs, from which system, and when that began. A session of another
-//! system is refused, and some of its answers are asked again before it goes on. Later lines are only ever added, so a session that is
-//! killed has lost nothing but the line it was writing. A session that goes on asks the same questions in the same
-//! order and has the old answers from the file.
+//! system is refused, and some of its answers are asked again before it goes on. Later lines are only ever added, so a
+//! session that is killed has lost nothing but the line it was writing. A session that goes on asks the same questions
+//! in the same order and has the old answers from the file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -66,8 +66,8 @@ impl EarlierLines {
 }
 
 impl<'m> SessionFile<'m> {
-    /// Opens the session file of `--session`, if there is one, for messages of `model` and these inputs; returns also the
-    /// lines behind its header.
+    /// Opens the session file of `--session`, if there is one, for messages of `model` and these inputs; returns also
+    /// the lines behind its header.
     pub fn open(
         args: &LearnArgs,
         model: &'m Model,

@@ -1,5 +1,5 @@
-//! `ioxide score` in parts: every mutant is a unit, decided and then given to the suite or the tester. In [`rounds`] those
-//! that survived are given to it again.
+//! `ioxide score` in parts: every mutant is a unit, decided and then given to the suite or the tester. In [`rounds`]
+//! those that survived are given to it again.
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! `ioxide test` in parts: its units, a part of them, and parts put together.
 //!
-//! Where no run depends on those before it (`random`, suites, tests, cases), every run is a unit. The other testers learn from
-//! run to run: a campaign of theirs is shared out among `--shares` testers that know nothing of each other, as `--jobs`
-//! does among instances of the system, and a share is a unit. The same units make the same campaign, wherever they ran.
-//! In [`rounds`] the shares know what was covered before.
+//! Where no run depends on those before it (`random`, suites, tests, cases), every run is a unit. The other testers
+//! learn from run to run: a campaign of theirs is shared out among `--shares` testers that know nothing of each other,
+//! as `--jobs` does among instances of the system, and a share is a unit. The same units make the same campaign,
+//! wherever they ran. In [`rounds`] the shares know what was covered before.
 
 use std::io::{self, Write};
 use std::path::Path;

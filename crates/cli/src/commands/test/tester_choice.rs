@@ -239,8 +239,8 @@ impl ChosenTester {
         }
     }
 
-    /// Writes for people what a hunt has covered and what not and, if the clock ended the campaign, after which time, how
-    /// much of the plan was done.
+    /// Writes for people what a hunt has covered and what not and, if the clock ended the campaign, after which time,
+    /// how much of the plan was done.
     pub fn show_end(
         &self,
         out: &mut impl Write,

@@ -1,5 +1,5 @@
-//! Ray: with a stand-in for it, and for real with `IOXIDE_CLUSTERS=1`: a head and three nodes on this machine; a worker and
-//! a whole node are killed.
+//! Ray: with a stand-in for it, and for real with `IOXIDE_CLUSTERS=1`: a head and three nodes on this machine; a worker
+//! and a whole node are killed.
 
 use std::collections::BTreeSet;
 use std::fs;

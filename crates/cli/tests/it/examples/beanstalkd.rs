@@ -1,4 +1,5 @@
-//! Servers with text protocols, without code: beanstalkd, a work queue, passes and faults behind a proxy are found; memcached passes.
+//! Servers with text protocols, without code: beanstalkd, a work queue, passes and faults behind a proxy are found;
+//! memcached passes.
 
 use std::path::Path;
 use std::process::{Command, Output};

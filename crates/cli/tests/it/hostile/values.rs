@@ -1,7 +1,7 @@
 //! Values that would fill the memory, or that say two things at once, by every way a system can speak.
 //!
-//! What is beyond a limit of ours is no fault of the system: no verdict. `cargo xtask hostile` sends the large ones and says
-//! how much memory each took.
+//! What is beyond a limit of ours is no fault of the system: no verdict. `cargo xtask hostile` sends the large ones and
+//! says how much memory each took.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;

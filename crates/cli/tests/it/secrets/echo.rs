@@ -1,4 +1,5 @@
-//! A server that says every byte of a request again, in many spellings: no secret of the project file is written anywhere.
+//! A server that says every byte of a request again, in many spellings: no secret of the project file is written
+//! anywhere.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,9 +1,9 @@
 //! Guards from cases: comparisons are added only where results differ.
 //!
 //! A *case* is one way in which the values at hand compare, and what happens then. Values that are equal in a case can
-//! stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if there is
-//! a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups of cases
-//! that agree: a decision tree [Quinlan86].
+//! stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if there
+//! is a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups of
+//! cases that agree: a decision tree [Quinlan86].
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
@@ -128,7 +128,8 @@ fn widen_branches(cases: &[ComparisonCase], mut branches: Vec<GuardedBranch>) ->
         while literal < branch.guard.len() {
             let mut wider = branch.clone();
             wider.guard.remove(literal);
-            // Without the literal the branch takes further cases; that is right if they would have the same result anyway.
+            // Without the literal the branch takes further cases; that is right if they would have the same result
+            // anyway.
             let mut covered = cases.iter().zip(&first).filter(|(case, _)| fits(&wider, case));
             if covered.all(|(_, &own)| before.get(own).is_some_and(|own| same(own, &wider))) {
                 *branch = wider

@@ -54,8 +54,8 @@ pub fn guard_machine(machine: &RegisterMachine) -> GuardedMachine {
     let mut families: Vec<LocationFamily> = machine.locations.iter_enumerated().map(alone).collect();
     let maker = FamilyMaker { machine, patterns };
     let mut best = maker.build_machine(&families);
-    // Greedy: the join that saves most is kept, until none saves anything. Joins only ever put single locations into families,
-    // so there are at most as many rounds as locations.
+    // Greedy: the join that saves most is kept, until none saves anything. Joins only ever put single locations into
+    // families, so there are at most as many rounds as locations.
     while machine.locations.len() <= MAX_LOCATIONS {
         let tried = maker
             .possible_joins(&families)
@@ -132,7 +132,8 @@ impl FamilyMaker<'_> {
                 for reading in enumerate_readings(family.n_registers, alone.n_registers, n_constants) {
                     let member = FamilyMember { location, reading };
                     let pattern = self.comparison_pattern(&member);
-                    // *Invariant.* The members of a family compare in different ways, so a guard can tell which one it is.
+                    // *Invariant.* The members of a family compare in different ways, so a guard can tell which one it
+                    // is.
                     if family.members.iter().all(|other| self.comparison_pattern(other) != pattern) {
                         let mut joined = families.to_vec();
                         joined[into].members.push(member);
@@ -192,8 +193,8 @@ impl FamilyMaker<'_> {
         values.extend(fields.iter().enumerate().map(|it| operand(it, Operand::Field)));
         values.extend(self.held_values(member).iter().enumerate().map(|it| operand(it, Operand::Register)));
         values.extend(signature.constants.iter().enumerate().map(|it| operand(it, Operand::Constant)));
-        // All operands that hold the value here: which of them the transition means is decided when cases are put together
-        // (`cases.rs`), where one that fits all of them is looked for.
+        // All operands that hold the value here: which of them the transition means is decided when cases are put
+        // together (`cases.rs`), where one that fits all of them is looked for.
         let choice = |value: ValuePoint| {
             let equal = values.iter().filter(|(_, it)| *it == value).map(|(operand, _)| *operand);
             ResultPlace::Operands(equal.collect())

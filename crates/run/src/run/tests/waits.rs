@@ -1,4 +1,5 @@
-//! Waits for silence: the lag of this machine, and first replies. The system is a script, so nothing is really waited for.
+//! Waits for silence: the lag of this machine, and first replies. The system is a script, so nothing is really waited
+//! for.
 
 use ioxide_wire::adapter::SentInput;
 

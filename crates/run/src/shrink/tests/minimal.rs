@@ -1,4 +1,5 @@
-//! Smallest runs held against a second opinion: each is executed again, and every single change of it is tried once more.
+//! Smallest runs held against a second opinion: each is executed again, and every single change of it is tried once
+//! more.
 //!
 //! Random models against their mutants, through the runner. `IOXIDE_SHRUNK` sets how many failures are looked at, 1,000
 //! with `IOXIDE_TESTS=full`; `docs/measurements/shrink.md` has the figures.
@@ -19,8 +20,8 @@ use super::*;
 
 /// The number of times a change is tried, for systems that do not do the same every time.
 const TIMES: usize = 5;
-/// The number of times a smallest run is executed again until it fails. One that fails every third time is missed once in
-/// three thousand runs; those that are accepted failed at least that often when they were confirmed.
+/// The number of times a smallest run is executed again until it fails. One that fails every third time is missed once
+/// in three thousand runs; those that are accepted failed at least that often when they were confirmed.
 const EXECUTIONS: usize = 20;
 
 /// The counters of the check.

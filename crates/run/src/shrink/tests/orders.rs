@@ -71,7 +71,8 @@ fn repeat_failure(goes_other_way: fn(u32) -> bool) -> RerunResult {
     repeat(&mut bench, &config, &first.trace, sign, 3)
 }
 
-/// Defect: a run in which the system answered otherwise, as it may, counted as one in which the failure did not come back.
+/// Defect: a run in which the system answered otherwise, as it may, counted as one in which the failure did not come
+/// back.
 #[test]
 fn a_repetition_that_went_another_way_is_made_again() {
     let again = repeat_failure(|run| run % 2 == 0);

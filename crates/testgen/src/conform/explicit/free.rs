@@ -1,8 +1,8 @@
 //! Fields that cannot be listed, such as an `int`, tried by representatives.
 //!
 //! A search state by state tries every message. Where a field has no finite source, a few values stand for all others,
-//! chosen anew for every pair of state sets, and from both systems together: what one of them cannot tell apart the other
-//! may. There are two kinds of such fields.
+//! chosen anew for every pair of state sets, and from both systems together: what one of them cannot tell apart the
+//! other may. There are two kinds of such fields.
 //!
 //! *Separated fields* are kept nowhere: the guards of their message compare them (`==`, `<`, `<=`) with terms over
 //! variables, and no update reads them. In a concrete state such a term is a number `c`, so the values fall into cells:
@@ -16,15 +16,15 @@
 //! (data independence: Wolper 1986; Lazić 1999). Let π be a permutation of the values that moves no constant of the two
 //! systems, and no value across a constant that an order compares with. Applied to both state sets, π commutes with
 //! every step: `after(π(pair), π(label)) = π(after(pair, label))`, since guards have the same truth and updates copy.
-//! So a difference can be reached from a pair exactly if it can be reached from its image. Now take any value `v` that is
-//! no constant and is not stored in any state of the pair, and another such value `f` of the same interval. The
-//! permutation that swaps them leaves the pair as it is, so what follows a message with `v` is the image of what follows
-//! one with `f`. Hence the constants, the stored values, and for every interval as many unused values as the message has
-//! named fields stand for all messages, and the search is a proof when it comes to an end. Unused values are the first
-//! that are free, so names are used again once they are forgotten, and the states can be finitely many.
+//! So a difference can be reached from a pair exactly if it can be reached from its image. Now take any value `v` that
+//! is no constant and is not stored in any state of the pair, and another such value `f` of the same interval. The
+//! permutation that swaps them leaves the pair as it is, so what follows a message with `v` is the image of what
+//! follows one with `f`. Hence the constants, the stored values, and for every interval as many unused values as the
+//! message has named fields stand for all messages, and the search is a proof when it comes to an end. Unused values
+//! are the first that are free, so names are used again once they are forgotten, and the states can be finitely many.
 //!
-//! *Promises.* If [`FreeFields::find`] returns something, the representatives of every pair stand for all values. Where an
-//! operation is none of these (a sum, an order between stored values, a length), it returns nothing, and the systems
+//! *Promises.* If [`FreeFields::find`] returns something, the representatives of every pair stand for all values. Where
+//! an operation is none of these (a sum, an order between stored values, a length), it returns nothing, and the systems
 //! are not enumerated.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,9 @@
 //! A system whose states are numbered as they are met ([AT15] Def. 2.2: a labelled transition system).
 //!
-//! A third way to follow concrete states beside the monitor and replay (`symex/monitor/concrete.rs` has the table). This
-//! one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and steps
-//! are kept. It asks no solver, and what cannot be evaluated ends it, as a set that lacks states would prove nothing.
+//! A third way to follow concrete states beside the monitor and replay (`symex/monitor/concrete.rs` has the table).
+//! This one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and
+//! steps are kept. It asks no solver, and what cannot be evaluated ends it, as a set that lacks states would prove
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +22,8 @@ use crate::conform::product::InputCompletion;
 /// A set of states after a trace: their numbers, in order.
 pub(super) type StateSet = Vec<usize>;
 
-/// The internal steps and outputs of a state, as numbers of labels and of states; those outputs that are listed, whatever
-/// the other states of its set.
+/// The internal steps and outputs of a state, as numbers of labels and of states; those outputs that are listed,
+/// whatever the other states of its set.
 #[derive(Clone, Default)]
 struct OwnSteps {
     internal: Vec<usize>,
@@ -220,8 +221,8 @@ impl<'w> EnumeratedSide<'w> {
         self.mentioned[at].as_deref().ok_or(EnumerationGivenUp)
     }
 
-    /// Returns the messages of a state that have representatives, each with the state after it. They depend on the other
-    /// states of the pair, so they are computed anew.
+    /// Returns the messages of a state that have representatives, each with the state after it. They depend on the
+    /// other states of the pair, so they are computed anew.
     fn represented_messages(
         &mut self,
         pool: &TermPool,

@@ -1,10 +1,10 @@
 //! Looks where no output is possible, on systems where a look costs time.
 //!
 //! Where the model allows nothing but silence a look can only show an output that is one too many. On a system that is
-//! heard through a socket such a look takes as long as the longest answer many times over, while an input and its answer
-//! take a moment: looked at now and then, a quick system would be waited for nearly all the time. An output that is too
-//! much is also seen before the answer to the next input, so little is lost by looking rarely: the first times in a
-//! situation, and then ever more seldom.
+//! heard through a socket such a look takes as long as the longest answer many times over, while an input and its
+//! answer take a moment: looked at now and then, a quick system would be waited for nearly all the time. An output that
+//! is too much is also seen before the answer to the next input, so little is lost by looking rarely: the first times
+//! in a situation, and then ever more seldom.
 //!
 //! *Promises.* Decided by counting, never by a clock: the same seed makes the same moves however fast the system is.
 
@@ -15,8 +15,8 @@ use ioxide_model::sts::{GateId, LocId};
 use ioxide_model::trace::Trace;
 
 /// The number of first visits of a situation at which a look is due; one look in twelve that are due is taken. Twelve
-/// looks or so in five thousand visits: with ten situations, 50 ms for a silence and 0.3 ms for an answer a fifth of the
-/// time goes to silence.
+/// looks or so in five thousand visits: with ten situations, 50 ms for a silence and 0.3 ms for an answer a fifth of
+/// the time goes to silence.
 const FIRST_VISITS: u64 = 16;
 
 /// Where a look was taken: the locations of the belief and the kind of the last message.

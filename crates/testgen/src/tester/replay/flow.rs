@@ -66,8 +66,8 @@ impl ReplyFlow {
         flow
     }
 
-    /// Notes that a comparison mentions these variables. What the model determines is repeated by a deterministic system
-    /// anyway, so only a direct comparison makes it a source: a lookup, or two variables that are equal.
+    /// Notes that a comparison mentions these variables. What the model determines is repeated by a deterministic
+    /// system anyway, so only a direct comparison makes it a source: a lookup, or two variables that are equal.
     fn link(
         &mut self,
         vars: &[VarId],

@@ -2,8 +2,8 @@
 //! after the third input", so that another run with other replies can have the same meaning.
 //!
 //! A value is a reference if an earlier reply held it, or an integer next to it, or a text with it as a part, and the
-//! tester is unlikely to have chosen it itself: either it is distinctive (long texts, large numbers) and did not occur in
-//! an input before, or the model [compares](ReplyFlow) the two fields. Everything else stays a literal.
+//! tester is unlikely to have chosen it itself: either it is distinctive (long texts, large numbers) and did not occur
+//! in an input before, or the model [compares](ReplyFlow) the two fields. Everything else stays a literal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

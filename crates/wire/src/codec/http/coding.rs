@@ -1,4 +1,5 @@
-//! Encoded bodies (RFC 9110, 8.4.1): `gzip`, `deflate` and `br`, which some servers send although no request accepts them.
+//! Encoded bodies (RFC 9110, 8.4.1): `gzip`, `deflate` and `br`, which some servers send although no request accepts
+//! them.
 //!
 //! *Promises.* A decoded body is bounded like a plain one, however small its encoded form is. A body that is cut off or
 //! damaged is an error, never a shorter body.

@@ -46,8 +46,8 @@ pub fn member_names(template: &str) -> Vec<String> {
     members(template).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Returns the values of the members of a path or body whose names are secret, as they are meant and as they are written:
-/// a system may put either into base64.
+/// Returns the values of the members of a path or body whose names are secret, as they are meant and as they are
+/// written: a system may put either into base64.
 fn secret_members(template: &str, is_secret: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for (_, written) in members(template).into_iter().filter(|(name, _)| is_secret(name)) {

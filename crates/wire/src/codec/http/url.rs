@@ -41,8 +41,8 @@ impl std::str::FromStr for Url {
     }
 }
 
-/// Returns whether the value of a header, parameter, cookie or variable with this name is a secret; judged by words such
-/// as `token` in the name.
+/// Returns whether the value of a header, parameter, cookie or variable with this name is a secret; judged by words
+/// such as `token` in the name.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('_', "-");
