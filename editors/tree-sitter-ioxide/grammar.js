@@ -37,7 +37,8 @@ module.exports = grammar({
       ),
     _goal: ($) => choice($.purpose, $.property, $.test),
 
-    // A name at the beginning of a line. Words that can begin something else there are names too: the sign behind decides.
+    // A name at the beginning of a line. Words that can begin something else there are names too: the sign after them
+    // decides.
     _name: ($) =>
       prec(
         1,

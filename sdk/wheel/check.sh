@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs a wheel into a fresh environment and runs the tests of the adapter package and its plug-in there, with no compiler in
-# sight: sh sdk/wheel/check.sh target/wheel/ioxide-*.whl
+# Installs a wheel into a fresh environment without a compiler, and runs the tests of the adapter package and its
+# plug-in there: sh sdk/wheel/check.sh target/wheel/ioxide-*.whl
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 wheel=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")

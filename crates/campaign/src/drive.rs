@@ -1,7 +1,7 @@
 //! A campaign under way: batches go out, ends come in, a journal keeps what must not be forgotten.
 //!
-//! The truth about what is done is in the parts. The journal has what they cannot say: which units were tried in vain. So
-//! a campaign whose driver was killed goes on from its directory:
+//! The truth about what is done is in the parts. The journal has what they cannot say: which units were tried in vain.
+//! So a campaign whose driver was killed goes on from its directory:
 //!
 //! ```text
 //! campaign.json      of which plan it is

@@ -9,8 +9,8 @@
 //! {"end":12,"why":"all","seconds":3.5}         the part is over, with so many units; they took so long
 //! ```
 //!
-//! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the part
-//! goes on. One process at a time writes to a part. Its owner alone may read what a system said.
+//! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the
+//! part goes on. One process at a time writes to a part. Its owner alone may read what a system said.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,7 +1,7 @@
 //! Reading of a part: its units and the spans of their lines, what was cut off, and its end.
 //!
-//! Only the beginnings of lines are looked at, so a part is read as fast as the disk gives it, and what is kept is a few
-//! numbers per unit. What a unit told is read when it is asked for.
+//! Only the beginnings of lines are looked at, so a part is read as fast as the disk gives it, and what is kept is a
+//! few numbers per unit. What a unit told is read when it is asked for.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};

@@ -1,6 +1,8 @@
-//! The types of the pages, written from the structs that Rust tells them, so that neither can change alone (tests only).
+//! The types of the pages, written from the structs that Rust tells them, so that neither can change alone (tests
+//! only).
 //!
-//! The files are committed, since nobody needs Node to build ioxide; `UPDATE_TYPES=1 cargo test typescript` writes them anew.
+//! The files are committed, since nobody needs Node to build ioxide; `UPDATE_TYPES=1 cargo test typescript` writes them
+//! anew.
 
 use std::collections::BTreeMap;
 use std::fs;

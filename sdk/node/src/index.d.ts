@@ -29,8 +29,8 @@ export class Adapter {
   static observed: Messages;
   /** Whether its time is only that of `after` and `now`, so that ioxide may let it pass as it likes. */
   static virtualTime: boolean;
-  /** Whether it emits nothing more once a handler or `reset` has returned, calls by `after` aside: ioxide then need not wait
-   * to see that it is silent. */
+  /** Whether it emits nothing more once a handler or `reset` has returned, except in calls by `after`: ioxide then
+   * need not wait to see that it is silent. */
   static synchronous: boolean;
 
   /** The settings ioxide asked for. */

@@ -70,7 +70,8 @@ function verdictCard({ figures, seed }: CampaignView): HTMLElement {
   );
 }
 
-/** A kind of failure: got and expected, the smallest run, why not, how to have it again. The first one is told in full. */
+/** A kind of failure: got and expected, the smallest run, why it was wrong, how to reproduce it. The first one is shown
+ * in full. */
 function failureCard(document: DocumentView, failure: FailureJson, isFirst: boolean): HTMLElement {
   const smaller = document.campaign?.smaller.find(([run]) => run === failure.first)?.[1];
   const explanation = smaller?.explanation ?? failure.explanation;

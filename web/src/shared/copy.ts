@@ -33,7 +33,8 @@ async function copied(text: string): Promise<boolean> {
   }
 }
 
-/** The way of browsers that have no clipboard for pages from a disk. What is shown may differ from `text`, so a field holds it. */
+/** The way for browsers without a clipboard for pages from disk. The shown text may differ from `text`, so a field
+ * holds it. */
 function copiedFromArea(text: string): boolean {
   const area = h("textarea", { class: "copy-source", readonly: true, "aria-hidden": "true" });
   area.value = text;

@@ -178,8 +178,8 @@ fn multiple_condition(schema: &SpecNode) -> (ValueCondition, UnreadKeywords) {
     }
 }
 
-/// Returns the numerator of a decimal in lowest terms, which divides exactly the whole numbers that the decimal divides;
-/// `None` if it is not positive, or too long.
+/// Returns the numerator of a decimal in lowest terms, which divides exactly the whole numbers that the decimal
+/// divides; `None` if it is not positive, or too long.
 fn numerator(decimal: &str) -> Option<u64> {
     let (whole, rest) = decimal.split_once('.').unwrap_or((decimal, ""));
     let digits: u64 = format!("{whole}{rest}").parse().ok().filter(|digits| *digits > 0)?;

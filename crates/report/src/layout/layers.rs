@@ -111,7 +111,8 @@ fn layers_of_nodes(part: &ConnectedPart, ranking: &Ranking, step: usize) -> Laye
 fn max_bent_length(layered: &LayeredGraph, part: &ConnectedPart) -> usize {
     let length = |from: ItemId, to: ItemId| layered.layer[from].abs_diff(layered.layer[to]);
     let mut lengths: Vec<usize> = part.links.iter().map(|link| length(link.from, link.to)).collect();
-    // Shortest first: they are the ones whose bends the drawing needs most, and a long one costs as much as many of them.
+    // Shortest first: they are the ones whose bends the drawing needs most, and a long one costs as much as many of
+    // them.
     lengths.sort_unstable();
     let mut total = 0;
     let mut longest = 0;

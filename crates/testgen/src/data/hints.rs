@@ -186,7 +186,8 @@ pub struct Hints<'h> {
     pub weights: ValueWeights,
 }
 
-/// The number of values from which on a range is wide. Chosen by feel: of ten keys, a few are there after a while anyway.
+/// The number of values from which on a range is wide. Chosen by feel: of ten keys, a few are there after a while
+/// anyway.
 const MIN_WIDTH: i64 = 32;
 
 /// Returns whether a sort has so many values that one drawn from all of them is hardly ever a given one.

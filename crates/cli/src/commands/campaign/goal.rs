@@ -1,7 +1,7 @@
 //! The goal of a campaign, met once the first units, in the order of the plan, reach the coverage or score asked for.
 //!
-//! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those before.
-//! `test --until` waits for coverage, `score --until` for a score.
+//! One machine would have stopped there, so no unit after that is wanted. Units that come too early wait for those
+//! before. `test --until` waits for coverage, `score --until` for a score.
 
 use std::collections::BTreeMap;
 use std::fs::File;

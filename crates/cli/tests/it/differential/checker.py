@@ -30,8 +30,8 @@ from fractions import Fraction
 
 HI = 2  # every range is 0..HI
 VALUES = range(HI + 1)
-# The values of a field without bounds. Variables and constants lie in 0..HI and what guards compute in 0..HI + 1, so these have two
-# values on either side that nothing tells from all others there.
+# The values of a field without bounds. Variables and constants are in 0..HI and the values that guards compute in
+# 0..HI + 1, so this range has two values on either side that no guard distinguishes from all others there.
 WINDOW = range(-2, HI + 4)
 INPUTS = {"a": ["n"], "b": []}
 OUTPUTS = {"x": ["m"], "y": []}
