@@ -1,7 +1,7 @@
 //! The runs of a campaign as a list, and the tapes of those worth a closer look.
 //!
-//! The first run of every kind of failure keeps its tape, and so do the first runs in trouble; other runs keep theirs as
-//! long as there is room.
+//! The first run of every kind of failure keeps its tape, and so do the first runs with an error; other runs keep
+//! theirs as long as there is room.
 
 use std::collections::BTreeMap;
 

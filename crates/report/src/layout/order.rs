@@ -279,8 +279,8 @@ fn count_crossings_between(
     upper: &[ItemId],
     n_lower: usize,
 ) -> usize {
-    // [Barth02]: go through the links by their upper ends; a link crosses those seen before it whose lower end lies beyond
-    // its own. A Fenwick tree counts them in the logarithm of the layer instead of comparing all pairs.
+    // [Barth02]: go through the links by their upper ends; a link crosses those seen before it whose lower end lies
+    // beyond its own. A Fenwick tree counts them in the logarithm of the layer instead of comparing all pairs.
     let mut sums = vec![0_usize; n_lower + 1];
     let (mut seen, mut crossings) = (0, 0);
     let mut places = Vec::new();
