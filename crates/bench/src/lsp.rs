@@ -111,6 +111,8 @@ struct BenchEditor {
 }
 
 impl BenchEditor {
+    /// Starts a language server in a thread and opens `text` in it. The cursor is in the guard of the transition
+    /// `go500`.
     fn new(text: &str) -> Result<Self, CliError> {
         let (server, connection) = Connection::memory();
         std::thread::spawn(move || serve(&server, Arc::new(NoEnvironment)));

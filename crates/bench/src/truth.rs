@@ -156,6 +156,7 @@ struct TruthLab<'a> {
 }
 
 impl<'a> TruthLab<'a> {
+    /// Loads the model of every kind of system.
     fn new(args: &'a BenchArgs) -> Result<Self, CliError> {
         let models = SystemKind::ALL.into_iter().map(|kind| Ok((kind, load_spec(kind)?)));
         Ok(Self { args, models: models.collect::<Result<_, CliError>>()? })

@@ -106,6 +106,7 @@ struct Simulation<'c> {
 }
 
 impl<'c> Simulation<'c> {
+    /// Makes the simulation at time 0: all machines of `cluster` are idle, and no unit is done.
     fn new(cluster: &'c Cluster) -> Self {
         let config = ScheduleConfig { workers: cluster.machines, batch: cluster.batch, tries: 3 };
         Self {

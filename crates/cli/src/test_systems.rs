@@ -26,6 +26,7 @@ pub struct TalkingSystem {
 }
 
 impl TalkingSystem {
+    /// Makes the system; it sends nothing before its first reset.
     pub fn new(label: Label, times: usize) -> Self {
         Self { label, times, left: 0, is_polled: false }
     }

@@ -293,6 +293,7 @@ impl LiveCampaign {
 }
 
 impl LiveState {
+    /// Makes the state before the first campaign: nothing is covered. `names` are the numbers of the switches by label.
     fn new(names: Arc<BTreeMap<Arc<str>, usize>>, n_switches: usize) -> Self {
         Self {
             version: 0,

@@ -50,6 +50,7 @@ pub struct RecordedRun {
 }
 
 impl RecordedRun {
+    /// Makes a run that has begun and has no steps yet.
     fn new(started: RunStarted) -> Self {
         Self { started, steps: Vec::new(), verdict: None, outcome: None, is_cut: false }
     }

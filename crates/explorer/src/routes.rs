@@ -75,6 +75,7 @@ pub(crate) struct SutView {
 }
 
 impl SutView {
+    /// Makes the view of the system that the explorer was started with.
     fn new(explorer: &Explorer) -> Self {
         let testers = explorer.live.testers().iter().map(ToString::to_string).collect();
         Self { version: VERSION, sut: explorer.live.sut(), testers }

@@ -116,6 +116,8 @@ struct CompletenessSearch<'s> {
 }
 
 impl<'s> CompletenessSearch<'s> {
+    /// Makes a search over systems of at most `bound` states that has read no test yet; it gives up after `max_steps`
+    /// steps.
     fn new(spec: &'s SuiteModel, bound: usize, max_steps: usize) -> Self {
         Self {
             spec,

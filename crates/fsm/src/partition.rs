@@ -108,6 +108,8 @@ struct Inverse {
 }
 
 impl Inverse {
+    /// Indexes the transitions by letter and target, with a counting sort; `successor` is `None` where a letter is not
+    /// defined.
     fn new(n_states: usize, n_letters: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Self {
         let mut start = vec![0; n_states * n_letters + 1];
         let pairs = || (0..n_letters).flat_map(|letter| (0..n_states).map(move |state| (letter, state)));
@@ -149,6 +151,7 @@ struct PartitionBlocks {
 }
 
 impl PartitionBlocks {
+    /// Makes the partition in which two states share a block if `groups` gives them the same number.
     fn new(groups: &[usize]) -> Self {
         let n_groups = groups.iter().max().map_or(0, |&max| max + 1);
         let mut order: Vec<u32> = (0..groups.len() as u32).collect();

@@ -121,6 +121,7 @@ struct PairSearch<L> {
 }
 
 impl<L: Copy> PairSearch<L> {
+    /// Makes a search that has seen only `start`.
     fn new(start: (StateId, StateId)) -> Self {
         Self { seen: [start].into_iter().collect(), visits: vec![(0, None, start)], done: 0 }
     }

@@ -88,6 +88,7 @@ struct CoreSearch<'s, 'c, 'm> {
 }
 
 impl<'s, 'c, 'm> CoreSearch<'s, 'c, 'm> {
+    /// Makes a search in which all `operations` are present; `failed` is the search that found no order for them.
     fn new(
         space: &'s mut StateSpace<'c, 'm>,
         config: &'s HistoryConfig,

@@ -180,6 +180,7 @@ struct SequenceProof {
 }
 
 impl SequenceProof {
+    /// Makes a proof without paths. Every variable and clock has a fresh name, so that it holds for all values.
     fn new(cx: &mut Ctx<'_>) -> Self {
         let vars: Vec<VarId> = cx.sts.stored_vars().collect();
         let names = vars.iter().map(|&var| {

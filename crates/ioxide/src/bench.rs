@@ -55,6 +55,7 @@ pub(crate) struct LocalFactory<S, F> {
 }
 
 impl<S: InProcess, F: FnMut() -> S> LocalFactory<S, F> {
+    /// Makes a factory without a system: the first reset calls `make`.
     pub(crate) fn new(model: Model, make: F) -> Self {
         Self {
             model,

@@ -381,6 +381,7 @@ impl io::Write for KeptText {
 }
 
 impl CapturedReport {
+    /// Makes an empty report; it sets `stop` once `ends` is over.
     fn new(ends: Option<Instant>, stop: Arc<AtomicBool>) -> Self {
         let told = Arc::new(Mutex::new(Vec::new()));
         Self { terminal: TerminalReporter::new(KeptText(Arc::clone(&told)), |_| ()), told, ends, stop }

@@ -47,6 +47,7 @@ pub struct GivenInput<'i> {
 }
 
 impl<'i> GivenInput<'i> {
+    /// Makes the input `label`, which must be a label of `model`.
     pub(crate) fn new(model: &'i Model, label: &'i Label) -> Self {
         Self { model, label }
     }

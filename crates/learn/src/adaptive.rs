@@ -131,6 +131,7 @@ struct BelievedMachine {
 }
 
 impl BelievedMachine {
+    /// Copies the current belief: the output and the likeliest target of every move that was asked.
     fn new(fold: &LearnerFold, tree: &ObservationTree) -> Self {
         let steps = || (0..).map_while(|number| fold.step_number(number));
         let edge = |step| {
@@ -239,6 +240,7 @@ struct PairWords {
 }
 
 impl PairWords {
+    /// Finds a shortest word for every two states that `machine` distinguishes.
     fn new(machine: &BelievedMachine, fold: &LearnerFold, tree: &ObservationTree) -> Self {
         let n_states = machine.n_states;
         let mut pairs =

@@ -272,6 +272,7 @@ struct TakenQuestion<'a, A, E: From<CopyLost>> {
 }
 
 impl<'a, A, E: From<CopyLost>> TakenQuestion<'a, A, E> {
+    /// Takes the question at `place`; the answer goes to `tell`.
     fn new(place: QuestionPlace, tell: &'a Sender<WorkerAnswer<A, E>>) -> Self {
         Self { place, tell, is_answered: false }
     }

@@ -94,6 +94,7 @@ struct StatePairs {
 }
 
 impl StatePairs {
+    /// Makes the pairs with `start` alone, reached by the empty word.
     fn new(start: StatePair) -> Self {
         let mut pairs = Self { seen: FxHashSet::default(), order: Vec::new(), queue: VecDeque::new() };
         pairs.add_pair(start, Word::new());

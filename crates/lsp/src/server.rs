@@ -105,6 +105,7 @@ pub(crate) struct LspServer<'c> {
 }
 
 impl<'c> LspServer<'c> {
+    /// Makes a server without documents; its roots and `deep` come from the parameters of the client.
     fn new(connection: &'c Connection, host: Arc<dyn ServerEnvironment>, params: &InitializeParams) -> Self {
         let folders = params.workspace_folders.iter().flatten();
         let roots = folders.map(|folder| uri_path(&folder.uri)).collect();

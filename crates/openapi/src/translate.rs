@@ -79,6 +79,7 @@ pub(crate) struct Translator<'t> {
 }
 
 impl<'t> Translator<'t> {
+    /// Makes an empty model of `document`; `allow` are the statuses that every operation may answer with.
     pub(crate) fn new(document: &'t OpenApiDocument<'t>, allow: &[String]) -> Self {
         let mut types = TakenNames::default();
         for name in [ANY, "Owed", "Api"] {

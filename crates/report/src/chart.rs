@@ -145,6 +145,7 @@ struct ChartSheet {
 }
 
 impl ChartSheet {
+    /// Chooses the width of the columns so that the chart fits its width where possible.
     fn new(chart: &SequenceChart<'_>) -> Self {
         let instead = match chart.note {
             StepNote::Instead(_, instead) => &instead[..instead.len().min(MAX_EXPECTED)],

@@ -44,6 +44,7 @@ struct GoalView {
 }
 
 impl GoalView {
+    /// Makes the view of a goal.
     fn new(goal: &Goal) -> Self {
         let kind = match goal.kind {
             GoalKind::Path(_) => "path",
@@ -120,6 +121,7 @@ struct UpdateView {
 }
 
 impl ModelJson {
+    /// Makes the document of a model, without its internal gate.
     fn new(model: &Model) -> Self {
         let sts = &model.sts;
         let initial = sts.locations.get(sts.initial).map(|location| location.name.to_string());
@@ -140,6 +142,7 @@ impl ModelJson {
 }
 
 impl TypeView {
+    /// Makes the view of a data type of `model`.
     fn new(model: &Model, data: &DataSort) -> Self {
         let kind = match data.kind {
             DataKind::Enum => "enum",
@@ -156,6 +159,7 @@ impl TypeView {
 }
 
 impl GateJson {
+    /// Makes the view of a gate of `model`.
     fn new(model: &Model, gate: &Gate) -> Self {
         let kind = match gate.kind {
             GateKind::Internal => "internal",
@@ -173,6 +177,7 @@ impl GateJson {
 }
 
 impl VariableJson {
+    /// Makes the view of a variable of `model`; it has no `init` if the initial value is unknown.
     fn new(model: &Model, var: &StateVar) -> Self {
         let info = model.pool.var_info(var.var);
         let init = var.init.map(|init| show_term(model, init));
@@ -181,12 +186,14 @@ impl VariableJson {
 }
 
 impl LocationJson {
+    /// Makes the view of a location.
     fn new(location: &Location) -> Self {
         Self { name: location.name.to_string(), doc: location.doc.clone() }
     }
 }
 
 impl SwitchJson {
+    /// Makes the view of a switch of `model`.
     fn new(model: &Model, switch: &Switch) -> Self {
         let sts = &model.sts;
         let gate = &sts.gates[switch.gate];

@@ -192,6 +192,7 @@ fn draw_part(task: LayoutTask<'_>, drawing: &mut GraphLayout) -> BoxSize {
 }
 
 impl<'b> LayoutTask<'b> {
+    /// Makes the task of one connected part of the graph.
     fn new(
         boxes: &'b Boxes,
         direction: LayerDirection,

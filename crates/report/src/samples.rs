@@ -19,6 +19,7 @@ pub struct AddedSwitch<'b> {
 }
 
 impl SampleModelBuilder {
+    /// Makes a model with one location, `initial`, and no switches.
     pub fn new(name: &str, initial: &str) -> Self {
         Self { model: Model { pool: TermPool::new(), sts: Sts::new(name, initial, span()) } }
     }

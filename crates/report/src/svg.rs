@@ -89,6 +89,7 @@ struct Texts {
 }
 
 impl Texts {
+    /// Breaks the names of nodes and the lines of edges into rows.
     fn new(graph: &PictureGraph) -> Self {
         let rows = |edge: &GraphEdge| {
             let lines = edge.lines.iter();

@@ -143,6 +143,7 @@ struct WitnessSolver {
 }
 
 impl WitnessSolver {
+    /// Makes a solver that has seen no pool yet.
     fn new() -> Self {
         Self { layers: CacheLayer::new(WitnessLayer::new(BruteSolver::new()), 1 << 10), pool: None }
     }

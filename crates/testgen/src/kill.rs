@@ -303,6 +303,7 @@ pub(crate) struct TouchedParts {
 }
 
 impl TouchedParts {
+    /// Collects the locations and gates of the changed switches, as they are in the mutant `imp` and in `spec`.
     pub fn new(imp: &Sts, spec: &Sts, mutant: &Mutant) -> Self {
         let (locations, gates) = (BTreeSet::new(), BTreeSet::new());
         let is_internal = |switch: &Switch| spec.kind_of(switch) == GateKind::Internal;

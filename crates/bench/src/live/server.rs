@@ -39,6 +39,7 @@ enum StoreAnswer {
 }
 
 impl ServedStore {
+    /// Makes an empty store with `fault`, or a correct one.
     fn new(fault: Option<StoreFault>) -> Self {
         Self { fault, ..Self::default() }
     }

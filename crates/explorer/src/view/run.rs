@@ -84,6 +84,7 @@ impl RecordsView {
 }
 
 impl RecordView {
+    /// Makes the view of a record. It lists at most `MAX_RUNS` runs; failing ones have priority.
     fn new(recording: &Recording) -> Self {
         let runs = &recording.runs;
         let n_failed = runs.iter().filter(|run| has_failed(run)).count();

@@ -207,6 +207,7 @@ pub struct RefusedView {
 }
 
 impl RefusedView {
+    /// Makes the view of a refused switch, with its reason cut to a bounded length.
     fn new(refused: &RefusedSwitch) -> Self {
         Self { switch: refused.switch.index(), why: bounded_text(&refused.why) }
     }

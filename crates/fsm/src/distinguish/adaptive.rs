@@ -156,6 +156,7 @@ struct AdaptiveTreeGrower<'a> {
 const MAX_TABLE_ENTRIES: usize = 1 << 16;
 
 impl<'a> AdaptiveTreeGrower<'a> {
+    /// Makes a grower without groups. `splitting` must be the splitting tree of `spec`.
     fn new(spec: &'a SuiteModel, splitting: &'a SplittingTree, preference: WordPreference) -> Self {
         Self {
             spec,

@@ -81,6 +81,8 @@ struct ImproveSearch<'a> {
 }
 
 impl<'a> ImproveSearch<'a> {
+    /// Makes a search that starts from the identifiers `given`, one set for each state, and may spend `effort` on
+    /// improving them.
     fn new(grower: PairGrower<'a>, effort: usize, given: IndexVec<StateId, Vec<Word>>) -> Self {
         let by_distance = |state| {
             let mut others: Vec<StateId> = grower.spec.states().filter(|&other| other != state).collect();

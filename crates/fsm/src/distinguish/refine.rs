@@ -49,6 +49,7 @@ pub(crate) struct GroupRefiner<'s> {
 }
 
 impl<'s> GroupRefiner<'s> {
+    /// Makes a refiner for groups of states of `spec`.
     pub(crate) fn new(spec: &'s SuiteModel) -> Self {
         Self { spec, n_outputs: spec.names().outputs.len(), table: Vec::new(), stamp: 0 }
     }

@@ -67,6 +67,7 @@ pub(super) struct AdaptiveCounting<'a, 'm, S> {
 }
 
 impl<'a, 'm, S: AdaptiveSystem> AdaptiveCounting<'a, 'm, S> {
+    /// Makes a search that has asked `system` nothing yet.
     pub(super) fn new(
         model: &'m Observable,
         system: &'a mut S,

@@ -37,6 +37,7 @@ pub(super) struct ResponseTree<'m> {
 }
 
 impl<'m> ResponseTree<'m> {
+    /// Makes a tree of the empty word, at the initial state of `model`.
     pub(super) fn new(model: &'m Observable) -> Self {
         let state = Some(model.initial());
         let root = ObservationNode {

@@ -47,6 +47,7 @@ pub(super) struct WordLibrary<'s> {
 }
 
 impl<'s> WordLibrary<'s> {
+    /// Makes a library of the harmonised identifiers of `spec`, chosen by `costs`.
     pub(super) fn new(spec: &'s SuiteModel, costs: WordCosts) -> Self {
         let splitting = SplittingTree::new(spec);
         let words = harmonised_identifiers(spec, &splitting, &costs);
@@ -123,6 +124,7 @@ struct ChosenWords {
 }
 
 impl<'l, 's> Identification<'l, 's> {
+    /// Makes an identification that has chosen no words yet; a fixed rule needs no room for chosen words.
     pub(super) fn new(library: &'l WordLibrary<'s>, rule: IdentifyRule) -> Self {
         let spec = library.spec;
         let chosen = IndexVec::from_elem(

@@ -33,6 +33,7 @@ pub(super) struct WordPaths {
 }
 
 impl WordPaths {
+    /// Makes a cursor before the first word.
     pub(super) fn new(tree_words: IdArena<TreeWordId, TreeWord>) -> Self {
         Self { tree_words, at: 0, word: Word::new() }
     }

@@ -95,6 +95,8 @@ pub(super) struct Traversal<'s> {
 }
 
 impl<'s> Traversal<'s> {
+    /// Makes a walk at the initial state of `spec`. Every word may go `extra` + 1 inputs beyond the state cover before
+    /// its suffix.
     pub(super) fn new(spec: &'s SuiteModel, extra: usize, suffixes: Suffixes) -> Self {
         let free = extra as i64 + 1;
         let start = TraversalFrame {

@@ -43,6 +43,7 @@ pub(super) enum InputOrder {
 }
 
 impl TransitionOrder {
+    /// Makes the order by states first, then by inputs.
     pub(super) const fn new(states: StateOrder, inputs: InputOrder) -> Self {
         Self { states, inputs }
     }
@@ -71,6 +72,7 @@ pub(super) struct PendingTransitions {
 }
 
 impl PendingTransitions {
+    /// Lists the transitions of `spec` that are not part of `cover`, in the order of `visit`.
     pub(super) fn new(spec: &SuiteModel, cover: &StateCover, visit: TransitionOrder) -> Self {
         let states = cover.order().iter().map(|&state| (state, visit.open_inputs(spec, cover, state)));
         Self { states: states.filter(|(_, open)| !open.is_empty()).collect(), at: 0, order: visit.states }

@@ -137,6 +137,7 @@ struct EdnReader<'t> {
 type EdnResult<T> = Result<T, HistoryReadError>;
 
 impl<'t> EdnReader<'t> {
+    /// Makes a reader at the first line of `text`.
     fn new(text: &'t str) -> Self {
         Self { rest: text, line: 1 }
     }

@@ -32,6 +32,8 @@ pub(super) struct ChainSearch<'s, 'c, 'm> {
 }
 
 impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
+    /// Makes a search that has placed no operation. The operations of a client form a chain, in the order of their
+    /// calls.
     pub(super) fn new(
         space: &'s mut StateSpace<'c, 'm>,
         operations: &'s [SearchedOperation],

@@ -86,6 +86,7 @@ enum Descent {
 }
 
 impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
+    /// Makes a search before the first return. Fails if too many operations run at the same time.
     pub(super) fn new(
         space: &'s mut StateSpace<'c, 'm>,
         operations: &'s [SearchedOperation],

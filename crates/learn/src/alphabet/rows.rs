@@ -61,6 +61,7 @@ struct PairCover<'a> {
 }
 
 impl<'a> PairCover<'a> {
+    /// Makes a cover of fields with `sizes` values each, in which nothing occurs yet.
     fn new(sizes: &'a [usize]) -> Self {
         let used = sizes.iter().map(|&size| vec![0; size]).collect();
         Self { sizes, used, pairs: BTreeSet::new() }

@@ -102,6 +102,7 @@ pub struct ValueSystem<'c> {
 }
 
 impl<'c> ValueSystem<'c> {
+    /// Makes a system that was asked nothing yet, with the assumptions of `start` about how it compares values.
     pub fn new(
         messages: &'c Messages,
         gates: &'c [DataGate],

@@ -59,6 +59,8 @@ enum UnrolledStep {
 }
 
 impl MadeUpNames {
+    /// Chooses names that no input and no constant uses: `n_values` that inputs may give back (none if nothing is made
+    /// up), and as many more as one input can make up.
     fn new(signature: &InputSignature, inputs: &[DataInput], n_values: usize) -> Self {
         let most = signature.made.iter().copied().max().unwrap_or(0);
         let n_given = if most == 0 { 0 } else { n_values };

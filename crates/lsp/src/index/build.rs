@@ -53,6 +53,7 @@ pub(super) struct Indexer<'t> {
 }
 
 impl<'t> Indexer<'t> {
+    /// Makes an empty index of `text`.
     fn new(text: &'t str) -> Self {
         let (index, names) = (SourceIndex::default(), ModelNames::default());
         Self { text, index, names, locals: Vec::new(), owner: None }

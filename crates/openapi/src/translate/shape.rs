@@ -32,6 +32,7 @@ pub(crate) struct SortOf {
 }
 
 impl SortOf {
+    /// Makes the sort of values of these kinds, without a condition.
     pub(crate) fn new(sort: impl Into<String>, kinds: &[JsonKind]) -> Self {
         Self { sort: sort.into(), kinds: kinds.iter().copied().collect(), ..Self::default() }
     }

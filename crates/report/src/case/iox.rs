@@ -52,6 +52,8 @@ struct IoxCaseWriter<'c> {
 }
 
 impl<'c> IoxCaseWriter<'c> {
+    /// Prepares a model of the case: one clock for each state, and a variable for each observation that a later guard
+    /// mentions.
     fn new(view: &'c CaseView<'c>) -> Self {
         let mut pool = view.model.pool.clone();
         let clocks =

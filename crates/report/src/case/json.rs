@@ -169,6 +169,7 @@ struct WitnessView {
 }
 
 impl CaseDocument {
+    /// Makes the document of a test case, with its guards as text and as SMT-LIB.
     fn new(view: &CaseView<'_>, smt: &CaseSmt) -> Self {
         let case = view.case;
         let variable = |named: &SmtName| CaseVariableJson {
@@ -204,6 +205,7 @@ impl CaseDocument {
 }
 
 impl CaseStateJson {
+    /// Makes state number `n`; `guards` are the guards of its arcs in SMT-LIB.
     fn new(view: &CaseView<'_>, n: usize, state: &CaseState, guards: &[String]) -> Self {
         let guard = |at: usize| guards.get(at).cloned().unwrap_or_default();
         Self {
@@ -221,6 +223,7 @@ impl CaseStateJson {
 }
 
 impl ArcView {
+    /// Makes the view of an arc; `smt` is its guard in SMT-LIB.
     fn new(view: &CaseView<'_>, arc: &CaseArc, smt: String) -> Self {
         let sts = &view.model.sts;
         let field = |(name, var): (&str, VarId)| CaseFieldJson {

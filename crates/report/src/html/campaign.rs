@@ -148,6 +148,7 @@ struct ScriptView {
 }
 
 impl ScriptView {
+    /// Writes the program; `None` if `language` cannot express the run.
     fn new(script: &ScriptRecord, language: ScriptLanguage, model: &str) -> Option<Self> {
         Some(Self { language: language.title(), text: write_script(script, language, model)? })
     }
@@ -159,6 +160,7 @@ impl SmallerView {
         self.tape.weight() + self.scripts.iter().map(|script| script.text.len()).sum::<usize>()
     }
 
+    /// Makes the view of a smaller run, with a program in each language that can express it.
     fn new(shrunk: &ShrunkRecord, model: &str) -> Self {
         let scripts = shrunk.script.iter().flat_map(|script| {
             ScriptLanguage::ALL.into_iter().filter_map(|language| ScriptView::new(script, language, model))
@@ -191,6 +193,7 @@ struct SentView<'v> {
 }
 
 impl<'v> SentView<'v> {
+    /// Makes the view of counted values.
     fn new(told: ValueCounts<'v>) -> Self {
         let ValueCounts { message, field, are_numbers, shape, values, beyond } = told;
         Self { message, field, are_numbers, shape: shape.map(ShapeJson::new), values, beyond }

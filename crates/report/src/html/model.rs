@@ -134,6 +134,7 @@ enum ReachWord {
 }
 
 impl SwitchShown {
+    /// Makes the view of a switch; `reach` says whether it can be taken at all, if that was analysed.
     fn new(model: &Model, sources: &Sources, switch: &Switch, reach: Option<&SwitchReach>) -> Self {
         let sts = &model.sts;
         let text = describe_switch(model, switch);

@@ -258,6 +258,7 @@ struct LabelView<'t>(
 );
 
 impl<'t> LabelView<'t> {
+    /// Makes the view of a label of a tape.
     fn new(entry: &'t TapeEntry) -> Self {
         let args = serde_json::from_str(&entry.args).unwrap_or(Json::Null);
         let (raw, part) = (entry.raw.as_deref(), entry.part.as_deref());

@@ -162,6 +162,7 @@ pub(super) struct TroubleView {
 }
 
 impl TroubleView {
+    /// Makes the explanation of a run that has ended.
     fn new(ended: &EndedRun) -> Self {
         let run = &ended.run;
         Self {

@@ -108,6 +108,7 @@ struct RunListView<'t> {
 }
 
 impl<'t> TakenView<'t> {
+    /// Makes the view of the counts of a switch.
     fn new(told: &'t SwitchRecord) -> Self {
         let [passing, failing, others] = told.runs.each_ref().map(|(n, first)| RunListView { n: *n, first });
         Self {

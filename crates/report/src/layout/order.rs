@@ -101,6 +101,7 @@ struct LayerOrder<'l> {
 }
 
 impl<'l> LayerOrder<'l> {
+    /// Starts with the given order of the layers as the best one.
     fn new(layered: &'l LayeredGraph) -> Self {
         let layers = layered.layers.clone();
         let at = positions(layered, &layers);

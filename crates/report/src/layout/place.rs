@@ -103,6 +103,7 @@ struct CornerView<'l> {
 }
 
 impl<'l> CornerView<'l> {
+    /// Makes the view from one corner: `from_end` reverses the layers, `mirrored` the order within each.
     fn new(layered: &'l LayeredGraph, conflicts: &'l Conflicts, from_end: bool, mirrored: bool) -> Self {
         let mut layers = layered.layers.clone();
         if from_end {

@@ -94,6 +94,7 @@ struct RustSteps<'s> {
 }
 
 impl<'s> RustSteps<'s> {
+    /// Makes a writer before the first step.
     fn new(script: &'s ScriptRecord) -> Self {
         Self { script, optional: optional_variables(script), n_inputs: 0, number: 0 }
     }

@@ -259,6 +259,7 @@ impl Summary {
 }
 
 impl<'s> StartJson<'s> {
+    /// Makes the view of the first event.
     fn new(started: &'s CampaignStarted) -> Self {
         Self {
             model: &started.model,
@@ -276,6 +277,7 @@ impl<'s> StartJson<'s> {
 }
 
 impl<'s> FailureJson<'s> {
+    /// Makes the view of a kind of failure; the number of its first run counts from 1.
     fn new(kind: &'s FailureSummary) -> Self {
         let run = &kind.run;
         Self {
@@ -303,6 +305,7 @@ impl<'s> FailureJson<'s> {
 }
 
 impl<'s> ReplayedJson<'s> {
+    /// Makes the view of the repetitions of a failure.
     fn new(replayed: &'s Replayed) -> Self {
         let instead = replayed.instead.as_ref().map(|instead| InsteadJson {
             outcome: instead.outcome,
@@ -313,6 +316,7 @@ impl<'s> ReplayedJson<'s> {
 }
 
 impl<'s> ReasonsJson<'s> {
+    /// Makes the view of the reasons.
     fn new(reasons: &'s Reasons) -> Self {
         let reason = |(reason, runs)| ReasonJson { reason, runs };
         Self { reasons: reasons.iter().map(reason).collect(), others: reasons.count_beyond() }
@@ -320,6 +324,7 @@ impl<'s> ReasonsJson<'s> {
 }
 
 impl ValueRowJson {
+    /// Makes the view of a row of values.
     fn new(row: ValueRow) -> Self {
         let (min, max) = row.range.unzip();
         Self {
@@ -337,6 +342,7 @@ impl ValueRowJson {
 }
 
 impl ShapeJson {
+    /// Makes the view of a shape.
     pub(crate) fn new(shape: ShapeRecord) -> Self {
         match shape {
             ShapeRecord::Lengths(least, most, lengths) => Self::Lengths { least, most, lengths },

@@ -71,6 +71,7 @@ pub struct LagWatch {
 }
 
 impl LagWatch {
+    /// Registers a watch; the lag counts from now on.
     fn new(shared: Arc<SharedLag>) -> Self {
         let mut state = shared.lock();
         state.next_id += 1;
@@ -134,6 +135,7 @@ struct LagState {
 }
 
 impl LagState {
+    /// Makes a meter that starts now, without watches.
     fn new(kind: MeterKind) -> Self {
         Self { kind, last: Instant::now(), total: Duration::ZERO, watches: Vec::new(), next_id: 0 }
     }

@@ -96,6 +96,7 @@ fn gate(sts: &Sts, at: usize, field: usize) -> Option<GateId> {
 }
 
 impl ItemRecord {
+    /// Makes the record of `item`; `None` for a switch, which records count elsewhere.
     fn new(item: &CoverageItem) -> Option<Self> {
         Some(match item {
             CoverageItem::Switch(_) => return None,

@@ -111,6 +111,8 @@ struct UnrolledPath {
 }
 
 impl UnrolledPath {
+    /// Copies `model` and adds one location for each position on `path`: switches that leave the path lead to `left`,
+    /// its last one leads to `end`.
     fn new(model: &Sts, path: &[SwitchId]) -> Self {
         let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };
         let spare = model.locations[model.initial].clone();

@@ -52,6 +52,7 @@ impl Drop for BusyWorker<'_> {
 struct HelpingWorker<'c>(&'c IdleSystems);
 
 impl<'c> HelpingWorker<'c> {
+    /// Counts one more helping worker.
     fn new(copies: &'c IdleSystems) -> Self {
         copies.lock().n_helping += 1;
         Self(copies)

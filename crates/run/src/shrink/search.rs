@@ -117,6 +117,8 @@ pub(super) struct ShrinkSearch<'s, 'b, 'm, 'p> {
 }
 
 impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
+    /// Prepares the search for a run smaller than `failure`. It ends at the earlier of both deadlines, and reserves a
+    /// part of its time for the repetitions at the end.
     pub(super) fn new(
         setup: &'s mut RunSetup<'b, 'm>,
         config: &RunConfig,

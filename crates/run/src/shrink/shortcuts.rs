@@ -167,6 +167,7 @@ struct ShapeWalk {
 type Reached = Vec<Option<(usize, Option<usize>)>>;
 
 impl ShapeWalk {
+    /// Numbers the different shapes in the order in which the run meets them.
     fn new(shapes: &[StateShape], lengths: Vec<usize>) -> Self {
         let mut numbers: BTreeMap<&StateShape, usize> = BTreeMap::new();
         let mut nodes = Vec::new();

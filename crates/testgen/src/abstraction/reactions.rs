@@ -35,6 +35,7 @@ pub(super) struct StateReplies<'l> {
 type ReactionStates = Vec<(ConcreteState, usize)>;
 
 impl<'l> StateReplies<'l> {
+    /// Makes an empty memory.
     pub(super) fn new(limits: &'l FlattenLimits) -> Self {
         Self { limits, known: BTreeMap::new() }
     }

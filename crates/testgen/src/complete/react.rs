@@ -206,6 +206,7 @@ struct OutputFields {
 }
 
 impl OutputFields {
+    /// Solves the guard of `switch`, which sends the next output of `walk`, for the fields of its message.
     fn new(cx: &mut Ctx<'_>, walk: &ReactionWalk, switch: &Switch) -> Self {
         let sts = cx.sts;
         let fields = &sts.gates[switch.gate].fields;

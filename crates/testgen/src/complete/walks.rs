@@ -321,6 +321,7 @@ struct FaultRun {
 }
 
 impl FaultRun {
+    /// Copies the system of `cx` with `changed` in place of `switch`.
     fn new(cx: &Ctx<'_>, switch: SwitchId, changed: &Switch) -> Self {
         let mut imp = cx.sts.clone();
         imp.switches[switch] = changed.clone();

@@ -183,6 +183,8 @@ pub(super) struct SymbolicPass<'p, 's> {
 }
 
 impl<'p, 's> SymbolicPass<'p, 's> {
+    /// Makes a search that has not begun; with `shortcut` it follows the graph of the specification where the systems
+    /// agree.
     pub(super) fn new(
         product: &'p ModelProduct<'s>,
         revisit: ProductRevisit,

@@ -182,6 +182,7 @@ fn one_by_one(product: &ModelProduct<'_>, state: ProductState) -> Vec<ProductSta
 }
 
 impl<'p, 's> ProductSearch<'p, 's> {
+    /// Makes a search that has not begun, without a shortcut and without a budget.
     pub fn new(
         product: &'p ModelProduct<'s>,
         revisit: ProductRevisit,

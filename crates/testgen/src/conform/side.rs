@@ -218,6 +218,7 @@ impl SystemIndex {
 }
 
 impl LocationSwitches {
+    /// Sorts the switches from `loc` into internal and visible ones, and computes when the location is silent.
     fn new(cx: &mut Ctx<'_>, sts: &Sts, loc: LocId) -> Self {
         let quiet = quiescence_condition(cx, loc);
         let later = if sts.is_timed() { Self::later(cx, sts, loc) } else { cx.pool.tt() };

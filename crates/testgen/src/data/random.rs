@@ -53,6 +53,7 @@ pub(super) struct ValueDraw<'w> {
 }
 
 impl<'w> ValueDraw<'w> {
+    /// Collects the constants of the guard and the values of the state, which all draws for the fields `open` share.
     pub(super) fn new(
         pool: &TermPool,
         open: &[VarId],

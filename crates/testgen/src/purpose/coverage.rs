@@ -400,6 +400,7 @@ struct PurposeSelection<'g> {
 }
 
 impl<'g> PurposeSelection<'g> {
+    /// Makes a selection that has kept no purpose yet.
     fn new(exploration: &'g Exploration, criterion: Criterion) -> Self {
         let (kept, covered, known) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         Self { exploration, criterion, kept, covered, known, steps: 0, walked: 0 }

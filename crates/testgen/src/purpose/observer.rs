@@ -47,6 +47,7 @@ pub(crate) struct ObserverProduct {
 }
 
 impl ObserverProduct {
+    /// Composes the model of `cx` with `observer`: one copy of its locations for each stage, and a location for a hit.
     pub(crate) fn new(cx: &mut Ctx<'_>, observer: &Observer) -> Self {
         let model = cx.sts;
         let mut sts = Sts { switches: Switches::default(), goals: Vec::new(), ..model.clone() };

@@ -173,6 +173,7 @@ impl CaseGuided {
 }
 
 impl CaseRun {
+    /// Starts `case` at its first state.
     fn new(case: &Shared<TestCase>, timeout: &Rational) -> Self {
         let execution = CaseExecution::new(Shared::clone(case), timeout);
         Self { execution, seen: 0, waited: Rational::ZERO, ended: None }

@@ -92,6 +92,7 @@ pub(super) struct StimulusChoice<'s> {
 }
 
 impl<'s> StimulusChoice<'s> {
+    /// Makes a choice without a wait, without a horizon and without an unanswered query.
     pub(super) fn new(rng: &'s mut ChaCha8Rng, hints: Hints<'s>, timing: WaitingCost) -> Self {
         Self { rng, hints, timing, wait: Rational::ZERO, horizon: None, owed: None }
     }

@@ -199,6 +199,7 @@ pub(super) struct PatientWriter {
 }
 
 impl PatientWriter {
+    /// Starts the thread that writes to `stdin`; the meter shows how much of it the process has not read.
     fn new(stdin: ChildStdin) -> (Self, PipeMeter) {
         let (lines, taken) = sync_channel::<Vec<u8>>(UNREAD);
         let stdin = Arc::new(stdin);

@@ -45,6 +45,7 @@ pub(super) struct PipeSource(Receiver<io::Result<TimedBytes>>);
 type TimedBytes = (Instant, Vec<u8>);
 
 impl PipeSource {
+    /// Starts the thread that reads `stream`.
     pub(super) fn new(stream: impl Read + Send + 'static) -> Self {
         let (sender, chunks) = sync_channel(READ_AHEAD);
         std::thread::spawn(move || pump(stream, &sender));
@@ -92,6 +93,7 @@ pub(super) struct SocketSource {
 }
 
 impl SocketSource {
+    /// Makes a source without a read time limit so far.
     pub(super) fn new(stream: AdapterChannel) -> Self {
         Self { stream, room: vec![0; CHUNK], set: None }
     }

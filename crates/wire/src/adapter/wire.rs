@@ -32,6 +32,7 @@ pub struct ProtocolWire {
 }
 
 impl ProtocolWire {
+    /// Makes a connection from both directions of a stream, with an empty log.
     pub(super) fn new(
         source: impl ByteSource + 'static,
         writer: impl Write + Send + 'static,

@@ -28,6 +28,7 @@ pub(super) struct BatchSystem {
 }
 
 impl BatchSystem {
+    /// Makes a system without collected answers.
     pub(super) fn new(health: Health) -> Self {
         Self { health, open: None }
     }

@@ -32,6 +32,7 @@ pub(super) struct Cold {
 }
 
 impl Cold {
+    /// Makes a freshly started system; `seed` decides how long its first reply takes.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         Self { health, first_reply: Some(first_reply(seed)) }
     }

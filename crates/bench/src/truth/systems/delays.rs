@@ -28,6 +28,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
+    /// Makes a system whose delays are drawn with `seed`.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         Self { health, choices: StdRng::seed_from_u64(seed) }
     }

@@ -42,6 +42,7 @@ pub(super) struct Desks {
 }
 
 impl Desks {
+    /// Makes a system without open questions; its choices are drawn with `seed`.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         let choices = StdRng::seed_from_u64(seed);
         Self { health, choices, open: Vec::new(), last: (0, "", None) }

@@ -32,6 +32,7 @@ pub(super) struct Disorder {
 }
 
 impl Disorder {
+    /// Makes a system whose choices, and so the order of its answers, are drawn with `seed`.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         Self { health, choices: StdRng::seed_from_u64(seed), last: None }
     }

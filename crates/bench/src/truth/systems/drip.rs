@@ -30,6 +30,7 @@ pub(super) struct Drip {
 }
 
 impl Drip {
+    /// Makes a system; it keeps no state.
     pub(super) fn new(health: Health) -> Self {
         Self { health }
     }

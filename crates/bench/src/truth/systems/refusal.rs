@@ -37,6 +37,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
+    /// Makes a system with the sum 0; its choices are drawn with `seed`.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         Self { health, choices: StdRng::seed_from_u64(seed), refusals: 0, sum: 0, taken: 0 }
     }

@@ -52,6 +52,7 @@ pub(super) struct Roll {
 }
 
 impl Roll {
+    /// Makes a system without open questions; its choices are drawn with `seed`.
     pub(super) fn new(health: Health, seed: u64) -> Self {
         Self { health, choices: StdRng::seed_from_u64(seed), open: Vec::new(), last: 0, of_bob: 0 }
     }

@@ -25,6 +25,7 @@ pub(super) struct SlowStart {
 }
 
 impl SlowStart {
+    /// Makes a system that has received no question yet.
     pub(super) fn new(health: Health) -> Self {
         Self { health, taken: 0 }
     }

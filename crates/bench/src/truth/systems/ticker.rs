@@ -31,6 +31,7 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
+    /// Makes a ticker that is stopped.
     pub(super) fn new(health: Health) -> Self {
         Self { health, next: None, is_running: false }
     }

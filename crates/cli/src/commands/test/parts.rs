@@ -84,6 +84,8 @@ impl<'a> PreparedCampaign<'a> {
         Self::new(args, &nowhere(&args.sut), solver)
     }
 
+    /// Loads the model and makes the tester. Fails if the arguments cannot be divided into units, for example without
+    /// `--seed` or with `--for`.
     fn new(args: &'a TestArgs, sut: &str, solver: &SolverArgs) -> Result<Self, CliError> {
         let (sources, mut spec) = load::load_model(&args.model.file, &args.model.settings())?;
         super::something_to_run(args, &spec)?;

@@ -210,6 +210,7 @@ struct StrategyGameBuilder<'w> {
 }
 
 impl<'w> StrategyGameBuilder<'w> {
+    /// Makes a builder without positions. Both systems must have the same gates over one pool.
     fn new(
         imp: &'w Sts,
         spec: &'w Sts,
@@ -423,6 +424,7 @@ struct GrownTree<'a> {
 }
 
 impl<'a> GrownTree<'a> {
+    /// Makes an empty tree for a strategy of `arena`.
     fn new(arena: &'a StrategyGame, labels: &'a MetLabels) -> Self {
         Self { arena, labels, nodes: Vec::new(), known: FxHashMap::default(), open: Vec::new() }
     }

@@ -98,6 +98,7 @@ pub(super) struct ReferenceFinder<'f> {
 }
 
 impl<'f> ReferenceFinder<'f> {
+    /// Makes a finder at the start of a trace, before any reply.
     pub(super) fn new(flow: &'f ReplyFlow) -> Self {
         Self { flow, replies: Vec::new(), chosen: BTreeSet::new(), n_inputs: 0, counts: BTreeMap::new() }
     }

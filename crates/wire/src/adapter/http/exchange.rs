@@ -35,6 +35,7 @@ pub(super) enum ConnectionState {
 }
 
 impl IdleConnection {
+    /// Makes a connection that was never used. A channel that cannot be cloned has no reader.
     pub(super) fn new(channel: AdapterChannel) -> Self {
         let reader = channel.try_clone().ok().map(SocketSource::new);
         Self { writer: channel, reader, used: 0, lane: 0 }
@@ -116,6 +117,7 @@ pub(super) enum AnswerRest {
 }
 
 impl PendingRequest {
+    /// Makes a request that was just sent on `link`, of which no byte of an answer has come.
     pub(super) fn new(mut link: IdleConnection, asked: AskedFor, lane: u32) -> Self {
         link.used += 1;
         link.lane = lane;

@@ -201,6 +201,7 @@ impl TemplateValues<'_> {
 }
 
 impl PreparedRequest {
+    /// Reads the templates of `config`; of the `common` headers, those that it sets itself are left out.
     pub(super) fn new(config: &RequestConfig, common: &[(String, String)]) -> Result<Self, BadRequestConfig> {
         if config.over.is_none() {
             check_start(config)?;

@@ -97,6 +97,7 @@ struct ItemCodec {
 }
 
 impl ItemCodec {
+    /// Reads the template and the pattern of an item.
     fn new(words: &ItemWords) -> Result<Self, BadItems> {
         let each = words.each.as_deref().map(TextTemplate::new).transpose()?;
         Ok(Self { each, pattern: words.pattern.as_deref().map(ItemPattern::new).transpose()? })
