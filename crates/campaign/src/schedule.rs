@@ -227,6 +227,8 @@ impl Schedule {
 
     /// Returns the number of units of the next batch: 1 until the time of a unit is known.
     fn batch_size(&self) -> u64 {
+        // Guided self-scheduling: half of an even share of the open units, so batches shrink towards the end and the
+        // workers end at about the same time.
         let fair = self.open.len().div_ceil(2 * self.config.workers as u64).max(1);
         let Some(seconds) = self.unit_seconds else { return 1 };
         let batch = self.config.batch.as_secs_f64().max(MIN_BATCH_IN_STARTS * self.start_seconds);
@@ -240,6 +242,8 @@ impl Schedule {
     fn note_unit_time(&mut self, n: u64, seconds: f64, worked: f64) {
         let (each, besides) = (worked / n as f64, (seconds - worked).max(0.0));
         let known = self.unit_seconds.is_some();
+        // Moving averages that weigh the latest batch by a half: they follow a machine that becomes busy, and forget an
+        // outlier after a few batches.
         self.start_seconds = if known { (self.start_seconds + besides) / 2.0 } else { besides };
         self.unit_seconds = Some(self.unit_seconds.map_or(each, |before| (before + each) / 2.0));
         self.largest = self.largest.max(n);
@@ -276,11 +280,13 @@ impl Schedule {
     /// that is known.
     fn died(&mut self, mut rest: UnitSet, under_way: Option<u64>, tries: u32) -> Option<u64> {
         let culprit = under_way.filter(|&unit| rest.contains(unit));
+        // A batch of one unit has only one suspect, also if the worker left no trace.
         let culprit = culprit.or_else(|| rest.first().filter(|_| rest.len() == 1));
         if let Some(unit) = culprit {
             rest.remove(unit);
             self.reopen(&rest);
         } else {
+            // Not known which one it was: each half goes out alone, so a further crash halves the suspects again.
             let half = rest.split_off(rest.len() / 2);
             self.suspect(&half, tries + 1);
             self.suspect(&rest, tries + 1);

@@ -207,6 +207,8 @@ impl SequenceProof {
 
     /// Follows every operation from the idle location `loc`, whatever the values.
     fn follow_operations(&mut self, cx: &mut Ctx<'_>, loc: LocId) -> Result<(), NotSequential> {
+        // The values are arbitrary, so this covers every idle state at `loc`, reachable or not: a model may be refused
+        // for a state that never occurs, but none is accepted wrongly.
         let quiet = no_output(cx, &self.start, loc);
         let path: PathCondition =
             cx.pool.conjuncts(quiet).into_iter().filter(|&f| !cx.pool.is_true(f)).collect();
@@ -235,6 +237,8 @@ impl SequenceProof {
                 return Err(NotSequential::at(id, SequenceRule::InputWhileBusy));
             }
         }
+        // No input may be accepted before the answer (above), and the answer must come: some output or internal step is
+        // enabled whatever the values are.
         check_answered(cx, &state, start.switch)?;
         for (id, gate) in switches_at(cx.sts, state.loc, |kind| kind == GateKind::Output) {
             let Some(answered) = take(cx, &state, id)? else { continue };
@@ -301,6 +305,7 @@ fn settle(
             ends.extend(settle(cx, next, rule.clone(), steps + 1)?);
         }
     }
+    // Internal steps need not be taken, so the state itself is an end too.
     ends.push(state);
     Ok(ends)
 }

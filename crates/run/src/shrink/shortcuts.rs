@@ -56,6 +56,7 @@ pub(super) fn edits(
 ) -> Vec<QueuedEdit> {
     let segments = segments(plan);
     let Some(beliefs) = beliefs_at_inputs(cx, tolerance, trace) else { return Vec::new() };
+    // Belief number `at` must be the one before segment number `at`; otherwise the run did not carry out the plan.
     if beliefs.len() != segments.len() || segments.len() < 2 {
         return Vec::new();
     }
@@ -65,6 +66,7 @@ pub(super) fn edits(
         let walk = ShapeWalk::new(&shapes, segments.iter().map(ExactSizeIterator::len).collect());
         for path in walk.short_paths(&gates_of(plan)) {
             let head = &plan[..segments[0].start];
+            // The last segment has the failing input and stays; the way leads to the state before it.
             let path = path.into_iter().chain([segments.len() - 1]);
             let moves = path.map(|at| &plan[segments[at].clone()]);
             let short: Vec<PlannedMove> = std::iter::once(head).chain(moves).flatten().cloned().collect();
@@ -193,6 +195,7 @@ impl ShapeWalk {
             else {
                 continue;
             };
+            // From the start to the state before this input, the input itself, and on from the state after it.
             let path: Vec<usize> = there.into_iter().chain([at]).chain(back).collect();
             let Some(gate) = gates.get(at) else { continue };
             if through.get(gate).is_none_or(|known| length(&path) < length(known)) {

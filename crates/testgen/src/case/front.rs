@@ -85,6 +85,7 @@ impl CaseFront {
         next.state = taken.state.clone();
         next.hidden.extend(taken.state.path.facts());
         next.state.path = PathCondition::default();
+        // Before anything is solved: terms of dead variables would keep observations alive that no guard reads again.
         next.forget_dead(cx, live);
         while let Some((unknown, solution)) = next.solve_initial_value(cx) {
             next.replace(cx, unknown, solution);
@@ -112,6 +113,7 @@ impl CaseFront {
     fn replace(&mut self, cx: &mut Ctx<'_>, unknown: VarId, solution: Term) {
         let known: Substitution = [(unknown, solution)].into_iter().collect();
         let sort = cx.pool.var_info(unknown).sort;
+        // The unknown value was within its sort; now its solution has to be.
         let in_sort = cx.pool.domain_fact(sort, solution);
         let mut facts = Vec::new();
         for fact in self.hidden.iter().copied().chain([in_sort]) {
@@ -139,6 +141,7 @@ impl CaseFront {
     /// Rewrites older observations as terms over those just `observed`, where an equation of the path allows: else the
     /// number of a request would be that of the first request plus seven.
     fn refresh(&mut self, cx: &mut Ctx<'_>, observed: &[VarId]) {
+        // Each round removes one older observation from all facts and terms, so this ends.
         while let Some((old, renewed)) = self.renewable(cx, observed) {
             let known: Substitution = [(old, renewed)].into_iter().collect();
             let in_sort = cx.pool.domain_fact(cx.pool.var_info(old).sort, renewed);
@@ -185,6 +188,7 @@ impl CaseFront {
         let all = cx.pool.and(self.context.iter().copied());
         let some = cx.pool.exists(&gone, all);
         let some = eliminate(cx.pool, some);
+        // If a quantifier is left, the facts stay as they are: longer, but a guard over them can be evaluated.
         if !cx.pool.has_quantifier(some) {
             self.context = Vec::new();
             push_conjuncts(cx, &mut self.context, some);

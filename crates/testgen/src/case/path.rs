@@ -146,6 +146,8 @@ struct PathAttempt {
 /// Searches for a path through `wanted`, the nearest attempts first.
 fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, PathError> {
     let sts = cx.sts;
+    // An A* search. The distance in the graph of locations ignores guards, so it is never too large, and attempts are
+    // expanded in the order of their least possible length.
     let distances = distances(sts, wanted);
     let start = places_met(sts.initial, wanted, 0);
     let mut attempts = vec![PathAttempt { state: SymState::initial(cx), met: start, path: Vec::new() }];
@@ -170,6 +172,7 @@ fn find_path(cx: &mut Ctx<'_>, wanted: &[Waypoint]) -> Result<Vec<SwitchId>, Pat
             best = best.max(now);
             let mut path = attempts[at].path.clone();
             path.push(id);
+            // The attempt was nearest, and its distance was one step: no other path can be shorter.
             if is_done {
                 return Ok(path);
             }
@@ -216,6 +219,7 @@ fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
             queue.push_back(hop.from);
         }
     }
+    // Breadth first, backwards from the switches that may end a path.
     while let Some(place) = queue.pop_front() {
         let distance = found[&place] + 1;
         for hop in edges.iter().filter(|hop| hop.to == place) {

@@ -34,6 +34,8 @@ impl ClockLimits {
         let (mut left, mut right) = (limits(cx, imp), limits(cx, spec));
         let clocks = |sts: &Sts| sts.clocks.iter().map(|clock| clock.var).collect::<Vec<_>>();
         if clocks(imp) == clocks(spec) {
+            // The same clock needs the same limit on both sides: beyond different limits it would get different values,
+            // and states that are equal would not be recognised.
             let both: Vec<Option<Rational>> =
                 left.iter().zip(&right).map(|(a, b)| Some(a.clone()?.max(b.clone()?))).collect();
             (left, right) = (both.clone(), both);
@@ -130,16 +132,21 @@ fn split_clock(
     let most = cx.pool.value(Value::Real(limit.clone()));
     let beyond = cx.pool.lt(most, clock);
     let mut above = member.clone();
+    // Any value above the limit will do, as long as it is always the same one.
     above.store.terms_mut()[at] = cx.pool.value(Value::Real(limit + &Rational::ONE));
     if let Some(is_beyond) = cx.pool.as_value(beyond).and_then(Value::as_bool) {
         return vec![(case, vec![if is_beyond { above } else { member.clone() }])];
     }
     let vars = cx.pool.free_vars(clock);
+    // The clock does not depend on the own variables of the member: within a case it is beyond for all of its states or
+    // for none.
     if !member.own.iter().any(|own| vars.contains(own)) {
         let (yes, no) = fork(cx, case, beyond);
         let yes = yes.map(|case| (case, vec![above]));
         return yes.into_iter().chain(no.map(|case| (case, vec![member.clone()]))).collect();
     }
+    // Otherwise the member is a set of states with different values of the clock. Three cases: some beyond and some
+    // within, all beyond, all within.
     let within = cx.pool.not(beyond);
     let (above, below) = (above.with_condition(cx, beyond), member.clone().with_condition(cx, within));
     let (some_above, some_below) = (member.for_some_member(cx, beyond), member.for_some_member(cx, within));
@@ -165,6 +172,7 @@ fn limits(cx: &mut Ctx<'_>, sts: &Sts) -> Vec<Option<Rational>> {
 fn greatest_limit(cx: &mut Ctx<'_>, sts: &Sts, clock: VarId) -> Option<Rational> {
     let mut greatest = Rational::ZERO;
     for switch in &sts.switches {
+        // A value that is copied from the clock lives on in a variable, where it may be compared with anything.
         if switch.update.iter().any(|(_, term)| cx.pool.mentions(*term, clock)) {
             return None;
         }
@@ -199,9 +207,13 @@ fn limit_in(cx: &mut Ctx<'_>, guard: Term, clock: VarId) -> Option<Rational> {
 fn greatest_crossing(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option<Rational> {
     let difference = cx.pool.sub(a, b);
     let (low, high, factor) = span(cx, difference, clock)?;
+    // The clock cancels out of the difference, so this comparison is not one that can be judged here; no limit is the
+    // safe answer.
     if factor.is_zero() {
         return None;
     }
+    // The rest of the difference is between `low` and `high`, so its sign can change only between these two values of
+    // the clock; both are taken, since the factor may be negative.
     let ends = [(-&low).div(&factor), (-&high).div(&factor)];
     Some(ends.into_iter().fold(Rational::ZERO, Rational::max))
 }

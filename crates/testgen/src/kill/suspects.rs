@@ -151,6 +151,7 @@ impl Suspects {
             if from.is_none() {
                 suspect.course = SuspectCourse::start(cx, &suspect.system);
             }
+            // Labels may have crossed: they happened in an order that is not known, and the course must allow for all.
             if monitor.is_crossed() {
                 suspect.course.doubt();
             }
@@ -169,6 +170,7 @@ impl Suspects {
         let Belief::Concrete(belief) = monitor.belief() else { return None };
         let mut near: Vec<usize> =
             self.all.iter().filter(|(_, it)| it.is_open()).map(|(&at, _)| at).collect();
+        // A cheap estimate chooses the few suspects that are worth a search.
         near.sort_by_key(|at| self.all[at].distance(belief));
         let mut best: Option<(usize, Vec<Label>)> = None;
         for at in near.into_iter().take(MAX_LOOKED) {
@@ -178,6 +180,8 @@ impl Suspects {
                     best = Some((at, labels));
                 }
                 Some(_) => (),
+                // From the start of a run nothing is lost by earlier choices of the system: if there is no experiment,
+                // another run will not find one either, and it counts as a try. Within a run it only lowers the rank.
                 None if is_start => self.count_experiment(at),
                 None => self.all.get_mut(&at).into_iter().for_each(|suspect| suspect.fruitless += 1),
             }
@@ -223,6 +227,7 @@ fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Susp
         conform(&mut cx.with_system(&spec), &system, &options, &mut |_| ControlFlow::Continue(())).ok()?;
     let ConformAnswer::Fails(witness) = verdict.answer else { return None };
     let mut labels = witness.trace.labels;
+    // The last label is the observation in which both differ: it is looked for, not sent.
     labels.pop();
     Some(labels)
 }
@@ -241,6 +246,7 @@ fn start_in(cx: &mut Ctx<'_>, sts: &Sts, states: &BTreeSet<ConcreteState>) -> Op
         }
         return Some(here);
     }
+    // Several states: a new initial location, with an internal switch into each of them.
     let start = here.locations[here.initial].clone();
     let span = start.span;
     here.initial = here.locations.push(start);

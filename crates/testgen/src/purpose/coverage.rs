@@ -270,6 +270,7 @@ pub fn coverage(
     let wanted = criterion.items(cx.sts);
     let mut is_fruitless = false;
     let mut patient = LastNewSwitch::default();
+    // First one search for all items; it ends early once it has found nothing new for long.
     let near = explore_switches(cx, limits, &mut |stats| {
         is_fruitless = patient.is_over(stats);
         if is_fruitless { ControlFlow::Break(()) } else { watch(stats) }
@@ -277,11 +278,14 @@ pub fn coverage(
     if !is_fruitless {
         return choose_purposes(cx, criterion, &wanted, &near, &[]);
     }
+    // Then one small search per missing item. Independent parts multiply the states of the common search; a slice
+    // leaves out the switches that cannot matter for its item.
     let found = slice_purposes(cx, criterion, &wanted, &near, limits);
     let set = choose_purposes(cx, criterion, &wanted, &near, &found);
     if set.unreached.is_empty() || cx.halt_reason().is_some() {
         return set;
     }
+    // Only the complete graph can prove that the rest is unreachable.
     let all = explore_switches(cx, limits, watch);
     choose_purposes(cx, criterion, &wanted, &all, &found)
 }
@@ -420,9 +424,11 @@ impl<'g> PurposeSelection<'g> {
         for (_, uses) in &mut aims {
             uses.sort_by_key(|edge| depth(edge));
         }
+        // Deepest first: a long path often covers the items of shorter ones, which then need no purpose of their own.
         aims.sort_by_key(|(_, uses)| Reverse(depth(uses[0])));
         let mut in_doubt = Vec::new();
         for (item, uses) in aims {
+            // Checking a path asks the solver, so the time limit is looked at before each path.
             if self.walked > GRACE_STEPS
                 && let Some(halted) = cx.halt_reason()
             {
@@ -443,6 +449,7 @@ impl<'g> PurposeSelection<'g> {
                 None => (),
             }
         }
+        // Purposes in doubt come last, so they are kept only for items that no certain purpose covers.
         in_doubt.sort_by_key(|purpose| Reverse(purpose.steps.len()));
         in_doubt.into_iter().for_each(|purpose| self.keep_if_new(cx.sts, purpose, None));
         None
@@ -454,6 +461,8 @@ impl<'g> PurposeSelection<'g> {
             let item = self.criterion.covered_by(sts, switch);
             self.covered.contains(&item) || !self.criterion.wants(sts, item)
         };
+        // Backwards along the edges by which the states were found. The way to a known state is on a kept purpose, so
+        // it need not be followed further.
         let mut edge = *edge;
         loop {
             if !is_covered(edge.switch) {
@@ -476,6 +485,7 @@ impl<'g> PurposeSelection<'g> {
         self.covered.extend(&items);
         self.steps += purpose.steps.len();
         let mut at = from;
+        // Invariant: if a state is known, so are all states on the way to it. So the walk ends at the first known one.
         while let Some(node) = at.filter(|&node| self.known.insert(node)) {
             at = self.exploration.graph.found_by[node].map(|edge| edge.from);
         }

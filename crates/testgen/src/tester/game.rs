@@ -151,6 +151,8 @@ impl GameTester {
                 };
                 let mut known = moves.iter_mut();
                 match known.find(|known| known.gate == gate) {
+                    // A message is one move, whichever state it is sent in: what it is worth adds up over the possible
+                    // states.
                     Some(known) => known.worth += worth,
                     None => {
                         let way = solution.expected_switches(choice);
@@ -159,6 +161,7 @@ impl GameTester {
                 }
             }
         }
+        // Only the first game of all is played from the start, so only it says whether the goal can be forced.
         self.tally.is_forced.get_or_insert(is_forced);
         moves.into_iter().filter(|it| it.worth > 0.0).max_by(|a, b| a.worth.total_cmp(&b.worth))
     }
@@ -215,6 +218,7 @@ impl GameTester {
 fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<Term>> {
     let mut rest = end;
     let mut has_answers = false;
+    // From the last step to the second: `rest` is the condition under which the way can be followed from there.
     for (at, step) in purpose.steps.iter().enumerate().skip(1).rev() {
         let gate = cx.sts.switches[step.switch].gate;
         let depth = u32::try_from(at + 1).unwrap_or(u32::MAX);
@@ -228,6 +232,8 @@ fn universal(cx: &mut Ctx<'_>, purpose: &TestPurpose, end: Term) -> Option<Vec<T
             }
             GateKind::Output | GateKind::Observed | GateKind::Internal => {
                 has_answers |= !fields.is_empty();
+                // Some answer is possible, and no possible answer spoils the rest: ∃ guard, and not ∃ (guard and not
+                // rest).
                 let refused = cx.pool.not(rest);
                 let bad = cx.pool.and([guard, refused]);
                 let bad = cx.pool.exists(&fields, bad);

@@ -82,6 +82,8 @@ impl DriftPlans {
         sts: &Sts,
         budget: LabelBudget,
     ) -> Option<(usize, DriftPlan, usize)> {
+        // A hunt without a budget plans for a multiple of the labels it has used, so its drifts get longer as it goes
+        // on.
         let horizon = if budget.total == usize::MAX {
             HORIZON.0.max(budget.spent.saturating_mul(HORIZON.1))
         } else {
@@ -95,6 +97,7 @@ impl DriftPlans {
         let allowance = share.saturating_sub(self.spent).min(budget.left);
         let plans = self.plans.get_or_insert_with(|| find_plans(pool, sts));
         let count = plans.len();
+        // In turn, without the plans that led nowhere.
         let at = (0..count).map(|k| (self.next + k) % count).find(|&at| !plans[at].is_idle)?;
         self.next = at + 1;
         Some((at, plans[at], allowance))
@@ -129,6 +132,7 @@ impl DriftPlan {
     /// Returns the farthest mark that `sends` messages of `gain` each can pass from `start`, and that was not passed
     /// before; `None` if there is none, or if so few messages pass it that any walk does.
     pub(super) fn choose_mark(&self, sort: Sort, start: i64, gain: i64, sends: i64) -> Option<i64> {
+        // One message more than the mark needs, so that the value is past it and the next answer shows the fault.
         let reach = start.saturating_add(gain.saturating_mul(sends));
         let within = |&mark: &i64| {
             mark > self.passed
