@@ -34,8 +34,7 @@ impl ClockLimits {
         let (mut left, mut right) = (limits(cx, imp), limits(cx, spec));
         let clocks = |sts: &Sts| sts.clocks.iter().map(|clock| clock.var).collect::<Vec<_>>();
         if clocks(imp) == clocks(spec) {
-            // The same clock needs the same limit on both sides: beyond different limits it would get different values,
-            // and states that are equal would not be recognised.
+            // The same clock gets the same limit on both sides, so values that are equal on both stay equal beyond it.
             let both: Vec<Option<Rational>> =
                 left.iter().zip(&right).map(|(a, b)| Some(a.clone()?.max(b.clone()?))).collect();
             (left, right) = (both.clone(), both);
