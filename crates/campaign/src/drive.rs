@@ -181,6 +181,7 @@ impl CampaignDrive {
             let number =
                 part.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u64>().ok());
             next = next.max(number.unwrap_or_default() + 1);
+            // A worker of the driver before may still write: read too early, its last units would be done again.
             wait_for_orphan(&part);
             let part = scan(&part)?;
             if let Some(differs) = part.manifest.differs(manifest) {
@@ -285,7 +286,7 @@ impl CampaignDrive {
                 break Ok(());
             }
             if self.out.is_empty() {
-                // All systems rest.
+                // All shared systems rest, so the engine has nothing to wait for.
                 std::thread::sleep(MAX_WORKER_WAIT / 4);
             }
             let ended = engine.poll(MAX_WORKER_WAIT)?;
@@ -320,6 +321,8 @@ impl CampaignDrive {
     /// Writes the batch into the journal and returns the order for its worker, which gets the lowest free number.
     fn order(&mut self, batch: &UnitBatch, lease: Option<String>) -> Result<WorkOrder, DriveError> {
         let taken: Vec<u64> = self.out.values().map(|sent| sent.worker).collect();
+        // The lowest free number: systems derive ports and folders from it, so there must be no more numbers than
+        // workers.
         let worker = (1..).find(|worker| !taken.contains(worker)).unwrap_or_default();
         let units = batch.units.to_string();
         self.write_journal(&json!({ "batch": batch.id, "units": units, "try": batch.tries + 1 }))?;
@@ -350,6 +353,8 @@ impl CampaignDrive {
         let done = part.as_ref().map(ScannedPart::units).unwrap_or_default();
         let said = || last_words(&sent.log).unwrap_or_else(|| "it said nothing".into());
         let is_over = part.as_ref().is_some_and(|part| part.end.is_some());
+        // A system that does not answer is the fault of its address, not of the unit: the address rests, and the units
+        // go back without a failed try.
         let is_silent =
             matches!(end, WorkerEnd::Exit(NO_SYSTEM)) && part.as_ref().is_none_or(ScannedPart::is_untouched);
         if let (Some(leases), Some(lease)) = (&mut self.leases, sent.lease) {
@@ -362,6 +367,7 @@ impl CampaignDrive {
             self.answered = now;
         }
         let batch_end = match &end {
+            // A wrong argument or a broken model fails the same way everywhere: it is the campaign that is wrong.
             WorkerEnd::Exit(code @ (2..=4)) if done.is_empty() => {
                 return Err(DriveError::Worker { code: *code, said: said() });
             }
@@ -380,6 +386,8 @@ impl CampaignDrive {
         let told = self.schedule.end_batch(id, &report, now);
         self.twice += told.twice;
         told.blamed.iter().try_for_each(|(unit, why)| self.record_failed_try(*unit, why))?;
+        // Batches in a row without a unit mean that workers cannot work at all, unless units were set aside: then it is
+        // these units that fail.
         self.in_vain = if done.is_empty() { self.in_vain + 1 } else { 0 };
         if self.in_vain >= MAX_IDLE_BATCHES * self.workers.max(2) && self.schedule.aside().is_empty() {
             return Err(DriveError::InVain { batches: self.in_vain, said: said() });

@@ -113,6 +113,7 @@ impl ObjectiveWatch {
     /// False, and counted as a doubt, if it cannot be decided.
     #[must_use]
     pub fn is_inside(&mut self, cx: &mut Ctx<'_>, objective: &Objective, belief: &Belief) -> bool {
+        // Decided for good: the objective says the same of every continuation.
         if let Some(end) = self.end {
             return end == ObjectiveEnd::Inside;
         }
@@ -155,6 +156,8 @@ impl ObjectiveWatch {
         let (seen, fields) = observed_event(cx, label);
         let scope: Valuation = values.iter().map(|(var, value)| (var, value.clone())).chain(fields).collect();
         let rules = observer.rules.iter().filter(|rule| rule.from == self.stage && rule.on == seen);
+        // The first rule that holds is taken, in the order of the model. Guards and updates both read the values
+        // before the rule, with the fields of the message.
         for rule in rules {
             match cx.pool.holds(rule.when, &scope) {
                 Ok(true) => return self.apply_rule(cx, rule, &scope, values),
@@ -261,6 +264,7 @@ fn any_sat(answers: impl Iterator<Item = SolverDecision>) -> Option<bool> {
         match answer {
             SolverDecision::Sat => return Some(true),
             SolverDecision::Unsat => (),
+            // Later states may still be Sat, so the search goes on.
             SolverDecision::Unknown(_) => found = None,
         }
     }
