@@ -91,7 +91,7 @@ impl UnitNames {
         }
     }
 
-    /// The unit called `name`.
+    /// Returns the number of the unit called `name`, if there is one.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<u64> {
         match self {

@@ -154,13 +154,13 @@ impl UnitSet {
         taken
     }
 
-    /// The first unit.
+    /// Returns the first unit; `None` if the set is empty.
     #[must_use]
     pub fn first(&self) -> Option<u64> {
         self.ranges.first_key_value().map(|(&start, _)| start)
     }
 
-    /// The last unit.
+    /// Returns the last unit; `None` if the set is empty.
     #[must_use]
     pub fn last(&self) -> Option<u64> {
         self.ranges.last_key_value().and_then(|(_, &end)| end.checked_sub(1))

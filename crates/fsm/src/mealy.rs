@@ -63,13 +63,13 @@ impl MachineNames {
         }
     }
 
-    /// The input called `name`.
+    /// Returns the input called `name`, if there is one.
     #[must_use]
     pub fn input(&self, name: &str) -> Option<InputId> {
         self.inputs.ids().find(|&id| self.inputs[id] == name)
     }
 
-    /// The output called `name`.
+    /// Returns the output called `name`, if there is one.
     #[must_use]
     pub fn output(&self, name: &str) -> Option<OutputId> {
         self.outputs.ids().find(|&id| self.outputs[id] == name)
@@ -428,7 +428,8 @@ pub struct SuiteModel {
 }
 
 impl SuiteModel {
-    /// Checks `machine`, naming what is missing.
+    /// Checks that `machine` is complete, connected and minimal; the error names the first state, input or pair of
+    /// states that is not.
     pub fn check(machine: &Mealy) -> Result<Self, MachineRefusal> {
         let states = &machine.names.states;
         for state in machine.states() {

@@ -137,7 +137,7 @@ impl HistoryBuilder {
         Ok(())
     }
 
-    /// Returns the input of the operation that the client is running.
+    /// Returns the input of the operation that the client is running; `None` if it runs none.
     #[must_use]
     pub fn running(&self, client: &str) -> Option<&Label> {
         match self.clients.get(client)? {

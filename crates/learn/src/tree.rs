@@ -96,7 +96,7 @@ impl ObservationTree {
         self.nodes[node].depth as usize
     }
 
-    /// The node after `input`, if that was asked.
+    /// Returns the node after `input`, if that was asked; a sink leads to itself.
     #[inline]
     #[must_use]
     pub fn child(&self, node: LearnTreeNode, input: InputId) -> Option<LearnTreeNode> {

@@ -311,12 +311,12 @@ impl<'f> ProjectTable<'f> {
         problem(self.text, at, what)
     }
 
-    /// Returns the entry of a key.
+    /// Returns the entry of a key, if the table has it.
     fn entry(&self, key: &str) -> Option<&'f ProjectEntry> {
         self.node.0.iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the value of a key.
+    /// Returns the value of a key, if the table has it.
     fn value(&self, key: &str) -> Option<&'f ProjectValue> {
         self.entry(key).map(|entry| &entry.value)
     }

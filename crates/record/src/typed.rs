@@ -216,7 +216,8 @@ fn short(text: &str) -> Result<&str, BadTypedMessage> {
     if text.len() <= max_digits() { Ok(text) } else { Err(BadTypedMessage::TooLong(text.len())) }
 }
 
-/// A string in quotes, its escapes replaced: those of models (`\n`, `\u{1b}`) and of JSON (`\u001b`).
+/// Returns the text of a string in quotes, its escapes replaced: those of models (`\n`, `\u{1b}`) and of JSON
+/// (`\u001b`). `None` if it is no such string.
 fn unquote(text: &str) -> Option<String> {
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     let mut out = String::with_capacity(inner.len());

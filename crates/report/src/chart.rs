@@ -69,7 +69,7 @@ pub enum StepNote<'a> {
 }
 
 impl StepNote<'_> {
-    /// Returns the position of the forbidden step.
+    /// Returns the position of the forbidden step; `None` if there is none.
     fn forbidden(&self) -> Option<usize> {
         match self {
             Self::Fine => None,

@@ -430,7 +430,8 @@ impl<'c, 'r> CampaignState<'c, 'r> {
         }
     }
 
-    /// Adds the result of a run to the totals of the campaign.
+    /// Adds the result of a run to the totals of the campaign, and ends it after a failure if that is configured, too
+    /// many errors in a row, an interrupt, or once the coverage that was asked for is reached.
     fn count(&self, result: &RunResult, coverage: &Coverage, interrupted: bool) {
         let outcome = result.end.outcome();
         let mut progress = self.progress();

@@ -238,7 +238,7 @@ fn is_forward(cx: &Ctx<'_>, part: Term) -> bool {
     is_kept && *cx.pool.node(delay) == TermNode::Var(cx.delay)
 }
 
-/// Returns the states of a belief for the explanation.
+/// Returns the first states of a belief, at most [`MAX_STATES`], for the explanation.
 fn states(cx: &Ctx<'_>, belief: &Belief) -> Vec<StateRecord> {
     match belief {
         Belief::Concrete(states) => {

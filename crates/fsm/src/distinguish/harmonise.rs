@@ -93,7 +93,7 @@ impl Identifiers {
         })
     }
 
-    /// The child of a node by an input.
+    /// Returns the child of a node by an input, if it has one.
     fn child(&self, node: u32, input: InputId) -> Option<u32> {
         self.children(node).find(|&(x, _)| x == input).map(|(_, kid)| kid)
     }

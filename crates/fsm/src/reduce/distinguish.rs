@@ -48,7 +48,7 @@ impl<'m> RDistinguish<'m> {
         this
     }
 
-    /// The least number of steps that tell the pair apart reliably.
+    /// Returns the least number of steps that r-distinguish the two states; `None` if nothing does.
     #[must_use]
     pub fn level(&self, a: StateId, b: StateId) -> Option<u32> {
         self.level[a.index() * self.machine.n_states() + b.index()]

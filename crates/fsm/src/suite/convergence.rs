@@ -211,7 +211,7 @@ impl<'s> ConvergenceGraph<'s> {
         self.nodes[self.access_node(state)].ends.is_some()
     }
 
-    /// The class of the words of `node` with one more input.
+    /// Returns the class of the words of `node` with one more input, if some word goes on with it.
     pub(super) fn child(&self, node: WordClassId, input: InputId) -> Option<WordClassId> {
         match self.nodes[node].kids {
             ClassChildren::None => None,

@@ -53,7 +53,7 @@ impl Tries {
         self.kids.len() - 1
     }
 
-    /// The child of a node by an input.
+    /// Returns the child of a node by an input, if it has one.
     fn child(&self, at: usize, input: InputId) -> Option<usize> {
         let kids = &self.kids[at];
         match kids[..] {

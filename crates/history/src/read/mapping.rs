@@ -61,7 +61,7 @@ pub struct FieldPath(Vec<String>);
 pub struct BadPath(String);
 
 impl FieldPath {
-    /// Returns the value at the end of the path.
+    /// Returns the value at the end of the path, if the event has it.
     #[must_use]
     pub fn find<'j>(&self, event: &'j Map<String, Json>) -> Option<&'j Json> {
         let (first, rest) = self.0.split_first()?;

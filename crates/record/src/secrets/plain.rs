@@ -72,7 +72,7 @@ fn undone(text: &[ReadByte]) -> Vec<ReadByte> {
     plain
 }
 
-/// Returns the number that `n` hexadecimal digits from `at` make.
+/// Returns the number that `n` hexadecimal digits from `at` make; `None` if there are fewer.
 fn hex(text: &[ReadByte], at: usize, n: usize) -> Option<u32> {
     let digits = text.get(at..at + n)?;
     digits.iter().try_fold(0_u32, |number, digit| {
@@ -81,7 +81,7 @@ fn hex(text: &[ReadByte], at: usize, n: usize) -> Option<u32> {
     })
 }
 
-/// Returns the bytes that an escape with a backslash at `at` means, and its length.
+/// Returns the bytes that an escape with a backslash at `at` means, and its length; `None` if it is no known escape.
 fn backslash(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
     let single = |byte: u8| Some((vec![byte], 2));
     match text.get(at + 1)?.byte {
@@ -114,7 +114,7 @@ fn decode_unit(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
     Some((utf8(first)?, 6))
 }
 
-/// Returns the bytes that an entity at `at` means, and its length.
+/// Returns the bytes that an entity of HTML at `at` means, and its length; `None` if it is none.
 fn entity(text: &[ReadByte], at: usize) -> Option<(Vec<u8>, usize)> {
     let name: Vec<u8> =
         text[at + 1..].iter().take(9).map(|it| it.byte).take_while(|&byte| byte != b';').collect();
@@ -136,7 +136,7 @@ fn parse_digits(digits: &[u8], base: u32) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, base).ok()
 }
 
-/// Returns the bytes of a character in UTF-8.
+/// Returns the bytes of a character in UTF-8; `None` if `code` is no character.
 fn utf8(code: u32) -> Option<Vec<u8>> {
     char::from_u32(code).map(|letter| letter.to_string().into_bytes())
 }

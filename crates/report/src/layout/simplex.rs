@@ -218,7 +218,7 @@ impl Simplex {
         best.map(|(_, leaving)| leaving)
     }
 
-    /// Makes the arc that replaces `leave` tight, and returns it.
+    /// Makes the arc that replaces `leave` tight, and returns it; `None` if no arc can replace it.
     fn pivot(&mut self, tree: &SpanningTree, leave: LeavingArc) -> Option<usize> {
         let (first, end) = tree.span[leave.below];
         let below = |node: usize| (first..end).contains(&tree.span[node].0);

@@ -16,7 +16,7 @@ const HTTP: &str = include_str!("python/http.py");
 const STREAM: &str = include_str!("python/stream.py");
 const PROTOCOL: &str = include_str!("python/protocol.py");
 
-/// Returns the program.
+/// Returns the program; `None` if Python cannot express the run.
 pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     let mut text = String::from("#!/usr/bin/env python3\n");
     for line in head_lines(script, about, "Python 3; pytest runs it as a test") {
@@ -38,7 +38,7 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     Some(text)
 }
 
-/// Returns the constants that the functions of the program use.
+/// Returns the constants that the functions of the program use; `None` if one cannot be expressed.
 fn settings(script: &ScriptRecord) -> Option<String> {
     let silence = format!("{}.{:03}", script.silence_ms / 1000, script.silence_ms % 1000);
     let mut lines = vec![

@@ -39,7 +39,7 @@ pub(super) fn write(script: &ScriptRecord, about: &str) -> Option<String> {
     Some(text + "}\n")
 }
 
-/// Returns the constants and imports at the beginning of the program.
+/// Returns the constants and imports at the beginning of the program; `None` if one cannot be expressed.
 fn settings(script: &ScriptRecord) -> Option<String> {
     let mut lines = vec!["use std::io::{Read, Write};".to_owned()];
     let framing = |framing: &ScriptFraming| match framing {

@@ -132,7 +132,7 @@ fn request_line(message: &ScriptMessage, optional: &[&str]) -> Option<String> {
     Some(line)
 }
 
-/// Returns parts as one word of the shell.
+/// Returns parts as one word of the shell; `None` if a text cannot be written in it.
 fn words(parts: &[ScriptPart]) -> Option<String> {
     let (mut word, mut literal) = (String::new(), String::new());
     for part in parts {

@@ -62,7 +62,7 @@ impl RunSummary {
         told.unwrap_or_else(|| self.reason())
     }
 
-    /// Returns the explanation of a failure: the observation and the labels allowed in its place.
+    /// Returns the explanation of a failure, the observation and the labels allowed in its place; `None` without one.
     #[must_use]
     pub fn explanation(&self) -> Option<&Explanation> {
         self.verdict.as_ref().and_then(|verdict| verdict.explanation.as_ref())

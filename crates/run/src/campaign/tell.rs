@@ -132,7 +132,7 @@ fn find_failure(setup: &mut RunSetup<'_, '_>, run: &RunConfig, trace: &Trace) ->
     find_forbidden(setup.cx, trace, &config)
 }
 
-/// Returns the values of inputs that were taken from replies, as text.
+/// Returns one line for each value of an input that was taken from a reply.
 fn references(setup: &RunSetup<'_, '_>, trace: &Trace) -> Vec<String> {
     let (pool, sts) = (&*setup.cx.pool, setup.cx.sts);
     let found = references_in(&ReplyFlow::new(pool, sts), sts, trace);

@@ -67,7 +67,8 @@ pub(super) fn visible_switches(sts: &Sts) -> Vec<SwitchId> {
     sts.switches.ids().filter(|&id| sts.is_seen(&sts.switches[id])).collect()
 }
 
-/// Pairs that the graph alone would allow, internal steps between them included.
+/// Returns the pairs that the graph of locations allows, guards aside, with internal steps between them; `None` if
+/// there are too many.
 fn pairs(sts: &Sts) -> Option<BTreeSet<CoverageItem>> {
     let mut from: BTreeMap<LocId, Vec<SwitchId>> = BTreeMap::new();
     for id in visible_switches(sts) {
@@ -195,7 +196,8 @@ impl QuickSolver {
     }
 }
 
-/// Returns whether a conjunct of `guard` is, as written, the negation of `condition`.
+/// Returns whether a conjunct of `guard` is, as written, the negation of `condition`; for an equation of numbers, also
+/// if it puts its sides in a strict order.
 fn contradict(pool: &mut TermPool, [guard, condition]: [Term; 2]) -> bool {
     let mut opposites = vec![pool.not(condition)];
     if let TermNode::Eq(a, b) = *pool.node(condition)

@@ -64,7 +64,7 @@ fn moves(a: &PlannedMove, b: &PlannedMove) -> Ordering {
     })
 }
 
-/// The message a move sends.
+/// Returns the message that a move sends; `None` if it only observes.
 pub(super) fn message(planned: &PlannedMove) -> Option<&Label> {
     match planned {
         PlannedMove::Send(input) | PlannedMove::SendAfter(_, input) => Some(&input.label),

@@ -157,7 +157,8 @@ impl CaseFront {
         }
     }
 
-    /// An older observation in an equation with those just `observed`, and its solution.
+    /// Returns an older observation that an equation fixes by those just `observed`, and its solution; `None` if there
+    /// is none.
     fn renewable(&self, cx: &mut Ctx<'_>, observed: &[VarId]) -> Option<(VarId, Term)> {
         for &fact in &self.context {
             if !matches!(cx.pool.node(fact), TermNode::Eq(..)) {

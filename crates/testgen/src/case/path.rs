@@ -69,7 +69,8 @@ impl fmt::Display for PathError {
 /// found.
 const MAX_TRIED: usize = 5_000;
 
-/// Reads a list of words as waypoints: labels of switches first, then messages, then states.
+/// Reads a list of words as waypoints: labels of switches first, then messages, then states. Fails also if no word is
+/// left but `...`.
 ///
 /// # Errors
 /// If a word names nothing.

@@ -99,7 +99,8 @@ impl<C: Deref<Target = TestCase>> CaseExecution<C> {
     }
 }
 
-/// Returns whether the guard of `arc` holds for the values seen.
+/// Returns whether the guard of `arc` holds for the values seen. The solver is asked about a guard that cannot be
+/// evaluated; without its answer the guard does not hold.
 fn holds(cx: &mut Ctx<'_>, arc: &CaseArc, seen: &Valuation) -> bool {
     if let Ok(holds) = cx.pool.holds(arc.guard, seen) {
         return holds;

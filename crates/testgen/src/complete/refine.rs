@@ -384,7 +384,8 @@ impl<'l> ClassRefiner<'l> {
         }
     }
 
-    /// The condition class in which `path` ends.
+    /// Returns the condition class in which `path` ends, whatever the store; otherwise the cut that would separate the
+    /// stores which end in different classes.
     fn target(
         &self,
         cx: &mut Ctx<'_>,
@@ -568,7 +569,8 @@ fn is_idle(cx: &mut Ctx<'_>, gate: GateId, facts: &[Term]) -> bool {
     })
 }
 
-/// Returns whether `formula` holds for all valuations that satisfy `facts`, for none, or for some.
+/// Returns whether `formula` holds for all valuations that satisfy `facts`, for none, or for some; unknown if the
+/// solver decides neither.
 pub(super) fn holds(cx: &mut Ctx<'_>, facts: &[Term], formula: Term) -> ClassTruth {
     if cx.pool.is_true(formula) {
         return ClassTruth::All;

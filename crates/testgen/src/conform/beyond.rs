@@ -217,7 +217,8 @@ fn greatest_crossing(cx: &mut Ctx<'_>, a: Term, b: Term, clock: VarId) -> Option
     Some(ends.into_iter().fold(Rational::ZERO, Rational::max))
 }
 
-/// The least and the greatest value of the linear `term` without `clock`, and the factor of `clock`.
+/// Returns the least and the greatest value of `term` without `clock`, and the factor of `clock`; `None` if the term is
+/// not linear, or has a variable without bounds.
 fn span(cx: &Ctx<'_>, term: Term, clock: VarId) -> Option<(Rational, Rational, Rational)> {
     let constant = |value: Rational| Some((value.clone(), value, Rational::ZERO));
     match cx.pool.node(term) {

@@ -101,7 +101,8 @@ impl CollectedDifferences {
         }
     }
 
-    /// Continues the symbolic search, up to so many states in all.
+    /// Continues the symbolic search, up to so many states in all, and keeps every difference it finds. Returns the
+    /// doubt that is left; `None` if there are no further differences.
     fn symbolically(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -155,7 +155,8 @@ fn can_continue(verdict: &Conformance) -> bool {
     matches!(verdict.answer, ConformAnswer::Unknown(ConformDoubt::States(_)))
 }
 
-/// Continues state by state up to so many evaluations in all; drops a search that gave up.
+/// Continues state by state up to so many evaluations in all; `None` if that gave no answer. A search that gave up is
+/// dropped.
 fn turn(
     cx: &mut Ctx<'_>,
     product: &ModelProduct<'_>,

@@ -62,7 +62,8 @@ fn visible_gates(sts: &Sts) -> impl Iterator<Item = (GateId, &Gate)> {
     sts.gates.iter_enumerated().filter(|(_, gate)| gate.kind != GateKind::Internal)
 }
 
-/// The gate of `sts` with the name and the direction of `gate`: an input and an output may share a name.
+/// Returns the gate of `sts` with the name and the direction of `gate`, if it has one: an input and an output may share
+/// a name.
 pub(crate) fn counterpart(sts: &Sts, gate: &Gate) -> Option<GateId> {
     let same = |other: &Gate| other.name == gate.name && other.kind.is_input() == gate.kind.is_input();
     visible_gates(sts).find(|(_, other)| same(other)).map(|(id, _)| id)

@@ -425,7 +425,8 @@ impl CanonicalNames {
     }
 }
 
-/// Returns the pairs of concrete states that `state` stands for; `None` if a domain is not small.
+/// Returns the pairs of concrete states that `state` stands for; `None` if a domain is not small, or a member has
+/// variables of its own.
 pub(crate) fn concretise(
     cx: &mut Ctx<'_>,
     names: &CanonicalNames,

@@ -316,7 +316,7 @@ fn roots_of(cx: &mut Ctx<'_>, id: SwitchId) -> Vec<Term> {
     roots
 }
 
-/// Returns the equation of the operands of a division or remainder, which wraps round there.
+/// Returns the equation of the operands of a division or remainder, which wraps round there; `None` for other terms.
 fn wraps(pool: &mut TermPool, term: Term) -> Option<Term> {
     match *pool.node(term) {
         TermNode::Div(a, b) | TermNode::Rem(a, b) => Some(pool.eq(a, b)),

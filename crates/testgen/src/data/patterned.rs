@@ -201,7 +201,7 @@ fn solve_pattern(
     Some(request.fields.iter().map(value).collect())
 }
 
-/// Returns one of the first few valuations of `source`.
+/// Returns one of the first few valuations of `source`, drawn at random; `None` if it has none.
 fn spread(cx: &mut Ctx<'_>, rng: &mut ChaCha8Rng, mut source: DiverseValuations) -> Option<Valuation> {
     let mut found = source.next(cx.pool, cx.solver)?;
     for _ in 0..rng.random_range(0..MAX_SPREAD) {

@@ -93,7 +93,8 @@ pub(super) fn matching(rng: &mut ChaCha8Rng, pattern: &str) -> Option<String> {
     Some(text)
 }
 
-/// Appends a text for `hir`. Recursion is bounded: the parser refuses deep patterns.
+/// Appends a text that matches `hir`; `None` if there is none that can be written. Recursion is bounded: the parser
+/// refuses deep patterns.
 fn walk(rng: &mut ChaCha8Rng, hir: &Hir, generous: u32, text: &mut String) -> Option<()> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Some(()),

@@ -36,7 +36,7 @@ impl KnownWitnesses {
         Self { traces }
     }
 
-    /// The first of them that kills `mutant` of the system of `cx`.
+    /// Returns the first of these traces that kills `mutant` of the system of `cx`, if one does.
     pub fn killing(&self, cx: &mut Ctx<'_>, mutant: &Mutant, completion: InputCompletion) -> Option<&Trace> {
         if self.traces.is_empty() {
             return None;

@@ -58,7 +58,7 @@ pub fn walk(cx: &mut Ctx<'_>, trace: &Trace) -> Option<TraceWalk> {
     Some(TraceWalk { labels: trace.labels.clone(), beliefs })
 }
 
-/// Returns the states of a concrete belief.
+/// Returns the states of the monitor; `None` unless its belief is concrete.
 fn states(monitor: &Monitor) -> Option<BTreeSet<ConcreteState>> {
     match monitor.belief() {
         Belief::Concrete(states) => Some(states.clone()),

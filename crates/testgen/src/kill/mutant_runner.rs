@@ -115,7 +115,8 @@ impl<'m> MutantRunner<'m> {
         suite
     }
 
-    /// Returns the first pair that can be joined; for one first test, the second that saves most labels.
+    /// Returns the first test that can be joined with another, and of those the one that saves most labels; `None` if
+    /// there is no such pair, or the time is over.
     fn joint(&self, cx: &mut Ctx<'_>, suite: &[KillTest]) -> Option<JoinedTests> {
         let walks: Vec<Option<TraceWalk>> = suite.iter().map(|test| walk(cx, &test.trace)).collect();
         for (first, test) in suite.iter().enumerate() {

@@ -218,7 +218,8 @@ impl Suspect {
     }
 }
 
-/// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both.
+/// Returns the labels before the look that distinguishes `suspect` from the model, from the current states of both;
+/// `None` if the search within its bounds finds none.
 fn experiment(cx: &mut Ctx<'_>, belief: &BTreeSet<ConcreteState>, suspect: &Suspect) -> Option<Vec<Label>> {
     let spec = start_in(cx, cx.sts, belief)?;
     let system = start_in(cx, &suspect.system, suspect.course.states())?;

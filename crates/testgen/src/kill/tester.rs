@@ -176,7 +176,7 @@ impl KillTester {
         !test.done && test.tries < MAX_TRIES && is_wanted
     }
 
-    /// Returns the route of an open test that begins with `trace`.
+    /// Returns the route of the first open test that `trace` follows so far, if there is one.
     fn fitting(&self, trace: &Trace) -> Option<KillRoute> {
         let route = |at: usize| KillRoute {
             from: 0,
@@ -187,7 +187,7 @@ impl KillTester {
         open.map(route).find(|route| matches!(route.standing(trace), RouteStanding::On(..)))
     }
 
-    /// Returns the route of the nearest experiment from here.
+    /// Returns the route of the nearest experiment from here; `None` if none is found, or the run is long enough.
     fn experiment(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, trace: &Trace) -> Option<KillRoute> {
         let suspects = self.suspects.as_mut().filter(|_| trace.len() <= MAX_RUN)?;
         let (at, labels) = suspects.route(cx, monitor)?;

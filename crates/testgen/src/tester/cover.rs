@@ -189,7 +189,7 @@ impl CoverTester {
         tally.tries += 1;
     }
 
-    /// Returns a purpose of this round whose path the run has followed so far; it leads from now on.
+    /// Returns a purpose of this round whose path the run has followed so far, if there is one; it leads from now on.
     fn heir(&mut self) -> Option<usize> {
         let position = self.queue.iter().position(|at| self.watched.contains(at))?;
         let at = self.queue.remove(position)?;

@@ -90,7 +90,8 @@ impl RandomTester {
         }
     }
 
-    /// Returns an input that some state of the belief accepts, with its instant.
+    /// Returns an input that some state of the belief accepts, with its instant; `None` if no values were found for
+    /// any.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
         let belief = BorrowedBelief::from_monitor(monitor)?;
         self.owed = None;

@@ -79,7 +79,7 @@ impl ScriptTester {
         self.scripts.len().saturating_mul(self.times)
     }
 
-    /// The test of the current run.
+    /// Returns the test of the current run; `None` before the first run, or without tests.
     fn script(&self) -> Option<&WrittenTest> {
         let at = self.run_number(self.runs.checked_sub(1)?);
         self.scripts.get(at.checked_rem(self.scripts.len())?)

@@ -116,7 +116,7 @@ impl<'s> StimulusChoice<'s> {
         })
     }
 
-    /// Returns values with which `id` can be taken from some state of the belief.
+    /// Returns values with which `id` can be taken from some state of the belief; `None` if none were found.
     fn values(&mut self, cx: &mut Ctx<'_>, belief: &BorrowedBelief<'_>, id: SwitchId) -> Option<Vec<Value>> {
         let source = cx.sts.switches[id].source;
         match belief {

@@ -47,7 +47,8 @@ impl UniformTester {
         Self { rng: ChaCha8Rng::seed_from_u64(0), steps }
     }
 
-    /// Returns an input that some believed state takes, each switch equally likely.
+    /// Returns an input that some possible state accepts, each switch equally likely; `None` if no values were found
+    /// for any.
     fn stimulus(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor) -> Option<TesterMove> {
         let belief = BorrowedBelief::from_monitor(monitor)?;
         let mut candidates = belief.inputs(cx.sts);
@@ -55,7 +56,7 @@ impl UniformTester {
         candidates.into_iter().find_map(|id| self.input(cx, monitor, &belief, id))
     }
 
-    /// Returns the input of one switch with drawn values.
+    /// Returns the input of one switch with drawn values; `None` if none were found.
     fn input(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -89,7 +89,8 @@ impl GuardedChild {
         self.kill()
     }
 
-    /// Kills the child with all processes of its group and those that carry its mark; returns its status.
+    /// Kills the child with all processes of its group and those that carry its mark; returns its status, `None` if it
+    /// was killed before.
     fn kill(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         // Before the child is let go of, so that its id still names its own group.
@@ -144,7 +145,7 @@ mod watch {
     /// The pipe to the guardian; it stays open as long as this process lives.
     static PIPE: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
-    /// Starts the guardian, a shell in a process group of its own.
+    /// Starts the guardian, a shell in a process group of its own; `None` if it cannot be started.
     fn start() -> Option<Mutex<ChildStdin>> {
         let mut guardian = Command::new("sh")
             .args(["-c", GUARDIAN])
@@ -239,7 +240,8 @@ mod watch {
     }
 
     impl ProcessStat {
-        /// Reads `id (name) state parent group ...`; the name may hold anything.
+        /// Reads the file `/proc/ID/stat`, `id (name) state parent group ...`; the name may hold anything. `None` if
+        /// the process is gone.
         fn read(id: i32) -> Option<Self> {
             let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
             let text = String::from_utf8_lossy(&text);

@@ -90,7 +90,7 @@ fn entries() -> Option<Vec<PortTableLine>> {
     Some(texts.flat_map(|text| text.lines().filter_map(entry).collect::<Vec<_>>()).collect())
 }
 
-/// Reads a line `0: 0100007F:1F90 00000000:0000 0A ...`.
+/// Reads a line `0: 0100007F:1F90 00000000:0000 0A ...`; `None` if it has another form, as the heading has.
 fn entry(line: &str) -> Option<PortTableLine> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (ip, port) = words.next()?.split_once(':')?;

@@ -378,7 +378,7 @@ fn indexed_messages(model: &Model, place: &PartPlace) -> Vec<(GateId, Value)> {
 }
 
 impl ConnectionPart {
-    /// The output that says that this connection was closed.
+    /// Returns the output that says that this connection was closed, if the model has one.
     fn closing(&self, model: &Model) -> Option<GateId> {
         let (gate, indices) = match &self.place {
             None => (model.sts.gate_named(&closing(&self.name))?, 0),

@@ -277,7 +277,7 @@ impl TlsStream {
         self.stream.shutdown(how)
     }
 
-    /// Sends what is encrypted, and waits for whoever is sending.
+    /// Sends all encrypted bytes; waits while another thread is sending.
     fn send(&self) -> io::Result<()> {
         loop {
             self.send_from(&mut lock(&self.unsent))?;

@@ -84,7 +84,7 @@ impl NamedTemplates {
         }
     }
 
-    /// Returns the template of this name.
+    /// Returns the template of this name, if there is one.
     fn get(&self, name: &str) -> Option<&TextTemplate> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, template)| template)
     }

@@ -346,8 +346,8 @@ impl FieldAnalysis<'_> {
         }
     }
 
-    /// The holder that `term` is, in a switch of `side`: a variable, or a field of its message that is open, or that
-    /// every switch equates with a term.
+    /// Returns the holder that `term` is in a switch of `side`: a variable, or a field of its message that is open or
+    /// not listed; `None` for any other term.
     fn holder(&self, side: usize, switch: &Switch, term: Term) -> Option<NameHolder> {
         let TermNode::Var(var) = *self.pool.node(term) else { return None };
         if self.sides[side].sts.vars.iter().any(|it| it.var == var) {

@@ -118,7 +118,8 @@ impl GameSolution {
         way
     }
 
-    /// Returns the move to the node of the smallest rank, else of the greatest worth.
+    /// Returns the move to the node of the smallest rank, if one has a rank, else of the greatest worth; `None` without
+    /// moves.
     fn likeliest(&self, moves: &[(SwitchId, ExploredId)]) -> Option<(SwitchId, ExploredId)> {
         let by_rank = moves.iter().filter(|(_, to)| self.rank[*to].is_some());
         let by_rank = by_rank.min_by_key(|(_, to)| self.rank[*to]);

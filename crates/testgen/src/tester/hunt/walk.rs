@@ -342,7 +342,8 @@ impl RandomWalks {
         chosen
     }
 
-    /// Returns a message sent before, unchanged, one time in [`RESEND_ONE_IN`].
+    /// Returns a message of the kind of `id` that was sent before, unchanged, one time in [`RESEND_ONE_IN`]; `None`
+    /// otherwise, and always in timed models.
     fn resend(&mut self, cx: &mut Ctx<'_>, monitor: &Monitor, id: SwitchId) -> Option<TesterMove> {
         let gate = cx.sts.switches[id].gate;
         if cx.sts.is_timed()

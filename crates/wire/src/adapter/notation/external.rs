@@ -276,7 +276,7 @@ impl WireNotation for HttpNotation<'_> {
 }
 
 impl HttpNotation<'_> {
-    /// Returns the description of the answer that an output is.
+    /// Returns the description of the answer that an output is; `None` if the project file has none.
     fn answer(&self, gate: GateId) -> Option<&crate::codec::http::answer::AnswerConfig> {
         let name = &self.model.sts.gates[gate].name;
         self.protocol.http.outputs.iter().find(|(other, _)| **other == **name).map(|(_, answer)| answer)
@@ -289,7 +289,8 @@ impl HttpNotation<'_> {
         CapturedValues::new(captures, false).with_values(markers)
     }
 
-    /// Returns a request, with variables in the place of captured values.
+    /// Returns a request, with variables in the place of captured values; `None` for a message over a WebSocket, or one
+    /// that opens a stream.
     fn message(&self, request: OutgoingRequest) -> Option<ScriptMessage> {
         let OutgoingRequest::Request(request) = request else { return None };
         if request.opens {

@@ -25,7 +25,7 @@ impl AllowedInputs {
         Self(inputs.into_iter().filter_map(|gate| allowed_message(&mut model, solver, gate)).collect())
     }
 
-    /// The arguments of the input called `label`.
+    /// Returns the arguments of the input called `label`, if allowed ones were found.
     pub(super) fn get(&self, label: &str) -> Option<&Map<String, Json>> {
         self.0.iter().find(|(name, _)| name == label).map(|(_, args)| args)
     }
@@ -59,7 +59,7 @@ fn initial_values(model: &mut Model) -> Vec<Term> {
     vars.into_iter().map(equal).collect()
 }
 
-/// Returns values for all fields; those that no guard constrains are plain.
+/// Returns values for all fields, plain ones where no guard constrains a field; `None` if a sort has no plain value.
 fn arguments(model: &Model, gate: GateId, found: &Valuation) -> Option<Map<String, Json>> {
     let argument = |&field: &_| {
         let var = model.pool.var_info(field);

@@ -151,7 +151,7 @@ impl PlainSelfTest<'_> {
     }
 }
 
-/// Resets the system; the first two are noted.
+/// Resets the system; the first two resets and every failed one are noted. `None` if it failed.
 fn reset(adapter: &mut dyn Adapter, checks: &mut SelfTestChecks, done: &mut usize) -> Option<()> {
     *done += 1;
     let start = Instant::now();

@@ -91,7 +91,8 @@ pub fn next_event(bytes: &mut Vec<u8>) -> Result<Option<HttpResponse>, BadStream
     }
 }
 
-/// Returns the lines up to an empty one, with `\n` as their ends, and the number of bytes they take.
+/// Returns the lines up to an empty one, with `\n` as their ends, and the number of bytes they take; `None` while the
+/// empty line is missing.
 fn block(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut lines, mut at, mut is_empty) = (Vec::new(), 0, true);
     while at < bytes.len() {

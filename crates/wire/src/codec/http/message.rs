@@ -140,7 +140,7 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// The value of a header; names are in lower case.
+    /// Returns the value of a header, the first one of this name; names are in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())

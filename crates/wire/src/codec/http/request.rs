@@ -233,7 +233,7 @@ impl PreparedRequest {
         })
     }
 
-    /// The input that opened the WebSocket it is sent over.
+    /// Returns the input that opened the WebSocket over which it is sent; `None` for a request of its own.
     pub(super) fn over(&self) -> Option<&str> {
         self.config.over.as_deref()
     }
