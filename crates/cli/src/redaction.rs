@@ -1,4 +1,4 @@
-//! The output of this program, without the secrets of the systems it was told of.
+//! The output of this program, without the secrets of its systems.
 //!
 //! Records and reports are made of events, from which
 //! [`RedactingReporter`](ioxide_record::secrets::redacting::RedactingReporter) takes secrets out field by field.

@@ -1,4 +1,4 @@
-//! A test campaign from the command line: opens the system, runs, tells, records.
+//! A test campaign from the command line: opens the system, runs, reports, records.
 
 use std::io;
 use std::sync::Arc;

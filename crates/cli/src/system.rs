@@ -255,7 +255,7 @@ pub fn start_managed(
     interface: Arc<Model>,
     connection: RemoteConnection,
 ) -> Result<ManagedAdapter, CliError> {
-    // Mistakes in the description are told before anything is started.
+    // Mistakes in the description are reported before anything is started.
     let ways = ways(&described, &interface, &connection)?;
     has_fields(&interface, &described.secrets)?;
     let DescribedSystem { server, renewal, secrets, synchronous, .. } = described;

@@ -353,7 +353,7 @@ impl LiveState {
     }
 }
 
-/// The end of a campaign, told when it is dropped: also when the campaign panics.
+/// The end of a campaign, reported when it is dropped: also when the campaign panics.
 struct LiveEnd<'l> {
     live: &'l LiveCampaign,
     message: Option<String>,

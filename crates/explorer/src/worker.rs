@@ -45,7 +45,7 @@ impl ExplorerWorker {
     #[must_use]
     pub fn start(model: Model, solver: Box<dyn Solver>, records: Arc<Records>) -> Self {
         let (jobs, asked) = channel();
-        // Without a thread nobody listens, and every question is told so.
+        // Without a thread every query gets an error.
         let _ = thread::Builder::new()
             .name("desk".into())
             .spawn(move || run_worker(&model, solver, &records, &asked));

@@ -5,7 +5,7 @@
 //! runs the tests on a machine that does not exist yet: where a test needs a
 //! transition that is still open, every possible target is tried in turn. Once
 //! all tests have run, the machine found so far passes; it is a counterexample
-//! if it can be told from the specification, or if a transition that can be
+//! if it can be distinguished from the specification, or if a transition that can be
 //! reached is still open and so may give any output.
 //!
 //! *Promises* an exact answer or [`CompletenessAnswer::Unknown`]; the search is exponential

@@ -1,13 +1,13 @@
 //! Complete suites for machines that do not answer every input, by counting states.
 //!
-//! A partial machine says nothing about inputs it does not mention, so two of its states can be told apart only by
+//! A partial machine says nothing about inputs it does not mention, so two of its states can be distinguished only by
 //! words that both answer: some are *apart*, others are neither equal nor apart. A suite is complete for such a
 //! machine and systems with at most `bound` states if every system that answers a word of the machine wrongly fails
 //! a test [PY05]. From every state a word goes on until some set `R` of states that are pairwise apart was met
 //! `bound - |R| + 1` times on the way: then two visits, or a visit and an access word, are in the same state of the
-//! system, and since they are told apart unless the machine is in the same state too, the way was a detour.
+//! system, and since they are distinguished unless the machine is in the same state too, the way was a detour.
 //!
-//! *Critical answers.* If only some answers matter, states that agree on when those come need not be told apart
+//! *Critical answers.* If only some answers matter, states that agree on when those come need not be distinguished
 //! behind the access words (the idea of safety-complete suites [HP18]): a detour between them changes nothing that
 //! matters. The suite then finds every system that gives a critical answer where the machine does not, or does not
 //! give it where the machine does.
@@ -63,7 +63,7 @@ pub fn counting_suite(
     };
     let access = growth.add_state_cover()?;
     debug_assert_eq!(access.len(), machine.n_states(), "all states can be reached");
-    // The access words reach different states of the system only if they are told apart; all of the counting below
+    // The access words reach different states of the system only if they are distinguished; all of the counting below
     // rests on that.
     growth.separate_access_nodes(&access)?;
     for &node in &access {
@@ -171,11 +171,11 @@ impl CountingGrower<'_> {
         self.classes.as_ref().is_none_or(|classes| classes[a.index()] != classes[b.index()])
     }
 
-    /// Adds a word behind both nodes that tells their states apart, if the tree has none and there is one.
+    /// Adds a word behind both nodes that distinguishes their states, if the tree has none and there is one.
     fn separate(&mut self, a: usize, b: usize) -> Result<(), SuiteTooLarge> {
         let (p, q) = (self.tree.state(a), self.tree.state(b));
-        // Two access words or visits that are not apart cannot be told apart by any test; the counting never relies on
-        // them.
+        // Two access words or visits that are not apart cannot be distinguished by any test; the counting never relies
+        // on them.
         if !self.apart.are_apart(p, q) || self.tree.separates(a, b) {
             return Ok(());
         }

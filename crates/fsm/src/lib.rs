@@ -9,7 +9,7 @@
 //! fault domain fails, and [`complete`] checks that claim for a given suite
 //! without knowing how it was made. [`counting`] does the same for machines that do
 //! not answer every input. [`cover`] and [`distinguish`] hold what the
-//! methods share: how to reach a state and how to tell it from others.
+//! methods share: how to reach a state and how to distinguish it from others.
 //!
 //! [`reduce`] tests nondeterministic systems against an
 //! [`nfsm::Observable`] model by state counting, through the small trait

@@ -50,7 +50,7 @@ pub struct DeterministicTheory {
     pub characterising: Vec<Word>,
     /// For each state words that identify it, harmonised.
     pub identifiers: IndexVec<StateId, Vec<Word>>,
-    /// A word that tells all states apart by itself.
+    /// A word that distinguishes all states by itself.
     pub preset: KnownExistence<Word>,
     /// True if the machine has an adaptive distinguishing word.
     pub is_adaptively_distinguishable: bool,
@@ -107,7 +107,7 @@ fn find_preset_word(spec: &SuiteModel) -> KnownExistence<Word> {
     KnownExistence::Nowhere
 }
 
-/// The uncertainty after `input`; `None` if states that answered alike meet, and can never be told apart any more.
+/// The uncertainty after `input`; `None` if states that answered alike meet, and can never be distinguished any more.
 fn uncertainty_after(spec: &SuiteModel, here: &Uncertainty, input: InputId) -> Option<Uncertainty> {
     let mut next = Uncertainty::new();
     for block in here.iter().filter(|block| block.len() > 1) {
@@ -258,7 +258,7 @@ mod tests {
         told
     }
 
-    /// Returns whether inputs chosen by the answers tell the states of `block` apart, by trying everything up to
+    /// Returns whether inputs chosen by the answers distinguish the states of `block`, by trying everything up to
     /// `depth`.
     fn adaptively(spec: &SuiteModel, block: &BTreeSet<StateId>, depth: usize) -> bool {
         if block.len() < 2 {

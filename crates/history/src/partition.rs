@@ -113,7 +113,7 @@ impl HistoryPartition {
         PartKey { group: Some(group), key: field.and_then(|&field| values.get(field)).cloned() }
     }
 
-    /// Returns the partition as a phrase: by which fields and variables operations are told apart.
+    /// Returns the partition as a phrase: by which fields and variables operations are distinguished.
     #[must_use]
     pub fn describe(&self, cx: &Ctx<'_>) -> String {
         if let Some(obstacle) = &self.obstacle {

@@ -22,7 +22,7 @@ enum AbsentSystem {
     Ended(String),
     /// It panicked.
     Panicked(String),
-    /// The test made a mistake while the system handled something, so nobody knows its state.
+    /// The test made a mistake while the system handled something, so its state is unknown.
     Abandoned(String),
 }
 
@@ -45,7 +45,7 @@ impl AbsentSystem {
     }
 }
 
-/// A system that is made anew for every run.
+/// A factory that makes a new system for every run.
 pub(crate) struct LocalFactory<S, F> {
     model: Model,
     make: F,

@@ -394,7 +394,7 @@ impl Reporter for CapturedReport {
             self.stop.store(true, Ordering::Relaxed);
         }
         let EventKind::CampaignFinished(finished) = &event.event else { return self.terminal.event(event) };
-        // The same seed tells the same story: how long it took is no part of it.
+        // The same seed gives the same report, so it does not contain times.
         let mut finished = finished.clone();
         finished.time_spent = None;
         self.terminal.event(&Event { event: EventKind::CampaignFinished(finished), ..event.clone() })

@@ -1,7 +1,7 @@
 //! Telling states apart adaptively: which input to give next, by what was answered so far.
 //!
 //! A decision holds the states that are still possible and where each would be now. A word is chosen that says most
-//! for its cost, where states that would meet without having been told apart count as another run. Decisions are
+//! for its cost, where states that would meet without having been distinguished count as another run. Decisions are
 //! made when they are needed and kept until beliefs have changed. This is the greedy construction of adaptive
 //! distinguishing sequences [LeeYannakakis94] on a machine with gaps.
 
@@ -33,7 +33,7 @@ struct AdaptiveDecision {
     after: Option<Vec<(OutputId, usize)>>,
 }
 
-/// Decisions that tell all states apart, made on demand.
+/// Decisions that distinguish all states, made on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Decisions {
     arena: Vec<AdaptiveDecision>,
@@ -47,7 +47,7 @@ pub(crate) struct Decisions {
 pub(crate) struct DecisionPlace(usize);
 
 impl Decisions {
-    /// Discards all decisions and begins anew with the machine that `fold` believes.
+    /// Discards all decisions and begins again with the machine that `fold` believes.
     pub fn rebuild(&mut self, fold: &LearnerFold, tree: &ObservationTree) {
         self.machine = BelievedMachine::new(fold, tree);
         self.pairs = PairWords::new(&self.machine, fold, tree);
@@ -93,7 +93,7 @@ impl Decisions {
                 None => groups.push((output, vec![token])),
             }
         }
-        // A word that has told nothing yet goes on; one that has is chosen anew.
+        // A word that has distinguished nothing yet goes on; after one that has, the choice is made again.
         let is_split = groups.len() > 1;
         let mut after = Vec::new();
         for (output, tokens) in groups {
@@ -199,7 +199,7 @@ impl TokenGroups {
         }
         let places = self.now.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
         let alone: f64 = places.filter(|same| same.len() == 1).map(|same| same[0].2).sum();
-        // The share that is not alone in its place: states that met there cannot be told apart in this run, and need
+        // The share that is not alone in its place: states that met there cannot be distinguished in this run, and need
         // another.
         let lost = 1.0 - alone / total;
         bits / (word.len() as f64 + RUN_COST * lost)
@@ -229,13 +229,13 @@ impl TokenGroups {
     }
 }
 
-/// For every two states a word that is believed to tell them apart.
+/// For every two states a word that is believed to distinguish them.
 #[derive(Debug, Default)]
 struct PairWords {
     n_states: usize,
     /// The first input of the word, by pair.
     first: Vec<Option<InputId>>,
-    /// The whole word, for pairs that only the tree tells apart.
+    /// The whole word, for pairs that only the tree distinguishes.
     known: FxHashMap<(StateId, StateId), Word>,
 }
 
@@ -247,8 +247,8 @@ impl PairWords {
             Self { n_states, first: vec![None; n_states * n_states], known: FxHashMap::default() };
         let mut open: Vec<(StateId, StateId)> =
             fold.states().flat_map(|a| (0..a.index()).map(move |b| (a, StateId::new(b)))).collect();
-        // Round by round, as in the minimisation of Moore: first the pairs that one input tells apart, then those from
-        // which an input leads to a pair of an earlier round. So the word of a pair is a shortest one.
+        // Round by round, as in the minimisation of Moore: first the pairs that one input distinguishes, then those
+        // from which an input leads to a pair of an earlier round. So the word of a pair is a shortest one.
         loop {
             let found: Vec<(StateId, StateId, InputId)> = open
                 .iter()
@@ -273,7 +273,7 @@ impl PairWords {
         pairs
     }
 
-    /// An input that tells `a` and `b` apart, or leads to two states that are told apart.
+    /// An input that distinguishes `a` and `b`, or leads to two states that are distinguished.
     fn separating_input(&self, machine: &BelievedMachine, a: StateId, b: StateId) -> Option<InputId> {
         let mut way = None;
         for input in machine.inputs() {
@@ -305,7 +305,7 @@ impl PairWords {
         if word.is_empty() { self.known.get(&(a.max(b), a.min(b))).cloned() } else { Some(word) }
     }
 
-    /// Words that tell neighbours among `tokens` apart.
+    /// Words that distinguish neighbours among `tokens`.
     fn separating_words(&self, machine: &BelievedMachine, tokens: &[StateToken]) -> Vec<Word> {
         let mut states: Vec<StateId> = tokens.iter().map(|token| token.now).collect();
         states.sort_unstable();

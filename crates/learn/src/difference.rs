@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// An input that two matched states answer differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedAnswer {
-    /// A shortest word from the start to the two states, and the input that tells them apart.
+    /// A shortest word from the start to the two states, and the input that distinguishes them.
     pub word: Word,
     /// The old state.
     pub old_state: StateId,

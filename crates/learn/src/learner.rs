@@ -24,7 +24,7 @@ use crate::fold::LearnerFold;
 use crate::observer::{LearnError, SystemObserver};
 use crate::tree::ObservationTree;
 
-/// The number of times decisions are made anew while all moves are asked once: after every tenth of them. They get
+/// The number of times decisions are made again while all moves are asked once: after every tenth of them. They get
 /// better with what is known, and making them takes time; chosen by feel.
 const DECISIONS_PER_PASS: usize = 10;
 
@@ -174,7 +174,7 @@ impl Learner {
         possible
     }
 
-    /// Asks a move that was never asked, with a word behind it that tells states apart.
+    /// Asks a move that was never asked, with a word behind it that distinguishes states.
     fn explore_move<L: LiveMachine>(
         &mut self,
         observer: &mut SystemObserver<L>,

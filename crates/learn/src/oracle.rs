@@ -38,7 +38,7 @@ const TESTS_PER_COPY: usize = 8;
 /// Tests that are drawn at a time; novelty is measured when they are drawn. Chosen by feel.
 const TESTS_PER_DRAW: usize = 64;
 
-/// Words of `P · Σ^(extra+1)` above which a suite is not made, since nobody would wait for it. Chosen by feel.
+/// Words of `P · Σ^(extra+1)` above which a suite is not made, since it would take too long. Chosen by feel.
 const MAX_WORDS: usize = 4_000_000;
 
 /// The parameters of testing a hypothesis.
@@ -337,7 +337,7 @@ impl<L: LiveMachine> OracleSearch<'_, L> {
 
     /// Returns the suite for `extra` more states; `None` if it would be too large or the watch broke off.
     fn build_suite(&mut self, machine: &Mealy, extra: usize) -> Option<TestPool> {
-        // Estimated before it is made: a suite that nobody would wait for would also fill the memory.
+        // Estimated before it is made: a suite that takes too long would also fill the memory.
         let words = machine.n_inputs().saturating_pow(u32::try_from(extra + 1).ok()?);
         if words.saturating_mul(machine.n_states()) > MAX_WORDS {
             return None;

@@ -1,4 +1,4 @@
-//! A machine from runs that were recorded, with nobody to ask.
+//! A machine from recorded runs, without a system to ask.
 //!
 //! State merging with evidence, blue fringe [LPP98] on Mealy machines: the runs form a tree; states already found are
 //! *red*, their children *blue*. A blue node is merged with the red state whose answers agree with it most often,

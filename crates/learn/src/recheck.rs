@@ -23,7 +23,7 @@ const MAX_TRIES: usize = 3;
 pub enum AnswerDetail {
     /// Messages with their values.
     Values,
-    /// Messages alone: values may be made up anew in every run.
+    /// Messages alone: the system may make up other values in every run.
     Messages,
 }
 

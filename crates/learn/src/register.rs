@@ -9,7 +9,7 @@
 //! of values into the few comparisons that matter, for people to read.
 //!
 //! The idea of locations with memorable values follows [CHJS16]; observations are kept in one tree, and states are only
-//! told apart by what was seen, as in [`crate::tree`].
+//! distinguished by what was seen, as in [`crate::tree`].
 
 pub mod compare;
 pub mod guards;

@@ -21,7 +21,7 @@ use crate::recorded::RecordedError;
 use crate::system::{AnswerKeeper, MessageSystem};
 use crate::watch::LearningWatcher;
 
-/// A system that is learned: the system, whoever keeps its answers and watches, and earlier runs.
+/// A system that is learned: the system, the store of its answers, the observer, and earlier runs.
 pub struct LearningSession<'s, E> {
     /// The system.
     pub system: &'s mut dyn MessageSystem<Error = E>,

@@ -2,7 +2,7 @@
 //!
 //! The machine is *observable*: an input and its answer lead to one state. Every question is repeated, so that an
 //! answer that comes in a share of `p` of all cases is missed with probability `(1 - p)^n` after `n` repetitions.
-//! States are told apart by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run
+//! States are distinguished by the sets of answers to a few words, as in tables of L* [Angluin87]; walks look for a run
 //! that the draft does not have, and its endings become such words.
 //!
 //! *Promises.* The draft has every run of the last round of walks, unless the watch broke off. Nothing is promised
@@ -126,7 +126,7 @@ struct AnswerTable<'t, L> {
     rng: ChaCha8Rng,
     /// Everything that was seen, counted.
     nodes: Vec<CountedAnswer>,
-    /// Words whose answers tell states apart.
+    /// Words whose answers distinguish states.
     words: Vec<Word>,
     effort: LearningEffort,
 }
@@ -258,7 +258,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
     /// The shortest ending of `run` that is no word yet becomes one.
     fn add_word_from(&mut self, run: &[(InputId, OutputId)]) {
         let inputs: Word = run.iter().map(|&(input, _)| input).collect();
-        // The run shows two states that were taken for one; a suffix of its inputs tells them apart, the shortest is
+        // The run shows two states that were taken for one; a suffix of its inputs distinguishes them, the shortest is
         // tried first. Words only get more, so this ends.
         let mut endings = (0..inputs.len()).rev().map(|from| inputs[from..].to_vec());
         if let Some(ending) = endings.find(|ending| !self.words.contains(ending)) {

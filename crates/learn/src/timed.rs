@@ -4,7 +4,7 @@
 //! then is an answer like any other, with its delay; delays that differ by no more than the tolerance are the same. So
 //! a system with a timer is a machine, as in [VEB23]. Afterwards every move that leads from one state with a running
 //! timer to another is made once more when half of the delay is over: what is left then says whether the move starts
-//! the timer anew.
+//! the timer again.
 
 mod machine;
 mod text;
@@ -99,7 +99,7 @@ impl<E> TimedSession<'_, E> {
     }
 }
 
-/// Learns the machine, and tells `watcher` of every stage.
+/// Learns the machine, and reports every stage to `watcher`.
 fn learn_watched<E>(
     observer: &mut SystemObserver<TimedMachine<'_, E>>,
     test: &HypothesisTest,
@@ -209,7 +209,7 @@ impl TimedLesson {
         describe_guarantee(self.settings, self.learned.guarantee)
     }
 
-    /// Returns the number of moves of which it is not clear whether they start the timer anew.
+    /// Returns the number of moves of which it is not clear whether they start the timer again.
     #[must_use]
     pub fn n_unclear(&self) -> usize {
         self.starts.unclear

@@ -1,4 +1,4 @@
-//! Progress of a session as typed events, for whoever watches.
+//! Progress of a session as typed events, for observers.
 
 use std::fmt;
 
@@ -179,7 +179,7 @@ impl fmt::Display for LearningNote {
     }
 }
 
-/// The counterexamples that a watcher was told of, so that each is told once.
+/// The counterexamples that were reported to a watcher, so that each is reported once.
 #[derive(Clone, Debug)]
 pub(crate) struct ToldSurprise<T>(Option<T>);
 
@@ -189,7 +189,7 @@ impl<T: Clone + PartialEq> ToldSurprise<T> {
         Self(None)
     }
 
-    /// Tells `watcher` of a counterexample that it was not told of yet; it refuted the hypothesis before `number`.
+    /// Reports a counterexample to `watcher`, unless it was reported before; it refuted the hypothesis before `number`.
     pub(crate) fn tell(
         &mut self,
         watcher: &mut dyn LearningWatcher,

@@ -235,7 +235,7 @@ impl<'c> LspServer<'c> {
         if self.deep && checkup.loaded.model.is_some() {
             let sender = self.connection.sender.clone();
             let check = DeepCheck::start(checkup, &self.host, move |checkup, found| {
-                // Somebody who has gone away is told nothing.
+                // A client that has gone away gets no answer.
                 let _ =
                     sender.send(publish_message(&diagnostics_message(checkup, &uses, &uri, version, found)));
             });

@@ -40,7 +40,7 @@ pub(crate) fn read_tree(text: &str) -> Result<SpecNode, BadTree> {
     }
     let mut builder = YamlBuilder::default();
     let mut parser = Parser::new_from_str(text);
-    // One event after the other: whoever asks for all of them at once goes as deep as the text does.
+    // One event after the other: reading all of them at once would recurse as deep as the text is nested.
     while builder.problem.is_none() {
         let (event, mark) = parser.next_token().map_err(|error| BadTree::Yaml(error.to_string()))?;
         if matches!(event, Event::DocumentEnd | Event::StreamEnd) {

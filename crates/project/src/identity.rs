@@ -239,7 +239,7 @@ mod tests {
         assert!(find_system_facts(&source, &described, &[]).is_err());
     }
 
-    /// A token that was replaced is no other system, and none of its bytes can be told from the identity.
+    /// A token that was replaced is no other system, and none of its bytes can be derived from the identity.
     #[test]
     fn secrets_are_no_part_of_an_identity() {
         let section = |token: &str, key: &str| {

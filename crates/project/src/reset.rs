@@ -139,7 +139,7 @@ pub(super) fn is_of_system(connection: &ProjectTable<'_>) -> Result<bool, Projec
     Ok(said.is_some_and(|reset| WORDS.contains(&reset.as_str())))
 }
 
-/// Returns the reset of a system with several connections, which are made anew in any case.
+/// Returns the reset of a system with several connections, which are made again in any case.
 pub(super) fn of_several(
     system: &ProjectTable<'_>,
     variables: &Variables,
@@ -189,7 +189,7 @@ fn by_adapter(
         Some("restart") if matches!(spec, SutSpec::Tcp(_)) => restart(system),
         Some("restart") => Ok(SystemRenewal::Restart),
         Some("adapter") => Ok(SystemRenewal::Own),
-        // The adapter resets itself; nobody says that it resets the server beside it.
+        // The adapter resets itself, which need not reset the server that was started with it.
         None if system.has("start") && system.has("command") => Ok(SystemRenewal::Restart),
         None if !system.has("reset") => Ok(SystemRenewal::Own),
         _ => Err(system.wrong_value(

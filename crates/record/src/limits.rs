@@ -1,7 +1,7 @@
 //! The limits for what is read of a message. A system that says more is not wrong: what is beyond a limit is never a
 //! Fail.
 //!
-//! A stranger must not fill our memory, so there are limits; whoever needs more says so in the environment.
+//! A system must not fill the memory of the tester, so there are limits; environment variables raise them.
 
 use std::sync::OnceLock;
 

@@ -49,7 +49,7 @@ impl Reporter for Vec<Box<dyn Reporter + '_>> {
 
 /// Numbers and dates events on their way to a reporter.
 ///
-/// A clone tells the same reporter, so that several runs can go on at once.
+/// A clone reports to the same reporter, so that several runs can go on at once.
 #[derive(Clone)]
 pub struct EventSink<'r> {
     hub: Arc<Mutex<EventHub<'r>>>,
@@ -80,7 +80,7 @@ impl<'r> EventSink<'r> {
     /// # Errors
     /// If the reporter cannot take it.
     pub fn tell(&self, kind: EventKind) -> io::Result<u64> {
-        // A reporter that panicked in another thread has told what it could.
+        // A reporter that panicked in another thread has reported what it could.
         let mut hub = self.hub.lock().unwrap_or_else(PoisonError::into_inner);
         let event = Event { seq: hub.next, time_ns: hub.clock.now_ns(), run: self.run, event: kind };
         hub.next += 1;

@@ -52,7 +52,7 @@ impl fmt::Display for Unwritable {
     }
 }
 
-/// The actor of an arc: the tester, the system, or nobody.
+/// The actor of an arc: the tester, the system, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArcActor {
     /// The tester sends.

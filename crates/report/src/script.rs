@@ -115,7 +115,7 @@ fn is_binary(script: &ScriptRecord) -> bool {
     script.steps.iter().any(|step| matches!(step, ScriptStep::Send { message: ScriptMessage::Bytes(_), .. }))
 }
 
-/// Returns the replies that end the run without a failure. Of those that are told apart by their form only, `false`
+/// Returns the replies that end the run without a failure. Of those that are distinguished by their form only, `false`
 /// says that the forbidden reply has the same form: then its values must not come again.
 fn is_told_by_form(reply: &ScriptReply, forbidden: Option<&ScriptReply>) -> bool {
     reply.is_exact || forbidden.is_none_or(|forbidden| forbidden.form != reply.form)

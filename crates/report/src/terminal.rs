@@ -54,7 +54,7 @@ pub struct TerminalReporter<W: Write, P: FnMut(&str)> {
     is_closed: bool,
 }
 
-/// A failure of a new kind, whose story is told when it is known whether a smaller run takes its place.
+/// A failure of a new kind, which is shown when it is known whether a smaller run takes its place.
 struct PendingStory {
     /// The number of the run.
     run: u64,
@@ -62,7 +62,7 @@ struct PendingStory {
     kind: usize,
     /// The lines about its repetitions.
     replayed: Vec<String>,
-    /// True if other runs may be told between its lines.
+    /// True if other runs may be reported between its lines.
     is_among_others: bool,
 }
 

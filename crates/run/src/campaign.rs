@@ -315,7 +315,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// Begins a campaign of `jobs` workers.
     ///
     /// # Errors
-    /// If an event cannot be told.
+    /// If an event cannot be reported.
     pub fn start(
         sts: &Sts,
         config: &'c CampaignConfig,
@@ -368,7 +368,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
             }
             let flow = ReplyFlow::new(setup.cx.pool, setup.cx.sts);
             let mut plan = plan_by_meaning(&flow, setup.cx.sts, &regression.trace);
-            // It may have broken the system down, which only whoever looks can see.
+            // It may have broken the system, which shows only if the system is observed.
             plan.push(PlannedMove::Look);
             let mut again = ReplayTester::new(plan, Unmentioned::Skip)
                 .named(format!("failed before: {}", regression.name));
@@ -556,7 +556,7 @@ impl<'c, 'r> CampaignState<'c, 'r> {
     /// Ends the campaign.
     ///
     /// # Errors
-    /// If an event cannot be told.
+    /// If an event cannot be reported.
     pub fn finish(self, sts: &Sts) -> io::Result<CampaignOutcome> {
         let mut found = self.progress.into_inner().unwrap_or_else(PoisonError::into_inner).found;
         found.failures.sort_by_key(|failure| failure.id.run);

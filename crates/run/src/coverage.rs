@@ -206,7 +206,7 @@ impl Coverage {
         self.run = RunSoFar::default();
     }
 
-    /// Returns the coverage since the last call and starts anew; the comparisons of the model stay known.
+    /// Returns the coverage since the last call and starts again; the comparisons of the model stay known.
     pub(crate) fn take_since_last(&mut self, sts: &Sts) -> Self {
         let known = std::mem::take(&mut self.comparisons);
         let taken = std::mem::replace(self, Self::new(sts));

@@ -209,7 +209,7 @@ impl RunEnd {
 /// Runs one test on a freshly reset system.
 ///
 /// # Errors
-/// If an event cannot be told.
+/// If an event cannot be reported.
 pub fn run(
     setup: &mut RunSetup<'_, '_>,
     tester: &mut dyn Tester,
@@ -451,7 +451,7 @@ impl RunLoop<'_, '_, '_> {
             return;
         }
         self.config.patience.record_answer(self.last_input(), taken);
-        // Where events have no times, what is told has none either.
+        // Where events have no times, reports have none either.
         if self.timing.has_times {
             self.timing.latencies.add(*gate, taken, self.patience());
         }

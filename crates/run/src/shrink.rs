@@ -16,7 +16,7 @@
 //! campaign has [several copies](copies) of the system, candidates are tried at once.
 //!
 //! *Contract of edits.* They depend on the best plan and nothing else, and only candidates smaller than that plan are
-//! tried; one that fails in the same way becomes the best, and all edits are made anew.
+//! tried; one that fails in the same way becomes the best, and all edits are made again.
 //!
 //! *Promises.* The trace returned was seen, and fails in the same way ([`FailureSign`]) as the first one. Every
 //! candidate is observed after its last move, so that nothing it caused is charged to the next one. A smaller run is

@@ -105,7 +105,7 @@ pub struct SuiteLabel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Json>,
     /// The fields whose values came from a reply, each with the reply: a replay gives them the value of that reply.
-    /// For people; whoever reads the test finds the references again from its values.
+    /// For people; a reader of the test finds the references again from its values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub from: BTreeMap<String, String>,
 }

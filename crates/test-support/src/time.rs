@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// A clock that stands while other programs have the processor, where the system tells that (Linux); elsewhere it is an
-/// ordinary clock. It sees the work of the thread that started it.
+/// A clock that stands while other programs have the processor, where the system reports that (Linux); elsewhere it is
+/// an ordinary clock. It sees the work of the thread that started it.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkClock {
     work: Option<Duration>,

@@ -201,7 +201,7 @@ impl FlattenSearch<'_> {
     }
 }
 
-/// `idle(n = 3)`: location and values tell states apart.
+/// `idle(n = 3)`: location and values distinguish states.
 fn state_name(cx: &Ctx<'_>, state: &ConcreteState) -> String {
     let location = &cx.sts.locations[state.loc].name;
     let value = |(var, value)| format!("{} = {}", cx.pool.var_info(var).name, cx.pool.show_value(value));

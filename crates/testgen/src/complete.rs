@@ -52,7 +52,7 @@ use self::rivals::ClassAnswers;
 pub struct ClassLimits {
     /// The number of condition classes above which the abstraction is taken not to be finite; locations come on top.
     pub states: usize,
-    /// The number of classes of one message, likewise.
+    /// The same limit for the classes of one message.
     pub classes: usize,
     /// The number of condition classes, and of classes of one message, tried before an input class may be empty for
     /// some stores.

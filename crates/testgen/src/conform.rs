@@ -140,7 +140,7 @@ pub enum ConformProof {
     /// Every concrete state of the product was looked at.
     Enumerated,
     /// Every concrete state of the product was looked at, with some values of a field in place of all others that
-    /// neither model tells apart from them.
+    /// neither model distinguishes from them.
     Represented,
     /// A widened search, which explores a superset of the reachable states, found no difference.
     Widened,

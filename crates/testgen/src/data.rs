@@ -8,7 +8,7 @@
 //! allowed is equally likely, half of the time. Else fields of one sort are grouped at random (each field joins an
 //! earlier group or starts a new one), so that every pattern of equal and different fields comes up. A group's value is
 //! in a relation to something known (equal, one off, a sum, a difference; known are values of the run and of the state,
-//! constants of the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts likewise,
+//! constants of the guard and of the model), small, at the edge of a machine word, or of any magnitude; texts too,
 //! and where the guard has a pattern, by a walk through it. A field that is looked up in a collection is mostly a key
 //! that is there. One time in four a field is moved to the edge of a comparison. Values that the guard rejects are
 //! drawn again. If no draw fits, and mostly where the guard equates fields with terms over each other, the solver is

@@ -32,7 +32,7 @@ use ioxide_symex::{Ctx, PoolSnapshot};
 use ioxide_testgen::data::{PickedValues, ValueRequest, any_value, pick};
 
 /// Internal steps in a row after which a model counts as diverging. Chosen by feel: a model that takes longer to
-/// speak is not told from one that never does.
+/// speak is not distinguished from one that never does.
 const MAX_INTERNAL: usize = 100_000;
 /// States looked at in search of one that accepts an input. Chosen by feel: an input is then answered with an error,
 /// as it is not decided.

@@ -208,7 +208,7 @@ impl<W: Write> Conversation<'_, W> {
                 let wait = (start + duration(&at)).saturating_duration_since(Instant::now());
                 lines.recv_timeout(wait)
             }
-            // The player tells the error when it is asked to speak.
+            // The player reports the error when it is asked for an output.
             Err(_) => Err(RecvTimeoutError::Timeout),
         }
     }

@@ -24,7 +24,7 @@ pub enum FaultGroup {
     Corpus,
     /// A fault that shows only far from the start: a counter that overflows, a silence of minutes, a key used again.
     Drift,
-    /// A fault to check with: nobody looked at it while a tester was changed.
+    /// A held-out fault: it was not looked at while testers were changed.
     HeldOut,
 }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::systems::{StoreFault, StoreSystem, USUAL_REPLY};
 
-/// The pauses between two messages that nobody asked for, in milliseconds, again and again.
+/// The pauses between two unsolicited messages, in milliseconds, repeated in this order.
 const TICK_PAUSES: [u64; 4] = [35, 70, 20, 90];
 /// The number of keys from which on the fault [`StoreFault::Full`] loses further ones.
 const FULL: usize = 8;

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum StoreSystem {
     /// Lines of text over TCP; every reply takes so many microseconds.
     Replies(u64),
-    /// The same with messages that nobody asked for.
+    /// The same with unsolicited messages.
     Spontaneous,
     /// A server that is started again for every run, which takes so many milliseconds.
     Restarted(u64),

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! A new connection (or the reset of the first client) is a new session: the server forgets its state, but not the
-//! numbers that it has given out. Clients are answered one after the other in an order that is drawn anew every time.
+//! numbers that it has given out. Clients are answered one after the other in an order that is drawn again every time.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};

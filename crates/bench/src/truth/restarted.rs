@@ -73,7 +73,7 @@ impl RestartedSystem {
     }
 }
 
-/// Returns a port that is free, and that nobody else in this process was given.
+/// Returns a free port that was not given out before in this process.
 fn free_port() -> io::Result<u16> {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     // Measurements side by side begin at different places.

@@ -39,7 +39,7 @@ impl CampaignEngine for LocalEngine {
         command.args(order.with_part()).envs(order.env.iter().map(|(name, value)| (name, value)));
         command.env("IOXIDE_LEASH", "stdin").env("IOXIDE_PROGRESS", "off");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
-        // Ctrl-C at the terminal is for whoever started the workers, who ends them in good order.
+        // Ctrl-C at the terminal is for the driver, which ends its workers cleanly.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let start = |error| EngineError::Start { program: self.program.display().to_string(), error };

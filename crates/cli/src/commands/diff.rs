@@ -41,7 +41,7 @@ fn machine(path: &str, listing: &MachineListing, other: &MachineListing) -> Resu
         names
     };
     let (inputs, outputs) = (sorted(|row| &row.input), sorted(|row| &row.output));
-    // Moves of a state nobody reaches give every name its id; the state is dropped again.
+    // Transitions of an unreachable state give every name its id; the state is dropped again.
     let nowhere = "\0".to_owned();
     let mut rows = Vec::new();
     let longest = inputs.len().max(outputs.len());

@@ -1,4 +1,4 @@
-//! `ioxide report`: what a recorded campaign tells, for people and for other programs.
+//! `ioxide report`: shows a recorded campaign, for people and for other programs.
 //!
 //! The record is read event by event: its size does not matter. Files are written once all of it
 //! has been read, so a damaged record leaves none behind.

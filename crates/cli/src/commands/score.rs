@@ -55,7 +55,7 @@ pub fn run(args: &ScoreArgs) -> Result<ExitStatus, CliError> {
     show_score(args, &subject, &decided, &kills, &request)
 }
 
-/// Returns the mutants that a trace tells from the model; if there are none, that is an error.
+/// Returns the mutants that a trace distinguishes from the model; if there are none, that is an error.
 fn killable(decided: &DecidedMutants) -> Result<Vec<usize>, CliError> {
     let killable: Vec<usize> =
         (0..decided.mutants.len()).filter(|&at| trace(decided, at).is_some()).collect();

@@ -199,7 +199,7 @@ fn campaign_config(
 fn verdict(chosen: &ChosenTester, outcome: &CampaignOutcome) -> ExitStatus {
     match status(outcome) {
         ExitStatus::Success if !outcome.is_enough => ExitStatus::Inconclusive,
-        // What nobody knows how to reach is a goal not met.
+        // A goal to which no path is known counts as not met.
         ExitStatus::Success if !chosen.is_settled() => {
             eprintln!(
                 "goal not reached: the items marked unknown or partial above are neither covered nor proven unreachable"

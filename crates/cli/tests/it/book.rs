@@ -2,7 +2,7 @@
 //!
 //! A `console` block holds commands (`$ ...`), each followed by what it prints, stdout and
 //! stderr together. `? 3` says that it ends with exit code 3, `...` stands for any lines. With
-//! `UPDATE_BOOK=1` the blocks and pictures are written anew.
+//! `UPDATE_BOOK=1` the blocks and pictures are written again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

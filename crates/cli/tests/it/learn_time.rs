@@ -66,7 +66,7 @@ fn what_does_not_go_together_is_said() {
         let told = says(&[&["learn", SESSION, "--sut", &sut, "--time"], more].concat(), 2);
         assert!(told.contains(word), "{told}");
     }
-    // Delays that are finer than the tolerance cannot be told apart: nothing is claimed that was not seen.
+    // Delays that are finer than the tolerance cannot be distinguished: nothing is claimed that was not seen.
     let told = says(
         &["learn", SESSION, "--sut", &sut, "--time", "--seed", "1", "--wait-ms", "3000", "--extra", "0"],
         0,

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{VERSION, bounded_text};
 
-/// The greatest number of moves of a hypothesis that is drawn. Chosen by feel: a larger picture tells nothing.
+/// The greatest number of moves of a hypothesis that is drawn. Chosen by feel: a larger picture cannot be read.
 const MAX_DRAWN: usize = 1_000;
 /// The number of new moves that are listed. Chosen by feel, for one screen.
 const MAX_LISTED: usize = 40;

@@ -35,7 +35,7 @@ impl ApartTable {
         }
     }
 
-    /// The pairs that a word of `length` symbols tells apart, and no shorter one.
+    /// The pairs that a word of `length` symbols distinguishes, and no shorter one.
     fn pairs_separated_by_length(&self, machine: &Mealy, length: u32) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for a in machine.states() {

@@ -2,7 +2,7 @@
 //!
 //! An adaptive tree applies a word to a set of states and goes on with those
 //! that gave the same answer. Two states that give the same answer *and* meet
-//! in one state cannot be told apart below; where that happens the tree stops,
+//! in one state cannot be distinguished below; where that happens the tree stops,
 //! and another tree is grown for the states it left together. A machine has an
 //! adaptive distinguishing sequence exactly if one tree can suffice
 //! [LeeYannakakis94]; the greedy choice of words here may need more.
@@ -179,8 +179,8 @@ impl<'a> AdaptiveTreeGrower<'a> {
         let start: NodeTokens = states.iter().map(|&state| (state, state)).collect();
         let mut open = vec![(Word::new(), start)];
         while let Some((path, tokens)) = open.pop() {
-            // All tokens in one state: either one token, and its state is told from all others of the tree, or several
-            // that have met, and another tree has to separate those.
+            // All tokens in one state: either one token, and its state is distinguished from all others of the tree, or
+            // several that have met, and another tree has to separate those.
             let Some(best) = self.best_split(&tokens) else {
                 if tokens.len() > 1 {
                     tree.together.push(tokens.iter().map(|&(start, _)| start).collect());

@@ -2,7 +2,7 @@
 //!
 //! Identifiers decide the size of a suite. The search grows some pair by pair
 //! in several orders, a few orders at a time, and goes on with those that came
-//! out cheapest: it grows the identifiers of one state after the other anew,
+//! out cheapest: it grows the identifiers of one state after the other again,
 //! the others being as they are, and keeps what makes all of them together
 //! cheaper. The identifiers given are improved in the same way.
 //!
@@ -30,10 +30,10 @@ const MAX_ROUNDS: u64 = 4;
 /// round always are.
 const MAX_RATIO_TO_IMPROVE: f64 = 2.0;
 
-/// The factor by which identifiers may be dearer than the best after each was grown anew, before they are given up.
+/// The factor by which identifiers may be dearer than the best after each was grown again, before they are given up.
 const MAX_RATIO_TO_GO_ON: f64 = 1.06;
 
-/// The factor by which an identifier grown anew may be dearer than before and still be trimmed.
+/// The factor by which an identifier grown again may be dearer than before and still be trimmed.
 const MAX_RATIO_TO_TRIM: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
@@ -184,7 +184,7 @@ impl<'a> ImproveSearch<'a> {
         left
     }
 
-    /// Grows identifiers anew until that no longer helps, or will not lead below the best; returns whether there is
+    /// Grows identifiers again until that no longer helps, or will not lead below the best; returns whether there is
     /// effort left.
     fn rebuild_all(&mut self) -> bool {
         let mut states: Vec<StateId> = self.grower.spec.states().collect();
@@ -220,7 +220,7 @@ impl<'a> ImproveSearch<'a> {
         true
     }
 
-    /// Grows the identifier of `state` anew and goes back unless that is cheaper; returns whether it is.
+    /// Grows the identifier of `state` again and goes back unless that is cheaper; returns whether it is.
     fn rebuild_if_cheaper(&mut self, state: StateId, hardest_first: bool) -> bool {
         debug_assert!(
             self.costs[state] > self.floors[state] - 1e-6 || self.grower.spec.n_states() < 2,

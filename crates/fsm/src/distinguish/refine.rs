@@ -20,7 +20,7 @@ pub(crate) struct StateGroups {
 }
 
 impl StateGroups {
-    /// Starts anew with these groups and places.
+    /// Starts again with these groups and places.
     pub(crate) fn restart(&mut self, of: &[u32], at: &[StateId], count: usize) {
         self.of.clear();
         self.of.extend_from_slice(of);
@@ -29,7 +29,7 @@ impl StateGroups {
         self.count = count;
     }
 
-    /// Starts anew with all of `at` in one group.
+    /// Starts again with all of `at` in one group.
     pub(crate) fn restart_together(&mut self, at: &[StateId]) {
         self.of.clear();
         self.of.resize(at.len(), 0);

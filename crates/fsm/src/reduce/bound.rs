@@ -30,7 +30,7 @@ impl ReachGroup {
     /// Returns each way to choose a response to the cover's word: the number it adds to the bound, and the sets of
     /// answers it takes up.
     fn response_options(&self) -> Vec<(usize, Vec<ClassId>)> {
-        // Visits beyond the number of different sets of answers: the states that only counting can tell apart.
+        // Visits beyond the number of different sets of answers: the states that only counting can distinguish.
         debug_assert!(self.classes.len() <= self.visits, "every class was seen after a visit");
         let returned = self.visits - self.classes.len();
         if self.cover.iter().any(|class| self.classes.contains(class)) {

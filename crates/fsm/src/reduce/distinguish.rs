@@ -3,7 +3,7 @@
 //! Two states are *r-distinguishable* if some input gives them no common
 //! output, or common outputs only into pairs that are r-distinguishable
 //! already [Sachtleben18, Def. 2.3.3]. An adaptive characterising set holds for
-//! every such pair a case that tells it apart [Def. 5.3.5].
+//! every such pair a case that distinguishes it [Def. 5.3.5].
 //!
 //! Cases are built for one pair at a time; where inputs are equally good for
 //! that pair, the one that serves most other pairs is taken, so that few cases
@@ -84,7 +84,7 @@ impl<'m> RDistinguish<'m> {
         self.machine.answers(a, input).iter().filter_map(step)
     }
 
-    /// A case that tells `lead` apart, and as many of `others` as it happens to.
+    /// A case that distinguishes `lead`, and as many of `others` as it happens to.
     #[must_use]
     pub fn separating_case(&self, lead: (StateId, StateId), others: &[(StateId, StateId)]) -> AdaptiveCase {
         let serves = |x: &InputId| others.iter().filter(|&&(a, b)| self.lowers_level(a, b, *x)).count();
@@ -119,7 +119,7 @@ pub fn characterising_cases(machine: &Observable) -> Vec<AdaptiveCase> {
     let distinguish = RDistinguish::new(machine);
     let mut open: Vec<(StateId, StateId)> =
         distinguish.pairs().filter(|&(a, b)| distinguish.level(a, b).is_some()).collect();
-    // Hard pairs first: their long cases tell many easy pairs apart on the way.
+    // Hard pairs first: their long cases distinguish many easy pairs on the way.
     open.sort_by_key(|&(a, b)| std::cmp::Reverse(distinguish.level(a, b)));
     let mut cases = Vec::new();
     while let Some(&lead) = open.first() {

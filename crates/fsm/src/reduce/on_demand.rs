@@ -2,9 +2,9 @@
 //!
 //! No characterising set is applied as a matter of course. A trace is counted
 //! with the sets `R⁺` of pairwise r-distinguishable states only; where that
-//! count would end the trace, the cases that tell its prefixes apart are
+//! count would end the trace, the cases that distinguish its prefixes are
 //! applied, unless a case that does so was applied to both already. Traces
-//! elsewhere that were told from all of these, and from each other, are
+//! elsewhere that were distinguished from all of these, and from each other, are
 //! further states. Where that is not enough but all cases might be, they are
 //! all applied along the trace and it is counted as the refined algorithm does.
 //!
@@ -62,7 +62,7 @@ struct OnDemandCounting<'a, 'm, S> {
     system: &'a mut S,
     plan: &'a CountingPlan,
     distinguish: RDistinguish<'m>,
-    /// For each pair of states the cases that tell it apart.
+    /// For each pair of states the cases that distinguish it.
     serving: FxHashMap<(StateId, StateId), Vec<usize>>,
     tree: ResponseTree<'m>,
     /// For each node the class of the answers to each case applied after it; `None` for a case that was not.

@@ -1,4 +1,4 @@
-//! The reasons why two runs contradict each other, and the repetitions that tell them apart.
+//! The reasons why two runs contradict each other, and the repetitions that distinguish them.
 //!
 //! Their values compare alike, and they are answered differently. Each is given once more with the *same* values. If it
 //! is answered as before, the values make the difference: they are compared in some other way, or with a constant. If

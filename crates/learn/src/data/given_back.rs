@@ -86,7 +86,7 @@ impl ValueSystem<'_> {
                 let (Some(same), Some(other)) = (inputs(value), inputs(&unused_value(kind, value))) else {
                     continue;
                 };
-                // Only the messages are compared: values in the answer may be made up anew each time.
+                // Only the messages are compared: the answer may have other made-up values each time.
                 let with = self.messages_after(run, same, asked)?;
                 let without = self.messages_after(run, other, asked)?;
                 if with != without {

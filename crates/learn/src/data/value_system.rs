@@ -156,7 +156,7 @@ impl<'c> ValueSystem<'c> {
             if plan.domain.made.slots.iter().any(|slots| slots.len() > MAX_SLOTS) {
                 return Err(SessionError::TooManyMade(MAX_SLOTS));
             }
-            // The tree is built anew from all runs: under other assumptions the same runs are other words.
+            // The tree is built again from all runs: under other assumptions the same runs are other words.
             let result = match self.build_tree(&plan, asked.seen) {
                 Ok(tree) => self.learn_once(tree, &plan, asked, pool),
                 Err(found) => Err(DataLearnError::Disagrees(found)),

@@ -2,7 +2,7 @@
 //!
 //! A move is in *doubt* while more than one basis state is not apart from the node it leads to. A question is a word
 //! that tells the believed state from most of the others for its cost, by what was answered after their basis nodes,
-//! and it goes on as long as those answers tell some apart. The node is then apart from the believed state or from
+//! and it goes on as long as those answers distinguish some. The node is then apart from the believed state or from
 //! another one, because two basis states cannot both answer a witness of theirs as the node did [VGRW22, Lemma 2.7].
 //!
 //! *Promise.* Where no doubt is left, the hypothesis is the system if that has no more states than the basis: a move
@@ -71,7 +71,7 @@ impl Learner {
     ) -> Option<(StateId, Vec<StateId>)> {
         let entry = self.fold.move_at(step);
         let (node, believed) = (entry.node?, entry.to?);
-        // A node of the basis is that state, whatever else it has not been told from.
+        // A node of the basis is that state, whatever else it has not been distinguished from.
         if self.fold.state_of(node).is_some() {
             return None;
         }
@@ -114,8 +114,8 @@ impl Learner {
         let others = possible.iter().filter(|&&state| state != believed);
         let mut others: Vec<DoubtToken> = others.map(|&state| (state, self.fold.basis[state])).collect();
         let mut here = self.fold.basis[believed];
-        // The cost of the question so far, a reset included, is shared by what the first witness tells apart; once the
-        // run is under way, further symbols only have to pay for themselves.
+        // The cost of the question so far, a reset included, is shared by what the first witness distinguishes; once
+        // the run is under way, further symbols only have to pay for themselves.
         let mut so_far = word.len() + 1;
         while let Some(next) = best_witness(tree, here, &others, so_far) {
             for &input in &next {
@@ -136,7 +136,7 @@ impl Learner {
     }
 }
 
-/// Returns the witness that tells `here` from most of `others` per symbol, `so_far` symbols being added to its
+/// Returns the witness that distinguishes `here` from most of `others` per symbol, `so_far` symbols being added to its
 /// length.
 fn best_witness(
     tree: &ObservationTree,

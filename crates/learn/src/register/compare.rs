@@ -110,7 +110,7 @@ fn normalise_pair<A: DataMachine, B: DataMachine>(
     let mut once = BTreeSet::new();
     known.retain(|&value| once.insert(value) && !signature.constants.contains(&value));
     // The points of values say nothing but how they compare, so two pairs whose values compare alike have the same
-    // future. Putting the values anew into the gaps between the constants gives such pairs the same name.
+    // future. Placing the values afresh in the gaps between the constants gives such pairs the same name.
     let mut between = signature.constants.clone();
     let fresh: Vec<ValuePoint> = {
         let places = signature.places_of(&mut between.clone(), &known);

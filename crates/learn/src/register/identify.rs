@@ -1,7 +1,7 @@
 //! Identification of a node: the location it is, and the values that the registers hold.
 //!
 //! A *pairing* says which value at a node stands for which value at a basis node. It fits as long as no word was asked
-//! behind both and answered differently, read by the pairing. Several that fit are told apart by asking; where none
+//! behind both and answered differently, read by the pairing. Several that fit are distinguished by asking; where none
 //! fits that pairs all registers with values at hand, pairings with other values are tried, and what shows that a value
 //! is memorable at one node is asked at the other: either the other has a register more, or the pairing does not fit.
 
@@ -15,8 +15,8 @@ use super::machine::{DataSystem, LocationId};
 use super::place::{AnswerValue, DataAnswer, DataInput, DataWord, Theory, ValuePoint};
 use super::tree::{DataNode, DataTree};
 
-/// Words behind a location that are looked at to tell pairings apart. Chosen by feel; pairings that it leaves together
-/// are told apart by counterexamples.
+/// Words behind a location that are looked at to distinguish pairings. Chosen by feel; pairings that it leaves together
+/// are distinguished by counterexamples.
 const MAX_WORDS_COMPARED: usize = 600;
 
 /// Values of a location, and the values of a node that stand for them.
@@ -29,7 +29,7 @@ struct Pairing {
 
 impl DataLearner {
     /// Finds the location that `node`, reached from `parent`, is believed to be, asking until one pairing is left or
-    /// cannot be told from the others.
+    /// cannot be distinguished from the others.
     pub(crate) fn identify<S: DataSystem>(
         &mut self,
         observer: &mut DataObserver<S>,

@@ -161,7 +161,7 @@ pub struct DataLearner {
 pub(crate) enum LearningRound<T> {
     /// A result.
     Done(T),
-    /// A location or a register was found: the machine must be made anew.
+    /// A location or a register was found: the machine must be made again.
     Again,
 }
 

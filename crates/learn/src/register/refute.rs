@@ -248,7 +248,7 @@ fn variants_of(
     steps
 }
 
-/// `value` becomes one that nobody has seen, if it is a forgotten one.
+/// `value` becomes a new one if it is a forgotten one.
 fn replace_by_fresh(
     forgotten: &[ValuePoint],
     known: &[ValuePoint],

@@ -200,7 +200,7 @@ impl<E: From<CopyLost> + Send> LearningSession<'_, E> {
             let closed = plan.closed.iter().map(|answer| machine.answers.output_id(answer)).collect();
             let mut known = ObservationTree::new(n_inputs);
             for run in &earlier.session {
-                // A contradiction was told when it was seen, and will be again: the first run counts.
+                // A contradiction was reported when it was seen, and will be again: the first run counts.
                 let _ = known.insert_run(&machine.name_run(run));
             }
             let recorded = machine.name_recorded(&earlier.recorded).map_err(SessionError::Recorded)?;
@@ -239,7 +239,7 @@ impl<E: From<CopyLost> + Send> MachineLearning<'_, '_, '_, E> {
         mut memory: ObservationTree,
     ) -> Result<LearnedModel, SessionError<E>> {
         loop {
-            // The learner starts anew after a vote, and is answered from memory up to where it was: no state but the
+            // The learner starts again after a vote, and is answered from memory up to where it was: no state but the
             // answers.
             self.observer.restart(memory);
             let earlier = self.hypotheses;

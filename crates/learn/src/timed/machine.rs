@@ -39,7 +39,7 @@ pub trait TimedSystem {
     /// Returns the time on the clock.
     fn now(&self) -> Duration;
 
-    /// Notes that waiting is the input now, for whoever counts inputs.
+    /// Notes that waiting is the current input, for counters of inputs.
     fn count_wait(&mut self) {}
 }
 

@@ -383,7 +383,7 @@ fn a_time_out_has_its_delay_and_its_start() {
     let origin = MachineOrigin { source: "a light".into(), facts: lesson.facts() };
     let head = DraftHead { origin: &origin, file: "light.iox", text: Some(LIGHT) };
     let text = lesson.write_model(&head, &messages).expect("a model");
-    // Pressing again starts the timer anew.
+    // Pressing again starts the timer again.
     assert_eq!(text.matches("on press { reset since, reset timer }").count(), 2, "{text}");
     assert!(text.contains("timer >= 480ms") && text.contains("timer <= 520ms"), "{text}");
 }

@@ -255,7 +255,7 @@ impl LspServer<'_> {
             && let Some(checkup) = self.check_document(uri.as_str())
             && let Some(document) = self.documents.get_mut(uri.as_str())
         {
-            // They are told when it is calm; here they are only looked at.
+            // They are published once no message has come for a while; here they are only computed.
             let findings: Vec<_> = checkup.split_by_file().0.into_iter().cloned().collect();
             let fixes = action::find_fixes(document.text(), &findings, params.range);
             return json_answer(actions(uri, fixes, params));

@@ -270,7 +270,7 @@ pub enum ScriptValuePlace {
     },
 }
 
-/// A message of the system, as it can be told from others.
+/// A message of the system, as it can be distinguished from others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptReply {
     /// The message with its values, for people.

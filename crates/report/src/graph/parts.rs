@@ -19,7 +19,7 @@ use crate::describe::describe_switch;
 impl PictureGraph {
     /// Draws the parts of `model`, whose composition is `composition`.
     pub(super) fn from_parts(model: &Model, composition: &Composition) -> Self {
-        // Terms are put together anew, in a pool of their own.
+        // Terms are put together again, in a pool of their own.
         let mut model = model.clone();
         let mut firsts = Vec::with_capacity(composition.parts.len());
         let mut nodes = Vec::new();

@@ -81,7 +81,7 @@ fn outcomes_line(summary: &Summary) -> String {
     line
 }
 
-/// Returns the kinds of failures; empty for fewer than two failures, whose story is told already.
+/// Returns the kinds of failures; empty for fewer than two failures, which are shown already.
 fn failure_kind_lines(summary: &Summary) -> Vec<String> {
     if summary.counts.failed < 2 {
         return Vec::new();

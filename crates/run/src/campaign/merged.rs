@@ -1,6 +1,6 @@
 //! Units merged to the campaign that one machine would have reported.
 //!
-//! Units come in order. Their events are reported again, numbered anew; a failure that was examined elsewhere though
+//! Units come in order. Their events are reported again, with new numbers; a failure that was examined elsewhere though
 //! another of its kind came before is reported as if it had not been, by the same rule as in one campaign. (The first
 //! of a kind in the whole campaign is the first of its kind in its part too, so it was examined there.) Times are those
 //! of the machines, one after the other.

@@ -83,7 +83,7 @@ pub(super) fn replayed(setup: &RunSetup<'_, '_>, id: RunId, again: &RerunResult)
     }
 }
 
-/// Returns the event with the shrunk run, explained anew because its failure may be at another step.
+/// Returns the event with the shrunk run, explained again because its failure may be at another step.
 pub(super) fn shrunk(
     setup: &mut RunSetup<'_, '_>,
     run: &RunConfig,
@@ -161,7 +161,7 @@ fn history(outcome: &CampaignOutcome) -> HistoryRecord {
     HistoryRecord {
         longest_run: outcome.coverage.longest() as u64,
         extents: outcome.survey.extents(&outcome.coverage).map(extent).collect(),
-        // A share is told in millionths: events are compared, and fractions are not.
+        // A share is given in millionths: events are compared, and fractions would not be exact.
         new_pairs_per_million: outcome
             .coverage
             .chance_of_a_new_pair()

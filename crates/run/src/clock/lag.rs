@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const SLEEP_INTERVAL: Duration = Duration::from_millis(10);
 /// Lateness that is no lag: an idle machine wakes a thread about 0.1 ms late, one with work now and then a few ms.
 const USUAL_LATENESS: Duration = Duration::from_millis(5);
-/// The time after which the thread ends if nobody watches, so that short runs one after the other share it.
+/// The time after which the thread ends without watches, so that short runs one after the other share it.
 const IDLE_TIME: Duration = Duration::from_secs(1);
 
 /// The meter of this process, while there is one.
@@ -174,7 +174,7 @@ fn of_process() -> Arc<SharedLag> {
     shared
 }
 
-/// Measures until nobody has watched for [`IDLE_TIME`].
+/// Measures until there was no watch for [`IDLE_TIME`].
 fn measure(shared: &Arc<SharedLag>) {
     let mut watched = Instant::now();
     loop {
@@ -187,7 +187,7 @@ fn measure(shared: &Arc<SharedLag>) {
         }
         drop(state);
         if now.saturating_duration_since(watched) > IDLE_TIME {
-            // Whoever wants to watch holds this lock, so that nobody is given a meter whose thread is about to end.
+            // A new watch needs this lock, so it never gets a meter whose thread is about to end.
             let mut of_process = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
             if Arc::strong_count(shared) == 1 {
                 *of_process = Weak::new();

@@ -140,7 +140,7 @@ fn pairs_that_data_excludes_are_not_missing() {
     }
 }
 
-/// Time passes between the switches of a pair, and a clock that the first one resets begins anew.
+/// Time passes between the switches of a pair, and a clock that the first one resets begins again.
 #[test]
 fn pairs_that_time_makes_possible_are_missing() {
     let mut spec = model(

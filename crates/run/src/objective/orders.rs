@@ -35,7 +35,7 @@ pub enum LabelOrigin {
 
 /// The state of the engine: where the objective and the specification are after one order of events.
 ///
-/// The monitor in it is told one certain order, so it follows no orders itself.
+/// Its monitor gets one certain order, so it follows no orders itself.
 #[derive(Clone)]
 struct ObjectivePosition {
     watch: ObjectiveWatch,

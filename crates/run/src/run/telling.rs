@@ -8,12 +8,12 @@ use ioxide_record::reporter::EventSink;
 
 use super::MAX_RAW;
 
-/// The steps of a run as they are told.
+/// The steps of a run as they are reported.
 pub(super) struct StepTelling<'w, 'r> {
     pub(super) sink: &'w EventSink<'r>,
     /// The number of steps reported, those taken back included.
     pub(super) steps: usize,
-    /// The trace as the tester was told it: quiescence that was taken back stays in it.
+    /// The trace as the tester saw it: quiescence that was retracted stays in it.
     pub(super) tester_trace: Trace,
     /// The next message to report, as it was on the wire.
     pub(super) raw: Option<String>,
@@ -22,7 +22,7 @@ pub(super) struct StepTelling<'w, 'r> {
 }
 
 impl<'w, 'r> StepTelling<'w, 'r> {
-    /// Returns the beginning of a run that is told to `sink`.
+    /// Returns the beginning of a run that is reported to `sink`.
     pub(super) fn new(sink: &'w EventSink<'r>) -> Self {
         Self { sink, steps: 0, tester_trace: Trace::default(), raw: None, way: None }
     }

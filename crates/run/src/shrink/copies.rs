@@ -1,7 +1,7 @@
 //! Copies of the system: workers of a campaign that have no runs of their own any more and try candidates for others.
 //!
 //! *Promises.* A worker helps until no worker has work of its own left, and every try that was handed out is answered.
-//! A copy that has trouble answers with that trouble, and whoever asked makes the try itself.
+//! A copy with an error answers with that error, and the asking worker makes the try itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -98,7 +98,7 @@ impl IdleSystems {
         }
     }
 
-    /// Waits for a run that somebody wants; `None` once nobody has work of their own.
+    /// Waits for a run that another worker wants; `None` once no worker has work of its own.
     fn next_wanted(&self) -> Option<WantedRun> {
         let mut state = self.lock();
         loop {
@@ -147,7 +147,7 @@ impl IdleSystems {
         number
     }
 
-    /// Waits for the result of a wanted run; takes the run back if nobody is there to make it.
+    /// Waits for the result of a wanted run; takes the run back if no worker is left to make it.
     fn wait_for(&self, number: u64) -> Option<RunResult> {
         let mut state = self.lock();
         loop {

@@ -6,7 +6,7 @@
 //! alphabet or in the declaration; a literal is simpler than a reference to a reply, and all references are alike.
 //!
 //! *Promises.* The order is total up to the length of waits, which a clock never repeats exactly, and well-founded:
-//! whoever goes from smaller to smaller comes to an end; also if [runs that wait less](is_sooner) are taken in between,
+//! a search from smaller to smaller plans ends; also if [runs that wait less](is_sooner) are taken in between,
 //! since each of them waits for less than half as long.
 
 use std::cmp::Ordering;

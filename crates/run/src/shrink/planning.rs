@@ -32,7 +32,7 @@ const MAX_PATHS: usize = 3;
 const MAX_TIME: Duration = Duration::from_secs(3);
 /// The share of the time left that the search takes at most. Chosen by feel: a tenth, as the search may be in vain.
 const TIME_SHARE: u32 = 10;
-/// The number of times a path is tried: the values on it are chosen anew each time.
+/// The number of times a path is tried: its values are chosen again each time.
 const TRIES_PER_PATH: u64 = 2;
 
 /// The end of a path that leads to the failure.

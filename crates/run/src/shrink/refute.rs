@@ -20,7 +20,7 @@ pub(super) fn is_refuted(cx: &mut Ctx<'_>, trace: &Trace, plan: &[PlannedMove]) 
     for (at, planned) in plan.iter().enumerate() {
         let label = match planned.input() {
             Some(input) => {
-                // What nobody looked for comes before the next input all the same.
+                // An output that is not looked for still comes before the next input.
                 while !monitor.accepts(cx, &input.label) {
                     let Some(label) = replies.pop_front() else { break };
                     if monitor.observe(cx, &label).is_err() {

@@ -294,7 +294,8 @@ impl<'s, 'b, 'm, 'p> ShrinkSearch<'s, 'b, 'm, 'p> {
     /// Returns the candidate that an edit makes; `None` if it is not smaller, was tried, or cannot get there.
     fn candidate(&mut self, edit: QueuedEdit, chances: EditChances) -> Option<Candidate> {
         let mut plan = edit.edit.apply(&self.best.plan);
-        // What the last input causes is seen only by whoever looks, and would else be charged to the next candidate.
+        // The effect of the last input shows only if the system is observed; otherwise it would be charged to the next
+        // candidate.
         if !matches!(plan.last(), Some(PlannedMove::Look | PlannedMove::LookFor(_))) {
             plan.push(PlannedMove::Look);
         }

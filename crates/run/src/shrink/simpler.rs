@@ -1,9 +1,9 @@
 //! Simpler values for a value, of its own sort; nothing here knows of runs.
 //!
-//! *Promises.* Every value given is simpler by [`simplicity`], so whoever goes on with one of them comes to an end. The
-//! list is short and starts with the simplest: whoever takes the first that serves gets there in few steps. Numbers
-//! get the simplest ones, those at half of the way left again and again, and the next one; texts lose
-//! every single letter, and every letter gets simpler.
+//! *Promises.* Every value given is simpler by [`simplicity`], so a search that continues with one of them ends. The
+//! list is short and starts with the simplest: a search that takes the first that fails gets there in few steps.
+//! Numbers get the simplest ones, those at half of the way left again and again, and the next one; texts lose every
+//! single letter, and every letter gets simpler.
 
 use std::cmp::Ordering;
 

@@ -158,7 +158,7 @@ impl<'a> Concretiser<'a> {
             .flat_map(|(step, place)| answers(place).map(move |answer| (step, answer)))
             .collect();
         let alike = self.open_after(cx, places, test, &all);
-        // What is not alike is told apart, also where it was no goal of this word: later words need not ask for it.
+        // What is not alike is distinguished, also where it was no goal of this word: later words need not ask for it.
         for goal in all.into_iter().filter(|goal| !alike.contains(goal)) {
             self.told.insert((places[goal.0].state, places[goal.0].input, goal.1));
         }
@@ -224,7 +224,7 @@ impl<'a> Concretiser<'a> {
             let same = |&&(at, rival): &&(usize, usize)| {
                 at == step && {
                     let rival = &self.abstraction.answers[place.input].all[rival];
-                    // Alike for one outcome is not told apart: the system may have chosen that one.
+                    // Alike for one outcome is not distinguished: the system may have chosen that one.
                     place.outcomes.iter().any(|outcome| is_equal(cx, &outcome.said, rival, &fields, &state))
                 }
             };

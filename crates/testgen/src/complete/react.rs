@@ -143,7 +143,7 @@ impl PathSearch<'_> {
         walk: &ReactionWalk,
         facts: Vec<Term>,
     ) -> Result<(), NoAbstraction> {
-        // A value the system chose freely must not be stored: what follows would depend on a choice nobody sees.
+        // A value the system chose freely must not be stored: what follows would depend on an invisible choice.
         let is_kept = |var: VarId| walk.store.terms().iter().any(|&term| cx.pool.mentions(term, var));
         if let Some(&(_, id)) = walk.loose.iter().find(|(var, _)| is_kept(*var)) {
             let switch = cx.sts.switches[id].label.to_string();

@@ -180,7 +180,7 @@ pub fn complete_suite(cx: &mut Ctx<'_>, config: &CompleteConfig) -> Result<Compl
     let machine =
         // Several answers to one class in one state would be a choice; `has_choices` has ruled that out.
         Mealy::from_listing(&listing).map_err(|_| NoCompleteSuite::Choices)?.merge_equivalent_states();
-    // The machine is minimal, so a fault of control shows in its answers; which values tell them apart is the
+    // The machine is minimal, so a fault of control shows in its answers; which values distinguish them is the
     // business of the concretiser below.
     let critical = critical_answers(cx, &found, &machine, &wanted);
     let (words, method) = control_words(&machine, config, critical.as_deref())?;

@@ -33,7 +33,7 @@ use super::side::{SideMember, SideSystem, Unknowns};
 const MAX_ROUNDS: usize = 10_000;
 
 /// The number of undecided items of collections above which internal steps are not followed: without cases their number
-/// only grows. Chosen by feel: 64 undecided items are more cases than a solver tells apart.
+/// only grows. Chosen by feel: 64 undecided items are more cases than a solver distinguishes.
 const MAX_UNDECIDED: usize = 64;
 
 /// The reason why steps did not become a trace.

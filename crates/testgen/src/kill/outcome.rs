@@ -24,7 +24,7 @@ use crate::mutate::Mutant;
 /// The outcome of the analysis of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MutantOutcome {
-    /// A trace tells it from the model: allowed labels, then a forbidden one.
+    /// A trace distinguishes it from the model: allowed labels, then a forbidden one.
     Killed(Trace),
     /// No trace can; the text says why.
     Equivalent(String),
@@ -223,7 +223,7 @@ impl<S: Solver, E: Send> MutantWork<'_, S, E> {
         })
     }
 
-    /// Decides mutants of `open` from `next` on until none is left, nobody listens, or the user interrupts.
+    /// Decides mutants of `open` from `next` on until none is left, the receiver is gone, or the user interrupts.
     fn run_worker(
         &self,
         open: &[usize],

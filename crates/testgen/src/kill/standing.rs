@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub enum MutantStanding {
     /// The mutant was not played yet.
     Open,
-    /// A trace tells the mutant from the model, and no run has found it.
+    /// A trace distinguishes the mutant from the model, and no run has found it.
     Survives,
     /// A run has found the mutant.
     Killed,

@@ -45,7 +45,7 @@ impl TreeKill {
             return 1;
         }
         let runs = ((1.0 - wanted).ln() / (1.0 - self.chance).ln()).ceil();
-        // A chance so small that nobody can wait for it saturates.
+        // The number saturates: a chance that small would take too many repetitions anyway.
         if runs.is_finite() { runs as u64 } else { u64::MAX }
     }
 }

@@ -284,7 +284,7 @@ impl HuntTester {
     /// Returns the purposes found with so much work.
     fn search_within(&mut self, cx: &mut Ctx<'_>, work: usize, state_work: usize) -> PurposeSet {
         let limits = ExploreLimits { max_states: work / state_work, max_depth: u32::MAX };
-        // A search may explore several times, and counts anew each time.
+        // A search may explore several times, and counts from zero each time.
         let (mut before, mut last) = (0, 0);
         let set = coverage(cx, self.config.criterion, limits, &mut |stats| {
             let here = work_of(stats, state_work);
@@ -303,7 +303,7 @@ impl HuntTester {
 
     /// Takes the messages since the last move into account.
     fn notice(&mut self, sts: &Sts, monitor: &Monitor, trace: &Trace) {
-        // Of several messages at once, nobody knows which led where.
+        // Of several messages at once, it is not known which led where.
         let fresh = if let [only] = self.fresh[..] { only } else { None };
         self.fresh.clear();
         self.walk.record_labels(monitor, trace, fresh);

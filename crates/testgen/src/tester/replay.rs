@@ -144,7 +144,7 @@ fn plan_with(sts: &Sts, trace: &Trace, mut finder: Option<ReferenceFinder<'_>>) 
         waited = None;
     }
     plan.extend(waited.map(PlannedMove::LookFor));
-    // What happened after the last label is seen only by whoever looks.
+    // The effect of the last label shows only if the system is observed.
     let ends_in_input = matches!(trace.labels.last(), Some(Label::Input(gate, _)) if sts.gates[*gate].kind == GateKind::Input);
     if trace.breakdown.is_some() || ends_in_input {
         plan.push(PlannedMove::Look);

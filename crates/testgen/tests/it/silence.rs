@@ -167,7 +167,7 @@ fn an_internal_step_may_enter_a_quiescent_place_while_time_passes() {
     assert!(!is_allowed(text, "go delta"));
     let (answer, shown) = compare(text, text);
     assert!(matches!(answer, ConformAnswer::Conforms(_)), "{answer:?} {shown}");
-    // A system that falls asleep where the model has to be awake is told from it by quiescence after a while.
+    // A system that falls asleep where the model has to be awake is distinguished from it by quiescence after a while.
     let awake =
         text.replace("internal when c >= 1.0 -> asleep", "internal when c >= 5.0 && c < 1.0 -> asleep");
     let (answer, shown) = compare(text, &awake);

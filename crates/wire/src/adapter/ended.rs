@@ -43,7 +43,7 @@ impl SystemEnds {
         );
     }
 
-    /// Begins a run if the reset succeeded; otherwise its error has told the caller.
+    /// Begins a run if the reset succeeded; otherwise the caller has its error.
     pub(super) fn begin_run(&mut self, reset: &Result<(), AdapterError>) {
         self.told = reset.is_err();
     }

@@ -418,7 +418,7 @@ impl HttpAdapter {
         // A stream that the reset opened is no part of the run.
         self.streams.clear();
         let mismatch = match self.reset_answers[at].mismatch(&response) {
-            // A text was to be said, and there is nobody to say it to.
+            // A text was to be sent, and there is no connection to send it on.
             Ok(None) if step.send.is_some() && !is_opened => Some("it opens no WebSocket".to_owned()),
             Ok(mismatch) => mismatch,
             Err(bad) => Some(bad.to_string()),

@@ -1,6 +1,6 @@
 //! A system with what it needs: its server, and a way back to the initial state that is not its own.
 //!
-//! *Promises.* While nobody listens yet, the connection is tried again, for as long as the system has. A
+//! *Promises.* While nothing listens yet, the connection is tried again, for as long as the system has. A
 //! server that ended by itself is started again, and that is told: see [`Adapter::ended_by_itself`]. One
 //! that does so at reset after reset has no reset, which is an error.
 
@@ -31,13 +31,13 @@ pub enum SystemRenewal {
     /// The way of its adapter: by message, by a new connection, by a new process.
     #[default]
     Own,
-    /// This command, which must succeed; the connection is then made anew.
+    /// This command, which must succeed; the connection is then made again.
     Command(String),
     /// The end and a new start of everything.
     Restart,
 }
 
-/// Makes the adapter anew.
+/// Makes a new adapter.
 pub type MakeAdapter = Box<dyn FnMut() -> Result<Box<dyn Adapter>, AdapterError>>;
 
 /// An adapter, the server it needs and how both begin again.
@@ -52,7 +52,7 @@ pub struct ManagedAdapter {
     /// The time limit for somebody to listen at the address of the system.
     reach: Duration,
     interrupt: Interrupt,
-    /// True if nobody has connected since the last start of the server.
+    /// True if there was no connection since the last start of the server.
     is_fresh: bool,
     /// True if the run before broke the system down: the server is started again, whatever the usual reset is.
     is_broken: bool,
@@ -102,7 +102,7 @@ impl ManagedAdapter {
         Self { promise: Some(ReplyPromise::default()), ..self }
     }
 
-    /// Repeats `act` while nobody listens yet.
+    /// Repeats `act` while nothing listens yet.
     fn patiently(&mut self, act: impl Fn(&mut Self) -> Result<(), AdapterError>) -> Result<(), AdapterError> {
         patiently(self.reach, self.interrupt, || match act(self) {
             Err(error) if self.has_ended() => Err(TryResult::InVain(error)),
@@ -263,7 +263,7 @@ impl From<AdapterError> for TryResult {
     }
 }
 
-/// Repeats `act` until somebody listens, at most for `limit`; the error is that of the last attempt.
+/// Repeats `act` until something listens, at most for `limit`; the error is that of the last attempt.
 pub(super) fn patiently<T>(
     limit: Duration,
     interrupt: Interrupt,

@@ -1,7 +1,7 @@
 //! The time that a message may take from its first byte to its last.
 //!
 //! *Promises.* While bytes keep coming, a message is waited for, up to a total limit. One that still comes then gives
-//! no verdict: nobody knows whether the system is slow or the tester. One that has begun and stops is never silence.
+//! no verdict: it is not known whether the system is slow or the tester. One that has begun and stops is never silence.
 
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 //! It is ended with everything it started when the [`SystemServer`] is dropped, after its stop command if it
 //! has one.
 //!
-//! *Promises.* A server is started only where nobody listens, and again only when the one before is
+//! *Promises.* A server is started only where nothing listens, and again only when the one before is
 //! gone and its port is free. Whether it listens is read from the tables of the kernel where they tell,
 //! so a server that serves a single connection serves the real one.
 
@@ -138,7 +138,7 @@ impl SystemServer {
         }
     }
 
-    /// Waits until nobody listens at its address any more.
+    /// Waits until nothing listens at its address any more.
     fn await_port(&self) -> Result<(), AdapterError> {
         let Some(address) = self.address() else { return Ok(()) };
         let deadline = Instant::now() + self.config.limit;

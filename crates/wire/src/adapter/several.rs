@@ -262,7 +262,7 @@ impl SeveralAdapter {
         let crossing = match output.way {
             Arrival::Direct => direct_crossing(connection),
             Arrival::Answer { lane, others } => {
-                // Lanes of one connection are numbered among those of all, so that the monitor can tell them apart.
+                // Lanes of one connection are numbered among those of all, so that the monitor can distinguish them.
                 let lane = self.wiring.global_lane(connection, lane);
                 Crossing { lane, is_answer: true, others, ..direct_crossing(connection) }
             }
@@ -505,7 +505,7 @@ impl Adapter for SeveralAdapter {
         InputReceipt::Written
     }
 
-    /// Returns the longest limit of the connections that have said nothing yet: nobody knows which one would reply.
+    /// Returns the longest limit of the connections that have sent nothing yet: it is not known which one would reply.
     fn first_reply_limit(&self) -> Option<Duration> {
         let live = self.lines.iter().filter(|line| !line.is_gone);
         live.filter_map(|line| line.adapter.first_reply_limit()).max()

@@ -30,7 +30,7 @@ impl TcpAdapter {
     /// Connects to `address` and greets.
     ///
     /// # Errors
-    /// If nobody is there, or does not greet as it should.
+    /// If nothing listens there, or does not greet as it should.
     pub fn connect(
         address: &str,
         model: Arc<Model>,

@@ -248,7 +248,7 @@ pub(super) enum HandshakeError {
 /// An encrypted connection. Clones are the same connection; one of them reads.
 pub(super) struct TlsStream {
     connection: Arc<Mutex<ClientConnection>>,
-    /// The bytes that are encrypted and not sent yet; whoever sends holds it. It is never waited for with the
+    /// The bytes that are encrypted and not sent yet; the sending thread holds it. It is never waited for with the
     /// connection locked.
     unsent: Arc<Mutex<Vec<u8>>>,
     stream: TcpStream,
@@ -320,7 +320,7 @@ impl TlsStream {
             match (&self.stream).write(unsent) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => drop(unsent.drain(..count)),
-                // Who is told of it would write the same once more.
+                // With this error, the caller would write the same once more.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
                 Err(error) => return Err(error),
             }

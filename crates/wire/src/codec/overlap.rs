@@ -42,7 +42,7 @@ pub enum SharedTexts {
     All,
     /// This text and maybe others, but not all.
     Text(String),
-    /// Unknown: constants and sizes of the layouts do not tell them apart.
+    /// Unknown: constants and sizes of the layouts do not distinguish them.
     Unknown,
 }
 

@@ -11,7 +11,7 @@ pub enum Undecodable {
     /// The text is no message, for this reason.
     #[error("{0}")]
     Wrong(String),
-    /// The text is larger than a limit, so it is not known whether it is a message; nobody is at fault.
+    /// The text is larger than a limit, so it is not known whether it is a message; this is no fault of the system.
     #[error("{0}")]
     TooLarge(String),
 }

@@ -47,7 +47,7 @@ impl SystemLauncher {
             solver: args.solver.clone(),
             ..TestArgs::default()
         };
-        // Settings that make no sense are told before the page is opened.
+        // Settings that make no sense are reported before the page is opened.
         run_config(&settings, &spec, &sut)?;
         timing::clock(&settings.time, &sut)?;
         Ok(Self { spec, sut, testers: args.testers.clone(), steps: args.steps.max(1), settings })

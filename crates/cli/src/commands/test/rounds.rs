@@ -1,6 +1,6 @@
 //! Rounds of `ioxide test`: what a round has certainly covered is left out by the testers of the next.
 //!
-//! `cover` and `tour` then have fewer purposes, which are shared out anew; `hunt` has fewer of them, and walks. Runs
+//! `cover` and `tour` then have fewer purposes, which are shared out again; `hunt` has fewer of them, and walks. Runs
 //! have other seeds in every round, so what is left is tried with other data.
 
 use ioxide_campaign::gather::GatheredParts;

@@ -1,7 +1,7 @@
 //! Fields that cannot be listed, such as an `int`, tried by representatives.
 //!
 //! A search state by state tries every message. Where a field has no finite source, a few values stand for all others,
-//! chosen anew for every pair of state sets, and from both systems together: what one of them cannot tell apart the
+//! chosen again for every pair of state sets, and from both systems together: what one of them cannot distinguish the
 //! other may. There are two kinds of such fields.
 //!
 //! *Separated fields* are kept nowhere: the guards of their message compare them (`==`, `<`, `<=`) with terms over
@@ -43,7 +43,7 @@ use super::EnumerationGivenUp;
 use super::offer::{FieldSource, MessageList, source};
 
 /// The number of values above which a field is tried by representatives, if its message has too many values
-/// otherwise. Chosen by feel: representatives are fewer, but have to be found anew for every pair.
+/// otherwise. Chosen by feel: representatives are fewer, but have to be found again for every pair.
 const MAX_LISTED_VALUES: usize = 64;
 /// The number of representatives of one field above which a search gives up. Chosen by feel: the messages of a field
 /// multiply with those of the others.
@@ -72,7 +72,7 @@ pub(super) struct FreeFields {
     kinds: BTreeMap<FieldPosition, FreeKind>,
     /// The terms that each side compares a separated field with, by switch.
     compared: [BTreeMap<SwitchId, Vec<(FieldPosition, Term)>>; 2],
-    /// The bounds of the sorts of separated fields, which tell values apart where the two sorts differ.
+    /// The bounds of the sorts of separated fields, which distinguish values where the two sorts differ.
     bounds: BTreeMap<FieldPosition, BTreeSet<Value>>,
     /// The variables of each side that hold named values.
     holders: [Vec<VarId>; 2],
@@ -140,7 +140,7 @@ impl FreeFields {
     ) -> Result<FreeValues, EnumerationGivenUp> {
         let mut cuts: BTreeMap<FieldPosition, BTreeSet<Value>> = self.bounds.clone();
         // The comparisons of all states of both sides cut together: two values may share a representative only if
-        // nobody in the pair tells them apart.
+        // neither side of the pair distinguishes them.
         for side in 0..2 {
             for state in states[side] {
                 for (id, _) in sides[side].switches_from(state.loc) {
@@ -211,7 +211,7 @@ impl FreeFields {
             for var in analysis.variables_of(name) {
                 let sort = pool.var_info(var).sort;
                 sorts.insert(sort.base());
-                // A value outside its range is refused: the bounds tell values apart.
+                // A value outside its range is refused: the bounds distinguish values.
                 if let Sort::Range { lo, hi } = sort {
                     self.order_by([Value::int(lo), Value::int(hi)]);
                 }
@@ -460,7 +460,7 @@ impl FieldAnalysis<'_> {
                             let other = if is_named(a) { b } else { a };
                             found.push(ConstantUse::Ordered(self.pool.as_value(other)?.clone()));
                         }
-                        // A sum, a length, a pattern: it may tell values apart that the permutation swaps.
+                        // A sum, a length, a pattern: it may distinguish values that the permutation swaps.
                         _ => return None,
                     }
                 }

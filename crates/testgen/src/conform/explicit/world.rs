@@ -222,7 +222,7 @@ impl<'w> EnumeratedSide<'w> {
     }
 
     /// Returns the messages of a state that have representatives, each with the state after it. They depend on the
-    /// other states of the pair, so they are computed anew.
+    /// other states of the pair, so they are computed again.
     fn represented_messages(
         &mut self,
         pool: &TermPool,

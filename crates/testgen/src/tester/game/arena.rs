@@ -76,7 +76,7 @@ impl GameArena {
         &self.after.states
     }
 
-    /// The state of the run if it can be told in every run, now and later; `None` if nobody may know it.
+    /// The state of the run if it can be told in every run, now and later; `None` if it may be ambiguous.
     pub(super) fn known_state(&self) -> Option<&ConcreteState> {
         let ReplayedStates { states, is_all } = &self.after;
         // One state now is not enough: a choice that labels do not show could make it several after the next move.

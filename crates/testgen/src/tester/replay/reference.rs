@@ -440,7 +440,7 @@ pub fn with_leaf(value: &Value, path: &[usize], new: &dyn Fn(&Value) -> Option<V
             parts[*at] = with_leaf(parts.get(*at)?, rest, new)?;
             Some(Value::Collection(match &items.items {
                 Items::List(_) => CollectionValue::list(items.sort, parts),
-                // The items are sorted anew, so that a second reference into the same set may miss its place: what it
+                // The items are sorted again, so that a second reference into the same set may miss its place: what it
                 // makes then is another set of the same sort, and the replay fails or not like any other.
                 Items::Set(_) => CollectionValue::set(items.sort, parts),
                 Items::Map(_) => {

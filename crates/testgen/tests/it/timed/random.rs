@@ -29,8 +29,8 @@ pub fn text_with(rng: &mut ChaCha8Rng, verbs: &[&str]) -> String {
 }
 
 /// A model that one input takes to two places at once: the system has to speak in the first before a deadline, and may
-/// be silent in the second unless chance has it otherwise. So a silence tells them apart, and what an input does after
-/// it.
+/// be silent in the second unless chance has it otherwise. So a silence distinguishes them, and what an input does
+/// after it.
 pub fn forked(rng: &mut ChaCha8Rng) -> String {
     let mut text = String::from(
         "model Forked { type D = 0..2 input a(p: D) observed input o(p: D) output y(p: D) output z\n\

@@ -12,7 +12,7 @@ use crate::adapter::{AdapterError, MessageCut};
 use crate::codec::Undecodable;
 use crate::codec::http::message::{AskedFor, HttpResponse};
 
-/// Answers longer than this are not read anew for every piece that comes. Chosen by feel: reading anew takes time
+/// Answers longer than this are not read again for every piece that comes. Chosen by feel: reading again takes time
 /// that grows with the square.
 const LONG_ANSWER_BYTES: usize = 1 << 20;
 

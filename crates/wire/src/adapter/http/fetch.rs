@@ -16,7 +16,7 @@ const MAX_REDIRECTS: usize = 5;
 /// Returns the text at `url`; redirections are followed.
 ///
 /// # Errors
-/// If nobody is there, it does not come within `limit`, or the answer is no success.
+/// If nothing listens there, the answer does not come within `limit`, or it is no success.
 pub fn fetch(url: &str, limit: Duration, interrupt: Interrupt) -> Result<String, AdapterError> {
     let mut place = url.to_owned();
     for _ in 0..=MAX_REDIRECTS {

@@ -272,7 +272,7 @@ fn parts_of_a_secret_that_come_back_are_hidden() {
     }
 }
 
-/// A long answer in many pieces is read in the end, and not anew for every piece.
+/// A long answer in many pieces is read in the end, and not again for every piece.
 #[test]
 fn a_long_answer_in_many_small_pieces_is_read() {
     let long = |mut stream: TcpStream| {

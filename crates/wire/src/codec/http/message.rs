@@ -229,7 +229,7 @@ impl HttpResponse {
         Ok(())
     }
 
-    /// Fails if a stream of events is encoded: its events cannot be told apart before all of it has come.
+    /// Fails if a stream of events is encoded: its events cannot be distinguished before all of it has come.
     fn refuse_encoded_stream(&self) -> Result<(), BadCoding> {
         match self.codings().first() {
             Some(name) => Err(Excess::StreamCoding { name: cut(name, 40) }.into()),

@@ -1,6 +1,6 @@
 //! WebSocket messages (RFC 6455): the opening, frames written, frames read from the bytes that came so far.
 //!
-//! The key of the opening is always the same: it guards proxies against pages in browsers, which is nobody's worry
+//! The key of the opening is always the same: it guards proxies against pages in browsers, which does not matter
 //! here.
 //!
 //! *Promises.* Reading is a function of the bytes: it never waits. Messages are bounded. A frame that the standard
