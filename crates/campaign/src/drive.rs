@@ -1,4 +1,4 @@
-//! A campaign under way: batches go out, ends come in, a journal keeps what must not be forgotten.
+//! A running campaign: it sends batches, takes in their results, and writes a journal to continue from.
 //!
 //! The truth about what is done is in the parts. The journal has what they cannot say: which units were tried in vain.
 //! So a campaign whose driver was killed goes on from its directory:

@@ -1,4 +1,4 @@
-//! Campaigns on many machines: units of work, parts, merging, and the engines that carry them.
+//! Campaigns on many machines: units of work, parts, merging, and the engines that run them.
 //!
 //! A *unit* is the smallest piece of a long command that can be done anywhere: a function of the model, the seed and
 //! the system, never of the place, and of the units before it only through the feedback file of its round. A [`plan`]

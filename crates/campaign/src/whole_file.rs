@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that are written completely or not at all.
 //!
 //! What is to stand at a path is written aside, in the same folder, under a name nobody can guess or has linked
 //! elsewhere, and put in place in one step once all of it is on the disk. Neither an interruption nor a full

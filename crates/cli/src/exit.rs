@@ -1,4 +1,4 @@
-//! The end of the program: a number scripts can branch on, and a last word for people.
+//! The end of the program: an exit code for scripts, and a last message for people.
 
 use std::any::Any;
 use std::io;

@@ -1,4 +1,4 @@
-//! Models that are played as systems: by the name of a file, with constants and a mutant of it.
+//! Models that are simulated as systems: by the name of a file, with constants and a mutant of it.
 //!
 //! `FILE`, `FILE?NAME=VALUE&NAME=VALUE`, `FILE#ID`, `FILE?NAME=VALUE#ID`. Constants that were set for the specification
 //! hold for the same file too, unless the name says otherwise: a model conforms to itself whatever is set for it.

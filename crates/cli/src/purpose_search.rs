@@ -1,4 +1,5 @@
-//! Purposes of a model, looked for with what the command line says: those of a criterion, and those of a goal.
+//! The search for purposes of a model, with the settings of the command line: those of a criterion, and those of a
+//! goal.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Telling states apart: separating words, splitting trees, characterising
+//! Distinguishing states: separating words, splitting trees, characterising
 //! sets, harmonised identifiers, adaptive distinguishing trees.
 //!
 //! A word *separates* two states if they answer it differently. A

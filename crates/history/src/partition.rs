@@ -1,4 +1,4 @@
-//! The parts of a history that can be judged apart, found by looking at what operations read and write.
+//! The parts of a history that can be judged separately, found by what operations read and write.
 //!
 //! [HK15]: a history is linearizable if its parts are, where no operation of one part can notice one of another. Two
 //! operations are in different parts if they use different variables, or different entries of the same maps. The

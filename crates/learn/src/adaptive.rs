@@ -1,4 +1,4 @@
-//! Telling states apart adaptively: which input to give next, by what was answered so far.
+//! Distinguishing states adaptively: the next input depends on the answers so far.
 //!
 //! A decision holds the states that are still possible and where each would be now. A word is chosen that says most
 //! for its cost, where states that would meet without having been distinguished count as another run. Decisions are

@@ -1,4 +1,4 @@
-//! The tree folded into a machine that may have gaps: what is believed of a system while it is learned.
+//! The tree folded into a machine that may have gaps: the assumptions about a system while it is learned.
 //!
 //! The *basis* holds nodes of the tree that are pairwise apart: states of the system, each with the word that reaches
 //! it. A transition of a basis state leads to a node of the tree (the *frontier*, or the basis again); once that

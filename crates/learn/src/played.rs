@@ -1,4 +1,4 @@
-//! A machine played as a system: known answers, for tests and measurements.
+//! A machine simulated as a system: known answers, for tests and measurements.
 
 use std::convert::Infallible;
 

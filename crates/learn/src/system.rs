@@ -1,4 +1,4 @@
-//! The world as a session needs it: a system that answers messages, copies of it, and a place where answers are kept.
+//! The traits that a session needs: a system that answers messages, copies of it, and a store of answers.
 //!
 //! The crate opens no connection and writes no file. Whoever does implements these traits.
 

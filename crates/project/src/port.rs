@@ -1,4 +1,4 @@
-//! Ports of this machine that are free, no one given twice by this process.
+//! Free ports of this machine; this process gives none of them out twice.
 
 use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};

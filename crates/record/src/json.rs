@@ -1,4 +1,4 @@
-//! JSON from outside: read with no key twice.
+//! JSON from outside; duplicate keys are refused.
 //!
 //! RFC 8259 says of an object with the same name twice that what comes of it is unpredictable: most readers take
 //! the last value, some the first. A message of which two readers see different things is no message, so it is

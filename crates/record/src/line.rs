@@ -1,4 +1,4 @@
-//! Lines of text from a stranger: bounded, checked to be UTF-8, never trusted.
+//! Lines of text from a system: bounded, checked to be UTF-8, never trusted.
 
 use std::io::{self, BufRead, Read};
 

@@ -1,4 +1,4 @@
-//! A report as one HTML page that opens from disk: no network, no server, no file beside it.
+//! A report as one HTML page that opens from disk: no network, no server, no other file.
 //!
 //! The page holds one JSON document, a view of the [`ReportPage`], and one picture; the script and the style sheet that
 //! show them come from `web/` and are embedded as built. Every part is optional: a campaign, the model it tested, an

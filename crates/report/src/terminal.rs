@@ -1,4 +1,4 @@
-//! A test campaign on the terminal: progress while it goes, the story of every failure, a summary.
+//! A test campaign on the terminal: progress, every kind of failure, a summary.
 //!
 //! A reader of events. Results go to one writer, progress to another, so that piped results
 //! stay clean. Runs may go on at once.

@@ -1,4 +1,4 @@
-//! The terminal stepper: through a model by hand.
+//! The terminal stepper, to walk through a model by hand.
 //!
 //! On a terminal as a [`screen`] of panels, else [`plain`], a line at a time, so that it works in pipes and scripts
 //! too. The belief is the monitor's: after each message it shows every state the model may be in. [`route`] finds

@@ -1,4 +1,4 @@
-//! The way to a system under test: adapters, the codecs of their messages, and a model played as a system.
+//! Connections to a system under test: adapters, the codecs of their messages, and a model simulated as a system.
 //!
 //! Processes and sockets of systems are here and nowhere else, behind the feature `external`. Without it there are the
 //! trait [`Adapter`](adapter::Adapter) and the systems inside of this process.

@@ -1,4 +1,4 @@
-//! A model played as a system under test.
+//! A model simulated as a system under test.
 //!
 //! The concrete semantics ([FTW05] Def. 11) with every choice made by a seeded generator: which
 //! enabled output or internal step comes next, the values of loose outputs, the values

@@ -1,4 +1,4 @@
-//! The system's side of the protocol: a model, played over pipes or sockets.
+//! The system's side of the protocol: a model, simulated over pipes or sockets.
 //!
 //! Speaks [`protocol`](crate::protocol): says `hello` at once, begins at `configure`,
 //! writes every output as soon as the player makes it, one flushed line each. `sent` is

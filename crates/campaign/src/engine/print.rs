@@ -1,4 +1,4 @@
-//! Commands for any other scheduler: one per part, and the one that puts them together.
+//! Commands for any other scheduler: one per part, and the one that merges them.
 
 use std::path::Path;
 

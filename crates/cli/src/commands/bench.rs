@@ -1,4 +1,4 @@
-//! `ioxide bench`: the door to the measurements, which are a program of their own.
+//! `ioxide bench`: starts the measurements, which are a separate program.
 //!
 //! `ioxide-bench` is `ioxide` with its measurements in it, so the door hands it the whole command line: `bench` itself,
 //! and `merge` and `campaign` where they are of measurements.

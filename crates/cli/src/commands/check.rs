@@ -1,4 +1,4 @@
-//! `ioxide check`: what is wrong with a model.
+//! `ioxide check`: finds mistakes in a model.
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;

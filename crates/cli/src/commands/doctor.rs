@@ -1,4 +1,4 @@
-//! `ioxide doctor`: what is there, what is missing, and the command that mends it.
+//! `ioxide doctor`: checks the setup and suggests fixes.
 
 use std::io::{self, Write};
 use std::net::TcpListener;

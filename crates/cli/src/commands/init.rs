@@ -1,4 +1,4 @@
-//! `ioxide init`: a project that works, to be changed step by step into one's own.
+//! `ioxide init`: creates a working project, which users change step by step into their own.
 //!
 //! A model of a login, a small system behind an adapter (or played models), the project file and a
 //! workflow for continuous integration. The first test passes; the system named `buggy` has a planted bug

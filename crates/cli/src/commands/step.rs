@@ -1,4 +1,4 @@
-//! `ioxide step`: through a model by hand.
+//! `ioxide step`: steps through a model by hand.
 //!
 //! On a terminal as a screen of panels, else (or with `--plain`) a line at a time; both are in the crate `stepper`. A
 //! recorded run can be opened at any of its steps.

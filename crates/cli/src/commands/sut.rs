@@ -1,4 +1,4 @@
-//! `ioxide sut`: plays a model as a system under test.
+//! `ioxide sut`: simulates a model as a system under test.
 
 use std::io::{self, BufReader};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! The convergence graph: a test tree with the words known to converge put together.
+//! The convergence graph: a test tree with the words known to converge merged.
 //!
 //! Two words *converge* if they lead every machine of the fault domain that
 //! passes the suite to the same state [SPY12]. The tests form a tree; putting

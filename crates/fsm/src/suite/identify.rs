@@ -1,4 +1,4 @@
-//! The words that tell the state after a test from all others.
+//! The words that distinguish the state after a test from all others.
 //!
 //! A node of the convergence graph is *identified* if it is separated from the
 //! access node of every other state. Under the fixed rule it gets the harmonised identifier of its

@@ -1,4 +1,4 @@
-//! A constant without a `--constant`, found by halving.
+//! A constant without a `--constant`, found by bisection.
 //!
 //! Two runs whose values compare alike and that are answered differently differ by a comparison with something else.
 //! The values half way between compare alike too, so one half of the way holds the difference; in the end it is a step

@@ -1,4 +1,4 @@
-//! Settling: asking until every move is known to lead where it is believed to lead.
+//! Settling: asking until the assumed target of every move is certain.
 //!
 //! A move is in *doubt* while more than one basis state is not apart from the node it leads to. A question is a word
 //! that tells the believed state from most of the others for its cost, by what was answered after their basis nodes,

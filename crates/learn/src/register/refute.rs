@@ -1,4 +1,4 @@
-//! Learning from a word that is not answered as believed.
+//! Learning from a word whose answers contradict the hypothesis.
 //!
 //! The word is gone through with the machine: after every input there is a location it is believed to be in. Replacing
 //! the inputs so far by the word of that location keeps the answer to what follows, up to a first place where it does

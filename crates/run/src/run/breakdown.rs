@@ -1,4 +1,4 @@
-//! A system that ends, hangs up, hangs, talks nonsense or raises an exception.
+//! A system that exits, disconnects, hangs, sends something unreadable or raises an exception.
 //!
 //! A model may allow the first two like outputs: one named `ended`, with a field `status: int` or none, and one named
 //! `closed`, without fields. Where it does not, and nothing else is open, they are failures of kind `crash`; an input

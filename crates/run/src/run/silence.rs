@@ -1,4 +1,4 @@
-//! Silence, confirmed before anybody is blamed for it, and taken back if it was called too early.
+//! Silence: confirmed before the system is blamed for it, and retracted if it was declared too early.
 //!
 //! Quiescence is a time-out ([BT19], [FTW05]), and no time-out fits a machine that is busy. So silence that the
 //! specification forbids becomes a failure only after the run has listened on for

@@ -1,4 +1,4 @@
-//! The telling of a run while it goes on: steps to the reporter, the trace to the tester.
+//! Reports during a run: steps to the reporter, the trace to the tester.
 
 use ioxide_model::label::Label;
 use ioxide_model::trace::Trace;

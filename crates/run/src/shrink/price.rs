@@ -1,4 +1,4 @@
-//! The price of a try and its chances: which candidate promises most per second.
+//! The cost of a try and its chance of success: which candidate promises most per second.
 //!
 //! The system is measured while it is tried: a reset, a step and a silence have a mean price each. A candidate is worth
 //! the moves that it leaves out, times the share of candidates of its class that were taken so far, divided by the time

@@ -1,4 +1,4 @@
-//! Candidates that the model says cannot get there: no run is spent on them.
+//! Candidates that cannot fail according to the model: no run is spent on them.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Shortcuts through the run itself: what lies between two like states of the model is left out.
+//! Shortcuts through the run itself: the moves between two similar states of the model are left out.
 //!
 //! Before every input of the run the model is in some state. Two states are alike if they are in the same place and
 //! their data have the same shape, on one of three [levels](ShapeLevel). So the run is a walk through a small graph of

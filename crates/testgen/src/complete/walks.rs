@@ -1,4 +1,4 @@
-//! Tests carried out on a faulty system, beside the model.
+//! Tests carried out on a faulty system and on the model at the same time.
 //!
 //! A test of a complete suite gives its inputs one after the other, each once the system is silent. A faulty system is
 //! *surely killed* if every run of the test on it shows an output or a silence that the model forbids: a pair of a

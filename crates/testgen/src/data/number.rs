@@ -1,4 +1,4 @@
-//! Numbers worth trying: beside what is known, small, at the edges of machine words, of any magnitude.
+//! Numbers worth trying: next to known values, small, at the edges of machine words, of any magnitude.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,4 +1,4 @@
-//! The score of a suite or a tester that plays mutants one by one, some of them again in later rounds.
+//! The score of a suite or a tester that runs against mutants one by one, some of them again in later rounds.
 //!
 //! The score is that of all rounds together. It is reached where the units so far, in the order of the plan, make it
 //! certain: mutants that were not played yet count as survivors.

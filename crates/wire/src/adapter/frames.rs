@@ -1,4 +1,4 @@
-//! Frames from a stranger: bounded, checked, never trusted; and messages that are joined from several frames.
+//! Frames from a system: bounded, checked, never trusted; and messages that are joined from several frames.
 //!
 //! *Promises.* The end of the stream and a message that was begun and not finished are errors,
 //! never silence and never a message. While its bytes come, a message is waited for up to a limit that is counted from

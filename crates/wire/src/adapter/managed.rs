@@ -1,4 +1,4 @@
-//! A system with what it needs: its server, and a way back to the initial state that is not its own.
+//! A system together with its server, and with a reset that the adapter itself does not do.
 //!
 //! *Promises.* While nothing listens yet, the connection is tried again, for as long as the system has. A
 //! server that ended by itself is started again, and that is told: see [`Adapter::ended_by_itself`]. One

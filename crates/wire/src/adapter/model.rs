@@ -1,4 +1,4 @@
-//! A model played in this process: no waiting, silence is decided, time is virtual.
+//! A model simulated in this process: no waiting, silence is decided, time is virtual.
 //!
 //! The model may be another one than the specification, such as a mutant: messages are
 //! matched by name. Where both have the same interface nothing is translated.

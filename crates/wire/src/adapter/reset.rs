@@ -1,4 +1,4 @@
-//! Resets that are said to a system: the steps, the answers they must have, and what is done if one is refused.
+//! Resets by message: the steps, the answers they must have, and what is done if one is refused.
 //!
 //! *Promises.* A system that refuses its reset is not in its initial state, so no run begins: the reset is tried again,
 //! a bounded number of times and each time on a new connection, and is then trouble on the way to the system, never a

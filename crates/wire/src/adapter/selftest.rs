@@ -1,4 +1,4 @@
-//! The self-test of an adapter: one conversation by the book, before any model is judged.
+//! The self-test of an adapter: one complete conversation by the protocol, before any test.
 //!
 //! Greeting, initial state, one input of every kind it declares, two resets, an orderly
 //! end; each is a [`SelfTestCheck`] with what was seen.

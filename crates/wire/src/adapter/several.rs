@@ -1,4 +1,4 @@
-//! A system that is spoken to on several connections at once, each with its own words.
+//! A system with several connections at once, each with its own messages.
 //!
 //! An input goes to the connection that knows it; what comes is merged by arrival. Nobody knows in which order messages
 //! of different connections were sent, nor whether an input on one was taken before a message on another was sent:

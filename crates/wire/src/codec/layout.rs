@@ -1,4 +1,4 @@
-//! Binary messages by layout: what stands where in the bytes of a message.
+//! Binary messages by layout: the position and form of each field in the bytes of a message.
 //!
 //! A layout is a list of items, read from left to right:
 //!

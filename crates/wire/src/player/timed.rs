@@ -1,4 +1,4 @@
-//! A timed model played: what it does next, and when, is planned as soon as it enters a state.
+//! A simulated timed model: what it does next, and when, is planned as soon as it enters a state.
 //!
 //! [BLLN23] Def. 2: a switch is taken some time after the state was entered. The plan is one switch with an instant
 //! at which its guard holds; boundaries of the guard are as likely as instants between them. A

@@ -1,4 +1,4 @@
-//! A model played to everyone who connects, each with a player of their own.
+//! A model simulated for every client that connects, each with its own player.
 
 use std::io::{self, BufReader};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

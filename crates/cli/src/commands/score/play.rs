@@ -1,4 +1,4 @@
-//! Mutants played as systems under test, in virtual time.
+//! Mutants simulated as systems under test, in virtual time.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

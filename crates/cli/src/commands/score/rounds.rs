@@ -1,4 +1,4 @@
-//! Rounds of `ioxide score`: a tester plays what survived once more, with another seed.
+//! Rounds of `ioxide score`: a tester runs against the survivors once more, with another seed.
 //!
 //! In the first round every mutant is decided and played; in the next ones those are played that are killable and
 //! survive. When the goal is reached is decided by [`ScoreSoFar`].

@@ -1,4 +1,4 @@
-//! Locations that differ only in how their registers compare, put together.
+//! Locations that differ only in how their registers compare, merged.
 //!
 //! A family has registers, and every location of it a way to read them: which of its own registers each of them holds.
 //! No two locations of a family read them so that they compare alike; so what the registers hold says which it is, and

@@ -1,4 +1,4 @@
-//! The names in a form, held against those of the model.
+//! The names in a form, checked against those of the model.
 
 use ioxide_model::sort::{Constructor, DataKind, Sort};
 use ioxide_model::term::TermPool;
