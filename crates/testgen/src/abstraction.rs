@@ -145,6 +145,7 @@ impl FlattenSearch<'_> {
             }
             let successors = concrete::successors(cx.pool, cx.sts, state, &label)
                 .map_err(|_| NotFinite::NoValue { what: label.show(cx.pool, cx.sts) })?;
+            // Several successors, or several answers, become several rows: the machine has the choices of the model.
             for successor in successors {
                 for answer in self.answers.replies_in(cx, &successor.state)?.iter() {
                     self.transition(cx, from, &label, answer)?;

@@ -71,6 +71,8 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
                 return Ok(SearchOutcome::Order(self.placed_operations()));
             }
             work.count(limits)?;
+            // [Lowe17]: with the same operations placed and the same belief, everything that can follow was tried
+            // before.
             if self.seen.insert((self.placed.clone().into(), belief)) {
                 self.note_progress(belief);
                 let choices = self.list_choices(belief);
@@ -116,6 +118,8 @@ impl<'s, 'c, 'm> ChainSearch<'s, 'c, 'm> {
         while client < self.chains.len() {
             let class = self.next_operation(client).map(|operation| operation.class);
             match class {
+                // An operation that changes nothing can be moved forward to here in every order, so no other place need
+                // be tried.
                 Some(class) if self.space.is_pure(class) && self.space.step(belief, class) == belief => {
                     self.place(client)
                 }

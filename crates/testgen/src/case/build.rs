@@ -130,6 +130,7 @@ fn sketch(
     let delay = cx.pool.indexed_var(cx.delay, front.state.depth + 1);
     let silence = silence(cx, front, delay, &heard);
     let (successors, mut taken): (Vec<CaseSuccessor>, Vec<FrontSwitch>) = all.into_iter().unzip();
+    // The switch of the path comes first, see `successors`.
     let next = taken.swap_remove(0);
     let on_path = on_path(cx, front, &next, point.after);
     (StateSketch { front: front.clone(), known, delay, successors, on_path, silence }, next)
@@ -221,13 +222,18 @@ impl ArcMaker {
             target,
         };
         if rule == CaseRule::R1 {
+            // The tester chooses the input, and only such that the rest of the path can follow; so no other arc is
+            // needed.
             return vec![draft(rule, sketch.on_path, target)];
         }
         if self.pruning == Pruning::Tool {
+            // The published generator stays on the path with every message that the switch allows, also where the rest
+            // of the path cannot follow.
             let guard = self.in_time(cx, sketch, next.when);
             return vec![draft(rule, guard, target)];
         }
         let on = self.in_time(cx, sketch, sketch.on_path);
+        // R11: the switch of the path may have been taken, but the rest of the path can no longer follow.
         let lost = cx.pool.not(sketch.on_path);
         let off = cx.pool.and([next.when, lost]);
         let off = self.in_time(cx, sketch, off);
@@ -260,6 +266,8 @@ impl ArcMaker {
                 GateKind::Input | GateKind::Internal => continue,
             };
             let mentioned = sketch.successors.iter().filter(|successor| successor.gate == gate);
+            // The conditions are over observations, with the initial values quantified: only what no possible initial
+            // value allows counts as not mentioned.
             let some = cx.pool.or(mentioned.map(|successor| successor.when));
             let none = cx.pool.not(some);
             let guard = self.in_time(cx, sketch, none);
@@ -320,6 +328,7 @@ impl ArcMaker {
     ) -> Option<CaseArc> {
         let mut question = facts.to_vec();
         question.extend(cx.pool.conjuncts(draft.guard));
+        // An undecided arc is kept, with the reason: guards are evaluated when the test runs, which needs no solver.
         let doubt: Option<UnknownReason> = match self.guard_solver.decide(cx, &question) {
             SolverDecision::Sat => None,
             SolverDecision::Unsat => return None,

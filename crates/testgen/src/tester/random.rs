@@ -126,6 +126,8 @@ impl RandomTester {
     fn draw_weighted(&mut self, sts: &Sts, candidates: &[SwitchId]) -> Option<usize> {
         let weight = |id: &SwitchId| {
             let times = self.chosen.get(id).copied().unwrap_or(0);
+            // Falls with the logarithm, so that rare switches get their turn and frequent ones do not die out: after a
+            // thousand choices about a tenth of the weight is left.
             (u64::from(sts.switches[*id].weight) * SCALE).div_ceil(1 + u64::from((1 + times).ilog2()))
         };
         let weights: Vec<u64> = candidates.iter().map(weight).collect();

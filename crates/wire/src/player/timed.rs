@@ -126,10 +126,14 @@ impl ModelPlayer<'_> {
         if self.plan != TimedPlan::Open {
             return Ok(());
         }
+        // Switch, instant and values are all drawn here, before time passes: so the choices do not depend on the pieces
+        // in which the tester lets time pass.
         let mut ways = self.ways_to_react()?;
         let reacts = |kind| matches!(kind, GateKind::Output | GateKind::Internal);
         let must_react = ways.iter().any(|(id, _)| reacts(self.cx.sts.kind_of(&self.cx.sts.switches[*id])));
         ways.shuffle(&mut self.rng);
+        // Outputs and internal steps must happen before their last instant; a message of another party may as well not
+        // come.
         if !must_react && self.rng.random() {
             ways.clear();
         }
