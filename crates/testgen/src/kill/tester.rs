@@ -244,6 +244,8 @@ impl Tester for KillTester {
                     RouteStanding::Done => self.finish(aim),
                 }
             }
+            // The route has ended, or the system has left it: another one is looked for from here, so that the rest of
+            // the run is not wasted. Without suspects a run is one test.
             let is_over = self.carried_out > 0 && self.suspects.is_none();
             let fitting = if is_over { None } else { self.fitting(trace) };
             self.route = fitting.or_else(|| self.experiment(cx, monitor, trace));
@@ -255,6 +257,7 @@ impl Tester for KillTester {
 
     fn share(&mut self, worker: usize, jobs: usize) {
         if let Some(suspects) = &mut self.suspects {
+            // Only suspects are divided: a test is open as long as one of the suspects it kills is.
             suspects.keep_share(worker, jobs);
             return;
         }
