@@ -22,7 +22,7 @@ use crate::space::{BeliefId, StateSpace};
 /// failure itself rarely takes more.
 const MAX_ATTEMPT: u64 = 20_000;
 
-/// The greatest number of attempts.
+/// The greatest number of attempts. It bounds time; a core that is left is then not called minimal.
 const MAX_ATTEMPTS: usize = 2_000;
 
 /// The greatest number of operations before the last cut for which a core is sought that starts from the beginning.

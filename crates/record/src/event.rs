@@ -177,7 +177,8 @@ pub struct PatienceRecord {
     /// The steps at which quiescence was reported too early; they did not happen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_silent: Vec<usize>,
-    /// True if it was the first message after the system was started or connected to; the quiescence time stays as it was.
+    /// True if it was the first message after the system was started or connected to; the quiescence time stays as it
+    /// was.
     #[serde(default, skip_serializing_if = "is_false")]
     pub first_reply: bool,
 }

@@ -13,7 +13,7 @@ use crate::clock::spent::TimeSpent;
 
 /// The weight of the latest run in the means, as a divisor; chosen by feel.
 const WEIGHT_OF_LATEST: u32 = 4;
-/// The number of tries that the first guess of a chance counts for.
+/// The number of tries that the first guess of a chance counts for: after a few tries the observed share decides.
 const WEIGHT_OF_GUESS: f64 = 2.0;
 
 /// The mean prices of the parts of a run.

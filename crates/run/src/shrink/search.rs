@@ -29,9 +29,9 @@ use super::{
 };
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunResult, RunSetup};
 
-/// The number of repetitions that must fail before a smaller run is accepted.
+/// The number of repetitions that must fail before a smaller run that fails only sometimes is accepted.
 pub(super) const MIN_CONFIRMED: u32 = 3;
-/// The number of repetitions of a smaller run that does not fail every time.
+/// The number of repetitions of a smaller run that does not fail every time; [`MIN_CONFIRMED`] of them must fail.
 const FLAKY_REPLAYS: u32 = 10;
 /// The greatest share of the time of the search that is kept for the repetitions at its end, as a divisor.
 const CONFIRMATION_SHARE: u32 = 4;

@@ -34,9 +34,9 @@ use crate::purpose_search;
 use crate::solver::SolverRequest;
 use crate::system::SystemUnderTest;
 
-/// Symbolic states looked at for purposes.
+/// Symbolic states explored for purposes; the time limit of the analysis may end the search sooner.
 const MAX_STATES: usize = 20_000;
-/// Symbolic states looked at for the next path of a tour.
+/// Symbolic states explored for the next path of a tour: fewer, as the system waits for it in the middle of a run.
 const TOUR_STATES: usize = 1_000;
 /// The number of times `cover` executes every purpose, and `tour` covers everything, without `--runs`.
 const ROUNDS: usize = 5;
@@ -46,7 +46,7 @@ const RUNS: u64 = 10;
 const RANDOM_STEPS: usize = 100;
 /// The steps of all runs of the hunting tester; the second where the model has clocks or unknown values.
 const HUNT_STEPS: (usize, usize) = (10_000, 2_000);
-/// The steps of all runs of the hunting tester with `--until`.
+/// The steps of all runs of the hunting tester with `--until`: a goal that cannot be reached ends the campaign here.
 const UNTIL_STEPS: usize = 100_000;
 /// The duration of a hunt on a system outside without `--for`, `--runs` or `--steps`.
 const HUNT_TIME: Duration = Duration::from_secs(30);
