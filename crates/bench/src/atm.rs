@@ -1,4 +1,4 @@
-//! Test cases of the ATM along ever longer paths, beside a naive variant that starts every query afresh.
+//! Test cases of the ATM along ever longer paths, compared with a naive variant that starts every query afresh.
 //!
 //! The path is tr1 tr2 tr3 tr4 over and over, cut to size, as [BLLN23] sec. 5 measures it. *Naive* is a fresh solver
 //! and the whole path condition for every query, over the same rules and the same time-out; it must find the same arcs.

@@ -1,4 +1,4 @@
-//! `ioxide bench campaign`: the cost of a campaign besides its units.
+//! `ioxide bench campaign`: the cost of a campaign in addition to its units.
 //!
 //! Three things: 100,000 units that do nothing, driven as any others, for the cost of one; parts put together, in
 //! growing numbers; and a thousand machines that do not exist, with faults, by the rules that drive real ones.
@@ -125,7 +125,7 @@ fn plan(count: u64) -> Manifest {
     Manifest::new(&plan, &UnitSet::range(0, count))
 }
 
-/// Drives a campaign of so many units.
+/// Drives a campaign of this many units.
 fn drive(dir: &Path, units: u64) -> Result<Json, CliError> {
     let manifest = plan(units);
     let refused = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
@@ -159,7 +159,7 @@ fn bytes(dir: &Path) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Writes so many parts, and measures merging them.
+/// Writes this many parts, and measures merging them.
 fn merge(dir: &Path, parts: u64) -> Result<Json, CliError> {
     let manifest = plan(parts * UNITS_PER_PART);
     for part in 0..parts {

@@ -1,4 +1,4 @@
-//! Models with collections: steps a second of the monitor by size, beside a model with a number in the
+//! Models with collections: steps a second of the monitor by size, compared with a model with a number in the
 //! same run; purposes and conformance of bounded queues and maps, beside enumeration.
 
 use std::io::{self, Write};

@@ -2,7 +2,7 @@
 //!
 //! A folder `examples/faults/NAME`, `examples/drift/NAME` for those far from the start, or `examples/held-out/NAME` for
 //! those no tester was tuned with, holds `model.iox`, a system with one fault (`fault.iox`, played here, or `fault.py`,
-//! run on virtual time) and a correct one beside it. *Default* is the tester of `ioxide test`, *cover* the purposes
+//! run on virtual time) and a correct one next to it. *Default* is the tester of `ioxide test`, *cover* the purposes
 //! alone, *random* our random walk in runs of a hundred steps, *uniform* the baseline: one long walk with even choices,
 //! as a well-known tool does it. All have the same budget of steps and know nothing of the faults; every seed is a
 //! campaign of its own. Quiescence counts as a step.

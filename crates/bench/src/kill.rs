@@ -1,4 +1,4 @@
-//! `ioxide bench kill`: linear traces beside adaptive experiments, on models of nondeterministic systems.
+//! `ioxide bench kill`: linear traces compared with adaptive experiments, on models of nondeterministic systems.
 //!
 //! Mutants that can be distinguished from their model are played as systems, with several seeds for their choices.
 //! *Linear* follows the traces of the killing suite and nothing else; *adaptive* is `--tester kill`, which goes on from

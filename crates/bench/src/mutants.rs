@@ -1,4 +1,4 @@
-//! `ioxide bench mutants`: deciding mutants symbolically beside deciding them by enumeration.
+//! `ioxide bench mutants`: deciding mutants symbolically, compared with enumeration.
 //!
 //! The BRP with growing messages, and a synthetic action system of the size of the industrial
 //! model of [AT15] (69 inputs, 20 outputs); each optimisation switched off in turn; one core and

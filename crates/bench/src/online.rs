@@ -1,4 +1,4 @@
-//! Steps per second over loopback TCP, beside a bare echo client in the same run.
+//! Steps per second over loopback TCP, compared with a bare echo client in the same run.
 //!
 //! The system under test answers every `ping(n)` with `pong(n)` at once and does nothing else,
 //! so what is measured is the tool: choose, encode, send, decode, judge, tell, record. The echo

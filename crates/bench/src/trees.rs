@@ -1,4 +1,4 @@
-//! `ioxide bench trees`: adaptive trees beside linear tests, on mutants of random nondeterministic machines.
+//! `ioxide bench trees`: adaptive trees compared with linear tests, on mutants of random nondeterministic machines.
 //!
 //! Every mutant that differs from its machine gets the test made for it: a shortest trace, and a tree. Both are played
 //! against the mutant, whose choices are fair, again and again until it shows an output or quiescence that the machine

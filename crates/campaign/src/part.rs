@@ -6,7 +6,7 @@
 //! {"begin":5,"unit":"run-5"}                   a unit is under way
 //! ...                                          what its command tells of it, one JSON value per line
 //! {"done":5,"unit":"run-5","result":{...}}     it is done
-//! {"end":12,"why":"all","seconds":3.5}         the part is over, with so many units; they took so long
+//! {"end":12,"why":"all","seconds":3.5}         the part is over, with this many units; they took so long
 //! ```
 //!
 //! *Promises.* A unit is done when its `done` line is whole, and not before. What was cut off is forgotten when the

@@ -11,7 +11,7 @@ pub fn current_date() -> String {
     format_date(seconds)
 }
 
-/// Returns the time that is so many seconds after the beginning of 1970.
+/// Returns the time that is this many seconds after the beginning of 1970.
 fn format_date(seconds: u64) -> String {
     let (year, month, day) = civil(seconds / DAY);
     let (hour, minute) = (seconds % DAY / 3600, seconds % 3600 / 60);

@@ -23,7 +23,7 @@ use crate::solver::SolverRequest;
 use crate::write;
 use crate::{limit, load, record};
 
-/// The page beside a record.
+/// The page next to a record.
 const NAME: &str = "report.html";
 /// Symbolic states looked at to know which switches can be taken at all. Chosen by feel: it bounds the time.
 const MAX_STATES: usize = 2_000;
@@ -41,7 +41,7 @@ pub fn page(campaign: CampaignPage, path: &str, model: Option<&str>, solver_args
     page
 }
 
-/// Writes the page of the record in `folder` beside it; a page that cannot be written is no failure.
+/// Writes the page of the record in `folder` next to it; a page that cannot be written is no failure.
 pub fn write_beside(folder: &RecordFolder, sources: &Sources, spec: &Model, solver_args: &SolverArgs) {
     match write_page(folder, sources, spec, solver_args) {
         Ok(file) => eprintln!("report: {file}"),

@@ -82,7 +82,7 @@ pub fn is_over(halt: &Halt) -> bool {
     halt.time_left().is_some_and(|left| left.is_zero())
 }
 
-/// Returns a deadline for something beside the command, `time` from now; Ctrl-C counts too.
+/// Returns a deadline that is independent of the command, `time` from now; Ctrl-C counts too.
 pub fn brief(time: Duration) -> Halt {
     from_now(Some(time))
 }

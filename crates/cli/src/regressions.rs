@@ -1,4 +1,4 @@
-//! Runs that failed before: kept beside the records, done first the next time.
+//! Runs that failed before: kept next to the records, done first the next time.
 //!
 //! `regressions.jsonl` in the `--report` directory is a suite: one test for every kind of
 //! failure found so far, the smallest failing run known, named by what such failures have in

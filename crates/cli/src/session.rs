@@ -25,7 +25,7 @@ use crate::record_folder::RecordFolder;
 use crate::solver::SolverRequest;
 use crate::system::{SystemOpener, SystemUnderTest};
 
-/// The parts of a campaign besides its settings: specification, system, testers, solver, outputs.
+/// The parts of a campaign in addition to its settings: specification, system, testers, solver, outputs.
 pub struct CampaignSession<'a> {
     /// The specification.
     pub spec: Model,

@@ -40,7 +40,7 @@ const MAX_EFFORT: f64 = 1_000_000.0;
 /// The cost of words in a suite, by which this module chooses between them.
 #[derive(Clone, Debug)]
 pub struct WordCosts {
-    /// The cost of a further word besides its symbols, in symbols: a reset and a mean access word.
+    /// The cost of a further word in addition to its symbols, in symbols: a reset and a mean access word.
     pub access: f64,
     /// For each state the number of words of `P · Σ^(extra+1)` that lead to it, at least 1.
     pub uses: IndexVec<StateId, f64>,

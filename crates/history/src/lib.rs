@@ -1,6 +1,6 @@
 //! Histories of concurrent clients: is what all of them saw together explained by some order of their operations?
 //!
-//! The model says what each operation does when nothing runs beside it ([`prove_sequential`]). A [`History`] has the
+//! The model says what each operation does when nothing else runs ([`prove_sequential`]). A [`History`] has the
 //! calls and returns of several clients. [`judge_history`] looks for one order of all operations that returned, and of
 //! some that did not, that the model allows: respecting real time (*linearizable*, [HW90]) or each client's own order
 //! (*sequential*, [Lamport79]).

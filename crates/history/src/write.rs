@@ -114,7 +114,7 @@ fn place_fields(fields: &mut Map<String, Json>, mapping: Option<&MessageMapping>
 
 /// Puts `value` at the end of `steps` below `place`; numbers are positions of arrays.
 fn put_at(place: &mut Json, steps: &[String], value: Json) {
-    // Positions beyond this are keys: no tuple has so many values.
+    // Positions beyond this are keys: no tuple has this many values.
     const MAX_TUPLE: usize = 64;
     let Some((first, rest)) = steps.split_first() else {
         *place = value;

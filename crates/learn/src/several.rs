@@ -190,7 +190,7 @@ impl<L: LiveMachine> AnswerTable<'_, L> {
         let mut signs = WordAnswers::new();
         for at in 0..self.words.len() {
             let word = self.words[at].clone();
-            // The run may take another way than `trace`; after so many attempts it is not waited for any longer.
+            // The run may take another way than `trace`; after this many attempts it is not waited for any longer.
             let mut left = self.drafting.repetitions.saturating_mul(MAX_ATTEMPTS_FACTOR);
             while left > 0 && !self.find_node(trace).is_some_and(|node| self.is_known(node, &word)) {
                 left -= 1;

@@ -33,7 +33,7 @@ fn upper_tail_probability(k: u32, n: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// All sequences of so many coins, counted.
+    /// All sequences of this many coins, counted.
     fn count_sequences(k: u32, n: u32) -> f64 {
         let heads = (0..1_u32 << n).filter(|coins| coins.count_ones() >= k).count();
         1.0 - heads as f64 / f64::from(1_u32 << n)

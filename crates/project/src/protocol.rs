@@ -29,14 +29,14 @@ pub enum ProtocolConfig {
     Http(Box<HttpProtocol>),
 }
 
-/// The keys of a system that speaks text, besides those of every system.
+/// The keys of a system that speaks text, in addition to those of every system.
 pub(super) const TEXT: [&str; 9] =
     ["inputs", "outputs", "parts", "items", "more", "counted", "framing", "input_end", "tls"];
 
-/// The keys of a system with binary messages, besides those of every system.
+/// The keys of a system with binary messages, in addition to those of every system.
 pub(super) const BINARY: [&str; 5] = ["inputs", "outputs", "endian", "framing", "tls"];
 
-/// The keys of a system that is asked by HTTP, besides those of every system.
+/// The keys of a system that is asked by HTTP, in addition to those of every system.
 pub(super) const HTTP: [&str; 7] = ["inputs", "outputs", "headers", "tls", "json", "captures", "cookies"];
 
 /// The text of a system.

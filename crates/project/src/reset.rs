@@ -199,7 +199,7 @@ fn by_adapter(
     }
 }
 
-/// A process is started afresh for every run, whatever else is done; so is the server beside it, unless the project
+/// A process is started afresh for every run, whatever else is done; so is its server, unless the project
 /// file says otherwise.
 fn by_process(system: &ProjectTable<'_>, said: Option<&str>) -> Result<SystemRenewal, ProjectError> {
     match said {

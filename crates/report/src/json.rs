@@ -35,7 +35,7 @@ struct ModelJson {
     goals: Vec<GoalView>,
 }
 
-/// A purpose, property or test written beside the model.
+/// A purpose, property or test written with the model.
 #[derive(Serialize)]
 struct GoalView {
     name: String,

@@ -1,4 +1,4 @@
-//! The coverage of runs: switches, and beside them data and history.
+//! The coverage of runs: switches, data and history.
 //!
 //! The specification may be in several states, so a label may have taken one of several
 //! switches. A switch counts as *certain* if it is the only one that explains a label, and

@@ -299,7 +299,7 @@ impl<R: BufRead> SuiteReader<R> {
         }
     }
 
-    /// Returns an error about the line at hand.
+    /// Returns an error about the current line.
     fn bad(&self, reason: String) -> SuiteError {
         SuiteError::BadLine { line: self.line, reason }
     }

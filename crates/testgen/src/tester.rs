@@ -71,7 +71,7 @@ pub trait Tester {
     /// Told before the first run if silence is known at once, so that a look at it costs no time.
     fn silence_is_free(&mut self) {}
 
-    /// Told once, before some run, if bringing the system to its initial state takes as long as so many steps: runs
+    /// Told once, before some run, if bringing the system to its initial state takes as long as this many steps: runs
     /// that are longer spend less of the time on it.
     fn reset_costs(&mut self, _steps: usize) {}
 
@@ -113,7 +113,7 @@ pub fn share_of(budget: usize, worker: usize, jobs: usize) -> usize {
 pub enum TesterMove {
     /// Give the system this input now.
     Stimulate(Label),
-    /// Give the system this input so many seconds after the last label, unless a message comes before; only in timed
+    /// Give the system this input this many seconds after the last label, unless a message comes before; only in timed
     /// models.
     StimulateAfter(Rational, Label),
     /// Observe the system, silence included; in a timed model until time alone changes nothing more.
@@ -124,7 +124,7 @@ pub enum TesterMove {
     Stop(TesterStop),
 }
 
-/// The end of a run in the words of a method, beside the verdict.
+/// The end of a run in the words of a method, in addition to the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodFinding {
     /// The verdict in the words of the method: `PASS`, `FAIL_out`, `INC_dur` and so on.

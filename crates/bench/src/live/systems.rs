@@ -6,11 +6,11 @@ use std::time::Duration;
 /// A system that keeps values behind keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreSystem {
-    /// Lines of text over TCP; every reply takes so many microseconds.
+    /// Lines of text over TCP; every reply takes this many microseconds.
     Replies(u64),
     /// The same with unsolicited messages.
     Spontaneous,
-    /// A server that is started again for every run, which takes so many milliseconds.
+    /// A server that is started again for every run, which takes this many milliseconds.
     Restarted(u64),
     /// The model, or a faulty one, played in the process of the tester.
     InProcess,

@@ -106,21 +106,21 @@ enum Keys {
 /// The fault of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlantedFault {
-    /// A wrong number is found if there are at least so many items.
+    /// A wrong number is found if there are at least this many items.
     Wrong(usize),
     /// An item that was dropped is found.
     Ghost,
-    /// No answer to `get` if there are at least so many items.
+    /// No answer to `get` if there are at least this many items.
     Silent(usize),
     /// `drop` is answered twice.
     Twice,
     /// The system ends after it has answered `drop`.
     CrashAfter,
-    /// `get` is not taken if there are at least so many items.
+    /// `get` is not taken if there are at least this many items.
     Hang(usize),
-    /// `get` raises an exception if there are at least so many items.
+    /// `get` raises an exception if there are at least this many items.
     Raise(usize),
-    /// The answer to the client with this number is wrong if so many answers were given to it before.
+    /// The answer to the client with this number is wrong if this many answers were given to it before.
     WrongAnswer(usize, usize),
     /// The answer to the last client is wrong once every client has asked.
     WrongForAll,

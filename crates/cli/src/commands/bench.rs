@@ -50,7 +50,7 @@ impl<'a> BenchHost<'a> {
     }
 }
 
-/// The command that takes over: the program beside this one, or cargo where the project is at hand.
+/// The command that takes over: the program next to this one, or cargo where the project is available.
 fn next_door() -> Result<Process, CliError> {
     let own = env::current_exe()
         .map_err(|error| CliError::usage(format!("cannot tell where ioxide is: {error}")))?;

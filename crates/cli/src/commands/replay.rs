@@ -159,7 +159,7 @@ fn again(
 enum ReplaySource {
     /// A record of a campaign.
     Record(Record),
-    /// A suite of failing runs, and the newest record beside it, which names the model.
+    /// A suite of failing runs, and the newest record in its folder, which names the model.
     Regressions(Vec<TraceTest>, Option<Record>),
 }
 

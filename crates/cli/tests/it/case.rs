@@ -414,7 +414,7 @@ const PULSE: &str = "model Pulse {
 }
 ";
 
-/// Sends the pulse so many seconds after the start, as exactly as a wall clock allows.
+/// Sends the pulse this many seconds after the start, as exactly as a wall clock allows.
 const PULSER: &str = "import sys
 from ioxide_adapter import Adapter, on_input
 

@@ -37,7 +37,7 @@ model Shop {
 }
 ";
 
-/// The shop. It reads a wrong number, or raises, as soon as there are so many items as its first argument says;
+/// The shop. It reads a wrong number, or raises, as soon as there are as many items as its first argument says;
 /// `interrupt` interrupts the program when it is wrong for the eighth time.
 const SERVER: &str = r#"
 import os, signal, sys, uuid

@@ -79,8 +79,8 @@ pub fn state_identifiers(
     spec.states().map(|state| state_identifier(spec, state, words, costs)).collect()
 }
 
-/// Words that separate `state` from many others each, best first, from which an on-the-fly method chooses besides its
-/// identifiers; none if the machine has very many states.
+/// Words that separate `state` from many others each, best first, from which an on-the-fly method chooses in addition
+/// to its identifiers; none if the machine has very many states.
 #[must_use]
 pub fn identifying_words(spec: &SuiteModel, splitting: &SplittingTree, state: StateId) -> Vec<Word> {
     if spec.n_states() > MANY_STATES {

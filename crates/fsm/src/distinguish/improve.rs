@@ -26,14 +26,15 @@ use crate::word::Word;
 const ORDERS_PER_ROUND: u64 = 3;
 const MAX_ROUNDS: u64 = 4;
 
-/// The factor by which identifiers just grown may be dearer than the best and still be improved; the cheapest of a
-/// round always are.
+/// The factor by which identifiers just grown may be more expensive than the best and still be improved; the cheapest
+/// of a round always are.
 const MAX_RATIO_TO_IMPROVE: f64 = 2.0;
 
-/// The factor by which identifiers may be dearer than the best after each was grown again, before they are given up.
+/// The factor by which identifiers may be more expensive than the best after each was grown again, before they are
+/// given up.
 const MAX_RATIO_TO_GO_ON: f64 = 1.06;
 
-/// The factor by which an identifier grown again may be dearer than before and still be trimmed.
+/// The factor by which an identifier grown again may be more expensive than before and still be trimmed.
 const MAX_RATIO_TO_TRIM: f64 = 1.4;
 
 /// Identifiers that cost no more than `given`, found in about `effort` steps.
@@ -268,7 +269,7 @@ impl<'a> ImproveSearch<'a> {
                 }
             }
         }
-        // Trimming is the expensive part; an identifier far too dear is left to be given up by the caller.
+        // Trimming is the expensive part; an identifier far too expensive is left to be given up by the caller.
         if grower.identifiers.state_cost(state, grower.weights) + others < MAX_RATIO_TO_TRIM * before {
             trim_identifier(grower, state);
         }

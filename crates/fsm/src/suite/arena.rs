@@ -2,7 +2,7 @@
 //!
 //! As [`IndexVec`](ioxide_model::index::IndexVec), and it can be emptied: the
 //! suites that are grown to keep the smallest have about the same size, and
-//! fresh memory is dear.
+//! fresh memory is expensive.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};

@@ -84,7 +84,7 @@ pub(super) struct OfferPrices {
     pub(super) n_harmonised: usize,
     /// The number of nodes that share the cost of symbols that access nodes lack.
     pub(super) uses: f64,
-    /// The cost of each further word besides its symbols.
+    /// The cost of each further word in addition to its symbols.
     pub(super) access: f64,
 }
 
@@ -108,7 +108,7 @@ impl WordChooser {
             return;
         }
         // Greed with and without the price of a further word errs in different directions; harmonised words alone are
-        // dearer here, and cheaper later because the access nodes have them.
+        // more expensive here, and cheaper later because the access nodes have them.
         for (n, overhead) in [(n, 0.0), (n_harmonised, access)] {
             self.offers.plan_greedily(&mut self.left, &mut self.other, n, overhead, prices);
             if self.other.total_cost(access) < self.best.total_cost(access) {
@@ -214,7 +214,7 @@ impl Offers {
     /// Plans greedily among the first `n` offers: takes the offer of the best value for the open states until none is
     /// open.
     ///
-    /// `overhead` is the assumed cost of each further word besides its symbols.
+    /// `overhead` is the assumed cost of each further word in addition to its symbols.
     fn plan_greedily(
         &self,
         left: &mut OffersLeft,

@@ -2,8 +2,9 @@
 //!
 //! A *pairing* says which value at a node stands for which value at a basis node. It fits as long as no word was asked
 //! behind both and answered differently, read by the pairing. Several that fit are distinguished by asking; where none
-//! fits that pairs all registers with values at hand, pairings with other values are tried, and what shows that a value
-//! is memorable at one node is asked at the other: either the other has a register more, or the pairing does not fit.
+//! fits that pairs all registers with available values, pairings with other values are tried, and what shows that a
+//! value is memorable at one node is asked at the other: either the other has a register more, or the pairing does not
+//! fit.
 
 use ioxide_model::index::Idx;
 
@@ -55,7 +56,7 @@ impl DataLearner {
         }
     }
 
-    /// The pairings of registers with values at hand that fit; one that changes nothing comes first.
+    /// The pairings of registers with available values that fit; one that changes nothing comes first.
     fn fitting_pairings(&self, tree: &DataTree, parent: DataNode, node: DataNode) -> Vec<Pairing> {
         let at_hand = values_at_hand(tree, parent, node);
         let mut fitting = Vec::new();

@@ -291,7 +291,7 @@ fn transition_to(
     let mut known = tree.signature.constants.clone();
     known.extend(registers);
     tree.signature.places_of(&mut known, &input.values);
-    // Sources are numbered as the values at hand: constants, registers, then the new values of the input.
+    // Sources are numbered as the available values: constants, registers, then the new values of the input.
     let source = |value: ValuePoint| known.iter().position(|&it| it == value);
     let tell = |said: &AnswerValue| match *said {
         AnswerValue::Point(value) => source(value).map(AnswerField::Source),

@@ -36,7 +36,8 @@ pub struct DataExamination {
     pub method: SuiteMethod,
     /// The greatest number of extra states, for which suites are made from 0 up.
     pub extra: usize,
-    /// Values, beside the constants, over which the hypothesis is unrolled; with an order, between any two constants.
+    /// Values, in addition to the constants, over which the hypothesis is unrolled; with an order, between any two
+    /// constants.
     pub values: usize,
     /// The number of random walks after the suites.
     pub walks: usize,
@@ -52,7 +53,7 @@ pub enum DataGuarantee {
     /// On inputs over the constants and `values` others, the machine is equivalent to the system if the system has at
     /// most `states + extra` states on them.
     Complete {
-        /// The number of values beside the constants; with an order, in every gap between constants.
+        /// The number of values in addition to the constants; with an order, in every gap between constants.
         values: usize,
         /// States of the machine on these values.
         states: usize,
@@ -86,7 +87,7 @@ pub enum DataStage {
     },
     /// All of a suite was passed.
     Passed {
-        /// The number of values beside the constants; with an order, in every gap between constants.
+        /// The number of values in addition to the constants; with an order, in every gap between constants.
         values: usize,
         /// States of the machine on these values.
         states: usize,

@@ -287,7 +287,7 @@ impl DataTree {
     /// it last occurred in an input.
     fn record_said_value(&mut self, node: DataNode, value: ValuePoint) {
         // Upwards from the answer: the value had to be kept at every node between its last occurrence in an input and
-        // the answer, and the inputs in between are the witness. Constants are always at hand and never have to be
+        // the answer, and the inputs in between are the witness. Constants are always available and never have to be
         // kept.
         let mut suffix = Vec::new();
         let mut at = node;

@@ -182,7 +182,7 @@ impl UnrolledMachine {
         self.spec.n_states()
     }
 
-    /// Returns the number of values beside the constants, as given to [`Self::new`].
+    /// Returns the number of values in addition to the constants, as given to [`Self::new`].
     #[must_use]
     pub fn n_values(&self) -> usize {
         self.n_values

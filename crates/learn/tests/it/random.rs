@@ -179,7 +179,7 @@ fn a_session_is_resumed_anywhere() {
     }
 }
 
-/// A system that breaks after so many inputs.
+/// A system that breaks after this many inputs.
 struct Breaking<'m> {
     played: PlayedMealy<'m>,
     left: u64,

@@ -446,7 +446,7 @@ fn a_guarantee_over_few_values_is_kept() {
 fn is_same_on_few(one: &RegisterMachine, other: &RegisterMachine, n_values: usize) -> bool {
     let mut domain = one.signature.constants.clone();
     let n = ValuePoint::try_from(n_values).expect("few");
-    // With an order, as many on each side of the constant; without, so many in all.
+    // With an order, as many on each side of the constant; without, this many in all.
     domain.extend((1..=n).map(|at| at * 10));
     if one.signature.theory == Theory::Order && !one.signature.constants.is_empty() {
         domain.extend((1..=n).map(|at| at * -10));

@@ -78,7 +78,7 @@ impl<'t> Indexer<'t> {
         self.text_on_one_line(Span { start: u32::try_from(start).unwrap_or(0), ..whole })
     }
 
-    /// Adds the definition of a name, inside the owner at hand, and returns its id.
+    /// Adds the definition of a name, inside the current owner, and returns its id.
     pub(super) fn define(&mut self, name: &Name, kind: DefinitionKind, whole: Span) -> DefinitionId {
         let id = DefinitionId(self.index.definitions.len());
         self.index.definitions.push(Definition {

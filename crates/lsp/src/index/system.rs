@@ -26,7 +26,7 @@ struct SystemNames {
 }
 
 impl Indexer<'_> {
-    /// Indexes a system and the models beside it.
+    /// Indexes a system and the models next to it.
     pub(super) fn index_system(&mut self, system: &SystemDecl) {
         let mut names = SystemNames::default();
         for model in &system.models {

@@ -79,9 +79,9 @@ pub enum ScriptPlace {
 pub enum ScriptFraming {
     /// At this text.
     Mark(String),
-    /// After as many bytes as the number in front says, which has so many bytes, most significant first.
+    /// After as many bytes as the number in front says, which has this many bytes, most significant first.
     Length(usize),
-    /// After so many bytes.
+    /// After this many bytes.
     Fixed(usize),
     /// After as many bytes as a number inside the message says.
     Counted {
@@ -200,7 +200,7 @@ pub enum ValueSpelling {
     Json,
     /// The bytes of the text, as hexadecimal digits.
     Hex,
-    /// A number in so many bytes, as hexadecimal digits.
+    /// A number in this many bytes, as hexadecimal digits.
     Number {
         /// The bytes.
         width: usize,

@@ -6,7 +6,7 @@ use ioxide_model::value::Value;
 use ioxide_testgen::case::corners;
 
 /// Returns terms over earlier observations and the other fields: every value of a Boolean or a plain enum, else the
-/// points at which a comparison in `guard` changes. A test tries them, and numbers beside them, until the guard holds.
+/// points at which a comparison in `guard` changes. A test tries them, and numbers next to them, until the guard holds.
 pub(super) fn candidate_values(pool: &mut TermPool, field: VarId, guard: Term) -> Vec<Term> {
     match pool.var_info(field).sort {
         Sort::Bool => [false, true].map(|b| pool.value(Value::Bool(b))).to_vec(),

@@ -274,7 +274,7 @@ fn is_failure(arc: &CaseArc) -> bool {
 enum Offset {
     /// The measured instant plus or minus the latency.
     Seen,
-    /// An instant at which a guard changes, or one beside it; counts only within the latency of the measured instant.
+    /// An instant at which a guard changes, or one next to it; counts only within the latency of the measured instant.
     Corner,
 }
 

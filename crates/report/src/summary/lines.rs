@@ -330,7 +330,7 @@ pub fn is_smaller_than(told: &ShrunkSummary, run: &RunSummary) -> bool {
     !told.is_original() && !is_shown_already
 }
 
-/// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is at hand: with
+/// Returns the chart of a smaller run that takes the place of the run as found, which is `run` if it is available: with
 /// the reasons of the failure, and where the run as found is.
 #[must_use]
 pub fn smallest_run_lines(told: &ShrunkSummary, run: Option<&RunSummary>) -> Vec<String> {

@@ -11,7 +11,7 @@ use ioxide_model::value::Value;
 /// Texts with more characters are long. Chosen by feel, as are the next ones: classes of a report, on which nothing
 /// else depends.
 const LONG_TEXT: usize = 20;
-/// Collections with so many elements are large. Chosen by feel.
+/// Collections with this many elements are large. Chosen by feel.
 const MANY_ELEMENTS: usize = 10;
 /// Numbers of this magnitude do not fit into 32 bits with a sign.
 const BEYOND_32_BITS: i64 = 1 << 31;

@@ -35,7 +35,7 @@ impl RunLoop<'_, '_, '_> {
         }
     }
 
-    /// Settles what came so long ago that nothing can still be under way which was sent before it.
+    /// Settles messages that are old enough: everything that was sent before them must have arrived.
     pub(super) fn expire(&mut self) -> io::Result<LoopStep> {
         let window =
             self.confirming_patience().saturating_mul(self.config.confirm).max(self.first_reply_wait());

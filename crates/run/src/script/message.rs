@@ -180,7 +180,7 @@ impl ScriptMaker<'_> {
     }
 }
 
-/// Returns a number in so many bytes; `None` if it does not fit.
+/// Returns a number in this many bytes; `None` if it does not fit.
 fn number_bytes(number: i128, width: usize, little: bool) -> Option<Vec<u8>> {
     let bits = 8 * width;
     let fits = number >= -(1i128 << (bits - 1)) && number < (1i128 << bits);

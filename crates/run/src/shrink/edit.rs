@@ -25,7 +25,7 @@ pub(super) enum EditClass {
     Shortcut,
     /// All looks that saw silence but the last are left out.
     Silences,
-    /// A piece of so many moves, by the logarithm of their number.
+    /// A piece of this many moves, by the logarithm of their number.
     Chunk(u32),
     /// An input with what is seen until the next one.
     Segment,

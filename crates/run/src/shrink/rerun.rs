@@ -24,9 +24,9 @@ use super::failure_sign::FailureSign;
 use crate::coverage::Coverage;
 use crate::run::{FirstReplyWait, RunConfig, RunEnd, RunId, RunResult, RunSetup, run};
 
-/// The number of repetitions that are made again because the system went another way: so many before the failure came
-/// back, and so many more each time that it did. Chosen by feel: a failure that every third run can show is missed in 4
-/// of 100 cases.
+/// The number of repetitions that are made again because the system went another way: this many before the failure came
+/// back, and this many more each time that it did. Chosen by feel: a failure that every third run can show is missed in
+/// 4 of 100 cases.
 const MAX_DETOURS: u32 = 8;
 /// The share of failing candidates that may be missed because they are not tried more often; chosen by feel.
 const MAX_MISSED: f64 = 0.04;

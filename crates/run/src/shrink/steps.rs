@@ -82,7 +82,7 @@ fn segment_edits(plan: &[PlannedMove]) -> Vec<QueuedEdit> {
     edits
 }
 
-/// Leaves out so many neighbouring moves, everywhere.
+/// Leaves out this many neighbouring moves, everywhere.
 fn windows(n: usize, size: usize) -> Vec<QueuedEdit> {
     let class = if size == 1 { EditClass::Single } else { EditClass::Block(size) };
     (size..=n).map(|end| cut(class, end - size..end, n)).collect()
@@ -98,7 +98,7 @@ fn move_pairs(n: usize) -> Vec<QueuedEdit> {
     (2..n).flat_map(|second| (0..second - 1).map(move |first| pair(first, second))).collect()
 }
 
-/// Makes a number smaller by one and leaves out one or two moves: so many repetitions as a number says.
+/// Makes a number smaller by one and leaves out one or two moves: as many repetitions as a number says.
 fn fewer_for_less(plan: &[PlannedMove]) -> Vec<QueuedEdit> {
     let mut edits = Vec::new();
     for (at, planned) in plan.iter().enumerate() {

@@ -118,7 +118,7 @@ fn steps(steps: usize) -> HuntConfig {
     HuntConfig { steps, ..HuntConfig::default() }
 }
 
-/// The fault is found within so many steps, with every seed.
+/// The fault is found within this many steps, with every seed.
 #[track_caller]
 fn found(name: &str, budget: usize) {
     for seed in 1..=3 {

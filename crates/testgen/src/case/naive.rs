@@ -17,7 +17,7 @@ use super::{CaseRule, front};
 /// An arc that can happen: state, rule, message, switch.
 pub type NaiveArc = (usize, CaseRule, Option<GateId>, Option<SwitchId>);
 
-/// The arcs along `path` with a time-out of so many seconds; silence counts as in a timed model.
+/// The arcs along `path` with a time-out of this many seconds; silence counts as in a timed model.
 pub fn arcs(cx: &mut Ctx<'_>, path: &[SwitchId], timeout: &Rational) -> Vec<NaiveArc> {
     let sts = cx.sts;
     let mut state = SymState::initial(cx);

@@ -209,7 +209,7 @@ fn furthest(
     seen.iter().map(|(_, met)| *met).max().unwrap_or(start)
 }
 
-/// Returns the least number of steps from a location, with so many waypoints met, to the end of a path, guards aside.
+/// Returns the least number of steps from a location, with this many waypoints met, to the end of a path, guards aside.
 fn distances(sts: &Sts, wanted: &[Waypoint]) -> BTreeMap<WaypointPlace, usize> {
     let nodes = sts.locations.ids().flat_map(|loc| (0..=wanted.len()).map(move |met| (loc, met)));
     let edges: Vec<PathHop> = nodes.flat_map(|from| hops(sts, wanted, from)).collect();

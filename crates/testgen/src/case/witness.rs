@@ -1,6 +1,6 @@
 //! The input to send and its delay, chosen when the case is made, so that solving costs no time in a test.
 //!
-//! At once if that is possible, else at the first possible corner of the guard or a millisecond beside one, else at the
+//! At once if that is possible, else at the first possible corner of the guard or a millisecond from one, else at the
 //! instant of the solver's answer; or as late as possible, if that is asked for. A stimulus that fits after every
 //! possible observation is marked; the others fit some observations, and a tester checks them again at run time.
 
@@ -47,7 +47,7 @@ pub(super) fn stimulus(
     Some(CaseStimulus { always, ..chosen })
 }
 
-/// Returns values for which `question` holds at a corner of the guard or a millisecond beside one: the earliest or the
+/// Returns values for which `question` holds at a corner of the guard or a millisecond from one: the earliest or the
 /// latest of them, as `sending` says.
 fn at_border(
     cx: &mut Ctx<'_>,

@@ -321,7 +321,7 @@ impl<'a> Concretiser<'a> {
     }
 }
 
-/// A walk through the abstraction beside a system that answers.
+/// A walk through the abstraction in step with a system that answers.
 pub struct ClassWalk<'a> {
     abstraction: &'a Abstraction,
     state: usize,

@@ -354,7 +354,7 @@ impl FaultRun {
     }
 }
 
-/// A walk of one system beside the model.
+/// A walk of one system in step with the model.
 struct Walker<'s> {
     imp: &'s Sts,
     n_pairs: usize,

@@ -64,7 +64,7 @@ impl<'s> ConcretePass<'s> {
         self.search.effort
     }
 
-    /// Continues up to so many evaluations in all.
+    /// Continues up to this many evaluations in all.
     pub fn turn(
         &mut self,
         cx: &mut Ctx<'_>,

@@ -101,7 +101,7 @@ impl CollectedDifferences {
         }
     }
 
-    /// Continues the symbolic search, up to so many states in all, and keeps every difference it finds. Returns the
+    /// Continues the symbolic search, up to this many states in all, and keeps every difference it finds. Returns the
     /// doubt that is left; `None` if there are no further differences.
     fn symbolically(
         &mut self,

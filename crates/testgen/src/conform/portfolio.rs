@@ -215,7 +215,7 @@ impl<'p, 's> SymbolicPass<'p, 's> {
         }
     }
 
-    /// Continues as [`run_pass`](Self::run_pass) does, for about so many evaluations; `None` if more is left to
+    /// Continues as [`run_pass`](Self::run_pass) does, for about this many evaluations; `None` if more is left to
     /// explore.
     fn turn(
         &mut self,

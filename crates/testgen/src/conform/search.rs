@@ -159,7 +159,7 @@ pub(crate) struct ProductSearch<'p, 's> {
     /// True if states were widened: an unsafe one may be unreachable.
     pub widened: bool,
     cut: bool,
-    /// The number of steps up to which everything was looked at: a state after so many was left out, or explored in
+    /// The number of steps up to which everything was looked at: a state after this many was left out, or explored in
     /// part.
     sure_depth: u32,
     /// True if a state has a value that is too large to be computed with.

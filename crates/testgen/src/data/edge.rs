@@ -1,7 +1,7 @@
 //! The edges of comparisons: the values at which `a < b`, `a <= b` or `a == b` changes its truth.
 //!
 //! One field is moved, the others keep their values. If both sides are linear in that field, three evaluations find the
-//! value at which they are equal; the field gets that value or one beside it. No solver is asked.
+//! value at which they are equal; the field gets that value or one next to it. No solver is asked.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;

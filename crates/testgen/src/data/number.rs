@@ -10,7 +10,7 @@ use ioxide_model::value::Value;
 /// unsigned.
 const WIDTHS: [u32; 7] = [7, 8, 15, 16, 31, 32, 63];
 
-/// Draws `base` itself, a number beside it, or one in a relation to `other`.
+/// Draws `base` itself, a number next to it, or one in a relation to `other`.
 pub(super) fn draw_neighbour(rng: &mut ChaCha8Rng, base: &Rational, other: Option<&Rational>) -> Rational {
     let one = Rational::ONE;
     match (rng.random_range(0..20u32), other) {
@@ -83,7 +83,7 @@ pub(super) fn small_in_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
     if (lo..=hi).contains(&number) { number } else { in_range(rng, lo, hi) }
 }
 
-/// Draws an end of the range from `lo` to `hi`, or a number beside it.
+/// Draws an end of the range from `lo` to `hi`, or a number next to it.
 pub(super) fn end_of_range(rng: &mut ChaCha8Rng, lo: i64, hi: i64) -> i64 {
     let by = rng.random_range(0..=1);
     if rng.random_ratio(1, 2) { lo.saturating_add(by).min(hi) } else { hi.saturating_sub(by).max(lo) }

@@ -59,7 +59,7 @@ enum RouteTarget {
 
 /// The progress of a run along a route.
 enum RouteStanding {
-    /// The next label is due so many seconds after the last message; the tester looks unless it is an input.
+    /// The next label is due this many seconds after the last message; the tester looks unless it is an input.
     On(Rational, Option<Label>),
     Off,
     Done,

@@ -54,7 +54,7 @@ const WORK_PER_LABEL: usize = 10;
 const STATE_WORK: (usize, usize) = (40, 400);
 /// The work of a query that the solver leaves open: it has tried all it can.
 const DOUBT_WORK: usize = 400;
-/// One run in so many executes a purpose again. Chosen by feel: purposes lead far into the model, walks find what no
+/// One run in this many executes a purpose again. Chosen by feel: purposes lead far into the model, walks find what no
 /// purpose asks for.
 const PURPOSE_ONE_IN: usize = 2;
 /// The number of labels that a run goes on after the first purpose, and after others. Chosen by feel: the first run
@@ -134,7 +134,7 @@ pub struct HuntTester {
 /// The state of the search for purposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PurposeSearch {
-    /// The next search may do so much work once so many labels are spent.
+    /// The next search may do this much work once this many labels are spent.
     Pending { work: usize, from: usize },
     /// No further search: nothing more to find, or not within the limits.
     Over,

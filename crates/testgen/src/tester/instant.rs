@@ -22,8 +22,8 @@ use ioxide_symex::{Ctx, after_waiting, change_instants, holds_at};
 /// The greatest delay of an input where waiting costs nothing, in seconds: two hours.
 const MAX_FREE_WAIT: i64 = 7_200;
 
-/// One input in so many may wait for any far bound of a clock, where waiting costs nothing. Chosen by feel: most faults
-/// in time are at the edges of guards that may hold.
+/// One input in this many may wait for any far bound of a clock, where waiting costs nothing. Chosen by feel: most
+/// faults in time are at the edges of guards that may hold.
 const FAR_BOUND_ONE_IN: u32 = 2;
 /// The seconds from which on a bound is far: instants before it are tried anyway.
 const FAR: i64 = 2;

@@ -36,11 +36,11 @@ const MAX_LAST_LOOKS: u32 = 8;
 pub enum PlannedMove {
     /// Give this input.
     Send(PlannedInput),
-    /// Give this input so many seconds after the last message.
+    /// Give this input this many seconds after the last message.
     SendAfter(Rational, PlannedInput),
     /// Observe the system.
     Look,
-    /// Observe the system for so many seconds.
+    /// Observe the system for this many seconds.
     LookFor(Rational),
 }
 
@@ -429,7 +429,7 @@ impl ReplayTester {
         self.seen.extend(next_look);
     }
 
-    /// Returns whether the input at hand may wait for a reply, at most [`MAX_LOOKS_FOR_REPLY`] times; counts it.
+    /// Returns whether the current input may wait for a reply, at most [`MAX_LOOKS_FOR_REPLY`] times; counts it.
     fn may_await_reply(&mut self) -> bool {
         let looks = if self.awaited.0 == self.at { self.awaited.1 } else { 0 };
         self.awaited = (self.at, looks + 1);

@@ -1,4 +1,4 @@
-//! The scripted tester: the tests that are written beside a model.
+//! The scripted tester: the tests that are written with a model.
 //!
 //! `send` gives an input whose values the test fixes or leaves to chance; `expect` looks and compares; `quiet` looks
 //! for silence. An observation that the specification allows but the test does not expect makes a run inconclusive:
@@ -26,7 +26,7 @@ use crate::data::{PickedValues, ValueRequest, pick, pick_symbolic};
 /// The number of silences that an expected observed input may take. As for purposes.
 const MAX_SILENCES: usize = 3;
 
-/// A test written beside the model.
+/// A test written with the model.
 #[derive(Clone, Debug)]
 struct WrittenTest {
     name: Arc<str>,

@@ -104,7 +104,7 @@ fn the_published_generator_is_reproduced_on_demand() {
     }
 }
 
-/// The published counts on the published models themselves, where they are at hand.
+/// The published counts on the published models themselves, where they are available.
 #[test]
 fn public_models_have_the_published_counts() {
     let Some(data) = std::env::var_os("IOXIDE_DATA") else { return };

@@ -1,7 +1,7 @@
 //! Random small models with lists, sets and maps: the monitor, purposes and conformance against enumeration,
 //! state by state, which knows of collections only what evaluation says.
 //!
-//! `IOXIDE_MODELS=10000` tries so many models, `IOXIDE_MODELS=500..1000` a share of a campaign.
+//! `IOXIDE_MODELS=10000` tries this many models, `IOXIDE_MODELS=500..1000` a share of a campaign.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};

@@ -69,7 +69,7 @@ fn the_comparisons_of_a_crowded_place_are_found_when_they_are_asked_for() {
     assert!(lexicon.n_atoms() > before, "nobody had looked for it");
 }
 
-/// Asserts that `value` is drawn for the only field at least so many times in 300.
+/// Asserts that `value` is drawn for the only field at least this many times in 300.
 #[track_caller]
 fn comes_up(text: &str, seen: &[Value], value: Value, at_least: usize) {
     let n = drawn(text, seen, 300).into_iter().filter(|values| values[0] == value).count();

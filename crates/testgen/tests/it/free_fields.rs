@@ -338,7 +338,7 @@ fn window(sts: &Sts) -> Vec<Label> {
 enum InWindow {
     /// The length of the shortest difference.
     Difference(usize),
-    /// There is no difference in so many steps.
+    /// There is no difference in this many steps.
     NoneWithin(usize),
 }
 

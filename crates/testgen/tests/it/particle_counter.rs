@@ -1,7 +1,7 @@
 //! Mutants of a nondeterministic model of industrial size: the symbolic decision against enumeration.
 //!
 //! The constants of the particle counter are set small, so that its messages can be listed. A share of the mutants is
-//! compared here; `IOXIDE_MUTANTS=60` compares so many.
+//! compared here; `IOXIDE_MUTANTS=60` compares this many.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -95,7 +95,7 @@ fn its_mutants_are_decided_as_enumeration_decides_them() {
     assert!(killed * 2 > mutants.len(), "{killed} of {}", mutants.len());
 }
 
-/// Measures the gain of every optimisation: `IOXIDE_COUNTER=40` takes so many mutants. It does what `ioxide bench
+/// Measures the gain of every optimisation: `IOXIDE_COUNTER=40` takes this many mutants. It does what `ioxide bench
 /// counter` does, in a smaller program.
 #[test]
 fn optimisations_side_by_side() {

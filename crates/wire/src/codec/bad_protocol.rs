@@ -53,10 +53,10 @@ pub enum ProtocolProblem {
     /// The message at hand has no such field.
     #[error("it has no field `{0}`")]
     NoSuchField(String),
-    /// A field of the message at hand has no place.
+    /// A field of the current message has no place.
     #[error("nothing says where the field `{0}` stands")]
     NoPlace(String),
-    /// A field of the message at hand cannot be written in its place.
+    /// A field of the current message cannot be written in its place.
     #[error("field `{field}`: {problem}")]
     Field {
         /// The field.

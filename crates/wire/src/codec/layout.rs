@@ -11,7 +11,7 @@
 //! | `u16 len(name)`, `u16 len(rest) + 2` | a length in bytes: of a field, of all that follows, of the `message` |
 //! | `bits(3 mode, 1 on, 4 = 0)` | bits, most significant first; `bitsle` for the least significant byte first |
 //! | `text name`, `hex key` | as many bytes as a length before says, else all that is left |
-//! | `text(8) name` | so many; text is filled up with zeros |
+//! | `text(8) name` | this many; text is filled up with zeros |
 //! | `text name until 0x00` | up to these, which follow it |
 //! | `skip(4)` | anything; zeros where we write |
 //! | `sum8`, `xor8`, `crc16`, `crc16modbus`, `crc32` | a checksum of all bytes before it |

@@ -43,7 +43,7 @@ fn on_grid(wait: &Rational) -> Vec<Rational> {
 pub(super) enum TimedPlan {
     /// The next move is not decided.
     Open,
-    /// This switch with these values, so many seconds from now.
+    /// This switch with these values, this many seconds from now.
     Take(Rational, SwitchId, Vec<Value>),
     /// No move until an input comes.
     Silence,

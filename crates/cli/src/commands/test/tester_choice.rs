@@ -120,7 +120,7 @@ impl ChosenTester {
         Self::Cover(Box::new(CoverTester::new(&set, rounds, PurposeOrder::default())), Box::new(set))
     }
 
-    /// The tests written beside the model, or the one called `name`.
+    /// The tests written with the model, or the one called `name`.
     fn tests(args: &TestArgs, spec: &Model, name: Option<&str>) -> Result<Self, CliError> {
         let tests = spec.sts.goals.iter().filter(|goal| matches!(goal.kind, GoalKind::Test(_)));
         let wanted: Vec<Goal> =

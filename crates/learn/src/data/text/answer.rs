@@ -2,7 +2,7 @@
 //!
 //! A value that is made up is in a field without a given value. A guard demands only that it differ from the values
 //! that were made up before and are still known, or that it is compared with. It is stored when the message is emitted,
-//! so it is at hand for later messages only.
+//! so it is available for later messages only.
 
 use ioxide_model::index::Idx;
 use ioxide_model::value::Value;

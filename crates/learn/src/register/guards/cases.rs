@@ -1,9 +1,9 @@
 //! Guards from cases: comparisons are added only where results differ.
 //!
-//! A *case* is one way in which the values at hand compare, and what happens then. Values that are equal in a case can
-//! stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if there
-//! is a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups of
-//! cases that agree: a decision tree [Quinlan86].
+//! A *case* is one way in which the available values compare, and what happens then. Values that are equal in a case
+//! can stand for each other in what is said and stored, so a result is a choice for every place, and cases agree if
+//! there is a choice that does for all of them. Cases that do not are split by the comparison that leaves fewest groups
+//! of cases that agree: a decision tree [Quinlan86].
 
 use ioxide_fsm::mealy::{InputId, OutputId};
 
@@ -171,7 +171,7 @@ fn best_split<'c>(theory: Theory, cases: &[&'c ComparisonCase]) -> Option<CaseSp
     best.map(|(_, split)| split)
 }
 
-/// All comparisons of values at hand.
+/// All comparisons of available values.
 fn possible_comparisons(theory: Theory, case: &ComparisonCase) -> Vec<GuardComparison> {
     let relations: &[ValueRelation] = match theory {
         Theory::Equality => &[ValueRelation::EQUAL],

@@ -95,7 +95,7 @@ fn candidates_that_are_tried_at_once_give_the_same_smaller_run() {
     }
 }
 
-/// Returns the smallest failing run from a long one, with so many copies of the system beside the own one.
+/// Returns the smallest failing run from a long one, with this many copies of the system beside the own one.
 fn shrunk_with(spec: &Model, sut: &Model, helpers: usize) -> ShrunkRun {
     let copies = IdleSystems::default();
     let busy = copies.begin_work();

@@ -1,6 +1,6 @@
 //! A system whose states are numbered as they are met ([AT15] Def. 2.2: a labelled transition system).
 //!
-//! A third way to follow concrete states beside the monitor and replay (`symex/monitor/concrete.rs` has the table).
+//! A third way to follow concrete states, after the monitor and replay (`symex/monitor/concrete.rs` has the table).
 //! This one visits every state of both systems many times, in sets that overlap: so states and labels are numbers and
 //! steps are kept. It asks no solver, and what cannot be evaluated ends it, as a set that lacks states would prove
 //! nothing.

@@ -19,7 +19,7 @@ use ioxide_model::value::Value;
 const NUMBER_MARKS: [u32; 7] = [8, 15, 16, 31, 32, 53, 63];
 /// The sizes of collections and texts that matter: of buffers, pages and blocks.
 const SIZE_MARKS: [i64; 8] = [64, 128, 256, 512, 1_024, 4_096, 10_000, 65_536];
-/// A size is no mark of a number that one message can pass; so many messages at least make a drift.
+/// A size is no mark of a number that one message can pass; this many messages at least make a drift.
 const MIN_SENDS: i64 = 32;
 /// The number of labels before the first drift. Chosen by feel: most faults are found sooner, and by other moves.
 const WARM_UP: usize = 1_200;

@@ -36,7 +36,7 @@ pub(super) enum InputPreference {
     Novel,
     /// All inputs alike, whatever came before.
     Even,
-    /// One input so many times, then another one as often.
+    /// One input this many times, then another one as often.
     Pump {
         /// The first.
         fill: SwitchId,

@@ -44,13 +44,13 @@ const MAX_WALK: usize = 4_000;
 const MAX_GRAM: usize = 5;
 /// The number of messages that may be sent again: the last ones, as systems forget. Chosen by feel.
 const MAX_SENT: usize = 6;
-/// One message in so many is one sent before. Chosen by feel: a duplicate finds faults of its own, but covers nothing
+/// One message in this many is one sent before. Chosen by feel: a duplicate finds faults of its own, but covers nothing
 /// new.
 const RESEND_ONE_IN: u32 = 12;
 /// The percentage of moves at which an eager walk sends where it could also look. Chosen by feel: a few looks keep it
 /// from running into an answer it never reads.
 const EAGER_PERCENT: u32 = 90;
-/// One look in so many lasts long, where waiting costs nothing. Chosen by feel: silence is worth a look, but teaches
+/// One look in this many lasts long, where waiting costs nothing. Chosen by feel: silence is worth a look, but teaches
 /// the same every time.
 const LONG_LOOK_ONE_IN: u32 = 6;
 /// The percentage of moves at which a look is taken where no output is possible. Chosen by feel: outputs that the

@@ -123,7 +123,7 @@ pub struct State {
 }
 
 impl State {
-    /// After so many ticks.
+    /// After this many ticks.
     fn after(self, ticks: u16) -> Self {
         Self { clocks: self.clocks.map(|clock| (clock + ticks).min(BEYOND)), ..self }
     }

@@ -8,9 +8,9 @@ use std::hash::Hash;
 /// The result of enumeration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A difference after so many steps, and none before.
+    /// A difference after this many steps, and none before.
     Difference(usize),
-    /// No difference in so many steps.
+    /// No difference in this many steps.
     NoneWithin(usize),
     /// No difference at any depth.
     NoneAtAll,
@@ -34,7 +34,7 @@ pub trait InTicks {
     fn start(&self) -> Vec<Self::State>;
     /// The sender of each message, a message being a gate with values.
     fn messages(&self) -> &[Side];
-    /// The state so many ticks later.
+    /// The state this many ticks later.
     fn later(&self, state: Self::State, ticks: u16) -> Self::State;
     /// The states after a message now.
     fn taken(&self, state: Self::State, message: usize) -> Vec<Self::State>;
@@ -90,7 +90,7 @@ fn is_quiet<M: InTicks>(machine: &M, state: M::State) -> bool {
     (0..=machine.beyond()).all(|at| !can(machine, machine.later(state, at), &[Side::System]))
 }
 
-/// Returns whether `state`, just entered, may send nothing for so many ticks.
+/// Returns whether `state`, just entered, may send nothing for this many ticks.
 fn may_wait<M: InTicks>(machine: &M, state: M::State, ticks: u16) -> bool {
     let excuses = [Side::System, Side::SomebodyElse];
     ticks == 0

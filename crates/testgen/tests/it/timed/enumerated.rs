@@ -81,7 +81,7 @@ impl<'m> Enumerated<'m> {
     }
 }
 
-/// Returns whether `state`, just entered, may let so many tenths of a second pass.
+/// Returns whether `state`, just entered, may let this many tenths of a second pass.
 pub fn may_wait(model: &Model, state: &ConcreteState, tenths: i64) -> bool {
     let speaks = |at: i64, wanted: fn(GateKind) -> bool| messages(model, state, at, wanted).next().is_some();
     let later =

@@ -228,7 +228,7 @@ pub fn initial(model: &Model, unknown: i64) -> ConcreteState {
     ConcreteState { loc: model.sts.initial, values }
 }
 
-/// The messages of a wanted kind that are possible after so many tenths of a second.
+/// The messages of a wanted kind that are possible after this many tenths of a second.
 pub fn messages<'m>(
     model: &'m Model,
     state: &'m ConcreteState,
@@ -257,7 +257,7 @@ pub fn taken(
     enabled.then(|| concrete::successor(&model.pool, &model.sts, &state, switch, values).unwrap())
 }
 
-/// All values of so many fields.
+/// All values of this many fields.
 pub fn choices(fields: usize) -> Vec<Vec<Value>> {
     if fields == 0 { vec![Vec::new()] } else { (0..3).map(|n| vec![Value::int(n)]).collect() }
 }

@@ -208,7 +208,7 @@ impl AnswerReader {
         Ok(self.values(response)?.err())
     }
 
-    /// Returns the values at hand if the content meets the conditions, and the reason if it does not.
+    /// Returns the available values if the content meets the conditions, and the reason if it does not.
     fn values(&self, response: &HttpResponse) -> Result<Result<FoundValues, String>, Undecodable> {
         if let Some(coding) = response.unread_coding.as_ref().filter(|_| self.reads_body()) {
             return Err(coding.clone().into());

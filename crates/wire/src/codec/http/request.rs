@@ -28,9 +28,9 @@ pub struct RequestConfig {
     pub path: String,
     /// Parameters after the path, by name.
     pub query: Vec<(String, String)>,
-    /// Its headers, besides those of every request.
+    /// Its headers, in addition to those of every request.
     pub headers: Vec<(String, String)>,
-    /// Its cookies, besides those that are kept.
+    /// Its cookies, in addition to those that are kept.
     pub cookies: Vec<(String, String)>,
     /// Its body.
     pub body: Option<String>,

@@ -333,7 +333,7 @@ fn bits(text: &str, endian: Endian) -> Result<LayoutItem, BadLayoutItem> {
             .ok()
             .filter(|count| (1..=64).contains(count))
             .ok_or_else(|| BadLayoutItem::BitCount(part.to_owned()))?;
-        // A number of so many bits; only its bounds are asked for.
+        // A number of this many bits; only its bounds are asked for.
         let what =
             parse_role(rest.trim(), NumberLayout { width: Width::Bytes(8), is_signed: false, endian })?;
         if let NumberRole::Const(value) = what

@@ -34,7 +34,7 @@ struct LayoutReader<'b, 'l> {
 }
 
 impl<'l> LayoutReader<'_, 'l> {
-    /// Returns the error about the byte at hand.
+    /// Returns the error about the current byte.
     fn mismatch(&self, problem: String) -> LayoutMismatch {
         LayoutMismatch { at: self.at, problem }
     }

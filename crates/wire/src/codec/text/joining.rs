@@ -1,6 +1,6 @@
 //! Messages of several frames: the frames so far decide whether and how a message goes on.
 //!
-//! A frame may announce what belongs to it: so many bytes, or so many frames, each of which may
+//! A frame may announce what belongs to it: a number of bytes or of frames, each of which may
 //! announce more. A message of which nothing is owed any more is asked whether it is unfinished:
 //! if `more` matches all of it, or its last frame alone, it goes on in the next frame; and it does after a frame
 //! that announced something and says that more follows. Only what is

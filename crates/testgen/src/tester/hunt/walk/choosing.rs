@@ -11,7 +11,7 @@ use super::super::mood::InputPreference;
 use super::{MAX_GRAM, RandomWalks};
 use crate::data::ModelLexicon;
 
-/// One preference in so many keeps to one key. Chosen by feel: most faults of a store need one key or two.
+/// One preference in this many keeps to one key. Chosen by feel: most faults of a store need one key or two.
 const HOLD_ONE_IN: u32 = 2;
 
 impl RandomWalks {

@@ -23,14 +23,14 @@ use crate::tester::{TesterMove, labels_of_a_look};
 /// The number of values drawn, of which those that move the variable the farthest are taken. Chosen by feel: the ends
 /// of ranges are tried besides.
 const DRAWN_VALUES: usize = 16;
-/// One input in so many is another one, whose answer may show where the variable is. Chosen by feel: an input without
+/// One input in this many is another one, whose answer may show where the variable is. Chosen by feel: an input without
 /// an answer shows nothing by itself.
 const PROBE_ONE_IN: u32 = 8;
 /// The number of messages without progress after which a plan ends. Chosen by feel: a queue that is full stays full.
 const MAX_WITHOUT_PROGRESS: usize = 16;
 /// The number of labels within which the input of the plan must become possible. Chosen by feel: a login or two.
 const MAX_LABELS_UNTIL_POSSIBLE: usize = 48;
-/// A probe that takes back one part in so many of the way is not sent again in this run.
+/// A probe that takes back one part in this many of the way is not sent again in this run.
 const UNDONE_ONE_IN: i64 = 16;
 /// The number of labels that a run goes on where the drift has led it. Chosen by feel, as for purposes.
 const GO_ON: usize = 48;
