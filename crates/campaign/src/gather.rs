@@ -99,6 +99,7 @@ impl GatheredParts {
             }
         }
         for part in &parts {
+            // Units of a round depend on its feedback, so all parts of a round must have begun with the same one.
             let alike = |other: &&ScannedPart| other.manifest.round == part.manifest.round;
             let Some(first) = parts.iter().find(alike) else { continue };
             if first.manifest.feedback != part.manifest.feedback {
@@ -142,6 +143,8 @@ impl GatheredParts {
                 continue;
             };
             self.twice.insert(span.unit);
+            // A unit depends on nothing but its plan: two results that differ in more than times mean that the system
+            // or the machine did.
             if essence(&self.unit_text(before)?) != essence(&self.unit_text(here)?) {
                 let dir = |(part, _): (u32, u32)| self.parts[part as usize].dir.clone();
                 return Err(GatherError::Conflict {
@@ -201,6 +204,7 @@ impl GatheredParts {
             Some(at) => at,
             None => {
                 if self.open.len() >= MAX_OPEN {
+                    // The one opened first: units are read in the order of the plan, so parts take turns.
                     self.open.remove(0);
                 }
                 let path = dir.join(UNITS);

@@ -163,6 +163,7 @@ impl Coverage {
     #[must_use]
     pub fn chance_of_a_new_pair(&self) -> Option<f64> {
         let pairs = || self.seen.iter().filter(|(item, _)| matches!(item, CoverageItem::Pair(..)));
+        // Good and Turing: the share of pairs seen exactly once estimates the chance that the next pair is a new one.
         let total: u64 = pairs().map(|(_, times)| times).sum();
         let once = pairs().filter(|&(_, &times)| times == 1).count();
         (total >= MIN_SAMPLE).then(|| once as f64 / total as f64)
@@ -231,6 +232,7 @@ impl Coverage {
         self.longest = self.longest.max(self.run.labels);
         self.count_switches(switches);
         let was_asked = std::mem::replace(&mut self.run.is_asked, matches!(label, Label::Input(..)));
+        // Silence after an input is an answer too, and no refusal.
         if was_asked && *label == Label::Quiescence {
             self.replies.other += 1;
         }
@@ -239,6 +241,7 @@ impl Coverage {
         if let (Some(last), Some(now)) = (self.run.last, certain) {
             self.count_item(CoverageItem::Pair(last, now));
         }
+        // A label whose switch is not certain breaks the chain: a pair across it would be a guess.
         self.run.last = certain;
         if cx.sts.gates[*gate].kind == GateKind::Input && !switches.is_empty() {
             self.note_input(cx, before, *gate, values, certain);
@@ -275,6 +278,7 @@ impl Coverage {
                 let mut found = notice::of_stored(cx, gate, values, state);
                 found.extend(notice::of_comparisons(cx, &mut self.comparisons, id, values, state));
                 match &mut common {
+                    // Only what holds in every possible state is covered for certain.
                     Some(common) => common.retain(|item| found.contains(item)),
                     None => common = Some(found),
                 }

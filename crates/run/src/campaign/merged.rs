@@ -93,6 +93,7 @@ impl<'m> MergedCampaign<'m> {
                 self.tell(at, event.event.clone())?;
             }
         }
+        // Units follow each other in the merged record, as on one machine, whenever they really ran.
         self.now_ns += lasted;
         let RunCounts { passed, inconclusive, failed, .. } = &mut self.found.counts;
         (*passed, *inconclusive, *failed) =
@@ -177,6 +178,7 @@ impl<'m> MergedCampaign<'m> {
         let at = match failures.iter().position(|failure| failure.signature == signature) {
             Some(at) => {
                 failures[at].runs += 1;
+                // A kind that is understood is only counted: one machine would not have repeated it again.
                 failures[at].is_worth_a_look().then_some(at)?
             }
             None => {

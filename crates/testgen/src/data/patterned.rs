@@ -83,6 +83,8 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Equalit
         let mut longer = Vec::new();
         for pattern in &all {
             let n_blocks = pattern.iter().max().map_or(0, |most| most + 1);
+            // Restricted growth strings: a field joins an earlier block or opens the next one, so every partition
+            // occurs once.
             for block in 0..=n_blocks {
                 let fits = |(other, &b): (usize, &usize)| b != block || sort(other) == sort(at);
                 if pattern.iter().enumerate().all(fits) {
@@ -94,6 +96,8 @@ fn patterns(cx: &Ctx<'_>, rng: &mut ChaCha8Rng, fields: &[VarId]) -> Vec<Equalit
     }
     let most = all.iter().map(n_blocks).max().unwrap_or(0);
     let least = all.iter().map(n_blocks).min().unwrap_or(0);
+    // Patterns with both equal and different fields first: they show faults that neither all-equal nor all-different
+    // values show.
     all.sort_by_key(|pattern| match n_blocks(pattern) {
         n if n == most => 1,
         n if n == least => 2,

@@ -223,6 +223,7 @@ impl CoverTester {
             TesterStop::GoalMet(_) => {
                 tally.passed += 1;
                 self.liberal.extend(items);
+                // With several possible states it is not certain that the path of the purpose was taken.
                 if tester.final_belief() == Some(1) {
                     self.conservative.extend(items);
                 }
@@ -230,6 +231,7 @@ impl CoverTester {
             TesterStop::GoalMissed(reason) => {
                 tally.missed += 1;
                 tally.reason = Some(reason.clone());
+                // The system may have taken another allowed way; at the end of the round it gets another chance.
                 if tally.tries < MAX_TRIES {
                     self.queue.push_back(at);
                 }
@@ -254,6 +256,7 @@ fn in_order(set: &PurposeSet, order: PurposeOrder) -> Vec<usize> {
         let is_better = |a: usize, b: usize| {
             let new = |at: usize| set.items[at].difference(&covered).count();
             let length = |at: usize| set.purposes[at].steps.len();
+            // New items per step, without dividing.
             new(a) * length(b) > new(b) * length(a)
         };
         let best = (1..left.len()).fold(0, |best, k| if is_better(left[k], left[best]) { k } else { best });
