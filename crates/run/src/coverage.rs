@@ -163,7 +163,6 @@ impl Coverage {
     #[must_use]
     pub fn chance_of_a_new_pair(&self) -> Option<f64> {
         let pairs = || self.seen.iter().filter(|(item, _)| matches!(item, CoverageItem::Pair(..)));
-        // Good and Turing: the share of pairs seen exactly once estimates the chance that the next pair is a new one.
         let total: u64 = pairs().map(|(_, times)| times).sum();
         let once = pairs().filter(|&(_, &times)| times == 1).count();
         (total >= MIN_SAMPLE).then(|| once as f64 / total as f64)
