@@ -110,6 +110,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
         if n == 0 {
             break;
         }
+        // The worker died while it wrote: only the last line can be incomplete, and it counts for nothing.
         if line.last() != Some(&b'\n') {
             scanned.is_cut = true;
             break;
@@ -126,6 +127,7 @@ pub fn scan(dir: &Path) -> Result<ScannedPart, PartError> {
                 }
                 let end = at + line.len() as u64;
                 scanned.spans.push(UnitSpan { unit, start: begun, len: end - begun });
+                // Everything up to here is complete; the same command goes on from this point.
                 scanned.whole = end;
                 if has_failed {
                     scanned.failed.get_or_insert(unit);

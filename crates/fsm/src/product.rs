@@ -108,6 +108,7 @@ pub fn product(first: &Observable, second: &Observable) -> Observable {
         let fail = names.states.push("Fail".to_owned());
         let output = names.outputs.push("fail".to_owned());
         rows.extend(failing.into_iter().map(|(from, input, output)| (from, input, output, fail)));
+        // `Fail` is a sink: what follows a wrong answer is of no interest.
         rows.extend(second.inputs().map(|input| (fail, input, output, fail)));
     }
     Observable::check(Nfsm::new(names, StateId::new(0), rows)).expect("one successor per output was pushed")

@@ -335,6 +335,7 @@ impl<'c> ValueSystem<'c> {
             if watcher.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let result = learn_data(&mut observer, self.examination, &self.words, &mut watch);
+        // Also after a contradiction: what was asked has its cost, and the runs are the start of the next attempt.
         let earlier = std::mem::replace(&mut self.hypotheses, number);
         self.effort = self.effort.plus(observer.effort).plus(observer.system.doubts);
         self.n_doubtful += observer.system.n_doubtful;

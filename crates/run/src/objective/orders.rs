@@ -70,6 +70,7 @@ pub fn is_inside(
     let start = ObjectivePosition { watch: ObjectiveWatch::default(), monitor };
     let mut orders = EventOrders::new(start, MAX_ORDERS);
     for (at, (label, origin)) in labels.iter().enumerate() {
+        // An input whose receipt was confirmed by now has happened, so orders in which it still waits are impossible.
         orders.retain(|order| !waits_for_confirmed(order, labels, at));
         let happen = |position: &ObjectivePosition, event: &WaitingLabel| {
             position.after_label(cx, objective, &event.label)
@@ -95,6 +96,7 @@ pub fn is_inside(
         let is_inside = watch.is_inside(cx, objective, monitor.belief());
         match (is_inside, watch.doubts() > doubts) {
             (true, _) => (),
+            // Another order may still be certainly outside, which decides.
             (false, true) => inside = None,
             (false, false) => return Some(false),
         }

@@ -269,6 +269,8 @@ fn common_trace(
     for id in [path[n], other] {
         let next = successor(cx, &state, &sts.switches[id]);
         let all = cx.pool.and(next.path.facts().iter().copied());
+        // Separately quantified: the two steps may rest on different initial values, and the observations are still the
+        // same.
         facts.push(cx.pool.exists(&unknowns, all));
     }
     let valuation = guard_solver.values(cx, &facts)?;

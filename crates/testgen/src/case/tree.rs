@@ -88,6 +88,7 @@ fn forbidden(cx: &mut Ctx<'_>, n: u32, node: &TestNode) -> Vec<CaseArc> {
         }
     }
     let is_quiet = node.allowed.iter().any(|(label, _)| *label == Label::Quiescence);
+    // Where the test sends, it does not wait for silence, so silence is not judged there.
     if !is_quiet && node.send.is_none() {
         arcs.push(labelled_arc(
             cx,

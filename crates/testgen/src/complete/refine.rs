@@ -501,6 +501,8 @@ impl<'l> ClassRefiner<'l> {
         preamble: Vec<Label>,
     ) -> Abstraction {
         let number = |block: usize| order.iter().position(|&id| id == block).unwrap_or(0);
+        // A column has the reaction of every condition class to one input class, with targets by their number in
+        // `order`.
         let column = |part: usize| -> Vec<ClassStep> {
             let step = |&block: &usize| match self.steps.get(&(block, part)) {
                 Some(ClassStep::Taken(outcomes)) => {
@@ -522,6 +524,8 @@ impl<'l> ClassRefiner<'l> {
             if !steps.iter().any(is_taken) {
                 continue;
             }
+            // Input classes with the same column need no separate tests. With boundaries they stay apart, since each of
+            // them has to be tried.
             let twin = columns.iter_mut().find(|(other, _, same)| other == gate && *same == steps);
             match twin {
                 Some((_, conditions, _)) if self.boundary == 0 => conditions.push(when),

@@ -87,6 +87,8 @@ impl<'s> ConcretePass<'s> {
                     match (shown_by(cx, product, trace), cx.halt_reason()) {
                         (Ok(witness), _) => ConformAnswer::Fails(Box::new(witness)),
                         (Err(why), halted) => {
+                            // A difference without a confirmed trace is not reported; it only limits the depth up to
+                            // which there is surely none.
                             self.unshown.add(why, steps);
                             let Some(halted) = halted else { continue };
                             let depth = self.unshown.sure_depth(depth);

@@ -46,6 +46,8 @@ impl SpecGraph {
         let (imp, spec) = (SideSystem::new(cx, sts, live.clone()), SideSystem::new(cx, sts, live.clone()));
         let limits = ClockLimits::new(cx, sts, sts);
         let (completion, relation) = (InputCompletion::None, ConformanceRelation::Ioco);
+        // The specification against itself: on the diagonal both sides are equal, so this is its own graph, in the
+        // canonical form in which products with mutants can be looked up.
         let product = ModelProduct {
             imp,
             spec,
@@ -58,6 +60,7 @@ impl SpecGraph {
         let mut search = ProductSearch::new(&product, ProductRevisit::Never(Widening::Never), bounds, names);
         search.edges = Some(Vec::new());
         let end = search.run_search(cx, watch);
+        // An incomplete graph, or one with states that may not exist, would make shortcuts of later searches unsound.
         if end != SearchEnd::Exhausted || search.effort.doubts > 0 {
             return None;
         }

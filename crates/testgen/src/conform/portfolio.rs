@@ -53,6 +53,7 @@ pub(crate) fn decide<'p>(
     if options.merging == Merging::Never {
         return pass(ProductRevisit::Always).run_pass(cx, near, watch);
     }
+    // First both searches in turns: most differences are near, and which search finds them sooner is not known before.
     let mut race = SearchRace { product, concrete: ConcretePass::new(cx, product, options), spent: 0 };
     let mut symbolic = pass(ProductRevisit::Never(Widening::Never));
     let last = match race.run_race(cx, &mut symbolic, near, watch) {
@@ -64,6 +65,8 @@ pub(crate) fn decide<'p>(
     if is_undecided && race.concrete.is_none() {
         return last;
     }
+    // Then with widening, which forgets facts until states recur. It can prove conformance of endless products, but a
+    // difference that it finds may not exist, so only its proof counts.
     let mut wide = pass(ProductRevisit::Never(Widening::Beyond(MAX_ALIKE_STATES)));
     wide.search.bounds.max_depth = u32::MAX;
     match race.run_race(cx, &mut wide, near, watch) {
@@ -73,6 +76,7 @@ pub(crate) fn decide<'p>(
         }
         SearchWinner::Symbolic(_) => (),
     }
+    // If values can be listed, the search state by state gets the rest of the budget: it leaves nothing undecided.
     let listed = race.concrete.is_some();
     let all = bounds.max_states.saturating_mul(EVALUATIONS_PER_STATE);
     if let Some(found) = turn(cx, product, &mut race.concrete, all, watch) {
@@ -87,6 +91,7 @@ pub(crate) fn decide<'p>(
         return last;
     }
     if !listed && !matches!(last.answer, ConformAnswer::Unknown(ConformDoubt::Depth(_))) {
+        // Small domains one by one, for facts that the solver does not decide symbolically.
         let apart = pass(ProductRevisit::Concrete).run_pass(cx, bounds.max_states, watch);
         if !matches!(apart.answer, ConformAnswer::Unknown(_)) {
             return apart;

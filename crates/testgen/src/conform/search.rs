@@ -439,6 +439,8 @@ impl<'p, 's> ProductSearch<'p, 's> {
             self.leave_out(by.depth);
             return;
         }
+        // Both sides are in the same states: as long as the mutation is not reached, the graph of the specification has
+        // the steps already.
         if pair.is_diagonal()
             && let Some(shortcut) = &self.shortcut
             && let Some(node) = shortcut.graph.find_state(cx, &pair)

@@ -128,6 +128,7 @@ fn uses_of_operation(
         TermOp::Without => by(KeyKind::Member, KeyRole::Removes),
         TermOp::Has | TermOp::At | TermOp::IndexOf => by(KeyKind::Member, KeyRole::Asks),
         TermOp::Union | TermOp::Minus | TermOp::Within => {
+            // Another collection, written out as a literal: its members are the keys.
             let TermNode::Elements(_, parts) = pool.node(key) else { return Vec::new() };
             let role = match op {
                 TermOp::Union => KeyRole::Creates,

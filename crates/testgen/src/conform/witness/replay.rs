@@ -41,6 +41,8 @@ pub(super) fn check_trace(
     let compared = product.inputs == InputRule::Compared;
     let is_different = match monitor.observe(cx, last) {
         Err(_) => true,
+        // If inputs are compared, an input that the specification does not mention is itself the difference; otherwise
+        // it is no failure.
         Ok(AllowedLabel::Unspecified) => compared,
         Ok(AllowedLabel::Allowed | AllowedLabel::Unknown) => false,
     };
