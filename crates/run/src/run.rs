@@ -482,6 +482,7 @@ impl RunLoop<'_, '_, '_> {
         label: &Label,
         observe: impl FnOnce(&mut Monitor, &mut Ctx<'_>) -> Result<AllowedLabel, Box<Forbidden>>,
     ) -> io::Result<LoopStep> {
+        // Before the monitor moves on: coverage and objective speak about the states that were possible until now.
         let switches = explaining_switches(self.setup.cx, self.knowledge.monitor.belief(), label);
         let is_inside = self.is_inside_in_time();
         self.advance_watch(label);
@@ -492,6 +493,7 @@ impl RunLoop<'_, '_, '_> {
         let before = self.knowledge.monitor.last_label_number();
         let judged = observe(&mut self.knowledge.monitor, self.setup.cx);
         let mark = self.knowledge.monitor.last_label_number();
+        // Reported before the verdict, so that a record ends with the label that failed.
         self.tell_step(label, &switches, (mark > before).then_some(mark))?;
         if matches!(label, Label::Input(..) | Label::Output(..)) {
             self.knowledge.explained.push(switches);

@@ -31,6 +31,8 @@ pub fn deterministic_cover(machine: &Observable) -> Vec<(StateId, Word)> {
         let (set, word) = queue[done].clone();
         done += 1;
         for input in machine.inputs() {
+            // All states that the machine may be in after the input, whatever it answers; a single one is reached for
+            // certain.
             let mut next: Vec<StateId> =
                 set.iter().flat_map(|&state| machine.answers(state, input)).map(|&(_, next)| next).collect();
             next.sort_unstable();

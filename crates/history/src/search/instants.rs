@@ -123,6 +123,7 @@ impl<'s, 'c, 'm> InstantSearch<'s, 'c, 'm> {
         let mut descent = self.descend(0, 0, start, limits, work)?;
         loop {
             match descent {
+                // All ends are wanted, not only one order: the search goes on as if this one had failed.
                 Descent::End(belief) if self.goal == SearchGoal::Ends => {
                     self.ends.insert(belief);
                 }

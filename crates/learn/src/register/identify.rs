@@ -120,6 +120,8 @@ impl DataLearner {
             if suffix.is_empty() {
                 continue;
             }
+            // What was asked behind the basis node, carried over to `node` by the first pairing; another pairing that
+            // predicts another answer there is refuted or confirmed by asking.
             let regions = project_suffix(&tree.signature, &first.theirs, &suffix);
             let behind = instantiate_suffix(tree, node, &first.mine, &regions);
             let expected = answer_values(&tree.signature, &first.theirs, &suffix, tree.answer(here));
@@ -129,6 +131,7 @@ impl DataLearner {
             };
             if others.iter().any(differs) {
                 let word = [tree.word_of_node(node), behind].concat();
+                // Only a word that was not asked yet can decide between them.
                 if tree.find(&word).is_none() && observer.system.has_room(&word) {
                     return Some(word);
                 }

@@ -189,6 +189,8 @@ impl RunLoop<'_, '_, '_> {
             ways: self.knowledge.happened.iter().map(way).collect(),
             connections: self.setup.adapter.connections(),
         };
+        // The whole trace is judged again: with other bounds on all instants, earlier states may have been possible,
+        // too.
         if judge(self.setup.cx, &self.knowledge.trace, &config).forbidden.is_some() {
             return None;
         }

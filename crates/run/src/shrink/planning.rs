@@ -83,6 +83,7 @@ impl FailureSituation {
         let Trace { labels, forbidden_at, .. } = trace;
         let mut monitor = Monitor::with_tolerance(cx, tolerance);
         let mut last_inputs = BTreeSet::new();
+        // The labels before the failing one. A breakdown has no label of its own, so there all labels are before it.
         let end = match forbidden_at {
             Some(at) => *at,
             None if sign.is_breakdown() => labels.len(),

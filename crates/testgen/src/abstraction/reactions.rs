@@ -82,6 +82,7 @@ impl<'l> StateReplies<'l> {
         }
         way.pop();
         let answers: Rc<[QuiescentReply]> = answers.into_iter().collect();
+        // Only complete answers are remembered: while `way` is walked, those of the states on it are not known yet.
         self.known.insert(state.clone(), Rc::clone(&answers));
         Ok(answers)
     }

@@ -112,6 +112,7 @@ fn split_member(
             next.extend(partial);
         }
         open = next;
+        // The clocks that are left keep their exact values, which is sound.
         if open.len() > MAX_SPLIT {
             break;
         }

@@ -39,6 +39,8 @@ pub(crate) fn cases(
             return Err(TooMany);
         }
         let mut next = Vec::with_capacity(open.len());
+        // Cases about clocks stay conjunctions, so that they are zones; for others one fork into true and false is
+        // enough.
         let in_time = speaks_of_reals(cx, guard);
         for (case, truths) in open {
             let with = |truth: bool| [&truths[..], &[truth]].concat();

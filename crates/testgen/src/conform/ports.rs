@@ -48,6 +48,8 @@ pub(crate) fn ports(cx: &mut Ctx<'_>, imp: &Sts, spec: &Sts) -> Result<Vec<Produ
         let mut fields = Vec::with_capacity(sorts.len());
         for (&field, (own, theirs)) in gate.fields.iter().zip(sorts) {
             let name = cx.pool.var_info(field).name.clone();
+            // Different ranges on both sides: a message may have values that one side refuses, so the common field has
+            // no range.
             fields.push(if own == theirs { field } else { cx.pool.declare(&name, own.base()) });
         }
         ports.push(ProductPort { kind: gate.kind, imp: other, spec: id, fields });

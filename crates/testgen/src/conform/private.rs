@@ -427,6 +427,8 @@ pub(super) fn covers(
     let facts = |cx: &mut Ctx<'_>, member: &SideMember| -> Vec<Term> {
         member.facts.iter().map(|&fact| cx.pool.substitute(fact, names)).collect()
     };
+    // More behaviour of the implementation and less of the specification make a failure more likely: if `big` is safe,
+    // `small` is.
     for (big, small) in big.imp.iter().zip(&small.imp) {
         let outer = facts(cx, big);
         if !within(cx, &small.facts, &outer) {

@@ -104,6 +104,8 @@ fn add_detours(
         let comes_by = |&at: &usize| cx.sts.switches[path[at]].target == place;
         let Some(at) = (0..path.len().saturating_sub(1)).find(comes_by) else { continue };
         *tries -= 1;
+        // The loop comes back to where it left the path, so the rest of the path still fits; values may not, which is
+        // checked.
         let path = [&path[..=at], detour, &path[at + 1..]].concat();
         if let Ok(found) = TestPurpose::from_path(cx, purpose.name.clone(), &path)
             && found.doubt.is_none()

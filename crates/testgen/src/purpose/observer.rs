@@ -63,6 +63,8 @@ impl ObserverProduct {
         for stage in 0..observer.stages.len() {
             for (id, switch) in model.switches.iter_enumerated() {
                 let source = place(stage, switch.source);
+                // The rules of the stage split a switch into cases that exclude each other: one for each rule, and one
+                // in which none applies.
                 for (guard, rule) in cases(cx, observer, stage, switch) {
                     let target = match rule.map_or(ObserverTarget::Stage(stage), |rule| rule.to) {
                         ObserverTarget::Stage(next) => place(next, switch.target),

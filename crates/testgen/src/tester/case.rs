@@ -129,6 +129,8 @@ impl CaseGuided {
             known.set(var, cx.pool.value(value.clone()));
         }
         let guard = cx.pool.substitute(arc.guard, &known);
+        // First the input that was chosen when the case was made: it costs no solving time, unless what was observed
+        // since rules it out.
         if let Some(witness) = &arc.witness
             && witness.delay >= self.run.waited
         {

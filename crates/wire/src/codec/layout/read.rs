@@ -147,6 +147,7 @@ impl<'l> LayoutReader<'_, 'l> {
         let bytes = match extent {
             FieldExtent::Fixed(count) => {
                 let bytes = self.take_bytes(*count)?;
+                // Zeros at the end of a text only fill its place; bytes may really end with zeros.
                 let filling = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
                 let kept = if form == FieldForm::Text { count - filling } else { *count };
                 bytes[..kept].to_vec()

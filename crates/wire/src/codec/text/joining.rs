@@ -165,6 +165,7 @@ impl UnfinishedMessage {
         let is_frame = std::mem::take(&mut self.need) == FrameNeed::Frame;
         if is_frame {
             let announced = joining.announced_count(&self.bytes[from..])?;
+            // Only a frame that belongs to no other one decides whether the message goes on after it.
             if self.owed.is_empty() {
                 self.goes_on = announced.is_some_and(|(counted, _)| counted.more);
             }
