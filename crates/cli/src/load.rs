@@ -90,7 +90,7 @@ fn cannot_read(path: &str, error: &io::Error) -> CliError {
     }
 }
 
-/// A file in the same directory with the same stem, or with the extension forgotten.
+/// Returns a file in the same directory with the same stem, or with the extension forgotten, if there is one.
 fn nearby(path: &str) -> Option<String> {
     let path = Path::new(path);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -83,7 +83,7 @@ impl NamedMachine {
         Ok(Messages { model, inputs, preamble: Vec::new() })
     }
 
-    /// The messages of a flattened model; those of a text are its names.
+    /// Returns the messages of a flattened model; `None` for a machine from a text, whose messages are its names.
     pub fn flat(&self) -> Option<&Messages> {
         match &self.source {
             MachineSource::Text(_) => None,

@@ -116,7 +116,7 @@ pub fn require_steps(record: &Record, run: u64) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The seed of run `run`.
+/// Returns the seed of run `run`, if the record has this run.
 pub fn seed(record: &Record, run: u64) -> Option<u64> {
     record.events.iter().find_map(|event| match &event.event {
         EventKind::RunStarted(told) if told.run == run => Some(told.seed),

@@ -96,7 +96,7 @@ fn elsewhere<'a>(sources: &'a Sources, span: Span, text: &'a str) -> Snippet<'a,
         .annotation(AnnotationKind::Context.span(window.range_in_window(span)).label(text))
 }
 
-/// The change that would mend the finding, shown as a patch.
+/// Returns the change that would fix the finding as a patch, if it proposes one.
 fn patch<'a>(sources: &'a Sources, diagnostic: &'a Diagnostic) -> Option<Group<'a>> {
     let fix = diagnostic.fix.as_ref()?;
     let window = LineWindow::around(sources, fix.span.file, &[fix.span]);

@@ -41,7 +41,7 @@ pub struct ExplorerRequest {
 }
 
 impl ExplorerRequest {
-    /// Returns the value of the header `name`, which must be in lower case.
+    /// Returns the value of the header `name`, which must be in lower case, if the request has it.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())

@@ -21,7 +21,7 @@ pub(crate) enum SpecNode {
 }
 
 impl SpecNode {
-    /// Returns the member called `key`.
+    /// Returns the member called `key`, if there is one.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         self.members().iter().find(|(other, _)| other == key).map(|(_, value)| value)
     }

@@ -32,7 +32,7 @@ pub fn public_ones() -> Result<Vec<BenchMachine>, CliError> {
     paths.iter().map(|path| public(path)).collect()
 }
 
-/// The folder of public machines.
+/// Returns the folder of public machines, if `IOXIDE_DATA` names one.
 pub fn data() -> Option<PathBuf> {
     std::env::var_os("IOXIDE_DATA").map(PathBuf::from)
 }

@@ -79,7 +79,7 @@ fn warn_if_old(own: &Path, beside: &Path) {
     }
 }
 
-/// The checkout of ioxide that the current folder is in.
+/// Returns the checkout of ioxide that the current folder is in, if it is in one.
 fn checkout() -> Option<PathBuf> {
     let here = env::current_dir().ok()?;
     let mut folders = here.ancestors();

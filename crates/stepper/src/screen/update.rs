@@ -222,7 +222,7 @@ fn edit_form(state: &mut ScreenState, key: KeyEvent, mut form: MoveForm) -> Opti
     ask
 }
 
-/// A key while messages are proposed.
+/// Handles a key while messages are proposed; returns the query that it causes, if any.
 fn propose(state: &mut ScreenState, key: KeyEvent, mut proposals: Proposals) -> Option<ModelQuery> {
     let ask = match key.code {
         KeyCode::Esc | KeyCode::Char('q') => return None,
