@@ -164,7 +164,7 @@ fn finish(sources: Sources, loaded: LoadedText) -> Result<(Sources, Model), CliE
     }
 }
 
-/// Shows the errors that keep a text from being a model.
+/// Shows the errors that keep a text from being a model, and returns the error that ends the command.
 pub fn refuse(sources: &Sources, errors: &[Diagnostic]) -> CliError {
     eprint!("{}", render::text(sources, errors));
     let count = errors.len();

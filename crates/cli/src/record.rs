@@ -33,7 +33,7 @@ pub fn newest(folder: &str) -> PathBuf {
     there.last().unwrap_or_else(|| numbered_record(folder, 1))
 }
 
-/// The record at `path`, a file or the directory given to `--report`.
+/// Reads the record at `path`, a file or the directory given to `--report`.
 pub fn read(path: &str) -> Result<Record, CliError> {
     let mut events = Vec::new();
     let is_cut = each(path, |event| {

@@ -326,7 +326,7 @@ pub fn played_model(sut: &str) -> Option<&str> {
 }
 
 /// Returns the bytes that stand at `path`: of a model with all files it is made of, of a folder the newest record in it
-/// or else all its files, by name; one empty text for what cannot be read, which is told by whoever needs it.
+/// or else all its files, by name. What cannot be read is one empty text; the code that needs it reports the error.
 fn contents(path: &str) -> Vec<Vec<u8>> {
     let mut model = Sources::new();
     if ioxide_lang::is_model(path) && load::add(&mut model, path).is_ok() {

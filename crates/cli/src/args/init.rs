@@ -32,7 +32,7 @@ pub struct InitArgs {
     pub allow: Vec<String>,
 }
 
-/// `404`, or `4xx` for all that begin so.
+/// Parses a status: `404`, or `4xx` for all that begin with 4.
 fn status(text: &str) -> Result<String, BadStatus> {
     let text = text.trim().to_ascii_lowercase();
     let rest = text.strip_prefix(|first| matches!(first, '1'..='5')).unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::args::{FsmArgs, MissingArg};
 use crate::exit::{CliError, ExitStatus};
 use crate::machine::NamedMachine;
 
-/// Makes a suite, or tests another machine or a system for reduction.
+/// Does what the options ask for: makes or checks a suite, tests for reduction, shows the theory, or writes a machine.
 pub fn run(args: &FsmArgs) -> Result<ExitStatus, CliError> {
     if let Some(path) = &args.check_suite {
         return checked::run(args, path);

@@ -12,7 +12,8 @@ use crate::args::SutArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::{load, solver};
 
-/// Speaks the adapter protocol until the other side goes away.
+/// Simulates the model over the adapter protocol, on a port or on standard input and output, until the other side goes
+/// away.
 pub fn run(args: &SutArgs) -> Result<ExitStatus, CliError> {
     let (_, model) = load::load_model(&args.model.file, &args.model.settings())?;
     let new_solver = factory(args)?;

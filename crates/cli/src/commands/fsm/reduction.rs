@@ -319,7 +319,8 @@ fn report_text(
     lines
 }
 
-/// The machine as state counting needs it: observable.
+/// Returns the machine as state counting needs it: observable, completed if `--missing` says how, and with `--minimise`
+/// minimal.
 pub fn observable(
     args: &FsmArgs,
     path: &str,
