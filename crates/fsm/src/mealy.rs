@@ -122,7 +122,7 @@ pub struct MachineListing {
 }
 
 impl MachineListing {
-    /// The names and the rows by id.
+    /// Numbers all names in the order in which they occur, and returns them with the rows by number.
     #[must_use]
     pub fn resolve(&self) -> ResolvedListing {
         let mut states = Interner::default();

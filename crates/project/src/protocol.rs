@@ -112,7 +112,7 @@ fn counted_config(table: &ProjectTable<'_>) -> Result<CountedConfig, ProjectErro
     Ok(CountedConfig { frame: table.require("frame", table.text("frame")?)?, then, more })
 }
 
-/// The binary messages of a system.
+/// Reads the binary messages of a system, and its reset.
 pub(super) fn binary(system: &ProjectTable<'_>) -> Result<TextProtocol, ProjectError> {
     let endian = match system.text("endian")?.map(|text| text.parse()) {
         None => Endian::Big,

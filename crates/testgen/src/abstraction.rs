@@ -62,7 +62,7 @@ pub struct FlatModel {
     pub preamble: Vec<Label>,
 }
 
-/// The machine of the model of `cx`.
+/// Explores the quiescent states of the model of `cx`, and returns its machine.
 ///
 /// # Errors
 /// If the model has no finite machine, or none within `limits`.

@@ -265,7 +265,7 @@ pub enum CaseRule {
 }
 
 impl CaseRule {
-    /// The number of the rule, with its letter.
+    /// Returns the name of the rule, as the paper has it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -43,7 +43,7 @@ impl WordPaths {
         self.tree_words
     }
 
-    /// The next word, in a buffer that the following call reuses.
+    /// Returns the next word that no other one extends, in a buffer that the following call reuses.
     pub(super) fn advance(&mut self) -> Option<&[InputId]> {
         let ends = &self.tree_words.as_slice()[self.at..];
         let skipped = ends.iter().position(|word| !word.extended && word.depth > 0)?;

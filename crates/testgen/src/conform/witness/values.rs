@@ -104,7 +104,7 @@ fn wishes(cx: &Ctx<'_>, sort: Sort, at: usize, constants: &[Value]) -> Vec<Value
     wishes
 }
 
-/// The constants of a condition and their neighbours, few and in order.
+/// Returns the constants of a condition and the neighbours of whole numbers, at most 48, in order.
 fn constants(cx: &Ctx<'_>, condition: Term) -> Vec<Value> {
     let mut found = BTreeSet::new();
     for term in cx.pool.subterms(&[condition], |_| true) {

@@ -177,7 +177,8 @@ impl AnswerReader {
         (self.statuses.is_empty() || is_in(&self.statuses)) && !is_in(&self.except)
     }
 
-    /// The message, if the answer to the input `to` is this output.
+    /// Decides whether the answer to the input `to` is this output: returns its message, the reason why it is another
+    /// one, or that the answer does not concern this output.
     pub(super) fn decode(
         &self,
         model: &Model,
