@@ -472,7 +472,8 @@ impl<'a, 's> Checker<'a, 's> {
         self.is_compared = true;
         let term = self.infer(expr, Some(sort));
         self.is_compared = false;
-        // Evaluation, folding and the solvers compare numbers, whatever ranges they come from, so the base sort will do.
+        // Evaluation, folding and the solvers compare numbers, whatever ranges they come from, so the base sort will
+        // do.
         self.coerce(term?, expr.span, sort.base(), role)
     }
 

@@ -281,7 +281,8 @@ impl TermPool {
         self.id.0
     }
 
-    /// Notes how the author of a model wrote `term`, a condition. A conjunction is not noted: explanations name its parts.
+    /// Notes how the author of a model wrote `term`, a condition. A conjunction is not noted: explanations name its
+    /// parts.
     pub fn note_written(&mut self, term: Term, text: &str) {
         if !matches!(self.node(term), TermNode::And(_) | TermNode::Value(_)) {
             self.written.entry(term).or_insert_with(|| text.into());

@@ -44,7 +44,8 @@ impl fmt::Display for Breakdown {
 }
 
 impl Breakdown {
-    /// Returns the kind of failure (`crash`, `hang`, `unreadable`, `exception`) that the breakdown is unless the model allows it.
+    /// Returns the kind of failure (`crash`, `hang`, `unreadable`, `exception`) that the breakdown is unless the model
+    /// allows it.
     #[must_use]
     pub const fn kind(self) -> &'static str {
         match self {

@@ -130,8 +130,8 @@ impl<B: Backend> IncrementalSolver<B> {
         // One that the end of the command cut short says nothing about the others.
         let had_all = granted.wall >= self.time_per_question();
         self.timeouts += u32::from(had_all && decision == SolverDecision::Unknown(UnknownReason::Time));
-        // Whatever went wrong, levels may be half asserted: start afresh. "Incomplete" is an ordinary answer of a healthy
-        // solver, and its stack is worth keeping.
+        // Whatever went wrong, levels may be half asserted: start afresh. "Incomplete" is an ordinary answer of a
+        // healthy solver, and its stack is worth keeping.
         if let SolverDecision::Unknown(why) = &decision
             && *why != UnknownReason::Incomplete
         {

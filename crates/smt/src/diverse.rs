@@ -38,8 +38,8 @@ pub enum DiversePolicy {
     Patterns,
 }
 
-/// The number of steps that a walk tries before the solver is asked again. These numbers were chosen by feel: they decide
-/// how different the valuations are and how often the solver is asked, never whether a valuation is right.
+/// The number of steps that a walk tries before the solver is asked again. These numbers were chosen by feel: they
+/// decide how different the valuations are and how often the solver is asked, never whether a valuation is right.
 const MAX_WALK_STEPS: usize = 40;
 /// The number of steps between two valuations, so that they are not close to each other.
 const MIN_WALK_STEPS: usize = 4;
@@ -147,7 +147,8 @@ impl DiverseValuations {
         Some(found)
     }
 
-    /// Walks up to [`MAX_WALK_STEPS`] steps, at least [`MIN_WALK_STEPS`] if it can, to a valuation that is new on the wanted variables.
+    /// Walks up to [`MAX_WALK_STEPS`] steps, at least [`MIN_WALK_STEPS`] if it can, to a valuation that is new on the
+    /// wanted variables.
     fn walk_to_new(&mut self, pool: &TermPool) -> Option<Valuation> {
         let mut n_steps = 0;
         for _ in 0..MAX_WALK_STEPS {

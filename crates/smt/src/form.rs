@@ -300,7 +300,8 @@ impl LinearAtom {
         if !whole {
             return Some(TightenedSum::Atom(self));
         }
-        // After scaling the terms add up to any whole number at most, so the constant can be rounded: `2x <= 5` is `x <= 2`.
+        // After scaling the terms add up to any whole number at most, so the constant can be rounded: `2x <= 5` is `x
+        // <= 2`.
         self.scale_to_whole()?;
         if self.relation == SumRelation::Lt {
             self.relation = SumRelation::Le;

@@ -75,8 +75,8 @@ impl<'a> Ctx<'a> {
         PoolSnapshot { pool: self.pool.clone(), names: self.names.clone() }
     }
 
-    /// Goes back to the terms of `snapshot`: what is done then does not depend on what was done since, since neither the
-    /// order of terms nor an answer of the solver is left of it. Terms made since must not be used any more.
+    /// Goes back to the terms of `snapshot`: what is done then does not depend on what was done since, since neither
+    /// the order of terms nor an answer of the solver is left of it. Terms made since must not be used any more.
     pub fn restore(&mut self, snapshot: &PoolSnapshot) {
         *self.pool = snapshot.pool.clone();
         self.names = snapshot.names.clone();

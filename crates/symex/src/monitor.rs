@@ -18,8 +18,8 @@
 //! | silence | every input was taken, no message is held, and the state reached is quiescent |
 //!
 //! *Promises.* An observation is [`Forbidden`] only if every course forbids it. If a belief may lack states (internal
-//! steps cut at the limit, too many courses), [`Monitor::lost_states`] says so, and nothing is forbidden from there on. After
-//! an input the specification does not mention, a course allows everything.
+//! steps cut at the limit, too many courses), [`Monitor::lost_states`] says so, and nothing is forbidden from there on.
+//! After an input the specification does not mention, a course allows everything.
 
 mod belief;
 mod blame;
@@ -206,8 +206,8 @@ impl Monitor {
         self.courses.iter().all(|course| course.accepts(cx, label, relation))
     }
 
-    /// Returns whether, on a course on which nothing is under way, the system had to speak before an input that is given
-    /// now: what it sent may not have been seen yet, and if it sent nothing, that is soon forbidden.
+    /// Returns whether, on a course on which nothing is under way, the system had to speak before an input that is
+    /// given now: what it sent may not have been seen yet, and if it sent nothing, that is soon forbidden.
     pub fn is_overdue(&self, cx: &mut Ctx<'_>) -> bool {
         let settled = self.courses.iter().filter(|course| course.is_settled());
         settled.filter_map(|course| course.state.as_timed()).any(|course| course.is_overdue(cx))

@@ -1,9 +1,9 @@
 //! The orders in which inputs and outputs may have happened, whoever asks.
 //!
-//! An input that was written is *under way* until the system takes it, which cannot be seen; a message that was seen may
-//! have been sent after one that has not arrived yet, and is then *held*. An [`EventOrder`] is one order: a state after
-//! the labels that have happened in it, and the labels that wait. The engine knows nothing of the state but how to ask
-//! for the one after a label, so all who follow a system by what is seen of it use the same rules:
+//! An input that was written is *under way* until the system takes it, which cannot be seen; a message that was seen
+//! may have been sent after one that has not arrived yet, and is then *held*. An [`EventOrder`] is one order: a state
+//! after the labels that have happened in it, and the labels that wait. The engine knows nothing of the state but how
+//! to ask for the one after a label, so all who follow a system by what is seen of it use the same rules:
 //!
 //! | who | the state | a label is impossible if |
 //! | --- | --- | --- |

@@ -6,8 +6,8 @@
 //! to be said about them. States that differ by a permutation of interchangeable instances then allow the same
 //! behaviour up to that permutation, and a search may keep one of them.
 //!
-//! *Promises.* [`Symmetry::canonical_state`] gives a permutation of the state it is given. Unknown values do not decide the
-//! order of instances: that merges less, never more.
+//! *Promises.* [`Symmetry::canonical_state`] gives a permutation of the state it is given. Unknown values do not decide
+//! the order of instances: that merges less, never more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -68,22 +68,22 @@ impl Parser<'_> {
             && self.kind_after(ahead + 2) == TokenKind::OpenBrace
     }
 
-    /// Returns whether a block ends here: with its brace, with the text, or because another model or system begins, perhaps
-    /// behind doc comments.
+    /// Returns whether a block ends here: with its brace, with the text, or because another model or system begins,
+    /// perhaps behind doc comments.
     pub(super) fn at_block_end(&self) -> bool {
         matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) || self.is_heading(self.docs_ahead())
     }
 
-    /// Returns the number of doc comments here; 0 behind another one, so that work stays linear where they are skipped one
-    /// by one.
+    /// Returns the number of doc comments here; 0 behind another one, so that work stays linear where they are skipped
+    /// one by one.
     fn docs_ahead(&self) -> usize {
         let is_first =
             self.position.checked_sub(1).is_none_or(|last| self.tokens[last].kind != TokenKind::Doc);
         if is_first { (0..).take_while(|&ahead| self.kind_after(ahead) == TokenKind::Doc).count() } else { 0 }
     }
 
-    /// Closes the block that `open` opened. A missing brace is reported once for all blocks that lack it, at the innermost,
-    /// and the block is complete all the same.
+    /// Closes the block that `open` opened. A missing brace is reported once for all blocks that lack it, at the
+    /// innermost, and the block is complete all the same.
     pub(super) fn close_block(&mut self, open: Span) {
         let docs = self.docs_ahead();
         if !self.is_heading(docs) {

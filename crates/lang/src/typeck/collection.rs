@@ -2,8 +2,8 @@
 //!
 //! `xs[i]` and `m[k]` carry the obligation that there is such an item; everything else is total. A result that may be
 //! missing is an option. Items obey their sort: an item of a `list<0..9>` carries the obligation of the range where the
-//! list is made. What is only looked for need not: `s.has(x)` is false and `s.without(x)` is `s` if `x` lies outside the
-//! range of the members, since nothing of another type is in the collection.
+//! list is made. What is only looked for need not: `s.has(x)` is false and `s.without(x)` is `s` if `x` lies outside
+//! the range of the members, since nothing of another type is in the collection.
 
 use ioxide_model::code::Code;
 use ioxide_model::diag::Diagnostic;

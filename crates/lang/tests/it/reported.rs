@@ -142,8 +142,8 @@ system S {
 }
 ";
 
-/// A brace that is forgotten before another model or the system is one mistake: it is told where the block was opened, and
-/// what is proposed mends it.
+/// A brace that is forgotten before another model or the system is one mistake: it is told where the block was opened,
+/// and what is proposed mends it.
 #[test]
 fn a_brace_forgotten_before_another_model_is_told_once() {
     let (_, whole) = load_text("s.iox", PARTS);

@@ -38,8 +38,8 @@ impl TermPool {
     /// The value of `term` under `assignment`.
     ///
     /// # Errors
-    /// If a free variable has no value, a quantifier ranges over too many values, a value becomes too large, or it takes
-    /// too many steps.
+    /// If a free variable has no value, a quantifier ranges over too many values, a value becomes too large, or it
+    /// takes too many steps.
     pub fn eval(&self, term: Term, assignment: &impl Assignment) -> Result<Value, EvalError> {
         self.eval_dyn(term, assignment)
     }

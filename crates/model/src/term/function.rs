@@ -24,8 +24,8 @@ pub struct FnId; }
 /// The greatest nesting depth of calls. Chosen by feel, far from the end of the stack.
 const MAX_CALLS: u32 = 200;
 
-/// The greatest number of bodies written into the place of one call; beyond it calls stay in the term. Chosen by feel: a
-/// term of this many bodies is above what the language accepts.
+/// The greatest number of bodies written into the place of one call; beyond it calls stay in the term. Chosen by feel:
+/// a term of this many bodies is above what the language accepts.
 const MAX_UNFOLDINGS: u32 = 20_000;
 
 /// The unfolding that is still allowed.

@@ -48,7 +48,8 @@ impl<S: Solver> CacheLayer<S> {
     }
 
     fn insert_answer(&mut self, key: u128, known: CachedAnswer) {
-        // Two generations instead of a list of uses: entries that were not asked for since the last turn are dropped at once.
+        // Two generations instead of a list of uses: entries that were not asked for since the last turn are dropped at
+        // once.
         if self.young.len() >= self.capacity {
             self.old = std::mem::take(&mut self.young);
         }

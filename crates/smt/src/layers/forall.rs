@@ -21,8 +21,8 @@ use super::normalise::complete_valuation;
 use crate::solver::{Solver, SolverAnswer, SolverDecision};
 use crate::tally::SolverTally;
 
-/// The greatest size of a domain that is written out. The three limits were chosen by feel: they keep an elimination from
-/// making a formula much larger than the one that the back-end would have got.
+/// The greatest size of a domain that is written out. The three limits were chosen by feel: they keep an elimination
+/// from making a formula much larger than the one that the back-end would have got.
 const MAX_VALUES: usize = 64;
 /// The number of terms beyond which formulas are left alone; written-out ones have at most about as many.
 const MAX_TERMS: usize = 4096;
@@ -164,7 +164,8 @@ fn eliminate_enumeration(pool: &mut TermPool, var: VarId, data: DataId, literals
         TermNode::Not(inner) => equated_term(pool, var, data, inner).is_some(),
         _ => false,
     };
-    // Each literal excludes one value at most, whatever its term is equal to: with fewer literals than values one is left.
+    // Each literal excludes one value at most, whatever its term is equal to: with fewer literals than values one is
+    // left.
     let avoidable = literals.len() < n_values && literals.iter().all(|&literal| differs(pool, literal));
     avoidable.then(|| pool.tt())
 }

@@ -4,7 +4,8 @@
 //! that mention it; a fact moves the bounds of one number as far as the bounds of the
 //! others allow, until nothing moves. A disjunction with one arm left is that arm.
 //!
-//! Not a layer of its own: the [witness layer](super::witness) refutes with these bounds, and looks for values within them.
+//! Not a layer of its own: the [witness layer](super::witness) refutes with these bounds, and looks for values within
+//! them.
 //!
 //! *Promises* that a refutation is a proof. It never finds anything satisfiable.
 
@@ -17,8 +18,8 @@ use ioxide_model::value::Value;
 use crate::form::{FormSlot, LinearAtom, LinearFact, LinearForm, LinearForms, SlotKind, SumRelation};
 use crate::small_fraction::SmallFraction;
 
-/// The number of facts looked at after which bounds that still move are left where they are: `x < y, y < x` moves them one
-/// by one for ever. Stopping early only misses refutations. Chosen by feel.
+/// The number of facts looked at after which bounds that still move are left where they are: `x < y, y < x` moves them
+/// one by one for ever. Stopping early only misses refutations. Chosen by feel.
 const MAX_STEPS: usize = 400;
 
 /// One end of an interval.
@@ -262,8 +263,8 @@ impl SlotBounds {
         for &(slot, factor) in &atom.terms {
             let factor = side.apply_sign(factor);
             let Some(rest) = self.least_sum(atom, side, Some(slot)) else { continue };
-            // `factor · x + rest <= 0` with the least rest: no `x` beyond `-rest / factor` can satisfy it. A number that does
-            // not fit is no bound, which is always safe.
+            // `factor · x + rest <= 0` with the least rest: no `x` beyond `-rest / factor` can satisfy it. A number
+            // that does not fit is no bound, which is always safe.
             let Some(at) = rest.at.neg().div(factor) else { continue };
             let strict = rest.strict || atom.relation == SumRelation::Lt;
             self.tighten_bound(slot, IntervalEnd { at, strict }, factor.is_negative(), moved)?;

@@ -13,8 +13,8 @@ use super::interval::SlotBounds;
 use crate::form::{LinearAtom, LinearForm, SumRelation};
 use crate::small_fraction::SmallFraction;
 
-/// The number of vertices beyond which nothing is tried; it bounds the time, which grows with the square. Chosen by feel,
-/// as is the next.
+/// The number of vertices beyond which nothing is tried; it bounds the time, which grows with the square. Chosen by
+/// feel, as is the next.
 const MAX_VERTICES: usize = 160;
 /// The number of vertices from which sets of pairwise different values are grown, those with the most neighbours first.
 const MAX_STARTS: usize = 8;
@@ -122,8 +122,8 @@ impl VertexDifferences {
     /// Returns whether more of `different` lie within an interval than it has numbers.
     fn has_no_room(&self, different: &[usize]) -> bool {
         let mut ranges: Vec<(i64, i64)> = different.iter().map(|&at| self.ranges[at]).collect();
-        // Hall's condition only has to be checked for intervals that begin at some first number and end at some last one:
-        // going through the ranges by their ends, count those inside `from..=to`.
+        // Hall's condition only has to be checked for intervals that begin at some first number and end at some last
+        // one: going through the ranges by their ends, count those inside `from..=to`.
         ranges.sort_unstable_by_key(|&(_, last)| last);
         let firsts: FxHashSet<i64> = ranges.iter().map(|range| range.0).collect();
         firsts.into_iter().any(|from| {

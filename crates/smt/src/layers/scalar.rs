@@ -267,7 +267,8 @@ fn choose_image(pool: &mut TermPool, cond: Term, a: &ScalarImage, b: &ScalarImag
                     (Some(left), Some(right)) => {
                         Some(left.iter().zip(right).map(|(l, r)| choose_image(pool, cond, l, r)).collect())
                     }
-                    // Fields of a constructor that only one branch can have: under the other's tag nobody looks at them.
+                    // Fields of a constructor that only one branch can have: under the other's tag nobody looks at
+                    // them.
                     (one, other) => one.clone().or_else(|| other.clone()),
                 });
             }

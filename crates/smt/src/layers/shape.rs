@@ -81,7 +81,8 @@ impl<S: Solver> ShapeLayer<S> {
         } else {
             self.answer_without_fixed(pool, &rest)
         };
-        // Replacing equals by equals keeps satisfiability, so "unsatisfiable" is the answer for the given facts as well.
+        // Replacing equals by equals keeps satisfiability, so "unsatisfiable" is the answer for the given facts as
+        // well.
         let SolverAnswer::Sat(valuation) = answer else { return answer };
         let terms: Vec<Term> = fixed.iter().map(|(_, term)| *term).chain(facts.iter().copied()).collect();
         let mut all = complete_valuation(pool, &pool.free_vars_of(&terms), &valuation);
@@ -131,8 +132,8 @@ impl<S: Solver> ShapeLayer<S> {
                 .zip(&chosen)
                 .map(|(&var, &length)| (var, self.shape_variable(pool, var, length)))
                 .collect();
-            // With shapes put in, the builders of the pool rewrite operations to terms over items. What remains opaque, such
-            // as a call of a recursive function, is relaxed again, so a solution has to be confirmed here too.
+            // With shapes put in, the builders of the pool rewrite operations to terms over items. What remains opaque,
+            // such as a call of a recursive function, is relaxed again, so a solution has to be confirmed here too.
             let known: Substitution = shapes.iter().copied().collect();
             let shaped: Vec<Term> = facts.iter().map(|&fact| pool.substitute(fact, &known)).collect();
             let loose = self.relax_facts(pool, &shaped);
@@ -297,7 +298,8 @@ fn is_flat(pool: &TermPool, sort: Sort) -> bool {
     !pool.has_shape(of.item) && !pool.has_shape(of.key)
 }
 
-/// Returns the greatest number of items of a collection of this sort; `None` if it is above [`MAX_FULL_SIZE`] or unbounded.
+/// Returns the greatest number of items of a collection of this sort; `None` if it is above [`MAX_FULL_SIZE`] or
+/// unbounded.
 fn most_items(pool: &TermPool, sort: Sort) -> Option<usize> {
     pool.most_members(sort).filter(|&most| most <= MAX_FULL_SIZE)
 }

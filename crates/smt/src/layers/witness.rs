@@ -92,7 +92,8 @@ impl<S: Solver> WitnessLayer<S> {
         if let Some(last) = self.found.last_mut() {
             *last = Some(Arc::clone(&values));
         }
-        // The same values often answer several questions in a row; they are kept once, or they would push out the others.
+        // The same values often answer several questions in a row; they are kept once, or they would push out the
+        // others.
         if self.recent.front().is_none_or(|front| !Arc::ptr_eq(front, &values)) {
             self.recent.truncate(MAX_RECENT - 1);
             self.recent.push_front(Arc::clone(&values));
@@ -307,8 +308,8 @@ impl WitnessSearch<'_> {
         self.collect_moves(values, &self.bounds.levels[level].fact.form, &mut moves);
         let mut best: Option<(usize, usize, Value)> = None;
         for (slot, candidate) in moves {
-            // Only facts that mention the slot can change; a move must mend more of them than it breaks, so that the rounds
-            // come to an end and never go in circles.
+            // Only facts that mention the slot can change; a move must mend more of them than it breaks, so that the
+            // rounds come to an end and never go in circles.
             let before = self.count_broken(values, slot);
             let old = std::mem::replace(&mut values[slot], candidate);
             let after = self.count_broken(values, slot);

@@ -29,8 +29,8 @@ pub struct Forbidden {
     pub silence_allowed: bool,
     /// The number of orders of waiting labels that were tried; the reasons are those of the first.
     pub courses: usize,
-    /// The [number](super::Monitor::last_label_number) of a message seen earlier, if it is the one that no order explains; `None` if
-    /// it is the label just observed.
+    /// The [number](super::Monitor::last_label_number) of a message seen earlier, if it is the one that no order
+    /// explains; `None` if it is the label just observed.
     pub held: Option<u64>,
 }
 

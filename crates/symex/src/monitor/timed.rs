@@ -1,10 +1,10 @@
 //! The belief in a timed model: the silence a system may keep, and the instants of its messages.
 //!
-//! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as
-//! long as some output or internal step, or a message somebody else sends, is still possible at or after that
-//! instant, or if it was quiescent when it was entered; a state that lets a deadline pass leaves
-//! the belief, whatever comes next. An input the tester holds back excuses nothing. Quiescence takes no time: the states
-//! that remain are those that were quiescent when they were entered, by the last message or by an internal step since.
+//! Sem(G) of [BLLN23] sec. 4 on the fly. A trace alternates messages and delays. A state may let time pass as long as
+//! some output or internal step, or a message somebody else sends, is still possible at or after that instant, or if it
+//! was quiescent when it was entered; a state that lets a deadline pass leaves the belief, whatever comes next. An
+//! input the tester holds back excuses nothing. Quiescence takes no time: the states that remain are those that were
+//! quiescent when they were entered, by the last message or by an internal step since.
 //!
 //! *Tolerance.* A message is seen at most `latency` after it was sent, an input reaches the system at most
 //! `latency` after it was given, and instants are read to within `resolution`. Then the true instant of a
@@ -187,8 +187,8 @@ impl TimedCourse {
     pub(super) fn has_expired(&self, given: &Rational, is_held: bool, by: &Rational) -> bool {
         let Tolerance { resolution, .. } = &self.time.tolerance;
         let lag = self.time.tolerance.longest_lag();
-        // An input may travel for one lag, and what the system sent before it arrived for another; a message that was seen
-        // has travelled already, and its instant was read to within the resolution.
+        // An input may travel for one lag, and what the system sent before it arrived for another; a message that was
+        // seen has travelled already, and its instant was read to within the resolution.
         let travels = if is_held { &lag + resolution } else { &lag + &lag };
         &self.time.now + by > given + &travels
     }
@@ -301,7 +301,8 @@ impl TimedCourse {
         if time.now < time.since.latest {
             return Ok(AllowedLabel::Allowed);
         }
-        // What the system sent within the last lag may not have been seen yet: only before that it is known to be silent.
+        // What the system sent within the last lag may not have been seen yet: only before that it is known to be
+        // silent.
         let silent = &time.now - &time.tolerance.longest_lag();
         let silent = (silent >= time.since.latest).then(|| cx.pool.value(Value::Real(silent)));
         let to = cx.pool.value(Value::Real(time.now.clone()));
@@ -392,9 +393,9 @@ impl TimedCourse {
         let (earliest, latest) = self.time.instant_bounds(is_given(cx, label));
         let (since, facts, named) = make_instant(cx, &self.time, earliest, latest);
         // In this order of events the system sent nothing between the last message and this one, so a state that had to
-        // speak before an input is not among those that the input finds. An output needs no such fact: a state that sends
-        // it at this instant could wait for it. And where an output was on its way when the input was given, the order in
-        // which it came first is another course.
+        // speak before an input is not among those that the input finds. An output needs no such fact: a state that
+        // sends it at this instant could wait for it. And where an output was on its way when the input was given, the
+        // order in which it came first is another course.
         let silence = matches!(label, Label::Input(..)).then_some(PassedSilence::Until(since.at));
         let (arrived, named_on_the_way) = elapse(cx, &self.time, since.at, silence, &facts);
         let named = named.max(named_on_the_way);

@@ -115,8 +115,9 @@ impl ConnectionWiring {
         }
     }
 
-    /// Decides [`may_owe_message`](Self::may_owe_message) in a timed model, from the states just after the last message, at any instant
-    /// since: every switch counts that no value of a variable excludes, and an internal step may lead to any message.
+    /// Decides [`may_owe_message`](Self::may_owe_message) in a timed model, from the states just after the last
+    /// message, at any instant since: every switch counts that no value of a variable excludes, and an internal step
+    /// may lead to any message.
     fn owes_in_time(&self, cx: &mut Ctx<'_>, entry: &Belief, course: &EventCourse, connection: u32) -> bool {
         let states: Vec<SymState> = match entry {
             Belief::Unspecified => return true,

@@ -102,8 +102,8 @@ fn by_engine(script: &[ScriptEvent], salt: u64) -> BTreeSet<Vec<usize>> {
     sequences.collect()
 }
 
-/// Returns whether it is known of event `a`, when the event at `when` comes, that it has happened: an input was confirmed
-/// or answered, a message could not be held.
+/// Returns whether it is known of event `a`, when the event at `when` comes, that it has happened: an input was
+/// confirmed or answered, a message could not be held.
 fn is_certain(script: &[ScriptEvent], a: usize, when: usize) -> bool {
     match script[a] {
         Input { lane, confirmed } => {

@@ -313,7 +313,8 @@ impl Vocabulary {
         found
     }
 
-    /// Returns the meaning of function `at`: a body to put in for calls, or a recursive function if its calls surely end.
+    /// Returns the meaning of function `at`: a body to put in for calls, or a recursive function if its calls surely
+    /// end.
     fn define_function(
         &mut self,
         defs: &[FuncDef],

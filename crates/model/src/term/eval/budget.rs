@@ -1,8 +1,8 @@
 //! The steps that one evaluation may make.
 //!
 //! Quantifiers, comprehensions and functions that call themselves multiply when they are nested: two quantifiers over
-//! 65,536 values each make four thousand million steps. So every instance of a bound name and every call counts, over all
-//! levels of one evaluation, and an evaluation with too many of them is given up.
+//! 65,536 values each make four thousand million steps. So every instance of a bound name and every call counts, over
+//! all levels of one evaluation, and an evaluation with too many of them is given up.
 
 use std::cell::Cell;
 

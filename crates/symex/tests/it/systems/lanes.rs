@@ -1,9 +1,10 @@
 //! Random systems with clocks, each part on a connection of its own: what they do is seen late and crossing, and never
 //! blamed.
 //!
-//! A course of events is drawn from the product of the parts that an explicit checker keeps ([`timed`](crate::systems::timed)).
-//! Every message is seen, and every input given, at another instant than it happened, no further away than the stated
-//! latency, in order on its own connection. The same with one message held back for a minute is a fault.
+//! A course of events is drawn from the product of the parts that an explicit checker keeps
+//! ([`timed`](crate::systems::timed)). Every message is seen, and every input given, at another instant than it
+//! happened, no further away than the stated latency, in order on its own connection. The same with one message held
+//! back for a minute is a fault.
 
 use std::collections::BTreeMap;
 
