@@ -123,6 +123,7 @@ pub(crate) struct Lowering<'a, 's> {
 }
 
 impl<'a, 's> Lowering<'a, 's> {
+    /// Makes a system to which nothing is lowered yet; `sts` is empty but for what the caller put there.
     fn new(sts: Sts, cx: Checker<'a, 's>, options: &'a LoadOptions) -> Self {
         let (labels, any_labels) =
             (crate::resolve::NameTable::new("label"), rustc_hash::FxHashMap::default());

@@ -61,6 +61,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// Makes a parser at the first token. `lexed` must be the tokens of `text`.
     pub(crate) fn new(text: &'a str, file: FileId, lexed: &'a Lexed, sink: &'a mut FindingSink) -> Self {
         let tokens = &lexed.tokens;
         Self {

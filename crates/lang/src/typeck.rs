@@ -262,6 +262,7 @@ pub(crate) struct Checker<'a, 's> {
 }
 
 impl<'a, 's> Checker<'a, 's> {
+    /// Makes a checker with an empty pool and no names.
     pub(crate) fn new(sink: &'s mut FindingSink) -> Self {
         Self {
             pool: TermPool::new(),

@@ -65,6 +65,7 @@ struct BruteSearch<'p> {
 }
 
 impl<'p> BruteSearch<'p> {
+    /// Prepares the search: the values of each free variable, and the facts by the last variable that they need.
     fn new(pool: &'p TermPool, facts: &[Term]) -> Self {
         let vars = pool.free_vars_of(facts);
         let mut exhaustive = true;

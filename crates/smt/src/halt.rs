@@ -108,6 +108,7 @@ impl Signal for EitherSignal {
 pub(crate) struct HaltCell(Arc<Mutex<Halt>>);
 
 impl HaltCell {
+    /// Makes a cell that holds `halt`.
     pub(crate) fn new(halt: Halt) -> Self {
         Self(Arc::new(Mutex::new(halt)))
     }

@@ -141,6 +141,7 @@ impl Z3 {
 }
 
 impl Z3Engine {
+    /// Makes a context with two solvers: one for linear integer arithmetic, one for everything else.
     fn new(library: &Z3Library) -> Result<Self, UnknownReason> {
         let mut context = Z3Context::new(library)?;
         let linear = Z3Lane { solver: context.new_solver_for("QF_LIA")?, synced: Vec::new(), steps: None };

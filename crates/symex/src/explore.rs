@@ -203,6 +203,7 @@ struct ExploreSearch {
 }
 
 impl ExploreSearch {
+    /// Makes a search in which only `initial` is known and waits to be expanded.
     fn new(cx: &mut Ctx<'_>, config: &ExploreConfig, initial: SymState) -> Self {
         let live = match &config.ignore_dead {
             IgnoreDead::No => LiveVars::all_live(cx.sts),

@@ -24,6 +24,7 @@ pub(crate) struct Frontier {
 }
 
 impl Frontier {
+    /// Makes a frontier that holds only `root`.
     pub(crate) fn new(order: ExploreOrder, root: ExploredId) -> Self {
         let mut frontier = Self {
             order,

@@ -78,6 +78,7 @@ pub(crate) enum RegionMatch {
 }
 
 impl SeenRegions {
+    /// Makes an index without regions; `live` says which variables matter where.
     pub fn new(revisit: RegionRevisit, live: LiveVars, symmetry: Symmetry) -> Self {
         Self { revisit, live, symmetry, by_region: FxHashMap::default(), by_loc: FxHashMap::default() }
     }

@@ -133,6 +133,7 @@ fn shapes_of(pool: &TermPool, sts: &Sts) -> FxHashMap<SwitchShape, SwitchId> {
 }
 
 impl SwitchShape {
+    /// Makes the shape of `switch` with these (renamed) contents, sorted.
     fn new(
         switch: &Switch,
         gate: GateId,

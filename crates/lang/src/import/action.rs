@@ -87,6 +87,7 @@ struct ActionReader<'a> {
 }
 
 impl<'a> ActionReader<'a> {
+    /// Makes a reader that has read nothing yet.
     fn new(parser: Parser<'a>) -> Self {
         let (items, actions, broken) = (Vec::new(), Vec::new(), Vec::new());
         Self { parser, items, actions, broken, blocks: 0, doubts: Vec::new() }

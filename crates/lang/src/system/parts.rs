@@ -56,6 +56,7 @@ pub(super) struct SystemParts<'a> {
 }
 
 impl<'a> SystemParts<'a> {
+    /// Makes the collection for `system`, without models and parts.
     pub(super) fn new(
         sources: &'a Sources,
         file: FileId,

@@ -58,6 +58,7 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// Declares the variables in a new pool.
     pub fn new() -> Self {
         let mut pool = TermPool::new();
         let ints = [pool.declare("x", Sort::Int), pool.declare("y", Sort::Int)];

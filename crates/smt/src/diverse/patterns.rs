@@ -18,6 +18,7 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
+    /// Makes the enumeration for `vars`, before its first pattern.
     pub(super) fn new(pool: &TermPool, vars: &[VarId]) -> Self {
         let sorts = vars.iter().map(|&var| pool.var_info(var).sort.base()).collect();
         Self { vars: vars.to_vec(), sorts, blocks: None, done: false }

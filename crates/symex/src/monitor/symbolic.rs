@@ -126,6 +126,7 @@ pub(super) struct KeptStates {
 type StateKey = (LocId, Vec<Term>, BTreeSet<Term>);
 
 impl KeptStates {
+    /// Keeps `states`, which must differ from each other.
     fn new(states: Vec<SymState>) -> Self {
         let known = states.iter().map(state_key).collect();
         Self { states, known, doubts: 0, lost: None }

@@ -91,6 +91,8 @@ struct Instant {
 }
 
 impl TimeKnowledge {
+    /// Makes the knowledge at the start, in the states `entry`. If observation is not exact, the start itself is a
+    /// variable with bounds.
     fn new(cx: &mut Ctx<'_>, tolerance: Tolerance, entry: Belief) -> Self {
         let at = cx.pool.value(Value::Real(Rational::ZERO));
         let since = Instant { at, latest: Rational::ZERO };

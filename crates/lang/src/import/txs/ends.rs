@@ -71,6 +71,8 @@ struct ParameterDescent<'p> {
 }
 
 impl<'p> ParameterDescent<'p> {
+    /// Makes the check of one parameter of `function`; `None` if its sort is no data type, since only those have parts
+    /// to descend to.
     fn new(pool: &'p TermPool, function: FnId, position: usize, param: VarId) -> Option<Self> {
         let Sort::Data(data) = pool.var_info(param).sort else { return None };
         let n_ctors = u32::try_from(pool.data(data).ctors.len()).ok()?;

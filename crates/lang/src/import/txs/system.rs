@@ -45,6 +45,7 @@ pub(super) struct ModelOutside {
 }
 
 impl ModelOutside {
+    /// Makes a plain channel for each of `inputs` and `outputs`, with the sorts that `interface` declares.
     pub(super) fn new(interface: &ProcessInterface, inputs: &[Name], outputs: &[Name]) -> Self {
         let mut outside =
             Self { channels: Channels::default(), wiring: ChannelWiring::new(), kinds: Vec::new() };

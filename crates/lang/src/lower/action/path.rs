@@ -69,6 +69,7 @@ pub(super) struct PathWalk<'w, 'a, 's> {
 }
 
 impl<'w, 'a, 's> PathWalk<'w, 'a, 's> {
+    /// Makes a walk of the action `name` that has taken no step.
     pub(super) fn new(cx: &'w mut Checker<'a, 's>, name: &'w str, action: Span) -> Self {
         Self { cx, name, action, n_steps: 0, n_parts: 0 }
     }
