@@ -192,7 +192,7 @@ fn load_iox(
     }
 }
 
-/// Returns the text behind the last point in the last component of a path.
+/// Returns the text behind the last point in the last component of a path; `None` without a point.
 fn extension(name: &str) -> Option<&str> {
     let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
     base.rsplit_once('.').map(|(_, extension)| extension)

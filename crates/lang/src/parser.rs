@@ -579,7 +579,7 @@ impl TokenKind {
     }
 }
 
-/// Returns advice for a word or sign that other languages have.
+/// Returns advice for a word or sign that other languages have; `None` for all others.
 pub(crate) fn habit(text: &str) -> Option<&'static str> {
     match text {
         "and" => Some("and is written `&&`"),

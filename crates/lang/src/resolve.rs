@@ -62,7 +62,7 @@ impl<'a, T> NameTable<'a, T> {
         self.entries.insert(name, NameEntry { item, span, used: false });
     }
 
-    /// Returns the entry of a name, without counting this as a use.
+    /// Returns the entry of a name, if there is one, without counting this as a use.
     pub(crate) fn get(&self, name: &str) -> Option<&NameEntry<T>> {
         self.entries.get(name)
     }

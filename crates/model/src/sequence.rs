@@ -96,7 +96,7 @@ impl<T> Sequence<T> {
         self.height() <= 1
     }
 
-    /// Returns the item at position `at`.
+    /// Returns the item at position `at`; `None` beyond the end.
     #[must_use]
     pub fn get(&self, mut at: usize) -> Option<&T> {
         let mut tree = self;
@@ -225,7 +225,8 @@ impl<T: Clone> Sequence<T> {
         Self::from_few(left.iter().cloned().chain(once(item)).chain(right.iter().cloned()), len)
     }
 
-    /// Returns the root item of a branch and the sequences on both sides of it.
+    /// Returns the root item of a branch and the sequences on both sides of it; `None` for a block and for the empty
+    /// sequence.
     fn expose(&self) -> Option<(Self, T, Self)> {
         match self.0.as_deref()? {
             SequenceTree::Block(_) => None,

@@ -39,7 +39,7 @@ impl Valuation {
         }
     }
 
-    /// Removes `var` and returns the value it had.
+    /// Removes `var` and returns its value, if it had one.
     pub fn remove(&mut self, var: VarId) -> Option<Value> {
         let i = self.entries.binary_search_by_key(&var, |entry| entry.0).ok()?;
         Some(self.entries.remove(i).1)

@@ -127,11 +127,14 @@ impl DiverseValuations {
         if self.at.is_none() {
             self.at = self.ask_random_region(pool, solver).or_else(|| self.ask_solver(pool, solver, &[]));
             let start = self.at.clone()?;
+            // A second point, far from the first if possible. Where equations leave only a line, most directions break
+            // them; the one through two solutions does not.
             self.other = self.ask_random_region(pool, solver).filter(|other| *other != start);
             if self.is_new(&start) {
                 return Some(start);
             }
         }
+        // A walk is much cheaper than the solver, so it goes first, except where it is time to begin elsewhere.
         if !self.given.len().is_multiple_of(VALUATIONS_PER_WALK)
             && let Some(found) = self.walk_to_new(pool)
         {
@@ -200,6 +203,7 @@ impl DiverseValuations {
     /// Asks for a valuation that differs on some wanted variable from every one returned before.
     fn ask_different(&mut self, pool: &mut TermPool, solver: &mut dyn Solver) -> Option<Valuation> {
         let mut given: Vec<Vec<Value>> = self.given.iter().cloned().collect();
+        // In an order of its own: that of a hash set would make the question, and so the answer, differ between runs.
         given.sort_unstable();
         let mut facts = Vec::with_capacity(given.len());
         for values in given {

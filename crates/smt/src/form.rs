@@ -292,7 +292,8 @@ impl LinearAtom {
         Some(())
     }
 
-    /// Returns the sharpest form over whole numbers: coefficients without common divisor, no `<`.
+    /// Returns the sharpest form if all variables are `whole`: coefficients without common divisor, no `<`; a constant
+    /// if the truth is known. `None` if a number does not fit its machine word.
     fn tighten(mut self, whole: bool) -> Option<TightenedSum> {
         if self.terms.is_empty() {
             return Some(TightenedSum::Constant(self.relation.holds(self.constant)));

@@ -70,7 +70,7 @@ impl SolverAnswer {
         }
     }
 
-    /// The valuation of a [`Sat`](Self::Sat) answer.
+    /// Returns the valuation of a [`Sat`](Self::Sat) answer; `None` for the other answers.
     #[must_use]
     pub fn valuation(self) -> Option<Valuation> {
         if let Self::Sat(valuation) = self { Some(valuation) } else { None }

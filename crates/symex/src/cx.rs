@@ -69,14 +69,15 @@ impl<'a> Ctx<'a> {
         self.halt.halt_reason()
     }
 
-    /// Returns the terms as they are now.
+    /// Returns a copy of the pool and of the names of values, to [`restore`](Self::restore) later.
     #[must_use]
     pub fn snapshot(&self) -> PoolSnapshot {
         PoolSnapshot { pool: self.pool.clone(), names: self.names.clone() }
     }
 
-    /// Goes back to the terms of `snapshot`: what is done then does not depend on what was done since, since neither
-    /// the order of terms nor an answer of the solver is left of it. Terms made since must not be used any more.
+    /// Replaces the pool and the names by those of `snapshot`. Later results then do not depend on the work done since:
+    /// neither the order of terms nor a remembered answer of the solver is left of it. Terms made since must not be
+    /// used any more.
     pub fn restore(&mut self, snapshot: &PoolSnapshot) {
         *self.pool = snapshot.pool.clone();
         self.names = snapshot.names.clone();

@@ -52,7 +52,7 @@ impl Frontier {
         self.since = 0;
     }
 
-    /// Returns the next state to expand.
+    /// Removes and returns the next state to expand, by the order of the exploration; `None` if none is left.
     pub(crate) fn next(&mut self) -> Option<ExploredId> {
         match self.order {
             ExploreOrder::BreadthFirst => self.found.pop_front(),

@@ -116,13 +116,18 @@ fn in_row(
             for &(other, at) in &members {
                 let same = pool.eq(other, member);
                 let differs = pool.not(same);
+                // Only what the facts say literally: the solver is asked once, where the state is split, and the answer
+                // becomes a fact.
                 let known = pool.conjuncts(differs).iter().all(|part| facts.contains(part));
                 if !known {
+                    // If both are equal, the later entry replaces the earlier one, as in a map: the earlier one is then
+                    // absent.
                     return Some(Undecided { condition: same, leaf: at, becomes: false });
                 }
             }
             members.push((member, leaf));
         }
+        // Leaves are counted in the order of `Leaves::new`, so that a number found here means the same leaf there.
         leaf += Leaves::new(pool, entry.iter().copied()).terms.len();
     }
     None

@@ -103,7 +103,7 @@ pub struct WaitingLabel {
 }
 
 impl WaitingLabel {
-    /// An input under way, in a model without clocks.
+    /// Makes an input under way, in a model without clocks.
     #[must_use]
     pub fn input(id: u64, lane: u32, label: Label) -> Self {
         Self { id, lane, label, is_held: false, given: None }
@@ -386,7 +386,8 @@ impl<S: Clone + PartialEq> EventOrders<S> {
         self.close(happen);
     }
 
-    /// Adds the orders in which more of the waiting labels have happened.
+    /// Adds the orders in which more of the waiting labels have happened; `happen` returns the state after one, `None`
+    /// if it is not possible.
     fn close(&mut self, happen: impl FnMut(&S, &WaitingLabel) -> Option<S>) {
         let closed = close_orders(std::mem::take(&mut self.orders), self.max, happen);
         self.orders = closed.orders;

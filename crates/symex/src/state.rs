@@ -130,7 +130,7 @@ impl Store {
         sts.stored_vars().zip(self.terms.iter().copied())
     }
 
-    /// The terms alone.
+    /// Returns the terms, variables first, then clocks.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
         &self.terms
@@ -141,7 +141,7 @@ impl Store {
         &mut self.terms
     }
 
-    /// The term of `var`.
+    /// Returns the term of `var`; `None` if the system does not store it.
     #[must_use]
     pub fn get(&self, sts: &Sts, var: VarId) -> Option<Term> {
         self.iter(sts).find(|(other, _)| *other == var).map(|(_, term)| term)

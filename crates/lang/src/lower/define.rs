@@ -249,7 +249,7 @@ impl<'a> Lowering<'a, '_> {
         Ok((value, self.cx.pool.sort(term).base()))
     }
 
-    /// Returns the text that the command line gives for a constant; the last one counts.
+    /// Returns the text that the command line gives for a constant, if it does; the last one counts.
     fn overriding(&self, name: &str) -> Option<&'a str> {
         let options = self.options;
         options.overrides.iter().rev().find(|(constant, _)| constant == name).map(|(_, text)| text.as_str())

@@ -31,7 +31,7 @@ impl Constants {
         more
     }
 
-    /// Returns the latest value of a name.
+    /// Returns the latest value of a name, if it has one.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }

@@ -37,7 +37,7 @@ impl<T> RowBlock<T> {
         self.to - self.from
     }
 
-    /// Returns the item at a position of this block.
+    /// Returns the item at a position of this block; `None` beyond its end.
     pub fn get(&self, at: usize) -> Option<&T> {
         self.row[self.from..self.to].get(at).map(slot_item)
     }

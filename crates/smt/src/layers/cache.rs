@@ -37,7 +37,7 @@ impl<S: Solver> CacheLayer<S> {
         Self { inner, capacity, young, old, answers: AnswerCounts::default() }
     }
 
-    /// Returns a remembered answer, and keeps it for another generation.
+    /// Returns a remembered answer, if there is one, and keeps it for another generation.
     fn lookup(&mut self, key: u128) -> Option<CachedAnswer> {
         if let Some(known) = self.young.get(&key) {
             return Some(known.clone());

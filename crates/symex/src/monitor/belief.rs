@@ -142,7 +142,7 @@ impl CourseBelief {
         }
     }
 
-    /// The states of the course.
+    /// Returns the states that are possible on this course.
     pub(super) fn belief(&self) -> &Belief {
         &self.held_belief().belief
     }

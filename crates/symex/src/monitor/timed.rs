@@ -169,7 +169,7 @@ impl TimedCourse {
         self.held.belief == Belief::Unspecified
     }
 
-    /// Seconds since the start, as observed.
+    /// Returns the seconds since the start, as observed.
     pub(super) fn now(&self) -> &Rational {
         &self.time.now
     }

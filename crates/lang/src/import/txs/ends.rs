@@ -13,7 +13,7 @@ use ioxide_model::term::{FnId, Term, TermNode, TermPool, VarId};
 /// The constructors that the parameter cannot have been made by at a place in the body.
 type Excluded = BTreeSet<u32>;
 
-/// Returns the position of a parameter that every call of `function` in `body` descends on.
+/// Returns the position of a parameter that every call of `function` in `body` descends on; `None` if there is none.
 pub(super) fn descends(pool: &TermPool, body: Term, function: FnId, params: &[VarId]) -> Option<usize> {
     (0..params.len()).find(|&at| {
         ParameterDescent::new(pool, function, at, params[at]).is_some_and(|d| d.every_call_descends(body))

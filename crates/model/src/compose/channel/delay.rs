@@ -74,6 +74,7 @@ impl Composer {
             self.sts.clocks.push(Clock { var: age, span });
             slots.push((slot, age));
         }
+        // A queue with one slot has no order to keep.
         let is_circle = channel.discipline == Discipline::Fifo && channel.capacity > 1;
         let ends = is_circle.then(|| {
             let last = i64::try_from(channel.capacity).unwrap_or(i64::MAX) - 1;
@@ -130,6 +131,7 @@ impl Slots<'_> {
                 (composer.pool.and([is_next, is_free]), Some(turn))
             }
             None => {
+                // A bag: always the first free slot, so that equal contents are not told apart by where they lie.
                 let mut facts: Vec<Term> =
                     (0..slot).map(|before| self.is_held(composer, before, true)).collect();
                 facts.push(is_free);
@@ -174,6 +176,7 @@ impl Slots<'_> {
             }
             let (guard, which) = (composer.pool.and(facts), self.slot_number(slot));
             switches.push(self.make_switch(format!("deliver{which}-{}", message.name), gate, guard, update));
+            // A copy is delivered like the packet, which stays in its slot and may be delivered again.
             if self.channel.may_duplicate {
                 switches.push(self.make_switch(
                     format!("copy{which}-{}", message.name),
