@@ -168,7 +168,7 @@ fn check_item(item: &ModelItem, cx: &Checker<'_, '_>, found: &mut Vec<Diagnostic
             found.push(Diagnostic::new(Code::EmptyAny, item.span, message).help("remove it"));
         }
         ItemKind::Message(message) => report_hidden(&message.fields, "field", cx, |_| true, found),
-        // Functions cannot read variables, so a parameter of the same name misleads nobody.
+        // Functions cannot read variables, so a parameter of the same name is not misleading.
         ItemKind::Fn(decl) => {
             let misleads = |item| matches!(item, ValueItem::Const(_) | ValueItem::Variant(..));
             report_hidden(&decl.params, "parameter", cx, misleads, found);

@@ -489,7 +489,7 @@ impl<'a, 's> Checker<'a, 's> {
         if is_compared { self.check_compared(expr, sort, role) } else { self.check(expr, sort, role) }
     }
 
-    /// Returns whether the literal that is typed now is only compared; its parts are asked anew.
+    /// Returns whether the literal that is typed now is only compared; its parts are asked again.
     fn takes_comparison(&mut self) -> bool {
         std::mem::take(&mut self.is_compared)
     }

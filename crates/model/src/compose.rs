@@ -8,7 +8,7 @@
 //! product of the switches of one meeting), and vectors exist only where an engine has come to them. As
 //! the variables hold constants on every path, guards about them are decided by evaluation.
 //!
-//! - A message of one part that nobody is connected to is a meeting of one.
+//! - A message of one part that is connected to no other is a meeting of one.
 //! - Clocks run together, as the clocks of any system do. The system is quiescent where no meeting
 //!   with an output, or hidden, is enabled: a sender whose receiver does not listen waits.
 //! - A hidden meeting is internal. The values of its fields are those the senders pin; a field that is

@@ -8,7 +8,7 @@
 //!
 //! A tree has a hash of its items in order, whatever its form: with `B` odd it is the
 //! sum of `hash(item) * B^(items behind it)`, which two halves give in constant time. It is
-//! computed when it is first asked for, and kept. Different sequences are told apart without a
+//! computed when it is first asked for, and kept. Different sequences are distinguished without a
 //! look at their items, except after a collision.
 
 mod block;

@@ -11,7 +11,7 @@ pub struct Trace {
     pub labels: Vec<Label>,
     /// The breakdown of the system after the last label; `None` if it kept running.
     pub breakdown: Option<Breakdown>,
-    /// The position of the label that the specification forbids; `None` if none is forbidden, or nobody judged it. It
+    /// The position of the label that the specification forbids; `None` if none is forbidden, or it was not judged. It
     /// need not be the last one: a message may be found out only after others have come that do not explain it.
     pub forbidden_at: Option<usize>,
 }

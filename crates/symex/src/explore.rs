@@ -273,7 +273,7 @@ impl ExploreSearch {
                 SwitchStep::Refuted => self.stats.refuted += 1,
                 SwitchStep::Taken(next) => {
                     // A collection of undecided length is many shapes at once, and states of different shapes are
-                    // never compared; so they are told apart before they are looked up.
+                    // never compared; so they are distinguished before they are looked up.
                     for next in split_cases(cx, next) {
                         match next {
                             StateCase::State(next) => self.add_reached(cx, node, switch, next),

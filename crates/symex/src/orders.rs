@@ -1,4 +1,4 @@
-//! The orders in which inputs and outputs may have happened, whoever asks.
+//! The orders in which inputs and outputs may have happened, for all engines.
 //!
 //! An input that was written is *under way* until the system takes it, which cannot be seen; a message that was seen
 //! may have been sent after one that has not arrived yet, and is then *held*. An [`EventOrder`] is one order: a state

@@ -246,7 +246,7 @@ impl<'a> SystemWiring<'a> {
         match constants.int(expr) {
             Ok(n) => {
                 let one = all.iter().copied().find(|&at| self.instances[at].index.map(i128::from) == Some(n));
-                // A neighbour beyond the end of the array is nobody.
+                // Beyond the end of the array there is no neighbour.
                 one.into_iter().map(|at| (at, None)).collect()
             }
             Err(wrong) => {
@@ -553,7 +553,7 @@ impl<'a> SystemWiring<'a> {
         meeting
     }
 
-    /// Adds a meeting; a hidden field that nobody determines is reported.
+    /// Adds a meeting; a hidden field that no part determines is reported.
     fn add_meeting(&mut self, meeting: &Synchronisation, place: Span) {
         if let Err(open) = self.composer.meet(meeting) {
             self.sink.push(open_field(open, place));

@@ -298,7 +298,7 @@ fn eliminate_field(
         joint.guards.push(some);
         return Ok(vec![joint]);
     }
-    // Somebody keeps it and nobody says what it is: one switch for each value, if they are few.
+    // A part stores the value and no part determines it: one switch for each value, if they are few.
     let values = few_values(pool, sort);
     let Some(values) = values else {
         let field = pool.var_info(field).name.to_string();

@@ -1,7 +1,7 @@
 //! Terms of one pool built again in another.
 //!
 //! Terms stay with their pool, so whoever compares two models builds the terms of one in the pool
-//! of the other: variables are declared anew, data types are matched by name, collections by what
+//! of the other: variables are declared again, data types are matched by name, collections by what
 //! they hold.
 
 use rustc_hash::FxHashMap;

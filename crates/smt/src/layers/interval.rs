@@ -100,7 +100,7 @@ struct EmptyBounds;
 impl SlotBounds {
     /// Brings the list to `facts` and returns the number of leading facts that it shared with the previous list.
     pub(crate) fn sync_facts(&mut self, pool: &TermPool, facts: &[Term]) -> usize {
-        // Questions of a search share their beginning, so only the end of the list is taken back and added anew.
+        // Questions of a search share their beginning, so only the end of the list is taken back and added again.
         let shared =
             self.levels.iter().zip(facts).take_while(|(level, fact)| level.fact.term == **fact).count();
         while self.levels.len() > shared {

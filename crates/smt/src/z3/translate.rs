@@ -23,7 +23,7 @@ pub(super) struct TranslationMemo {
 /// The depth beyond which terms are refused: Z3 gets slow on them, and may run out of stack. Chosen by feel.
 const MAX_DEPTH: u32 = 5_000;
 
-/// The expression of a term; `linear` tells that it is linear arithmetic over integers and truth values.
+/// The expression of a term; `linear` says that it is linear arithmetic over integers and truth values.
 #[derive(Clone, Copy, Debug)]
 struct TranslatedTerm {
     ast: Z3Ast,

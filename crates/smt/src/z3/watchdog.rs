@@ -1,6 +1,6 @@
 //! The watchdog: interrupts Z3 when a question is past its deadline, and only then.
 //!
-//! It is armed for the time of a check. Arming and disarming take one uncontended lock and wake nobody: the thread
+//! It is armed for the time of a check. Arming and disarming take one uncontended lock and wake no thread: the thread
 //! sleeps until the earliest deadline it knows of, and looks up the current one when it wakes.
 //!
 //! *Promises* that no interrupt is sent after [`WatchedCheck::disarm`] has returned.

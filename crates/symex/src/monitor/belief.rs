@@ -269,7 +269,8 @@ impl UntimedCourse {
         let next = by_label(cx, &held.belief, label, relation);
         // Counted also where the label turns out forbidden: the verdict must know what it rests on.
         held.add_doubts(&next);
-        // Before the check for an empty belief: an input nobody takes is not forbidden, it opens everything.
+        // Before the check for an empty belief: an input that no state accepts is not forbidden; after it everything is
+        // allowed.
         if next.is_unspecified(label) {
             held.give_up_belief();
             return Ok(AllowedLabel::Unspecified);

@@ -359,7 +359,7 @@ impl PartComposer<'_> {
         channels.in_order(channel).into_iter().map(own).collect()
     }
 
-    /// Adds a meeting; a hidden value that nobody determines is reported.
+    /// Adds a meeting; a hidden value that no part determines is reported.
     fn add_meeting(&self, composer: &mut Composer, meeting: &Synchronisation, sink: &mut FindingSink) {
         match composer.meet(meeting) {
             Ok(()) => {}

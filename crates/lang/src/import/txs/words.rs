@@ -285,7 +285,7 @@ impl Vocabulary {
             self.meanings[at] = FunctionMeaning::Broken(why);
             told = Some(why);
         }
-        // Who is left and in no circle calls one, so one was told.
+        // A function that is left and in no cycle calls one, so an error was reported.
         let mut is_left = vec![told.is_some(); defs.len()];
         order.iter().for_each(|&at| is_left[at] = false);
         for at in (0..defs.len()).filter(|&at| is_left[at]) {
@@ -328,7 +328,7 @@ impl Vocabulary {
         let mine =
             mine.into_iter().find(|callable| matches!(callable.kind, CallableKind::Defined(n) if n == at));
         let Some(Callable { params, result, .. }) = mine.cloned() else { return FunctionMeaning::Later };
-        // One that does not fit is told, and what is written is looked at all the same.
+        // One that does not fit is reported, and what is written is checked all the same.
         if let Ok(Some(value)) = overriding(def, result, options, sink) {
             return FunctionMeaning::Plain(Vec::new(), pool.value(value));
         }

@@ -131,7 +131,7 @@ impl Slots<'_> {
                 (composer.pool.and([is_next, is_free]), Some(turn))
             }
             None => {
-                // A bag: always the first free slot, so that equal contents are not told apart by where they lie.
+                // A bag: always the first free slot, so that equal contents are not distinguished by where they lie.
                 let mut facts: Vec<Term> =
                     (0..slot).map(|before| self.is_held(composer, before, true)).collect();
                 facts.push(is_free);

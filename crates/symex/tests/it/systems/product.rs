@@ -83,7 +83,7 @@ fn random_plan(dice: &mut Dice) -> Plan {
 }
 
 impl Plan {
-    /// The system as text. A queue is between copies of its own names: channels are told apart by their parts, so
+    /// The system as text. A queue is between copies of its own names: channels are distinguished by their parts, so
     /// every queue of a plan is between a pair that no other link connects.
     fn text(&self) -> Option<String> {
         let mut pairs = BTreeSet::new();
