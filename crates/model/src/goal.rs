@@ -1,4 +1,4 @@
-//! Goals written beside a model: purposes, invariants, tests.
+//! Goals written with a model: purposes, invariants, tests.
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ pub struct Sts {
     pub initial: LocId,
     /// Switches, in order of appearance.
     pub switches: Switches,
-    /// Purposes, invariants and tests written beside the model.
+    /// Purposes, invariants and tests written with the model.
     pub goals: Vec<Goal>,
     /// The parts, if the system is made of parts.
     pub composition: Option<Arc<Composition>>,

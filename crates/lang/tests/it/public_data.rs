@@ -1,4 +1,4 @@
-//! Public benchmark files, where they are at hand: sizes are those that others report.
+//! Public benchmark files, where they are available: sizes are those that others report.
 
 use crate::common::{files_under, load_file, public_data, render};
 

@@ -20,7 +20,7 @@ fn failure_text(tried: &[(PathBuf, libloading::Error)]) -> String {
     tried.iter().map(reason).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the paths and names at which `libz3` is looked for, in order: beside the program, in the wheel `z3-solver`
+/// Returns the paths and names at which `libz3` is looked for, in order: next to the program, in the wheel `z3-solver`
 /// of the Python environment of the program, in the cache of ioxide, then by the system. If `IOXIDE_Z3` is set, it is
 /// the only candidate.
 #[must_use]

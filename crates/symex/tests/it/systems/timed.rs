@@ -22,7 +22,7 @@ use crate::systems::generator::{Dice, INPUTS, OUTPUTS, loaded};
 
 /// Steps of the grid in a second.
 pub const GRID: i64 = 2;
-/// No bound is later than so many steps of the grid.
+/// No bound is later than this many steps of the grid.
 const HORIZON: i64 = 4 * GRID;
 /// A walk ends where there are more sequences of internal steps than these: the monitor, which has a name for the
 /// instant of every step, would take minutes, and give up.
